@@ -1,0 +1,163 @@
+/**
+ * Character classes for parsing and sentence splitting, by committed tables: nothing here moves with ICU or a locale,
+ * since what these decide enters judgment keys (ARCHITECTURE.md rule 3).
+ */
+
+export const TAB = 0x09;
+export const LINE_FEED = 0x0a;
+export const CARRIAGE_RETURN = 0x0d;
+export const SPACE = 0x20;
+export const LESS_THAN = 0x3c;
+export const EQUALS = 0x3d;
+export const GREATER_THAN = 0x3e;
+export const SLASH = 0x2f;
+export const COMMA = 0x2c;
+
+const MAX_ASCII = 0x7f;
+
+/** White space as ECMAScript's `trim` sees it, so that trimmed spans agree with trimmed strings. */
+export function isSpace(code: number): boolean {
+  if (code <= MAX_ASCII) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN);
+  return (
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000 ||
+    code === 0xfeff
+  );
+}
+
+export function isAsciiLetter(code: number): boolean {
+  const folded = code | 0x20;
+  return folded >= 0x61 && folded <= 0x7a;
+}
+
+export function isAsciiDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** `[start, end)` without the white space at either edge. */
+export function trimSpan(text: string, start: number, end: number): { start: number; end: number } {
+  let from = start;
+  let to = end;
+  while (from < to && isSpace(text.charCodeAt(from))) from++;
+  while (to > from && isSpace(text.charCodeAt(to - 1))) to--;
+  return { start: from, end: to };
+}
+
+/**
+ * A letter or digit of any script. Beyond ASCII everything counts but white space and the punctuation and symbol
+ * blocks listed here; an unassigned code point counts as a letter, which errs on the side of keeping text.
+ */
+export function isLetterOrDigit(code: number): boolean {
+  if (code <= MAX_ASCII) return isAsciiLetter(code) || isAsciiDigit(code);
+  if (code < 0xc0) return code === 0xaa || code === 0xb5 || code === 0xba || (code >= 0xb2 && code <= 0xb3) || code === 0xb9;
+  if (code === 0xd7 || code === 0xf7) return false;
+  if (code < 0x2000) return !isOtherScriptPunctuation(code) && code !== 0x1680;
+  if (code <= 0x2bff) return code >= 0x2070 && code <= 0x209c ? true : code >= 0x2100 && code <= 0x218b;
+  if (code >= 0x2e00 && code <= 0x2e7f) return false;
+  if (code >= 0x3000 && code <= 0x3004) return false;
+  if (code >= 0x3008 && code <= 0x3020) return false;
+  if (code === 0x3030 || code === 0x303d || code === 0x30fb || code === 0x30a0) return false;
+  if (code >= 0xe000 && code <= 0xf8ff) return false;
+  if (code >= 0xfe10 && code <= 0xfe6f) return false;
+  if (code >= 0xff01 && code <= 0xff0f) return false;
+  if (code >= 0xff1a && code <= 0xff20) return false;
+  if (code >= 0xff3b && code <= 0xff40) return false;
+  if (code >= 0xff5b && code <= 0xff65) return false;
+  return code < 0xfff0 && code !== 0xfeff;
+}
+
+/** Punctuation below U+2000 beyond Latin-1, as far as it stands alone in running text. */
+function isOtherScriptPunctuation(code: number): boolean {
+  switch (code) {
+    case 0x37e:
+    case 0x387:
+    case 0x55a:
+    case 0x55b:
+    case 0x55c:
+    case 0x55d:
+    case 0x55e:
+    case 0x55f:
+    case 0x589:
+    case 0x58a:
+    case 0x5be:
+    case 0x5c0:
+    case 0x5c3:
+    case 0x5f3:
+    case 0x5f4:
+    case 0x60c:
+    case 0x61b:
+    case 0x61f:
+    case 0x66a:
+    case 0x66b:
+    case 0x66c:
+    case 0x66d:
+    case 0x6d4:
+    case 0x964:
+    case 0x965:
+    case 0x970:
+    case 0xe4f:
+    case 0xe5a:
+    case 0xe5b:
+    case 0x104a:
+    case 0x104b:
+    case 0x10fb:
+    case 0x1362:
+    case 0x1363:
+    case 0x1364:
+    case 0x17d4:
+    case 0x17d5:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** True if `[start, end)` holds a letter or digit outside anything that looks like a tag. */
+export function hasContent(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code === LESS_THAN && isTagLike(text, i)) {
+      const close = indexOfTagEnd(text, i + 1, end);
+      if (close !== -1) i = close;
+      else if (isLetterOrDigit(code)) return true;
+    } else if (isLetterOrDigit(code)) return true;
+  }
+  return false;
+}
+
+/** `<` followed by a letter or a slash; only such places can open or close an element. */
+export function isTagLike(text: string, lessThan: number): boolean {
+  const next = text.charCodeAt(lessThan + 1);
+  return next === SLASH || isAsciiLetter(next);
+}
+
+/** The next `>` before the next tag-like `<`, or -1: a header never crosses another one, which keeps time linear. */
+function indexOfTagEnd(text: string, from: number, end: number): number {
+  for (let i = from; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code === GREATER_THAN) return i;
+    if (code === LESS_THAN && isTagLike(text, i)) return -1;
+  }
+  return -1;
+}
+
+/** A lower-case letter of a script that has case: Latin, Greek, Cyrillic, Armenian. */
+export function isLowercase(code: number): boolean {
+  if (code <= MAX_ASCII) return code >= 0x61 && code <= 0x7a;
+  if (code >= 0xdf && code <= 0xff) return code !== 0xf7;
+  // Latin Extended-A alternates capital (even) and small (odd), but for two runs where it is the other way round.
+  if (code >= 0x100 && code <= 0x17f) {
+    const small = (code >= 0x139 && code <= 0x148) || (code >= 0x179 && code <= 0x17e) ? 0 : 1;
+    return (code & 1) === small;
+  }
+  if (code >= 0x1e00 && code <= 0x1eff) return (code & 1) === 1;
+  if (code >= 0x3ac && code <= 0x3ce) return true;
+  if (code >= 0x430 && code <= 0x45f) return true;
+  return code >= 0x561 && code <= 0x587;
+}

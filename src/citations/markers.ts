@@ -1,0 +1,157 @@
+/**
+ * Claims of a marker grammar: a run of adjacent markers cites what stands before it in its sentence, from the sentence's
+ * start or the run before. Markers right behind a full stop belong to the sentence that it ends. A run with nothing
+ * before it in the whole answer cites the sentence that follows.
+ */
+import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from './characters.ts';
+import type { ReadClaims } from './claims.ts';
+import type { FindingList } from './findings.ts';
+import type { MarkerGrammar } from './grammars.ts';
+import { readIds } from './ids.ts';
+import { splitSentences } from './sentences.ts';
+import type { Stretch } from './statements.ts';
+import { isIdSeparator } from './tags.ts';
+import type { Claim, SourceSet, Span } from './types.ts';
+
+/** Longest marker, ids and separators together, in UTF-16 code units. */
+const MAX_MARKER_CHARS = 1024;
+
+type Run = { readonly span: Span; readonly ids: readonly Span[] };
+
+/** Reads the marked claims of `text[content)`. Linear: a marker never crosses another opening or a line break. */
+export function readMarkerClaims(
+  text: string,
+  content: Span,
+  grammar: MarkerGrammar,
+  sources: SourceSet,
+  findings: FindingList,
+): ReadClaims {
+  const runs = readRuns(text, content, grammar, sources);
+  const masked = maskRuns(text, content, runs);
+  const sentences = splitSentences(masked, content.start, content.end);
+  const claims: Claim[] = [];
+  const stretches: Stretch[] = [];
+  let from = content.start;
+  let sentence = 0;
+
+  const addText = (to: number): void => {
+    if (to > from) stretches.push({ start: from, end: to, claim: false });
+  };
+
+  for (const run of runs) {
+    // The last sentence that starts before the run is the one it marks.
+    while (sentence + 1 < sentences.length && (sentences[sentence + 1]?.start ?? content.end) < run.span.start) sentence++;
+    const marked = sentences[sentence];
+    const start = Math.max(from, marked === undefined ? content.start : marked.start);
+    const span = trimSpan(text, start, run.span.start);
+    const ids = readIds(text, run.ids, sources, claims.length, findings);
+    if (ids.length === 0) {
+      findings.add({ reason: 'citation_no_id', in: 'response', span: run.span });
+    } else if (!hasContent(text, span.start, span.end)) {
+      findings.add({ reason: 'citation_empty_claim', in: 'response', span: run.span, claim: claims.length });
+      claims.push(claimOf(text, claims.length, { start: run.span.start, end: run.span.start }, run, ids));
+    } else {
+      addText(span.start);
+      stretches.push({ ...span, claim: true });
+      claims.push(claimOf(text, claims.length, span, run, ids));
+      from = run.span.end;
+      continue;
+    }
+    addText(run.span.start);
+    from = run.span.end;
+  }
+  addText(content.end);
+  return { claims, stretches };
+}
+
+function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['ids']): Claim {
+  return {
+    index,
+    text: text.slice(span.start, span.end),
+    span,
+    element: { start: span.start, end: run.span.end },
+    ids,
+    duplicate_of: null,
+  };
+}
+
+/** Markers in order, those with nothing but space or separators between them joined to one run. */
+function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
+  const runs: Run[] = [];
+  let ids: Span[] = [];
+  let span: Span | null = null;
+  let at = text.indexOf(grammar.open, content.start);
+  while (at !== -1 && at < content.end) {
+    const close = markerEnd(text, at + grammar.open.length, content.end, grammar);
+    const inside = close === -1 ? null : { start: at + grammar.open.length, end: close };
+    if (inside === null || (grammar.ambiguous && !isMarker(text, inside, sources))) {
+      at = text.indexOf(grammar.open, at + 1);
+      continue;
+    }
+    const end = inside.end + grammar.close.length;
+    if (span !== null && onlySeparators(text, span.end, at)) {
+      span = { start: span.start, end };
+      ids.push(inside);
+    } else {
+      if (span !== null) runs.push({ span, ids });
+      span = { start: at, end };
+      ids = [inside];
+    }
+    at = text.indexOf(grammar.open, end);
+  }
+  if (span !== null) runs.push({ span, ids });
+  return runs;
+}
+
+function markerEnd(text: string, from: number, end: number, grammar: MarkerGrammar): number {
+  const limit = Math.min(end, from + MAX_MARKER_CHARS);
+  for (let i = from; i < limit; i++) {
+    const code = text.charCodeAt(i);
+    if (code === grammar.close.charCodeAt(0) && text.startsWith(grammar.close, i)) return i;
+    if (code === LINE_FEED || (code === grammar.open.charCodeAt(0) && text.startsWith(grammar.open, i))) return -1;
+  }
+  return -1;
+}
+
+/** A bare bracket is a marker if no link follows and every id is known or a spaceless word with a digit. */
+function isMarker(text: string, inside: Span, sources: SourceSet): boolean {
+  if (text.charCodeAt(inside.end + 1) === 0x28) return false;
+  let start = inside.start;
+  for (let i = inside.start; i <= inside.end; i++) {
+    if (i < inside.end && !isIdSeparator(text.charCodeAt(i))) continue;
+    const id = trimSpan(text, start, i);
+    start = i + 1;
+    if (id.end === id.start) continue;
+    if (!sources.byId.has(text.slice(id.start, id.end)) && !isWordWithDigit(text, id)) return false;
+  }
+  return true;
+}
+
+function isWordWithDigit(text: string, span: Span): boolean {
+  let digit = false;
+  for (let i = span.start; i < span.end; i++) {
+    const code = text.charCodeAt(i);
+    if (isSpace(code)) return false;
+    if (isAsciiDigit(code)) digit = true;
+  }
+  return digit && isLetterOrDigit(text.charCodeAt(span.start));
+}
+
+function onlySeparators(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if ((!isSpace(code) && !isIdSeparator(code)) || code === LINE_FEED) return false;
+  }
+  return true;
+}
+
+/** The text with spaces for markers, so that "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike. */
+function maskRuns(text: string, content: Span, runs: readonly Run[]): string {
+  let masked = text.slice(0, content.start);
+  let from = content.start;
+  for (const { span } of runs) {
+    masked += text.slice(from, span.start) + ' '.repeat(span.end - span.start);
+    from = span.end;
+  }
+  return masked + text.slice(from);
+}

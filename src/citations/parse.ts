@@ -1,0 +1,171 @@
+/**
+ * The citation parser: a response and its sources in, claims, uncited statements and findings out. It never throws, keeps
+ * offsets, and reads any input in linear time without a regular expression. Policies for what is ambiguous stand in
+ * blocks.ts (answers, thinking), claims.ts (nesting, unclosed tags), markers.ts and sources.ts (repeated ids).
+ */
+import { COVERING_CLAIM_SHARE, SHOTGUN_IDS_PER_CLAIM } from '../limits.ts';
+import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
+import { hasContent, trimSpan } from './characters.ts';
+import { type ReadClaims, readElementClaims } from './claims.ts';
+import type { FindingList } from './findings.ts';
+import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
+import { readMarkerClaims } from './markers.ts';
+import { splitSentences } from './sentences.ts';
+import { uncitedStatements } from './statements.ts';
+import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet, Span } from './types.ts';
+
+export type ParseOptions = {
+  /** Default `snippet`. */
+  readonly grammar?: GrammarName;
+  /** Which text is judged; default `first` for element grammars, `whole` for marker grammars. */
+  readonly answer?: AnswerChoice;
+};
+
+/** A claim longer than one or two sentences that is nearly the whole answer is no claim but a blanket. */
+const COVERING_CLAIM_SENTENCES = 3;
+
+/** What breaks the format bonus besides the answer block itself (REWARDS.md section 2). */
+const FORMAT_BREAKERS: readonly FindingReason[] = [
+  'several_answers',
+  'answer_unclosed',
+  'citation_unclosed',
+  'citation_nested',
+  'citation_stray_close',
+  'citation_empty_claim',
+  'citation_no_id',
+  'citation_id_malformed',
+  'citation_id_unknown',
+];
+
+export function parseResponse(response: string, sources: SourceSet, options: ParseOptions = {}): ParsedResponse {
+  const grammar: Grammar = GRAMMARS[options.grammar ?? 'snippet'];
+  const choice = options.answer ?? (grammar.form === 'element' ? 'first' : 'whole');
+  const blocks = readBlocks(response, grammar.form === 'element' ? grammar.element : null, choice);
+  const findings = blocks.findings;
+  const block = blocks.judged;
+  if (block === null) return withoutAnswer(response, blocks.closedAnswers, findings, null);
+
+  const read = readClaims(response, block, grammar, sources, findings);
+  if (!read.stretches.some(({ start, end }) => hasContent(response, start, end))) {
+    if (block.content.end > block.content.start) {
+      const span = trimSpan(response, block.content.start, block.content.end);
+      if (span.end > span.start) findings.add({ reason: 'markup_only', in: 'response', span });
+    }
+    return withoutAnswer(response, blocks.closedAnswers, findings, block);
+  }
+  const claims = markDuplicates(read.claims);
+  reportClaims(response, claims, block, findings);
+  const outside = choice === 'whole' ? [] : outsideSpans(response, block.element);
+  const wellFormed = isWellFormed(findings.counts);
+  return {
+    answer: block.content,
+    claims,
+    statements: uncitedStatements(response, read.stretches),
+    findings: findings.list,
+    counts: findings.counts,
+    outside,
+    format: { full: wellFormed ? 1 : 0, answer_only: wellFormed && outside.length === 0 ? 1 : 0 },
+    answers: blocks.closedAnswers,
+  };
+}
+
+function readClaims(
+  response: string,
+  block: AnswerBlock,
+  grammar: Grammar,
+  sources: SourceSet,
+  findings: FindingList,
+): ReadClaims {
+  switch (grammar.form) {
+    case 'element':
+      return readElementClaims(response, block.content, block.tags, grammar.attributes, sources, findings);
+    case 'marker':
+      return readMarkerClaims(response, block.content, grammar, sources, findings);
+  }
+}
+
+function withoutAnswer(
+  response: string,
+  answers: number,
+  findings: FindingList,
+  block: AnswerBlock | null,
+): ParsedResponse {
+  findings.add({ reason: 'no_answer', in: 'response', span: block === null ? { start: 0, end: 0 } : block.element });
+  return {
+    answer: null,
+    claims: [],
+    statements: [],
+    findings: findings.list,
+    counts: findings.counts,
+    outside: block === null ? outsideSpans(response, { start: 0, end: 0 }) : outsideSpans(response, block.element),
+    format: { answer_only: 0, full: 0 },
+    answers,
+  };
+}
+
+function isWellFormed(counts: FindingCounts): boolean {
+  return FORMAT_BREAKERS.every((reason) => counts[reason] === undefined);
+}
+
+function outsideSpans(response: string, element: Span): Span[] {
+  const before = trimSpan(response, 0, element.start);
+  const after = trimSpan(response, element.end, response.length);
+  return [before, after].filter((span) => span.end > span.start);
+}
+
+/**
+ * Claims with equal normalised text and equal id set count once in every metric [ours]: repeating one supported claim
+ * must not pay. Text is compared after NFKC, case and white-space folding, and without closing punctuation; only claims
+ * that share their ids are compared.
+ */
+function markDuplicates(claims: readonly Claim[]): readonly Claim[] {
+  const byIds = new Map<string, number[]>();
+  for (const claim of claims) {
+    const only = claim.ids.length === 1 ? claim.ids[0] : undefined;
+    const key = only === undefined ? JSON.stringify(claim.ids.map(({ id }) => id).sort()) : only.id;
+    const same = byIds.get(key);
+    if (same === undefined) byIds.set(key, [claim.index]);
+    else same.push(claim.index);
+  }
+  let marked: Claim[] | null = null;
+  for (const indices of byIds.values()) {
+    if (indices.length < 2) continue;
+    const first = new Map<string, number>();
+    for (const index of indices) {
+      const claim = claims[index];
+      if (claim === undefined) continue;
+      const text = normaliseClaim(claim.text);
+      const earlier = first.get(text);
+      if (earlier === undefined) first.set(text, index);
+      else {
+        if (marked === null) marked = [...claims];
+        marked[index] = { ...claim, duplicate_of: earlier };
+      }
+    }
+  }
+  return marked === null ? claims : marked;
+}
+
+/** NFKC and case folding are stable for assigned characters by Unicode policy, so this does not move between runtimes. */
+function normaliseClaim(text: string): string {
+  const folded = text.normalize('NFKC').toLowerCase().split(/\s/u).filter(Boolean).join(' ');
+  let end = folded.length;
+  while (end > 0 && '.!?,;:。！？'.includes(folded.charAt(end - 1))) end--;
+  return folded.slice(0, end);
+}
+
+function reportClaims(response: string, claims: readonly Claim[], block: AnswerBlock, findings: FindingList): void {
+  const answerLength = block.content.end - block.content.start;
+  for (const claim of claims) {
+    if (claim.ids.length > SHOTGUN_IDS_PER_CLAIM) {
+      findings.add({ reason: 'ids_shotgun', in: 'response', span: claim.element, claim: claim.index });
+    }
+    const length = claim.element.end - claim.element.start;
+    if (
+      length >= COVERING_CLAIM_SHARE * answerLength &&
+      splitSentences(response, claim.span.start, claim.span.end).length >= COVERING_CLAIM_SENTENCES
+    ) {
+      findings.add({ reason: 'claim_covers_answer', in: 'response', span: claim.span, claim: claim.index });
+    }
+  }
+}

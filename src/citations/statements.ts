@@ -1,0 +1,92 @@
+/**
+ * Uncited statements: what is left of a sentence outside claims, with at least four content tokens [ours]. A claim in
+ * mid-sentence leaves one statement of two pieces; a claim that ends a sentence ends the statement before it.
+ */
+import { countContentTokens } from '../evidence/index.ts';
+import { MIN_STATEMENT_CONTENT_TOKENS } from '../limits.ts';
+import { isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from './characters.ts';
+import { endsSentence, splitSentences } from './sentences.ts';
+import type { Span, UncitedStatement } from './types.ts';
+
+/** A stretch of the judged text, in order and without overlap: a claim, or text between claims and stray tags. */
+export type Stretch = Span & { readonly claim: boolean };
+
+/** The uncited statements among the stretches of one answer. Linear in their total length. */
+export function uncitedStatements(text: string, stretches: readonly Stretch[]): UncitedStatement[] {
+  const statements: UncitedStatement[] = [];
+  let pieces: Span[] = [];
+  const endSentence = (): void => {
+    if (pieces.length === 0) return;
+    let tokens = 0;
+    for (const piece of pieces) tokens += countContentTokens(text, piece.start, piece.end);
+    if (tokens >= MIN_STATEMENT_CONTENT_TOKENS) {
+      statements.push({
+        index: statements.length,
+        text: pieces.map((piece) => text.slice(piece.start, piece.end)).join(' '),
+        pieces,
+      });
+    }
+    pieces = [];
+  };
+
+  for (const { start, end, claim } of stretches) {
+    if (claim) {
+      if (endsSentence(text, start, end) || (pieces.length > 0 && splitSentences(text, start, end).length > 1)) {
+        endSentence();
+      }
+      continue;
+    }
+    if (!hasLetterOrDigit(text, start, end)) {
+      if (breaksSentence(text, start, end)) endSentence();
+      continue;
+    }
+    if (startsWithLineBreak(text, start, end)) endSentence();
+    const sentences = splitSentences(text, start, end);
+    for (let n = 0; n < sentences.length; n++) {
+      if (n > 0) endSentence();
+      const sentence = sentences[n];
+      if (sentence === undefined) continue;
+      const piece = withoutLeadingMarks(text, sentence);
+      if (hasLetterOrDigit(text, piece.start, piece.end)) pieces.push(piece);
+    }
+    const last = sentences.at(-1);
+    if (last !== undefined && (endsSentence(text, last.start, last.end) || hasLineBreak(text, last.end, end))) {
+      endSentence();
+    }
+  }
+  endSentence();
+  return statements;
+}
+
+function hasLetterOrDigit(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (isLetterOrDigit(text.charCodeAt(i))) return true;
+  return false;
+}
+
+function hasLineBreak(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (text.charCodeAt(i) === LINE_FEED) return true;
+  return false;
+}
+
+function startsWithLineBreak(text: string, start: number, end: number): boolean {
+  let i = start;
+  while (i < end && isSpace(text.charCodeAt(i))) i++;
+  return hasLineBreak(text, start, i);
+}
+
+/** Punctuation between two claims: a stop or a line break ends the sentence, a comma or a space does not. */
+function breaksSentence(text: string, start: number, end: number): boolean {
+  return hasLineBreak(text, start, end) || endsSentence(text, start, end);
+}
+
+/** Without list marks, heading marks and punctuation left over from the claim before. */
+function withoutLeadingMarks(text: string, sentence: Span): Span {
+  let start = sentence.start;
+  while (start < sentence.end) {
+    const code = text.charCodeAt(start);
+    const mark = code < 0x80 && !isLetterOrDigit(code) && code !== 0x28 && code !== 0x22 && code !== 0x24;
+    if (!mark) break;
+    start++;
+  }
+  return trimSpan(text, start, sentence.end);
+}

@@ -1,0 +1,109 @@
+/**
+ * Offsets on the wire are UTF-16 code units; `?offsets=utf8` gives bytes of the UTF-8 form (ARCHITECTURE.md rule 8). A
+ * lone surrogate, which UTF-8 cannot carry, counts as the three bytes of U+FFFD that encoders put in its place.
+ */
+import type { Span } from './types.ts';
+import type { SourceSpan, Verification } from './verify.ts';
+
+/** The strings that a verification's spans point into. */
+export type SpannedStrings = {
+  readonly response: string;
+  /** Absent where the sources came one by one. */
+  readonly tool_output?: string;
+  /** Texts of `verification.sources`, by position. */
+  readonly sources: readonly string[];
+};
+
+/** The same verification with every span in UTF-8 bytes. One pass over each string. */
+export function toUtf8Offsets(verification: Verification, strings: SpannedStrings): Verification {
+  const response = new ByteOffsets(strings.response);
+  const toolOutput = new ByteOffsets(strings.tool_output ?? '');
+  const sources = strings.sources.map((text) => new ByteOffsets(text));
+  const inSource = (span: SourceSpan): SourceSpan => {
+    const offsets = sources[span.source];
+    return offsets === undefined ? span : { source: span.source, ...offsets.span(span) };
+  };
+  return {
+    ...verification,
+    answer: verification.answer === null ? null : response.span(verification.answer),
+    claims: verification.claims.map((claim) => ({
+      ...claim,
+      span: response.span(claim.span),
+      element: response.span(claim.element),
+      ids: claim.ids.map((id) => ({ ...id, span: response.span(id.span) })),
+      ...(claim.evidence === undefined
+        ? {}
+        : {
+            evidence: {
+              ...claim.evidence,
+              window: claim.evidence.window === null ? null : inSource(claim.evidence.window),
+              verbatim: claim.evidence.verbatim.map(inSource),
+            },
+          }),
+    })),
+    statements: verification.statements.map((statement) => ({
+      ...statement,
+      pieces: statement.pieces.map((piece) => response.span(piece)),
+    })),
+    findings: verification.findings.map((finding) => {
+      switch (finding.in) {
+        case 'response':
+          return { ...finding, span: response.span(finding.span) };
+        case 'tool_output':
+          return { ...finding, span: toolOutput.span(finding.span) };
+        case 'sources': {
+          const offsets = finding.source === undefined ? undefined : sources[finding.source];
+          return offsets === undefined ? finding : { ...finding, span: offsets.span(finding.span) };
+        }
+      }
+    }),
+    sources: verification.sources.map((source) => ({
+      ...source,
+      span: source.span === null ? null : toolOutput.span(source.span),
+    })),
+  };
+}
+
+/** Bytes before each UTF-16 offset, made on first use. */
+class ByteOffsets {
+  readonly #text: string;
+  #bytes: Uint32Array | null = null;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  span({ start, end }: Span): Span {
+    return { start: this.#at(start), end: this.#at(end) };
+  }
+
+  #at(offset: number): number {
+    if (this.#bytes === null) this.#bytes = countBytes(this.#text);
+    const bytes = this.#bytes[offset];
+    if (bytes === undefined) throw new RangeError(`offset ${offset} is outside the string`);
+    return bytes;
+  }
+}
+
+function countBytes(text: string): Uint32Array {
+  const bytes = new Uint32Array(text.length + 1);
+  let total = 0;
+  for (let i = 0; i < text.length; i++) {
+    bytes[i] = total;
+    const code = text.charCodeAt(i);
+    if (code < 0x80) total += 1;
+    else if (code < 0x800) total += 2;
+    else if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(i + 1))) {
+      // Four bytes for the pair; an offset between its halves points behind it.
+      total += 4;
+      i++;
+      bytes[i] = total;
+    } else total += 3;
+  }
+  bytes[text.length] = total;
+  return bytes;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

@@ -1,0 +1,195 @@
+import { hashSlot } from './hash-table.ts';
+import { numberWordStem, numberWordValue, stemOf } from './number-words.ts';
+import { isNegation, oppositesOf } from './opposites.ts';
+import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
+import { stemHash } from './stemming.ts';
+import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './tokens.ts';
+
+/** Abbreviated and full month names are one term. */
+const MONTHS: ReadonlyMap<number, number> = new Map(
+  'jan january,feb february,mar march,apr april,jun june,jul july,aug august,sep september,sept september,oct october,nov november,dec december'
+    .split(',')
+    .flatMap((pair) => {
+      const [short, long] = pair.split(' ').map(stemOf);
+      return short === undefined || long === undefined ? [] : [[short, long] as const, [long, short] as const];
+    }),
+);
+const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'non'];
+const SHORTEST_PREFIXED_WORD = 6;
+
+/**
+ * A claim as a set of terms: distinct content tokens, looked up by stem hash. Other spellings of a term (12, twelve) lead to the same term;
+ * its opposites lead to the negative of it. Reused from claim to claim; grows with the longest one.
+ */
+export class ClaimTerms {
+  readonly tokens = new TokenList(64);
+  /** Term of each token, -1 for function words (unless the claim has nothing else). */
+  termOfToken = new Int32Array(64);
+  /** The next token of the same term, -1 at the last. */
+  nextOfToken = new Int32Array(64);
+  /** Bit 1: a name. */
+  nameOfToken = new Uint8Array(64);
+  termCount = 0;
+  /** First token of each term. */
+  firstToken = new Int32Array(64);
+  private lastToken = new Int32Array(64);
+  /** Per term: 1 for a number, in digits or (from two on) in words. */
+  numeric = new Uint8Array(64);
+  contentTokens = 0;
+  negated = false;
+  private keys = new Int32Array(256);
+  private values = new Int32Array(256);
+  private mask = 255;
+
+  load(claim: string): void {
+    const tokens = this.tokens;
+    tokens.clear();
+    tokens.append(claim, 0, claim.length);
+    this.prepare(tokens.count);
+    let content = 0;
+    for (let i = 0; i < tokens.count; i++) if (((tokens.kinds[i] ?? 0) & STOP) === 0) content++;
+    this.contentTokens = content;
+    const dropStops = content > 0;
+    let sentence = 0;
+    for (let i = 0; i < tokens.count; i++) {
+      const kind = tokens.kinds[i] ?? 0;
+      const hash = tokens.hashes[i] ?? 0;
+      const initial = tokens.sentenceTokens[sentence] === i;
+      if (initial && sentence + 1 < tokens.sentenceCount) sentence++;
+      if (isNegation(hash)) this.negated = true;
+      this.nextOfToken[i] = -1;
+      this.nameOfToken[i] = 0;
+      if (dropStops && (kind & STOP) !== 0) {
+        this.termOfToken[i] = -1;
+        continue;
+      }
+      if ((kind & CAPITALISED) !== 0 && this.isName(claim, i, initial)) this.nameOfToken[i] = 1;
+      const known = this.find(hash);
+      if (known > 0) {
+        const term = known - 1;
+        this.termOfToken[i] = term;
+        this.nextOfToken[this.lastToken[term] ?? 0] = i;
+        this.lastToken[term] = i;
+      } else {
+        this.addTerm(claim, i, hash, kind);
+      }
+    }
+  }
+
+  /** Term + 1 for a stem hash of the claim, -(term + 1) for an opposite of one, 0 for any other. */
+  find(hash: number): number {
+    let slot = hashSlot(hash) & this.mask;
+    for (;;) {
+      const value = this.values[slot] ?? 0;
+      if (value === 0 || this.keys[slot] === hash) return value;
+      slot = (slot + 1) & this.mask;
+    }
+  }
+
+  private addTerm(claim: string, token: number, hash: number, kind: number): void {
+    const term = this.termCount++;
+    this.termOfToken[token] = term;
+    this.firstToken[term] = token;
+    this.lastToken[term] = token;
+    const value = term + 1;
+    this.numeric[term] = (kind & NUMBER) !== 0 ? 1 : 0;
+    this.put(hash, value);
+    if ((kind & NUMBER) !== 0) {
+      const number = this.numberAt(token);
+      const word = numberWordStem(number);
+      if (word !== 0) this.put(word, value);
+      return;
+    }
+    const number = numberWordValue(hash);
+    if (number >= 0) this.put(hashNumber(number), value);
+    if (number >= 2) this.numeric[term] = 1;
+    const month = (kind & CAPITALISED) !== 0 ? MONTHS.get(hash) : undefined;
+    if (month !== undefined) this.put(month, value);
+    for (const opposite of oppositesOf(hash)) this.put(opposite, -value);
+    const bare = unprefixed(claim, this.tokens.starts[token] ?? 0, this.tokens.ends[token] ?? 0);
+    if (bare !== 0) this.put(bare, -value);
+  }
+
+  /** The value of a number token; its position among the numbers is found by bisection. */
+  numberAt(token: number): number {
+    const { numberTokens, numberValues, numberCount } = this.tokens;
+    let low = 0;
+    let high = numberCount - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((numberTokens[middle] ?? 0) < token) low = middle + 1;
+      else high = middle;
+    }
+    return numberValues[low] ?? Number.NaN;
+  }
+
+  /** A first entry stays: a term of the claim outranks an opposite of another term. */
+  private put(hash: number, value: number): void {
+    let slot = hashSlot(hash) & this.mask;
+    for (;;) {
+      const held = this.values[slot] ?? 0;
+      if (held === 0) break;
+      if (this.keys[slot] === hash) {
+        if (held < 0 && value > 0) this.values[slot] = value;
+        return;
+      }
+      slot = (slot + 1) & this.mask;
+    }
+    this.keys[slot] = hash;
+    this.values[slot] = value;
+  }
+
+  /** Capitalised where the sentence does not ask for it: inside it, or before another capitalised word, or an acronym. */
+  private isName(claim: string, token: number, initial: boolean): boolean {
+    const { kinds, starts, ends, count } = this.tokens;
+    const start = starts[token] ?? 0;
+    const end = ends[token] ?? 0;
+    if (end - start < 2) return false;
+    if (!initial || ((kinds[token] ?? 0) & ACRONYM) !== 0) return true;
+    if (token + 1 >= count || ((kinds[token + 1] ?? 0) & CAPITALISED) === 0) return false;
+    return starts[token + 1] === end + 1 && claim.charCodeAt(end) === 0x20;
+  }
+
+  private prepare(count: number): void {
+    if (this.termOfToken.length < count) {
+      const size = Math.max(count, this.termOfToken.length * 2);
+      this.termOfToken = new Int32Array(size);
+      this.nextOfToken = new Int32Array(size);
+      this.nameOfToken = new Uint8Array(size);
+      this.numeric = new Uint8Array(size);
+      this.firstToken = new Int32Array(size);
+      this.lastToken = new Int32Array(size);
+    }
+    this.termCount = 0;
+    this.negated = false;
+    let size = 256;
+    // A term has at most about eight keys, most have one.
+    while (size < count * 8) size *= 2;
+    if (size === this.keys.length) this.values.fill(0);
+    else {
+      this.keys = new Int32Array(size);
+      this.values = new Int32Array(size);
+      this.mask = size - 1;
+    }
+  }
+}
+
+/** Stem hash of "efficient" for "inefficient"; 0 if the word does not start with a negating prefix. */
+function unprefixed(text: string, start: number, end: number): number {
+  if (end - start < SHORTEST_PREFIXED_WORD) return 0;
+  const first = text.charCodeAt(start) | 0x20;
+  if (first !== 0x75 && first !== 0x69 && first !== 0x64 && first !== 0x6e) return 0;
+  for (const prefix of NEGATING_PREFIXES) {
+    let k = 0;
+    while (k < prefix.length && (text.charCodeAt(start + k) | 0x20) === prefix.charCodeAt(k)) k++;
+    if (k < prefix.length) continue;
+    let h = HASH_SEED;
+    for (let i = start + k; i < end; i++) {
+      const c = text.charCodeAt(i) | 0x20;
+      if (c < 97 || c > 122) return 0;
+      h = addUnit(h, c);
+    }
+    return stemHash(text, start + k, end, h);
+  }
+  return 0;
+}

@@ -1,0 +1,176 @@
+import type { ClaimTerms } from './claim-terms.ts';
+import type { EvidenceScan } from './evidence-scan.ts';
+import { EvidenceIndex, type SourceTokens } from './source-index.ts';
+import { type SupportFeatures, supportFeatures } from './support-features.ts';
+import { supportProbability } from './support-model.ts';
+import type { TokenList } from './tokens.ts';
+import { findVerbatim } from './verbatim.ts';
+
+/** A piece of one source's text: UTF-16 offsets, end excluded. */
+export type SourceSpan = { readonly source: number; readonly start: number; readonly end: number };
+
+export type ClaimEvidence = {
+  /** Calibrated probability in [0, 1] that the cited texts together support the whole claim. */
+  readonly support: number;
+  /** Weighted share, in [0, 1], of the claim's content terms in the best window of one cited source. */
+  readonly coverage: number;
+  /** That window: up to three consecutive sentences; null if no term of the claim occurs in a cited text. */
+  readonly window: SourceSpan | null;
+  /** The claim equals whole consecutive sentences of these sources and has at least VERBATIM_MIN_CONTENT_TOKENS content tokens. */
+  readonly verbatim: readonly SourceSpan[];
+  /** Numbers of the claim that no cited source has; offsets into the claim; `value` is normalised ("1200" for "1,200"). */
+  readonly missing_numbers: readonly { readonly start: number; readonly end: number; readonly value: string }[];
+  /** Names of the claim of which a word is in no cited source; offsets into the claim. */
+  readonly missing_names: readonly { readonly start: number; readonly end: number }[];
+  /** A negation or an opposite stands on one side only. */
+  readonly negation_mismatch: boolean;
+  /** Tokens of the claim that are not function words. */
+  readonly content_tokens: number;
+  /** Each cited source once, in the order first cited: its own best window's coverage and whether it bears on the claim at all. */
+  readonly sources: readonly { readonly source: number; readonly coverage: number; readonly relevant: boolean }[];
+};
+
+/** A shorter claim that equals a sentence proves little: bare answers match by accident (reference/citation-scoring.md 4.2). */
+export const VERBATIM_MIN_CONTENT_TOKENS = 4;
+/** A cited source whose best window covers less of the claim than this is taken to be beside the point. */
+export const RELEVANT_COVERAGE = 0.4;
+/** Rounding is tried for this many numbers of a claim; a claim with more is a table. */
+const MAX_ROUNDED_NUMBERS = 32;
+
+/** `cited` are positions in the sources the index was made of; repeats and positions outside it are left out. */
+export function gatherEvidence(index: EvidenceIndex, claim: string, cited: readonly number[]): ClaimEvidence {
+  return gather(index, claim, cited).evidence;
+}
+
+/** The same with the features the model sees: for fitting and measuring it. */
+export function gather(index: EvidenceIndex, claim: string, cited: readonly number[]): { evidence: ClaimEvidence; features: SupportFeatures } {
+  const { terms, scan, tokens } = index;
+  terms.load(claim);
+  scan.begin(terms);
+  const positions: number[] = [];
+  const sources: SourceTokens[] = [];
+  const hitEnds: number[] = [];
+  for (const at of cited) {
+    if (positions.includes(at)) continue;
+    const source = index.source(at);
+    if (source === undefined) continue;
+    scan.addSource(terms, tokens, source);
+    positions.push(at);
+    sources.push(source);
+    hitEnds.push(scan.hitCount);
+  }
+  scan.weigh(terms);
+  const total = scan.totalWeight;
+  const verbatim: SourceSpan[] = [];
+  const perSource: { source: number; coverage: number; relevant: boolean }[] = [];
+  let window: SourceSpan | null = null;
+  let coverage = 0;
+  let from = 0;
+  for (let k = 0; k < sources.length; k++) {
+    const source = sources[k];
+    const at = positions[k];
+    const to = hitEnds[k] ?? from;
+    if (source === undefined || at === undefined) continue;
+    scan.bestWindow(terms, tokens, source, from, to);
+    from = to;
+    const own = total === 0 ? 0 : Math.min(1, scan.bestWeight / total);
+    if (own > coverage || (window === null && scan.windowEndToken > scan.windowFirstToken)) {
+      coverage = Math.max(own, coverage);
+      if (scan.windowEndToken > scan.windowFirstToken) {
+        window = { source: at, start: tokens.starts[scan.windowFirstToken] ?? 0, end: tokens.ends[scan.windowEndToken - 1] ?? 0 };
+      }
+    }
+    if (own === 1 && terms.contentTokens >= VERBATIM_MIN_CONTENT_TOKENS) {
+      const span = findVerbatim(claim, terms.tokens, tokens, source);
+      if (span !== null) verbatim.push({ source: at, start: span.start, end: span.end });
+    }
+    perSource.push({ source: at, coverage: own, relevant: own >= RELEVANT_COVERAGE });
+  }
+  const numbers = missingNumbers(claim, terms, scan, tokens, sources);
+  const names = missingNames(terms, scan);
+  const features = supportFeatures(terms, scan, names.total, names.missing, terms.tokens.numberCount, numbers.length);
+  const support = terms.tokens.count === 0 || sources.length === 0 ? 0 : supportProbability(features, verbatim.length > 0);
+  return {
+    evidence: {
+      support,
+      coverage,
+      window,
+      verbatim,
+      missing_numbers: numbers,
+      missing_names: names.spans,
+      negation_mismatch: features.opposition === 1,
+      content_tokens: terms.contentTokens,
+      sources: perSource,
+    },
+    features,
+  };
+}
+
+function isAnywhere(scan: EvidenceScan, term: number): boolean {
+  return (scan.sentencesOfTerm[term] ?? 0) > 0 || scan.inTitle[term] === 1;
+}
+
+function missingNumbers(
+  claim: string,
+  terms: ClaimTerms,
+  scan: EvidenceScan,
+  tokens: TokenList,
+  sources: readonly SourceTokens[],
+): { start: number; end: number; value: string }[] {
+  const missing: { start: number; end: number; value: string }[] = [];
+  const own = terms.tokens;
+  for (let n = 0; n < own.numberCount; n++) {
+    const token = own.numberTokens[n] ?? 0;
+    if (isAnywhere(scan, terms.termOfToken[token] ?? 0)) continue;
+    const value = own.numberValues[n] ?? Number.NaN;
+    if (n < MAX_ROUNDED_NUMBERS && isRounded(value, tokens, sources)) continue;
+    const start = own.starts[token] ?? 0;
+    const end = own.ends[token] ?? 0;
+    missing.push({ start, end, value: Number.isNaN(value) ? claim.slice(start, end) : String(value) });
+  }
+  return missing;
+}
+
+/** Whether a number of the sources, rounded to as many significant digits as `value` has (two at least), is `value`. */
+function isRounded(value: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
+  if (!(value > 0)) return false;
+  let unit = 1;
+  while (unit < 1e15 && value % (unit * 10) === 0) unit *= 10;
+  if (value !== Math.floor(value)) unit = value * 10 === Math.floor(value * 10) ? 0.1 : 0.01;
+  // A year or a count given to the last digit is not a rounded one.
+  if (unit === 1 || value < unit * 10) return false;
+  for (const source of sources) {
+    for (let n = source.firstNumber; n < source.endNumber; n++) {
+      const other = tokens.numberValues[n] ?? Number.NaN;
+      if (other !== value && Math.abs(other - value) <= unit / 2) return true;
+    }
+  }
+  return false;
+}
+
+/** A run of neighbouring name words is one name; it is missing if one of its words is. */
+function missingNames(terms: ClaimTerms, scan: EvidenceScan): { total: number; missing: number; spans: { start: number; end: number }[] } {
+  const spans: { start: number; end: number }[] = [];
+  const own = terms.tokens;
+  let total = 0;
+  let missing = 0;
+  let last = -2;
+  for (let i = 0; i < own.count; i++) {
+    if (terms.nameOfToken[i] !== 1) continue;
+    total++;
+    if (isAnywhere(scan, terms.termOfToken[i] ?? 0)) continue;
+    missing++;
+    const start = own.starts[i] ?? 0;
+    const end = own.ends[i] ?? 0;
+    const open = spans[spans.length - 1];
+    if (open !== undefined && last === i - 1 && start === open.end + 1) open.end = end;
+    else spans.push({ start, end });
+    last = i;
+  }
+  return { total, missing, spans };
+}
+
+/** Support of a claim by one text. Indexes the text anew each time: for several claims use indexSources and gatherEvidence. */
+export function lexicalSupport(claim: string, evidence: string): number {
+  return gatherEvidence(new EvidenceIndex([{ text: evidence }]), claim, [0]).support;
+}

@@ -1,0 +1,78 @@
+import { ClaimTerms } from './claim-terms.ts';
+import { EvidenceScan } from './evidence-scan.ts';
+import { TokenList } from './tokens.ts';
+
+export type SourceText = { readonly text: string; readonly title?: string };
+
+/** The tokens of one source, as ranges of the index's shared token list; end excluded. */
+export type SourceTokens = {
+  readonly text: string;
+  readonly firstToken: number;
+  readonly endToken: number;
+  readonly firstSentence: number;
+  readonly endSentence: number;
+  readonly firstNumber: number;
+  readonly endNumber: number;
+  /** The title's tokens, after those of the text. */
+  readonly endTitleToken: number;
+};
+
+/**
+ * The sources of one rollout. A source is tokenised when a claim first cites it, and once only; all share one token list, so that a rollout makes a
+ * handful of typed arrays and not a handful a source. `terms` and `scan` are room to work in, reused from claim to claim.
+ */
+export class EvidenceIndex {
+  readonly tokens: TokenList;
+  readonly terms = new ClaimTerms();
+  readonly scan = new EvidenceScan();
+  private readonly sources: readonly SourceText[];
+  private readonly tokenised: (SourceTokens | undefined)[];
+
+  constructor(sources: readonly SourceText[]) {
+    this.sources = sources;
+    this.tokenised = [];
+    let units = 0;
+    for (const source of sources) units += source.text.length;
+    // English runs at about six units a token; what is never cited is never tokenised.
+    this.tokens = new TokenList(Math.min(units >> 2, 1 << 16) + 64);
+  }
+
+  get size(): number {
+    return this.sources.length;
+  }
+
+  /** undefined for a position outside the sources. */
+  source(at: number): SourceTokens | undefined {
+    return this.tokenised[at] ?? this.tokenise(at);
+  }
+
+  private tokenise(at: number): SourceTokens | undefined {
+    const source = this.sources[at];
+    if (source === undefined) return undefined;
+    const { tokens } = this;
+    const firstToken = tokens.count;
+    const firstSentence = tokens.sentenceCount;
+    const firstNumber = tokens.numberCount;
+    tokens.append(source.text, 0, source.text.length);
+    const endToken = tokens.count;
+    const endSentence = tokens.sentenceCount;
+    if (source.title !== undefined) tokens.append(source.title, 0, source.title.length);
+    const entry: SourceTokens = {
+      text: source.text,
+      firstToken,
+      endToken,
+      firstSentence,
+      endSentence,
+      firstNumber,
+      endNumber: tokens.numberCount,
+      endTitleToken: tokens.count,
+    };
+    this.tokenised[at] = entry;
+    return entry;
+  }
+}
+
+/** Takes the sources as they are; nothing is read before a claim cites it. */
+export function indexSources(sources: readonly SourceText[]): EvidenceIndex {
+  return new EvidenceIndex(sources);
+}

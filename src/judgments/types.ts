@@ -1,0 +1,142 @@
+/**
+ * What a judgment is: a question put to a judge about one rollout, and the verdicts that came back.
+ * A model backend and the built-in lexical judge stand behind the same types. Judgments are immutable and
+ * content-addressed (ARCHITECTURE.md rule 3): the key names everything that could change the verdicts.
+ */
+
+/** One criterion as a judge sees it. Polarity and weight are not shown: they change the reward, not the verdict. */
+export type JudgedCriterion = {
+  /** `c1`…`cn` by position in the concatenation of the row's own and the static criteria. */
+  readonly key: string;
+  readonly title?: string;
+  readonly description: string;
+};
+
+/** A source as a judge sees it. */
+export type JudgedSource = { readonly id: string; readonly title?: string; readonly text: string };
+
+export type JudgedClaim = {
+  /** Position among the parsed claims. */
+  readonly claim: number;
+  readonly text: string;
+  /** Positions in `sources`, known ids only. */
+  readonly sources: readonly number[];
+};
+
+export type JudgedStatement = { readonly statement: number; readonly text: string };
+
+/** All criteria of one rollout in one call (REWARDS.md section 4). */
+export type RubricRequest = {
+  readonly kind: 'rubric';
+  readonly question: string;
+  readonly sources: readonly JudgedSource[];
+  readonly criteria: readonly JudgedCriterion[];
+  /** The judged text, citation tags kept. */
+  readonly answer: string;
+};
+
+/** All claims and uncited statements of one rollout in one call (REWARDS.md section 3). */
+export type CitationsRequest = {
+  readonly kind: 'citations';
+  readonly question: string;
+  readonly sources: readonly JudgedSource[];
+  readonly claims: readonly JudgedClaim[];
+  readonly statements: readonly JudgedStatement[];
+};
+
+export type JudgmentRequest = RubricRequest | CitationsRequest;
+export type JudgmentKind = JudgmentRequest['kind'];
+
+/** How far a criterion is met: dr-tulu's scale, divided by 2 when composed. */
+export type CriterionScore = 0 | 1 | 2;
+
+/** How far the cited texts support a claim: none, partial, full. */
+export type Support = 0 | 0.5 | 1;
+
+export type RubricVerdicts = {
+  readonly kind: 'rubric';
+  /** In the order of the request, every key exactly once. */
+  readonly criteria: readonly { readonly key: string; readonly score: CriterionScore }[];
+};
+
+/** Where the judge's quote stands: checked against the source by string match. The quote itself is not stored. */
+export type Quote = { readonly source: number; readonly start: number; readonly end: number };
+
+export type CitationVerdicts = {
+  readonly kind: 'citations';
+  /** In the order of the request, every claim exactly once. */
+  readonly claims: readonly {
+    readonly claim: number;
+    readonly support: Support;
+    /** One entry a cited source, in the order of the request. */
+    readonly relevant: readonly boolean[];
+    /** `unverified`: the judge quoted what no cited source contains. `absent`: it quoted nothing. */
+    readonly quote: Quote | 'unverified' | 'absent';
+  }[];
+  readonly statements: readonly { readonly statement: number; readonly needs_citation: boolean }[];
+};
+
+export type Verdicts = RubricVerdicts | CitationVerdicts;
+
+/** Everything about a judge that can change its verdicts; part of every key. */
+export type JudgeIdentity = {
+  /** The model as its backend names it, or `citeward-lexical-N`. */
+  readonly model: string;
+  /** Hash of the prompt templates and reply schemas, or the lexical judge's own version. */
+  readonly template: string;
+  /** Sampling parameters exactly as sent; `null` where nothing is sampled. */
+  readonly sampling: Readonly<Record<string, number | string | boolean>> | null;
+};
+
+export type TokenUsage = { readonly prompt_tokens: number; readonly completion_tokens: number };
+
+/** What a key is the hash of: inputs appear as digests only, so that a record holds no text. */
+export type JudgmentPreimage = {
+  readonly v: 1;
+  readonly kind: JudgmentKind;
+  readonly judge: JudgeIdentity;
+  /** Version of the sentence splitter and parser that cut the claims. */
+  readonly parser: string;
+  /** Joins the key: another independent judgment of the same thing, for measuring judge variance. */
+  readonly replicate: number;
+  /** Input name to SHA-256 (hex) of its RFC 8785 JSON. */
+  readonly inputs: Readonly<Record<string, string>>;
+};
+
+/** The stored record. */
+export type Judgment = {
+  readonly v: 1;
+  /** SHA-256 (hex) of the RFC 8785 JSON of `preimage`. */
+  readonly key: string;
+  readonly preimage: JudgmentPreimage;
+  readonly verdicts: Verdicts;
+  readonly usage: TokenUsage | null;
+  /** ISO 8601 time of the judgment. */
+  readonly judged_at: string;
+};
+
+export const JUDGE_FAILURE_REASONS = [
+  'judge_unconfigured',
+  'judge_unknown',
+  'judgment_missing',
+  'judgment_skipped',
+  'judgment_store_failed',
+  'judgment_record_invalid',
+] as const;
+
+export type JudgeFailureReason = (typeof JUDGE_FAILURE_REASONS)[number];
+
+/** Why a judgment could not be had. It never turns into a number. */
+export type JudgeFailure = {
+  readonly reason: JudgeFailureReason;
+  /** For people; holds no caller text. */
+  readonly detail: string;
+  readonly retryable: boolean;
+  /** Seconds after which a retry makes sense, where the backend said so. */
+  readonly retry_after_s?: number;
+};
+
+/** A judgment that was had, or why not. */
+export type JudgmentOutcome =
+  | { readonly ok: true; readonly judgment: Judgment; readonly cached: boolean; readonly latency_ms: number }
+  | { readonly ok: false; readonly failure: JudgeFailure };

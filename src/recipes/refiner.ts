@@ -1,0 +1,99 @@
+/**
+ * The refiner family: LLM rubric judge plus citation quality, for research-refiner policies that answer in
+ * `<answer>…<snippet id=…>claim</snippet>…</answer>`.
+ *
+ * Sources of the parameters: the model cards of qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50 (citation
+ * weight 0.2, verification reward 10.0, gate off, non-stop penalty off, static V3 set, instance-only flag) and of
+ * qwen3-4B-refiner-3201-rl-balanced-step100 (answer_only, weight 0.5, verification reward 10.0). What the cards do not
+ * say (mix, metric, what not-applicable counts as) is our choice, always a named field; docs/recipes.md marks each.
+ */
+import * as z from 'zod';
+
+const WEIGHT_MAX = 100;
+const REWARD_MAX = 1_000_000;
+
+/** `measure` fields decide what is asked, `compose` fields what is made of it. Replay changes compose fields freely. */
+export const REFINER_FIELDS = {
+  judging: 'measure',
+  judge_static: 'measure',
+  verbatim_gate: 'measure',
+  answer: 'measure',
+  mode: 'compose',
+  citation_weight: 'compose',
+  mix: 'compose',
+  gate_judge_score_with_format_bonus: 'compose',
+  instance_rubrics_only: 'compose',
+  static_weight: 'compose',
+  negatives_require_positive: 'compose',
+  verification_reward: 'compose',
+  non_stop_penalty: 'compose',
+  citation_metric: 'compose',
+  uncited_ok: 'compose',
+  citation_not_applicable: 'compose',
+  unverified_quote: 'compose',
+} as const;
+
+export const refinerRecipeSchema = z
+  .strictObject({
+    family: z.literal('refiner'),
+    judging: z.literal('joint').describe('One judge call for all criteria of a rollout.'),
+    judge_static: z.boolean().describe('Ask about the static V3 set at all.'),
+    verbatim_gate: z.boolean().describe('A claim that copies whole source sentences is supported without a judge.'),
+    answer: z.enum(['first', 'last']).describe('Which closed answer block outside <think> is judged.'),
+    mode: z.enum(['answer_only', 'full']).describe('Whether text outside the answer block breaks the format.'),
+    citation_weight: z.number().min(0).max(WEIGHT_MAX).describe('w: weight of citation quality. At most 1 if convex.'),
+    mix: z.enum(['convex', 'additive']).describe('convex: (1-w)*rubric + w*citation. additive: rubric + w*citation.'),
+    gate_judge_score_with_format_bonus: z.boolean().describe('Multiply the rubric score by the format bonus (0 or 1).'),
+    instance_rubrics_only: z.boolean().describe('Leave the static V3 set out of the mean.'),
+    static_weight: z.number().min(0).max(WEIGHT_MAX).describe('Multiplies the weights of the static criteria.'),
+    negatives_require_positive: z.boolean().describe('Negatives pay only in proportion to the positives met.'),
+    verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
+    non_stop_penalty: z
+      .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
+      .describe('Replaces the reward when finish_reason is not "stop".'),
+    citation_metric: z.enum(['answer_f1', 'claim_f1']),
+    uncited_ok: z.enum(['exclude', 'credit']).describe('What an uncited statement that needs no citation counts as.'),
+    citation_not_applicable: z.enum(['zero', 'credit', 'drop']).describe('What an answer with nothing to cite earns.'),
+    unverified_quote: z.enum(['keep', 'zero']).describe('What the support of a claim with an unverified quote becomes.'),
+  })
+  .refine((recipe) => recipe.mix === 'additive' || recipe.citation_weight <= 1, {
+    path: ['citation_weight'],
+    error: 'at most 1 when mix is "convex"',
+  });
+
+export type RefinerRecipe = Readonly<z.infer<typeof refinerRecipeSchema>>;
+
+const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
+  family: 'refiner',
+  judging: 'joint',
+  judge_static: true,
+  verbatim_gate: true,
+  answer: 'first',
+  mode: 'full',
+  citation_weight: 0.2,
+  mix: 'convex',
+  gate_judge_score_with_format_bonus: false,
+  instance_rubrics_only: false,
+  static_weight: 1,
+  negatives_require_positive: false,
+  verification_reward: 10,
+  non_stop_penalty: { enabled: false, value: 0 },
+  citation_metric: 'answer_f1',
+  uncited_ok: 'exclude',
+  citation_not_applicable: 'zero',
+  unverified_quote: 'keep',
+};
+
+/** The named recipes of the family (REWARDS.md section 5.1). */
+export const REFINER_RECIPES = {
+  'refiner-gpt54-instance-rubric': GPT54_INSTANCE_RUBRIC,
+  'refiner-gpt54-instance-only': { ...GPT54_INSTANCE_RUBRIC, instance_rubrics_only: true },
+  'refiner-rl-balanced': { ...GPT54_INSTANCE_RUBRIC, mode: 'answer_only', citation_weight: 0.5 },
+} as const satisfies Record<string, RefinerRecipe>;
+
+/** Smallest and largest reward the recipe can give. */
+export function refinerRewardRange(recipe: RefinerRecipe): readonly [number, number] {
+  const top = recipe.verification_reward * (recipe.mix === 'additive' ? 1 + recipe.citation_weight : 1);
+  const penalty = recipe.non_stop_penalty;
+  return penalty.enabled ? [Math.min(0, penalty.value), Math.max(top, penalty.value)] : [0, top];
+}

@@ -1,0 +1,63 @@
+/**
+ * From what a request calls a recipe to the recipe itself: a name, a named recipe with some fields changed
+ * (`{base, ...fields}`), or a whole recipe. The digest covers every parameter, so that two spellings of one recipe
+ * share it and no default hides in it.
+ */
+import { digestJson } from '../judgments/key.ts';
+import type { InputProblem } from '../rewards/plan.ts';
+import { problemsOfIssues } from '../schema/issues.ts';
+import { REFINER_RECIPES, type RefinerRecipe, refinerRecipeSchema, refinerRewardRange } from './refiner.ts';
+
+export type RecipeName = keyof typeof REFINER_RECIPES;
+
+/** Every recipe that a request can name. */
+export const RECIPE_NAMES = Object.keys(REFINER_RECIPES).filter(isRecipeName);
+
+export type RecipeInput = string | Readonly<Record<string, unknown>>;
+
+export type ResolvedRecipe = {
+  /** `null` for an inline recipe, even if it changes nothing. */
+  readonly name: RecipeName | null;
+  readonly recipe: RefinerRecipe;
+  /** SHA-256 (hex) of the RFC 8785 JSON of all parameters. */
+  readonly digest: string;
+  /** Smallest and largest reward that it can give. */
+  readonly reward_range: readonly [number, number];
+};
+
+export type RecipeResolution =
+  | { readonly ok: true; readonly resolved: ResolvedRecipe }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** True for the name of a known recipe (and not for a name of Object.prototype). */
+export function isRecipeName(name: string): name is RecipeName {
+  return Object.hasOwn(REFINER_RECIPES, name);
+}
+
+/** Resolves a recipe. Problems name the field, below `path`; they never repeat what the caller sent. */
+export async function resolveRecipe(
+  input: RecipeInput,
+  path: InputProblem['path'] = ['recipe'],
+): Promise<RecipeResolution> {
+  if (typeof input === 'string') {
+    if (!isRecipeName(input)) return unknownName(path);
+    return { ok: true, resolved: await described(input, REFINER_RECIPES[input]) };
+  }
+  const { base, ...fields } = input;
+  let candidate: Readonly<Record<string, unknown>> = fields;
+  if (Object.hasOwn(input, 'base')) {
+    if (typeof base !== 'string' || !isRecipeName(base)) return unknownName([...path, 'base']);
+    candidate = { ...REFINER_RECIPES[base], ...fields };
+  }
+  const parsed = refinerRecipeSchema.safeParse(candidate);
+  if (!parsed.success) return { ok: false, problems: problemsOfIssues(parsed.error.issues, candidate, path) };
+  return { ok: true, resolved: await described(null, parsed.data) };
+}
+
+function unknownName(path: InputProblem['path']): RecipeResolution {
+  return { ok: false, problems: [{ path, message: `unknown recipe; expected one of ${RECIPE_NAMES.join(', ')}` }] };
+}
+
+async function described(name: RecipeName | null, recipe: RefinerRecipe): Promise<ResolvedRecipe> {
+  return { name, recipe, digest: await digestJson(recipe), reward_range: refinerRewardRange(recipe) };
+}

@@ -1,0 +1,108 @@
+/** Measure: a plan and the judgments that were had in, facts out. What could not be had stays unscored, with its reason. */
+import type {
+  CitationsRequest,
+  CitationVerdicts,
+  JudgmentOutcome,
+  RubricRequest,
+  RubricVerdicts,
+} from '../judgments/types.ts';
+import type { CriterionFact, Observed, RefinerFacts, StatementFact } from './facts.ts';
+import type { Ask, PlannedClaim, RefinerPlan } from './plan.ts';
+
+/** The outcome of each request that the plan holds. A request without an outcome counts as a missing judgment. */
+export type Outcomes = { readonly rubric?: JudgmentOutcome; readonly citations?: JudgmentOutcome };
+
+/** Facts of one refiner rollout. Judgments that do not answer their request exactly are refused, never guessed at. */
+export function measure(plan: RefinerPlan, outcomes: Outcomes): RefinerFacts {
+  return {
+    v: 1,
+    family: 'refiner',
+    has_answer: plan.parsed.answer !== null,
+    format: plan.parsed.format,
+    finish_reason: plan.finish_reason,
+    rubric: measureRubric(plan, outcomes.rubric),
+    citation: measureCitation(plan, outcomes.citations),
+  };
+}
+
+type Unscored = Extract<Observed<never>, { status: 'unscored' }>;
+
+function unscored(reason: Unscored['reason']): Unscored {
+  return { status: 'unscored', reason };
+}
+
+function isAsked<R extends RubricRequest | CitationsRequest>(ask: Ask<R>): ask is R {
+  return typeof ask === 'object';
+}
+
+function measureRubric(plan: RefinerPlan, outcome: JudgmentOutcome | undefined): Observed<readonly CriterionFact[]> {
+  if (!isAsked(plan.rubric)) return unscored('not_measured');
+  if (outcome === undefined) return unscored('judgment_missing');
+  if (!outcome.ok) return unscored(outcome.failure.reason);
+  const verdicts = outcome.judgment.verdicts;
+  if (verdicts.kind !== 'rubric' || !answersRubric(plan.rubric, verdicts)) return unscored('judgment_record_invalid');
+  return {
+    status: 'scored',
+    observed: plan.criteria.map(({ key, origin, polarity, weight }, position) => {
+      const verdict = verdicts.criteria[position];
+      if (verdict === undefined) throw new Error(`measure: no verdict for ${key} after it was checked`);
+      return { origin, polarity, weight, score: verdict.score };
+    }),
+  };
+}
+
+function answersRubric(request: RubricRequest, verdicts: RubricVerdicts): boolean {
+  return (
+    verdicts.criteria.length === request.criteria.length &&
+    request.criteria.every(({ key }, position) => verdicts.criteria[position]?.key === key)
+  );
+}
+
+function measureCitation(plan: RefinerPlan, outcome: JudgmentOutcome | undefined): Observed<readonly StatementFact[]> {
+  if (plan.citations === 'not_needed') return unscored('not_measured');
+  if (plan.citations === 'settled') {
+    return { status: 'scored', observed: plan.claims.map((claim) => claimFact(claim, undefined)) };
+  }
+  if (outcome === undefined) return unscored('judgment_missing');
+  if (!outcome.ok) return unscored(outcome.failure.reason);
+  const verdicts = outcome.judgment.verdicts;
+  if (verdicts.kind !== 'citations' || !answersCitations(plan.citations, verdicts)) {
+    return unscored('judgment_record_invalid');
+  }
+  const byClaim = new Map(verdicts.claims.map((verdict) => [verdict.claim, verdict]));
+  return {
+    status: 'scored',
+    observed: [
+      ...plan.claims.map((claim) => claimFact(claim, byClaim.get(claim.claim.index))),
+      ...verdicts.statements.map(({ needs_citation }) => ({ cited: false as const, needs_citation })),
+    ],
+  };
+}
+
+function answersCitations(request: CitationsRequest, verdicts: CitationVerdicts): boolean {
+  return (
+    verdicts.claims.length === request.claims.length &&
+    request.claims.every((asked, position) => {
+      const verdict = verdicts.claims[position];
+      return verdict?.claim === asked.claim && verdict.relevant.length === asked.sources.length;
+    }) &&
+    verdicts.statements.length === request.statements.length &&
+    request.statements.every(({ statement }, position) => verdicts.statements[position]?.statement === statement)
+  );
+}
+
+/** Joins what the plan settled with what the judge said: its relevances fill the open places in order. */
+function claimFact(planned: PlannedClaim, verdict: CitationVerdicts['claims'][number] | undefined): StatementFact {
+  let next = 0;
+  const relevant = planned.relevance.map((settled) => {
+    if (settled !== 'ask') return settled;
+    const judged = verdict?.relevant[next++];
+    if (judged === undefined) throw new Error('measure: an open relevance has no verdict after it was checked');
+    return judged;
+  });
+  if (planned.support !== 'ask') return { cited: true, support: planned.support, relevant };
+  if (verdict === undefined) throw new Error('measure: an open claim has no verdict after it was checked');
+  const fact = { cited: true as const, support: verdict.support, relevant };
+  if (verdict.quote === 'absent') return fact;
+  return { ...fact, quote: verdict.quote === 'unverified' ? 'unverified' : 'verified' };
+}

@@ -1,0 +1,189 @@
+/**
+ * Plan: a rollout and a recipe in, the judgments it needs out. Parses the response, settles what needs no judge
+ * (invented ids, empty claims, the verbatim gate) and asks for the rest in at most two requests (REWARDS.md 3 and 4).
+ */
+import { parseResponse } from '../citations/parse.ts';
+import { sourcesOf } from '../citations/sources.ts';
+import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
+import { gatherEvidence, indexSources } from '../evidence/index.ts';
+import type { CitationsRequest, JudgedClaim, RubricRequest } from '../judgments/types.ts';
+import { MAX_CLAIMS, MAX_SOURCES, MAX_STATEMENTS } from '../limits.ts';
+import type { RefinerRecipe } from '../recipes/refiner.ts';
+import { criteriaOf } from '../rubrics/criteria.ts';
+import { neededJudgments } from './compose.ts';
+import type { Criterion, Rollout } from './rollout.ts';
+
+/** What is wrong with a rollout under a recipe, at a field of the request. */
+export type InputProblem = { readonly path: readonly (string | number)[]; readonly message: string };
+
+/** A claim that counts, with what is settled before judging. */
+export type PlannedClaim = {
+  readonly claim: Claim;
+  /** For each distinct cited id: settled relevance, or `ask` where the judge decides. */
+  readonly relevance: readonly (boolean | 'ask')[];
+  /** Settled support, or `ask`. */
+  readonly support: 0 | 1 | 'ask';
+};
+
+/** A request to a judge; or why there is none: everything is settled, or the judgment cannot change the reward. */
+export type Ask<R> = R | 'settled' | 'not_needed';
+
+export type RefinerPlan = {
+  readonly recipe: RefinerRecipe;
+  readonly finish_reason: string | null;
+  readonly sources: SourceSet;
+  readonly parsed: ParsedResponse;
+  readonly criteria: readonly Criterion[];
+  readonly claims: readonly PlannedClaim[];
+  readonly rubric: Ask<RubricRequest>;
+  readonly citations: Ask<CitationsRequest>;
+};
+
+export type PlanResult =
+  | { readonly ok: true; readonly plan: RefinerPlan }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+export type PlanOptions = {
+  /** Ask for everything that the family measures, needed or not, so that a weight of 0 can be swept later. */
+  readonly measureAll?: boolean;
+};
+
+/** Plans the judgments of one refiner rollout. Problems are the caller's to mend (HTTP 422). */
+export function plan(rollout: Rollout, recipe: RefinerRecipe, options: PlanOptions = {}): PlanResult {
+  const sources = sourcesOf(rollout);
+  const parsed = parseResponse(rollout.response, sources, { answer: recipe.answer });
+  const criteria = criteriaOf(rollout, recipe.judge_static);
+  const finishReason = rollout.finish_reason ?? null;
+  const problems = inputProblems(rollout, recipe, criteria, parsed, sources);
+  if (problems.length > 0) return { ok: false, problems };
+
+  const claims = plannedClaims(parsed, sources, recipe);
+  const needed = neededJudgments(
+    { has_answer: parsed.answer !== null, format: parsed.format, finish_reason: finishReason },
+    recipe,
+  );
+  const wanted = (part: 'rubric' | 'citation'): boolean =>
+    needed.includes(part) || (options.measureAll === true && parsed.answer !== null);
+  return {
+    ok: true,
+    plan: {
+      recipe,
+      finish_reason: finishReason,
+      sources,
+      parsed,
+      criteria,
+      claims,
+      rubric: wanted('rubric') ? rubricRequest(rollout, sources, parsed, criteria) : 'not_needed',
+      citations: wanted('citation') ? citationsRequest(rollout, sources, parsed, claims) : 'not_needed',
+    },
+  };
+}
+
+function inputProblems(
+  rollout: Rollout,
+  recipe: RefinerRecipe,
+  criteria: readonly Criterion[],
+  parsed: ParsedResponse,
+  sources: SourceSet,
+): InputProblem[] {
+  const problems: InputProblem[] = [];
+  if (criteria.every((criterion) => criterion.origin === 'static' || criterion.weight === 0)) {
+    const given = criteria.some((criterion) => criterion.origin === 'instance');
+    problems.push({
+      path: ['positive_rubrics'],
+      message: given ? 'every rubric has weight 0: at least one must count' : 'no rubrics: give at least one criterion',
+    });
+  }
+  if (recipe.non_stop_penalty.enabled && rollout.finish_reason === undefined) {
+    problems.push({ path: ['finish_reason'], message: 'the recipe has non_stop_penalty enabled and needs it' });
+  }
+  if (parsed.claims.length > MAX_CLAIMS) {
+    problems.push({
+      path: ['response'],
+      message: `${parsed.claims.length} claims; at most ${MAX_CLAIMS} can be judged`,
+    });
+  }
+  if (parsed.statements.length > MAX_STATEMENTS) {
+    problems.push({
+      path: ['response'],
+      message: `${parsed.statements.length} uncited statements; at most ${MAX_STATEMENTS} can be judged`,
+    });
+  }
+  if (sources.list.length > MAX_SOURCES) {
+    problems.push({
+      path: ['tool_output' in rollout ? 'tool_output' : 'sources'],
+      message: `${sources.list.length} sources; at most ${MAX_SOURCES}`,
+    });
+  }
+  return problems;
+}
+
+/** Settles what needs no judge: invented ids, empty claims, and (the zero-token gate) whole copied source sentences. */
+function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: RefinerRecipe): PlannedClaim[] {
+  const evidence = indexSources(sources.list);
+  return parsed.claims
+    .filter((claim) => claim.duplicate_of === null)
+    .map((claim) => {
+      const known = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));
+      if (known.length === 0 || claim.text.length === 0) {
+        return { claim, support: 0 as const, relevance: claim.ids.map(() => false) };
+      }
+      const copied = new Set(
+        recipe.verbatim_gate ? gatherEvidence(evidence, claim.text, known).verbatim.map(({ source }) => source) : [],
+      );
+      return {
+        claim,
+        support: copied.size > 0 ? (1 as const) : ('ask' as const),
+        relevance: claim.ids.map(({ source }) =>
+          source === null ? false : copied.has(source) ? true : ('ask' as const),
+        ),
+      };
+    });
+}
+
+function judgedSources(sources: SourceSet): RubricRequest['sources'] {
+  return sources.list.map(({ id, title, text }) => (title === undefined ? { id, text } : { id, title, text }));
+}
+
+function rubricRequest(
+  rollout: Rollout,
+  sources: SourceSet,
+  parsed: ParsedResponse,
+  criteria: readonly Criterion[],
+): Ask<RubricRequest> {
+  const span = parsed.answer;
+  if (span === null) return 'not_needed';
+  return {
+    kind: 'rubric',
+    question: rollout.question,
+    sources: judgedSources(sources),
+    criteria: criteria.map(({ key, title, description }) =>
+      title === undefined ? { key, description } : { key, title, description },
+    ),
+    answer: rollout.response.slice(span.start, span.end),
+  };
+}
+
+function citationsRequest(
+  rollout: Rollout,
+  sources: SourceSet,
+  parsed: ParsedResponse,
+  claims: readonly PlannedClaim[],
+): Ask<CitationsRequest> {
+  const asked: JudgedClaim[] = [];
+  for (const { claim, relevance } of claims) {
+    const open = claim.ids.flatMap(({ source }, position) =>
+      relevance[position] === 'ask' && source !== null ? [source] : [],
+    );
+    if (open.length > 0) asked.push({ claim: claim.index, text: claim.text, sources: open });
+  }
+  const statements = parsed.statements.map(({ index, text }) => ({ statement: index, text }));
+  if (asked.length === 0 && statements.length === 0) return 'settled';
+  return {
+    kind: 'citations',
+    question: rollout.question,
+    sources: judgedSources(sources),
+    claims: asked,
+    statements,
+  };
+}

@@ -1,0 +1,46 @@
+/** RFC 9457 problems: every error reply of the API. */
+import * as z from 'zod';
+import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { judgmentKindSchema, sha256Schema } from './judgment.ts';
+
+/** Why a request was refused before or outside of judging. */
+export const REQUEST_PROBLEM_REASONS = [
+  'auth_unconfigured',
+  'key_missing',
+  'key_unknown',
+  'scope_missing',
+  'config_invalid',
+  'route_unknown',
+  'method_not_allowed',
+  'content_type_unsupported',
+  'body_too_large',
+  'body_interrupted',
+  'body_not_utf8',
+  'body_not_json',
+  'input_invalid',
+  'internal',
+] as const;
+
+export const PROBLEM_REASONS = [...REQUEST_PROBLEM_REASONS, ...JUDGE_FAILURE_REASONS] as const;
+
+export type ProblemReason = (typeof PROBLEM_REASONS)[number];
+
+export const problemSchema = z.strictObject({
+  type: z.string().describe('urn:citeward:problem:<reason>'),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  reason: z.enum(PROBLEM_REASONS).describe('Stable, for programs.'),
+  detail: z.string().describe('For people. Holds nothing of the request but names of unknown fields.'),
+  retryable: z.boolean().describe('Whether the same request may succeed later.'),
+  request_id: z.string(),
+  errors: z
+    .array(z.strictObject({ path: z.string(), message: z.string() }))
+    .exactOptional()
+    .describe('Every offending field with what was expected.'),
+  missing: z
+    .array(z.strictObject({ kind: judgmentKindSchema, key: sha256Schema }))
+    .exactOptional()
+    .describe('Judgments that are not in the store.'),
+});
+
+export type Problem = z.infer<typeof problemSchema>;

@@ -1,0 +1,77 @@
+/** The fields that describe a rollout, shared by every resource that takes one. */
+import * as z from 'zod';
+import {
+  MAX_CRITERIA,
+  MAX_CRITERION_CHARS,
+  MAX_ID_CHARS,
+  MAX_NAME_CHARS,
+  MAX_SOURCES,
+  MAX_TEXT_CHARS,
+  MAX_TITLE_CHARS,
+} from '../limits.ts';
+import type { CriterionInput, RolloutSources } from '../rewards/rollout.ts';
+
+const textSchema = z.string().max(MAX_TEXT_CHARS);
+const titleSchema = z.string().max(MAX_TITLE_CHARS);
+const descriptionSchema = z.string().min(1).max(MAX_CRITERION_CHARS);
+
+export const questionSchema = textSchema.min(1).describe('What the policy was asked.');
+
+export const responseSchema = textSchema.describe("The policy's whole output. Offsets in the reply point into it.");
+
+export const finishReasonSchema = z
+  .string()
+  .max(MAX_NAME_CHARS)
+  .describe('As the trainer or the backend reported it: "stop", "length", …');
+
+export const sourceInputSchema = z
+  .strictObject({
+    id: z.string().min(1).max(MAX_ID_CHARS),
+    text: textSchema,
+    title: titleSchema.exactOptional(),
+    url: titleSchema.exactOptional(),
+  })
+  .describe('One piece that an answer may cite, as the policy saw it after its truncation.');
+
+export const criterionInputSchema = z.strictObject({
+  title: titleSchema.exactOptional(),
+  description: descriptionSchema,
+  weight: z.number().min(0).exactOptional().describe('Default 1.'),
+});
+
+export const rubricsSchema = z
+  .array(z.union([descriptionSchema, criterionInputSchema]))
+  .max(MAX_CRITERIA)
+  .describe('Criteria of one polarity: a text, or a text with title and weight.');
+
+/** Exactly one of the two says what the policy could cite; see `exactlyOneOrigin`. */
+export const originFields = {
+  tool_output: textSchema
+    .exactOptional()
+    .describe('The raw search-tool output with its tagged pieces: <snippet id=…>, <webpage id=…>, …'),
+  sources: z.array(sourceInputSchema).max(MAX_SOURCES).exactOptional().describe('The pieces themselves.'),
+};
+
+type Origin = z.infer<z.ZodObject<typeof originFields>>;
+
+/** JSON Schema of the rule that a type cannot say. */
+export const EXACTLY_ONE_ORIGIN = { oneOf: [{ required: ['tool_output'] }, { required: ['sources'] }] };
+
+/** What is wrong with the origin, if anything: one of the two must be there, and not both. */
+export function originProblem(origin: Origin): string | null {
+  if (origin.tool_output !== undefined && origin.sources !== undefined) return 'give tool_output or sources, not both';
+  if (origin.tool_output === undefined && origin.sources === undefined) return 'required: tool_output or sources';
+  return null;
+}
+
+/** The origin as the library takes it. @throws Error if it was not validated. */
+export function rolloutSources(origin: Origin): RolloutSources {
+  if (origin.tool_output !== undefined) return { tool_output: origin.tool_output };
+  if (origin.sources !== undefined) return { sources: origin.sources };
+  throw new Error('rolloutSources: neither tool_output nor sources after validation');
+}
+
+/** Criteria as the library takes them. */
+export function criterionInputs(rubrics: z.infer<typeof rubricsSchema> | undefined): CriterionInput[] {
+  return (rubrics ?? []).map((rubric) => (typeof rubric === 'string' ? { description: rubric } : rubric));
+}
