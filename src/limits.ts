@@ -34,6 +34,8 @@ export const COVERING_CLAIM_SHARE = 0.9;
 
 // Requests over HTTP.
 
+/** Of a body that is refused unread, this much is read and thrown away, so that the caller gets to see the refusal. */
+export const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 /** Longest name of a recipe or judge in a request, in UTF-16 code units. */
 export const MAX_NAME_CHARS = 128;
 /** Longest title or url of a source and title of a criterion, in UTF-16 code units. */

@@ -21,8 +21,10 @@ function labelledClaim(line: string): LabelledClaim {
   const row: unknown = JSON.parse(line);
   if (typeof row !== 'object' || row === null) throw new Error('a row is not an object');
   const { set, claim, evidence, label } = row as Record<string, unknown>;
-  if (typeof set !== 'string' || typeof claim !== 'string' || typeof evidence !== 'string') throw new Error('a row lacks set, claim or evidence');
-  if (label !== 'supported' && label !== 'partial' && label !== 'unsupported') throw new Error(`unknown label ${String(label)}`);
+  if (typeof set !== 'string' || typeof claim !== 'string' || typeof evidence !== 'string')
+    throw new Error('a row lacks set, claim or evidence');
+  if (label !== 'supported' && label !== 'partial' && label !== 'unsupported')
+    throw new Error(`unknown label ${String(label)}`);
   return { set, claim, evidence, label };
 }
 

@@ -5,7 +5,12 @@ export type Logistic = { readonly intercept: number; readonly weights: readonly 
  * Weighted logistic regression with an L2 penalty and a given sign for every weight (+1, -1; 0 leaves it free), by projected gradient descent with a fixed
  * step: no randomness, the same result everywhere. A weight whose data ask for the other sign ends at 0. The weights of the examples sum to 1.
  */
-export function fitLogistic(examples: readonly Example[], signs: readonly number[], l2: number, steps = 6000): Logistic {
+export function fitLogistic(
+  examples: readonly Example[],
+  signs: readonly number[],
+  l2: number,
+  steps = 6000,
+): Logistic {
   const weights = signs.map(() => 0);
   let intercept = 0;
   const rate = 2;

@@ -7,7 +7,8 @@ export function auc(rows: readonly Scored[]): number {
   let positives = 0;
   for (let i = 0; i < sorted.length; ) {
     let j = i;
-    while (j < sorted.length && sorted[j]?.score === sorted[i]?.score) j++;
+    do j++;
+    while (j < sorted.length && sorted[j]?.score === sorted[i]?.score);
     const rank = (i + 1 + j) / 2;
     for (let k = i; k < j; k++) {
       if (sorted[k]?.supported === true) {
@@ -18,7 +19,9 @@ export function auc(rows: readonly Scored[]): number {
     i = j;
   }
   const negatives = rows.length - positives;
-  return positives === 0 || negatives === 0 ? Number.NaN : (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
+  return positives === 0 || negatives === 0
+    ? Number.NaN
+    : (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
 
 /** Mean of the recall of both classes when a score of at least `threshold` counts as supported. */
@@ -54,10 +57,19 @@ export function bestThreshold(sets: readonly (readonly Scored[])[]): number {
   return (first + last) / 2;
 }
 
-export type CalibrationBin = { readonly from: number; readonly to: number; readonly n: number; readonly score: number; readonly supported: number };
+export type CalibrationBin = {
+  readonly from: number;
+  readonly to: number;
+  readonly n: number;
+  readonly score: number;
+  readonly supported: number;
+};
 
 /** Equal-width bins; the expected calibration error is the mean distance of score and share supported, weighted by n. */
-export function calibration(rows: readonly Scored[], bins: number): { readonly error: number; readonly bins: readonly CalibrationBin[] } {
+export function calibration(
+  rows: readonly Scored[],
+  bins: number,
+): { readonly error: number; readonly bins: readonly CalibrationBin[] } {
   const out: CalibrationBin[] = [];
   let error = 0;
   for (let b = 0; b < bins; b++) {

@@ -3,7 +3,9 @@
  * evidence sentences. Words are runs of letters and digits with a crude suffix stemmer; idf is log((N + 1) / (df + 1)) + 1 over the evidence's own sentences.
  */
 const STOP = new Set(
-  'a an the of to in on at by for with from and or but is are was were be been being as that this these those it its he she they them his her their we our you your i not no do does did has have had will would can could may might should which who whom what when where how than then there here also into about over after before'.split(' '),
+  'a an the of to in on at by for with from and or but is are was were be been being as that this these those it its he she they them his her their we our you your i not no do does did has have had will would can could may might should which who whom what when where how than then there here also into about over after before'.split(
+    ' ',
+  ),
 );
 
 export function plainCoverage(claim: string, evidence: string): number {
@@ -22,7 +24,8 @@ export function plainCoverage(claim: string, evidence: string): number {
   let best = 0;
   for (let s = 0; s < sentences.length; s++) {
     let sum = 0;
-    for (const [term, weight] of weights) if (sentences.slice(s, s + 3).some((sentence) => sentence.has(term))) sum += weight;
+    for (const [term, weight] of weights)
+      if (sentences.slice(s, s + 3).some((sentence) => sentence.has(term))) sum += weight;
     best = Math.max(best, sum);
   }
   return best / total;

@@ -75,7 +75,11 @@ export function readBlocks(response: string, element: string | null, choice: Ans
       if (answerOpen === null) continue;
       closedAnswers++;
       if (closedAnswers > 1) {
-        findings.add({ reason: 'several_answers', in: 'response', span: { start: answerOpen.span.start, end: tag.span.end } });
+        findings.add({
+          reason: 'several_answers',
+          in: 'response',
+          span: { start: answerOpen.span.start, end: tag.span.end },
+        });
       }
       if (judged === null || choice === 'last') {
         judged = {

@@ -55,7 +55,8 @@ export function trimSpan(text: string, start: number, end: number): { start: num
  */
 export function isLetterOrDigit(code: number): boolean {
   if (code <= MAX_ASCII) return isAsciiLetter(code) || isAsciiDigit(code);
-  if (code < 0xc0) return code === 0xaa || code === 0xb5 || code === 0xba || (code >= 0xb2 && code <= 0xb3) || code === 0xb9;
+  if (code < 0xc0)
+    return code === 0xaa || code === 0xb5 || code === 0xba || (code >= 0xb2 && code <= 0xb3) || code === 0xb9;
   if (code === 0xd7 || code === 0xf7) return false;
   if (code < 0x2000) return !isOtherScriptPunctuation(code) && code !== 0x1680;
   if (code <= 0x2bff) return code >= 0x2070 && code <= 0x209c ? true : code >= 0x2100 && code <= 0x218b;

@@ -14,7 +14,7 @@ import { hasContent, trimSpan } from './characters.ts';
 import type { FindingList } from './findings.ts';
 import { readIds } from './ids.ts';
 import type { Stretch } from './statements.ts';
-import type { Tag } from './tags.ts';
+import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, valueSpan } from './tags.ts';
 import type { Claim, SourceSet, Span } from './types.ts';
 
 export type ReadClaims = {
@@ -34,7 +34,6 @@ export function readElementClaims(
   sources: SourceSet,
   findings: FindingList,
 ): ReadClaims {
-  /** Opening tag position to closing tag position. */
   const closers = pairTags(tags, findings);
   const claims: Claim[] = [];
   const stretches: Stretch[] = [];
@@ -47,10 +46,10 @@ export function readElementClaims(
   for (let position = 0; position < tags.length; position++) {
     const tag = tags[position];
     if (tag === undefined) continue;
-    const closerPosition = closers.get(position);
-    const closer = closerPosition === undefined ? undefined : tags[closerPosition];
+    const closerPosition = closers[position] ?? NO_CLOSER;
+    const closer = closerPosition === NO_CLOSER ? undefined : tags[closerPosition];
     const claim =
-      closer === undefined || closerPosition === undefined
+      closer === undefined
         ? null
         : readClaim(text, tags, position, closerPosition, attributes, sources, claims.length, findings);
     if (claim !== null && closer !== undefined) {
@@ -71,8 +70,11 @@ export function readElementClaims(
   return { claims, stretches };
 }
 
-function pairTags(tags: readonly Tag[], findings: FindingList): Map<number, number> {
-  const closers = new Map<number, number>();
+const NO_CLOSER = -1;
+
+/** For each tag the position of the one that closes it; NO_CLOSER for closing tags and for those never closed. */
+function pairTags(tags: readonly Tag[], findings: FindingList): Int32Array {
+  const closers = new Int32Array(tags.length).fill(NO_CLOSER);
   const open: OpenCitation[] = [];
   let tooDeep = 0;
   for (let position = 0; position < tags.length; position++) {
@@ -80,14 +82,14 @@ function pairTags(tags: readonly Tag[], findings: FindingList): Map<number, numb
     if (tag === undefined || tag.name !== CITATION) continue;
     if (!tag.closing) {
       if (open.length > 0) findings.add({ reason: 'citation_nested', in: 'response', span: tag.span });
-      if (tag.selfClosing) closers.set(position, position);
+      if (tag.selfClosing) closers[position] = position;
       else if (open.length >= MAX_CITATION_NESTING) tooDeep++;
       else open.push({ tag, position });
     } else if (tooDeep > 0) tooDeep--;
     else {
       const opened = open.pop();
       if (opened === undefined) findings.add({ reason: 'citation_stray_close', in: 'response', span: tag.span });
-      else closers.set(opened.position, position);
+      else closers[opened.position] = position;
     }
   }
   for (const { tag } of open) findings.add({ reason: 'citation_unclosed', in: 'response', span: tag.span });
@@ -107,7 +109,7 @@ function readClaim(
   const open = tags[opener];
   const close = tags[closer];
   if (open === undefined || close === undefined) return null;
-  const idSpans = idSpansOf(open, attributes, findings, index);
+  const idSpans = idSpansOf(text, open, attributes, findings, index);
   const ids = readIds(text, idSpans, sources, index, findings);
   if (ids.length === 0) {
     findings.add({ reason: 'citation_no_id', in: 'response', span: open.span });
@@ -119,7 +121,8 @@ function readClaim(
     : trimSpan(text, open.span.end, close.span.start);
   const claimText =
     closer <= opener + 1 ? text.slice(span.start, span.end) : textWithoutTags(text, span, tags, opener, closer);
-  if (claimText.length === 0) findings.add({ reason: 'citation_empty_claim', in: 'response', span: open.span, claim: index });
+  if (claimText.length === 0)
+    findings.add({ reason: 'citation_empty_claim', in: 'response', span: open.span, claim: index });
   else if (!hasContent(claimText, 0, claimText.length)) {
     findings.add({ reason: 'markup_only', in: 'response', span, claim: index });
   }
@@ -134,20 +137,29 @@ function readClaim(
 }
 
 /** Where the ids stand: the id attributes, and bare words right behind them (`id=S1 S2`), which are malformed. */
-function idSpansOf(tag: Tag, attributes: readonly string[], findings: FindingList, claim: number): Span[] {
+function idSpansOf(
+  text: string,
+  { attributes }: Tag,
+  names: readonly string[],
+  findings: FindingList,
+  claim: number,
+): Span[] {
   const spans: Span[] = [];
   let bareWordsAreIds = false;
-  for (const attribute of tag.attributes) {
-    if (attribute.hasValue) {
-      bareWordsAreIds = attributes.includes(attribute.name);
+  for (let n = 0; n < attributeCount(attributes); n++) {
+    const value = valueSpan(attributes, n);
+    if (value === null) {
       if (!bareWordsAreIds) continue;
-      spans.push(attribute.value);
-      if (attribute.quoteUnclosed) {
-        findings.add({ reason: 'citation_id_malformed', in: 'response', span: attribute.value, claim });
-      }
-    } else if (bareWordsAreIds) {
-      spans.push(attribute.value);
-      findings.add({ reason: 'citation_id_malformed', in: 'response', span: attribute.value, claim });
+      const word = nameSpan(attributes, n);
+      spans.push(word);
+      findings.add({ reason: 'citation_id_malformed', in: 'response', span: word, claim });
+      continue;
+    }
+    bareWordsAreIds = names.some((name) => isNamed(text, attributes, n, name));
+    if (!bareWordsAreIds) continue;
+    spans.push(value);
+    if (isQuoteUnclosed(text, value)) {
+      findings.add({ reason: 'citation_id_malformed', in: 'response', span: value, claim });
     }
   }
   return spans;

@@ -24,6 +24,7 @@ export class FindingList {
 /** Sums counts of several lists, in the order of the reasons, so that equal findings give equal JSON. */
 export function sumCounts(all: readonly FindingCounts[]): FindingCounts {
   const sum: Partial<Record<FindingReason, number>> = {};
+  if (all.every((counts) => Object.keys(counts).length === 0)) return sum;
   for (const reason of FINDING_REASONS) {
     let total = 0;
     for (const counts of all) {

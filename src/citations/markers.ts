@@ -40,7 +40,8 @@ export function readMarkerClaims(
 
   for (const run of runs) {
     // The last sentence that starts before the run is the one it marks.
-    while (sentence + 1 < sentences.length && (sentences[sentence + 1]?.start ?? content.end) < run.span.start) sentence++;
+    while (sentence + 1 < sentences.length && (sentences[sentence + 1]?.start ?? content.end) < run.span.start)
+      sentence++;
     const marked = sentences[sentence];
     const start = Math.max(from, marked === undefined ? content.start : marked.start);
     const span = trimSpan(text, start, run.span.start);

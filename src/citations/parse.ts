@@ -7,6 +7,7 @@ import { COVERING_CLAIM_SHARE, SHOTGUN_IDS_PER_CLAIM } from '../limits.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
 import { hasContent, trimSpan } from './characters.ts';
 import { type ReadClaims, readElementClaims } from './claims.ts';
+import { markDuplicates } from './duplicates.ts';
 import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readMarkerClaims } from './markers.ts';
@@ -111,47 +112,6 @@ function outsideSpans(response: string, element: Span): Span[] {
   const before = trimSpan(response, 0, element.start);
   const after = trimSpan(response, element.end, response.length);
   return [before, after].filter((span) => span.end > span.start);
-}
-
-/**
- * Claims with equal normalised text and equal id set count once in every metric [ours]: repeating one supported claim
- * must not pay. Text is compared after NFKC, case and white-space folding, and without closing punctuation; only claims
- * that share their ids are compared.
- */
-function markDuplicates(claims: readonly Claim[]): readonly Claim[] {
-  const byIds = new Map<string, number[]>();
-  for (const claim of claims) {
-    const only = claim.ids.length === 1 ? claim.ids[0] : undefined;
-    const key = only === undefined ? JSON.stringify(claim.ids.map(({ id }) => id).sort()) : only.id;
-    const same = byIds.get(key);
-    if (same === undefined) byIds.set(key, [claim.index]);
-    else same.push(claim.index);
-  }
-  let marked: Claim[] | null = null;
-  for (const indices of byIds.values()) {
-    if (indices.length < 2) continue;
-    const first = new Map<string, number>();
-    for (const index of indices) {
-      const claim = claims[index];
-      if (claim === undefined) continue;
-      const text = normaliseClaim(claim.text);
-      const earlier = first.get(text);
-      if (earlier === undefined) first.set(text, index);
-      else {
-        if (marked === null) marked = [...claims];
-        marked[index] = { ...claim, duplicate_of: earlier };
-      }
-    }
-  }
-  return marked === null ? claims : marked;
-}
-
-/** NFKC and case folding are stable for assigned characters by Unicode policy, so this does not move between runtimes. */
-function normaliseClaim(text: string): string {
-  const folded = text.normalize('NFKC').toLowerCase().split(/\s/u).filter(Boolean).join(' ');
-  let end = folded.length;
-  while (end > 0 && '.!?,;:。！？'.includes(folded.charAt(end - 1))) end--;
-  return folded.slice(0, end);
 }
 
 function reportClaims(response: string, claims: readonly Claim[], block: AnswerBlock, findings: FindingList): void {

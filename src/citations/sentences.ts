@@ -154,7 +154,9 @@ export function endsSentence(text: string, start: number, end: number): boolean 
     const code = text.charCodeAt(i);
     if (isSpace(code) || isCloser(code)) continue;
     const kind = classOf(code);
-    return kind === STRONG_STOP || (kind === STOP && !(code === FULL_STOP && isAbbreviation(text, start, i, SPACE, '')));
+    return (
+      kind === STRONG_STOP || (kind === STOP && !(code === FULL_STOP && isAbbreviation(text, start, i, SPACE, '')))
+    );
   }
   return false;
 }

@@ -13,7 +13,7 @@
  */
 import { trimSpan } from './characters.ts';
 import { FindingList } from './findings.ts';
-import { readTag, type Tag } from './tags.ts';
+import { attributeCount, isNamed, readTag, type Tag, valueSpan } from './tags.ts';
 import type { Source, SourceSet, Span } from './types.ts';
 
 const SOURCE_TAGS = ['snippet', 'snippets', 'webpage', 'tool_output'] as const;
@@ -73,26 +73,29 @@ export function parseSources(toolOutput: string): SourceSet {
   for (let position = 0; position < tags.length; position++) {
     const tag = tags[position];
     if (tag === undefined || tag.closing || tag.name === TOOL_OUTPUT) continue;
-    const id = attributeValue(toolOutput, tag, 'id') ?? attributeValue(toolOutput, tag, 'ids');
-    if (id === null || id.trim() === '') continue;
+    const id = (attributeValue(toolOutput, tag, 'id') ?? attributeValue(toolOutput, tag, 'ids'))?.trim();
+    if (id === undefined || id === '') continue;
     const last = closedBy[position] ?? -1;
     const contentEnd = last === -1 ? unclosedEnd(tags, position, end) : (tags[last]?.span.start ?? end);
     const span = trimSpan(toolOutput, tag.span.end, Math.max(contentEnd, tag.span.end));
     const title = attributeValue(toolOutput, tag, 'title');
     const url = attributeValue(toolOutput, tag, 'url') ?? attributeValue(toolOutput, tag, 'href');
-    collector.add(
-      {
-        id: id.trim(),
-        text: last <= position + 1 ? toolOutput.slice(span.start, span.end) : withoutTags(toolOutput, span, tags, position, last),
-        span,
-        ...(title === null ? {} : { title }),
-        ...(url === null ? {} : { url }),
-      },
+    const source: Mutable<Source> = {
+      id,
+      text:
+        last <= position + 1
+          ? toolOutput.slice(span.start, span.end)
+          : withoutTags(toolOutput, span, tags, position, last),
       span,
-    );
+    };
+    if (title !== null) source.title = title;
+    if (url !== null) source.url = url;
+    collector.add(source, span);
   }
   return collector.finish();
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Closes the innermost open element of the tag's kind; those opened inside it and not closed stay unclosed. */
 function close(tags: readonly Tag[], open: number[], closedBy: number[], closer: number): void {
@@ -128,11 +131,11 @@ function withoutTags(text: string, span: Span, tags: readonly Tag[], opener: num
   return (kept + text.slice(from, Math.max(from, span.end))).trim();
 }
 
-function attributeValue(text: string, tag: Tag, name: string): string | null {
-  for (const attribute of tag.attributes) {
-    if (attribute.name === name && attribute.hasValue) {
-      return text.slice(attribute.value.start, attribute.value.end);
-    }
+function attributeValue(text: string, { attributes }: Tag, name: string): string | null {
+  for (let n = 0; n < attributeCount(attributes); n++) {
+    if (!isNamed(text, attributes, n, name)) continue;
+    const value = valueSpan(attributes, n);
+    if (value !== null) return text.slice(value.start, value.end);
   }
   return null;
 }
@@ -160,7 +163,7 @@ class SourceCollector {
       const pieces = this.#pieces.get(known) ?? new Set([this.#list[known]?.text ?? '']);
       this.#pieces.set(known, pieces.add(source.text));
     }
-    if (source.text.trim() === '') {
+    if (isBlank(source.text)) {
       this.#findings.add({ reason: 'source_empty', in: this.#where, span, source: position });
     }
   }
@@ -173,4 +176,9 @@ class SourceCollector {
     }
     return { list: this.#list, byId: this.#byId, findings: this.#findings.list, counts: this.#findings.counts };
   }
+}
+
+function isBlank(text: string): boolean {
+  const span = trimSpan(text, 0, text.length);
+  return span.start === span.end;
 }

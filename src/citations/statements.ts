@@ -31,13 +31,12 @@ export function uncitedStatements(text: string, stretches: readonly Stretch[]): 
 
   for (const { start, end, claim } of stretches) {
     if (claim) {
-      if (endsSentence(text, start, end) || (pieces.length > 0 && splitSentences(text, start, end).length > 1)) {
-        endSentence();
-      }
+      const open = pieces.length > 0;
+      if (open && (endsSentence(text, start, end) || splitSentences(text, start, end).length > 1)) endSentence();
       continue;
     }
     if (!hasLetterOrDigit(text, start, end)) {
-      if (breaksSentence(text, start, end)) endSentence();
+      if (pieces.length > 0 && breaksSentence(text, start, end)) endSentence();
       continue;
     }
     if (startsWithLineBreak(text, start, end)) endSentence();

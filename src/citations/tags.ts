@@ -3,19 +3,62 @@
  * tags do not overlap and any input is read in linear time; a `>` inside quotes does not end it. Names and attribute
  * names are matched in any case.
  */
-import { GREATER_THAN, EQUALS, isAsciiDigit, isAsciiLetter, isSpace, isTagLike, LESS_THAN, SLASH } from './characters.ts';
+import {
+  EQUALS,
+  GREATER_THAN,
+  isAsciiDigit,
+  isAsciiLetter,
+  isSpace,
+  isTagLike,
+  LESS_THAN,
+  SLASH,
+} from './characters.ts';
 import type { Span } from './types.ts';
 
-export type Attribute = {
-  /** Lower case. */
-  readonly name: string;
-  /** Where the value stands, quotes left out; empty where there is none. */
-  readonly value: Span;
-  /** False for a bare word: `<snippet id=S1 S2>` has the bare word S2. */
-  readonly hasValue: boolean;
-  /** An opening quote without its closing one before the tag's end. */
-  readonly quoteUnclosed: boolean;
-};
+/**
+ * Attributes of a tag, flat for speed (a response has dozens, a page of results hundreds): four numbers each, where the
+ * name begins and ends and where the value does, quotes left out. Read them with the functions below.
+ */
+export type Attributes = readonly number[];
+
+const NUMBERS_PER_ATTRIBUTE = 4;
+/** In place of a value's start: a bare word, as S2 in `<snippet id=S1 S2>`. */
+const BARE_WORD = -1;
+
+/** How many attributes there are. */
+export function attributeCount(attributes: Attributes): number {
+  return attributes.length / NUMBERS_PER_ATTRIBUTE;
+}
+
+/** True if attribute `n` is called `name` (lower case), in any case. */
+export function isNamed(text: string, attributes: Attributes, n: number, name: string): boolean {
+  const start = attributes[n * NUMBERS_PER_ATTRIBUTE] ?? 0;
+  const end = attributes[n * NUMBERS_PER_ATTRIBUTE + 1] ?? 0;
+  if (end - start !== name.length) return false;
+  for (let k = 0; k < name.length; k++) {
+    if (!sameFolded(text.charCodeAt(start + k), name.charCodeAt(k))) return false;
+  }
+  return true;
+}
+
+/** Where the value of attribute `n` stands, quotes left out; `null` for a bare word. */
+export function valueSpan(attributes: Attributes, n: number): Span | null {
+  const start = attributes[n * NUMBERS_PER_ATTRIBUTE + 2] ?? BARE_WORD;
+  const end = attributes[n * NUMBERS_PER_ATTRIBUTE + 3] ?? BARE_WORD;
+  return start === BARE_WORD ? null : { start, end };
+}
+
+/** Where the name of attribute `n` stands: of a bare word, the word. */
+export function nameSpan(attributes: Attributes, n: number): Span {
+  const at = n * NUMBERS_PER_ATTRIBUTE;
+  return { start: attributes[at] ?? 0, end: attributes[at + 1] ?? 0 };
+}
+
+/** True if the value begins with a quote that has no closing one before the tag's end. */
+export function isQuoteUnclosed(text: string, value: Span): boolean {
+  const before = closingQuote(text.charCodeAt(value.start - 1));
+  return before !== -1 && text.charCodeAt(value.end) !== before;
+}
 
 export type Tag = {
   /** Position in the list of names asked for. */
@@ -24,10 +67,15 @@ export type Tag = {
   readonly selfClosing: boolean;
   readonly span: Span;
   /** Of opening tags. */
-  readonly attributes: readonly Attribute[];
+  readonly attributes: Attributes;
 };
 
-const NO_ATTRIBUTES: readonly Attribute[] = [];
+const NO_ATTRIBUTES: Attributes = [];
+
+/** Equal but for ASCII case; `lower` is lower case already. */
+function sameFolded(code: number, lower: number): boolean {
+  return code === lower || (isAsciiLetter(code) && (code | 0x20) === lower);
+}
 
 /** Which of `names` (lower case) stands at `at`, followed by something that ends a tag name; -1 if none does. */
 function nameAt(text: string, at: number, end: number, names: readonly string[]): number {
@@ -36,7 +84,7 @@ function nameAt(text: string, at: number, end: number, names: readonly string[])
     const name = names[n] ?? '';
     if (name.charCodeAt(0) !== first || at + name.length > end) continue;
     let k = 1;
-    while (k < name.length && (text.charCodeAt(at + k) | 0x20) === name.charCodeAt(k)) k++;
+    while (k < name.length && sameFolded(text.charCodeAt(at + k), name.charCodeAt(k))) k++;
     if (k < name.length) continue;
     const after = at + name.length < end ? text.charCodeAt(at + name.length) : GREATER_THAN;
     if (after === GREATER_THAN || after === SLASH || isSpace(after)) return n;
@@ -55,34 +103,35 @@ export function readTag(text: string, lessThan: number, end: number, names: read
   if (name === -1) return null;
   const afterName = nameStart + (names[name]?.length ?? 0);
   if (afterName < end && text.charCodeAt(afterName) === GREATER_THAN) {
-    return {
-      name,
-      closing,
-      selfClosing: false,
-      span: { start: lessThan, end: afterName + 1 },
-      attributes: NO_ATTRIBUTES,
-    };
+    const span = { start: lessThan, end: afterName + 1 };
+    return { name, closing, selfClosing: false, span, attributes: NO_ATTRIBUTES };
   }
-  return readHeader(text, lessThan, afterName, end, name, closing);
+  return readHeader(text, lessThan, afterName, headerLimit(text, afterName, end), name, closing);
+}
+
+/** Where a header must have ended: the next tag-like `<`, or `end`. */
+function headerLimit(text: string, from: number, end: number): number {
+  let next = text.indexOf('<', from);
+  while (next !== -1 && next < end && !isTagLike(text, next)) next = text.indexOf('<', next + 1);
+  return next === -1 || next > end ? end : next;
 }
 
 function readHeader(
   text: string,
   start: number,
   afterName: number,
-  end: number,
+  limit: number,
   name: number,
   closing: boolean,
 ): Tag | null {
-  const attributes: Attribute[] = [];
+  const attributes: number[] = [];
   let selfClosing = false;
   let i = afterName;
-  while (i < end) {
+  while (i < limit) {
     const code = text.charCodeAt(i);
     if (code === GREATER_THAN) {
       return { name, closing, selfClosing, span: { start, end: i + 1 }, attributes };
     }
-    if (code === LESS_THAN && isTagLike(text, i)) return null;
     if (isSpace(code) || code === SLASH) {
       selfClosing = code === SLASH;
       i++;
@@ -90,25 +139,30 @@ function readHeader(
     }
     selfClosing = false;
     const nameStart = i;
-    while (i < end && !endsAttributeName(text, i)) i++;
+    while (i < limit && !endsAttributeName(text, i)) i++;
     if (i === nameStart) i++;
-    const attributeName = text.slice(nameStart, i).toLowerCase();
+    const nameEnd = i;
     let equals = i;
-    while (equals < end && isSpace(text.charCodeAt(equals))) equals++;
-    if (text.charCodeAt(equals) !== EQUALS || equals >= end || attributeName === '=') {
-      attributes.push({
-        name: attributeName,
-        value: { start: nameStart, end: i },
-        hasValue: false,
-        quoteUnclosed: false,
-      });
+    while (equals < limit && isSpace(text.charCodeAt(equals))) equals++;
+    if (equals >= limit || text.charCodeAt(equals) !== EQUALS || code === EQUALS) {
+      attributes.push(nameStart, nameEnd, BARE_WORD, BARE_WORD);
       continue;
     }
     let from = equals + 1;
-    while (from < end && isSpace(text.charCodeAt(from))) from++;
-    const value = readValue(text, from, end);
-    attributes.push({ name: attributeName, value: value.span, hasValue: true, quoteUnclosed: value.quoteUnclosed });
-    i = value.next;
+    while (from < limit && isSpace(text.charCodeAt(from))) from++;
+    const close = quotedEnd(text, from, limit);
+    if (close !== -1) {
+      attributes.push(nameStart, nameEnd, from + 1, close);
+      i = close + 1;
+      continue;
+    }
+    // Unquoted, or a quote that is never closed: then the quotes at either end are no part of the value.
+    const quoted = from < limit && closingQuote(text.charCodeAt(from)) !== -1;
+    const valueStart = quoted ? from + 1 : from;
+    i = unquotedEnd(text, valueStart, limit);
+    let valueEnd = i;
+    if (quoted) while (valueEnd > valueStart && isQuote(text.charCodeAt(valueEnd - 1))) valueEnd--;
+    attributes.push(nameStart, nameEnd, valueStart, valueEnd);
   }
   return null;
 }
@@ -116,11 +170,8 @@ function readHeader(
 function endsAttributeName(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   if (code === EQUALS || code === GREATER_THAN || isSpace(code)) return true;
-  if (code === SLASH) return text.charCodeAt(at + 1) === GREATER_THAN;
-  return code === LESS_THAN && isTagLike(text, at);
+  return code === SLASH && text.charCodeAt(at + 1) === GREATER_THAN;
 }
-
-type Value = { readonly span: Span; readonly next: number; readonly quoteUnclosed: boolean };
 
 /** The closing mark of a quote; typographic quotes around ids do occur in model output. */
 function closingQuote(code: number): number {
@@ -143,35 +194,34 @@ function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x27 || (code >= 0x2018 && code <= 0x201f);
 }
 
-function readValue(text: string, from: number, end: number): Value {
-  const quote = from < end ? closingQuote(text.charCodeAt(from)) : -1;
-  if (quote !== -1) {
-    for (let i = from + 1; i < end; i++) {
-      const code = text.charCodeAt(i);
-      if (code === quote) return { span: { start: from + 1, end: i }, next: i + 1, quoteUnclosed: false };
-      if (code === LESS_THAN && isTagLike(text, i)) break;
-    }
-  }
-  // Unquoted, or a quote that is never closed: up to white space that no comma touches, or the end of the tag.
-  let i = quote === -1 ? from : from + 1;
-  const start = i;
-  while (i < end) {
+/**
+ * Where the quote that opens at `from` closes; -1 if none opens there or it is never closed. Looking past the limit stays
+ * linear: the search runs from one quote to the next of its kind, and no two such stretches overlap.
+ */
+function quotedEnd(text: string, from: number, limit: number): number {
+  const quote = from < limit ? closingQuote(text.charCodeAt(from)) : -1;
+  if (quote === -1) return -1;
+  const end = text.indexOf(String.fromCharCode(quote), from + 1);
+  return end < limit ? end : -1;
+}
+
+/** Up to white space that no id separator touches, or the end of the tag. */
+function unquotedEnd(text: string, start: number, limit: number): number {
+  let i = start;
+  while (i < limit) {
     const code = text.charCodeAt(i);
     if (code === GREATER_THAN || (code === SLASH && text.charCodeAt(i + 1) === GREATER_THAN)) break;
-    if (code === LESS_THAN && isTagLike(text, i)) break;
-    if (isSpace(code)) {
-      let next = i;
-      while (next < end && isSpace(text.charCodeAt(next))) next++;
-      const joined = isIdSeparator(text.charCodeAt(next)) || (i > start && isIdSeparator(text.charCodeAt(i - 1)));
-      if (!joined || next >= end || text.charCodeAt(next) === GREATER_THAN) break;
-      i = next;
+    if (!isSpace(code)) {
+      i++;
       continue;
     }
-    i++;
+    let next = i;
+    while (next < limit && isSpace(text.charCodeAt(next))) next++;
+    const joined = isIdSeparator(text.charCodeAt(next)) || (i > start && isIdSeparator(text.charCodeAt(i - 1)));
+    if (!joined || next >= limit || text.charCodeAt(next) === GREATER_THAN) break;
+    i = next;
   }
-  let stop = i;
-  if (quote !== -1) while (stop > start && isQuote(text.charCodeAt(stop - 1))) stop--;
-  return { span: { start, end: stop }, next: i, quoteUnclosed: quote !== -1 };
+  return i;
 }
 
 /** Comma, semicolon, and their full-width and ideographic forms. */

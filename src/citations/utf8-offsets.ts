@@ -2,7 +2,7 @@
  * Offsets on the wire are UTF-16 code units; `?offsets=utf8` gives bytes of the UTF-8 form (ARCHITECTURE.md rule 8). A
  * lone surrogate, which UTF-8 cannot carry, counts as the three bytes of U+FFFD that encoders put in its place.
  */
-import type { Span } from './types.ts';
+import type { Finding, Span } from './types.ts';
 import type { SourceSpan, Verification } from './verify.ts';
 
 /** The strings that a verification's spans point into. */
@@ -22,6 +22,19 @@ export function toUtf8Offsets(verification: Verification, strings: SpannedString
   const inSource = (span: SourceSpan): SourceSpan => {
     const offsets = sources[span.source];
     return offsets === undefined ? span : { source: span.source, ...offsets.span(span) };
+  };
+  const inString = (finding: Finding): ByteOffsets => {
+    switch (finding.in) {
+      case 'response':
+        return response;
+      case 'tool_output':
+        return toolOutput;
+      case 'sources': {
+        const offsets = finding.source === undefined ? undefined : sources[finding.source];
+        if (offsets === undefined) throw new RangeError('toUtf8Offsets: a finding in a source that is not there');
+        return offsets;
+      }
+    }
   };
   return {
     ...verification,
@@ -45,18 +58,7 @@ export function toUtf8Offsets(verification: Verification, strings: SpannedString
       ...statement,
       pieces: statement.pieces.map((piece) => response.span(piece)),
     })),
-    findings: verification.findings.map((finding) => {
-      switch (finding.in) {
-        case 'response':
-          return { ...finding, span: response.span(finding.span) };
-        case 'tool_output':
-          return { ...finding, span: toolOutput.span(finding.span) };
-        case 'sources': {
-          const offsets = finding.source === undefined ? undefined : sources[finding.source];
-          return offsets === undefined ? finding : { ...finding, span: offsets.span(finding.span) };
-        }
-      }
-    }),
+    findings: verification.findings.map((finding) => ({ ...finding, span: inString(finding).span(finding.span) })),
     sources: verification.sources.map((source) => ({
       ...source,
       span: source.span === null ? null : toolOutput.span(source.span),

@@ -10,7 +10,17 @@ import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { parseResponse } from './parse.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
-import type { Claim, CitedId, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet, Span } from './types.ts';
+import type {
+  CitedId,
+  Claim,
+  Finding,
+  FindingCounts,
+  FindingReason,
+  ParsedResponse,
+  Source,
+  SourceSet,
+  Span,
+} from './types.ts';
 
 export type VerifyInput = {
   readonly response: string;
@@ -83,13 +93,15 @@ export type Verification = {
   readonly statements: readonly VerifiedStatement[];
   readonly findings: readonly Finding[];
   readonly finding_counts: FindingCounts;
-  readonly sources: readonly {
-    readonly index: number;
-    readonly id: string;
-    readonly title?: string;
-    readonly url?: string;
-    readonly span: Span | null;
-  }[];
+  readonly sources: readonly VerifiedSource[];
+};
+
+export type VerifiedSource = {
+  readonly index: number;
+  readonly id: string;
+  readonly title?: string;
+  readonly url?: string;
+  readonly span: Span | null;
 };
 
 /**
@@ -136,19 +148,9 @@ export function describeResponse(
     answer: parsed.answer,
     format: parsed.format,
     ratios: ratiosOf(parsed, sources, lexical),
-    claims: parsed.claims.map((claim) => {
-      const own = lexical?.get(claim.index);
-      return {
-        index: claim.index,
-        text: claim.text,
-        span: claim.span,
-        element: claim.element,
-        ids: claim.ids,
-        duplicate_of: claim.duplicate_of,
-        findings: reasonsByClaim.get(claim.index) ?? [],
-        ...(own === undefined ? {} : { evidence: describeEvidence(own) }),
-      };
-    }),
+    claims: parsed.claims.map((claim) =>
+      describeClaim(claim, reasonsByClaim.get(claim.index), lexical?.get(claim.index)),
+    ),
     statements: parsed.statements.map(({ index, text, pieces }) => ({
       index,
       text,
@@ -157,14 +159,36 @@ export function describeResponse(
     })),
     findings,
     finding_counts: sumCounts([sources.counts, parsed.counts, extra.counts]),
-    sources: sources.list.map(({ id, title, url, span }, index) => ({
-      index,
-      id,
-      ...(title === undefined ? {} : { title }),
-      ...(url === undefined ? {} : { url }),
-      span,
-    })),
+    sources: sources.list.map(describeSource),
   };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+// Objects are filled rather than spread together: this runs for every source and claim of every request.
+function describeSource({ id, title, url, span }: Source, index: number): VerifiedSource {
+  const described: Mutable<VerifiedSource> = { index, id, span };
+  if (title !== undefined) described.title = title;
+  if (url !== undefined) described.url = url;
+  return described;
+}
+
+function describeClaim(
+  { index, text, span, element, ids, duplicate_of }: Claim,
+  findings: readonly FindingReason[] | undefined,
+  evidence: ClaimEvidence | undefined,
+): VerifiedClaim {
+  const described: Mutable<VerifiedClaim> = {
+    index,
+    text,
+    span,
+    element,
+    ids,
+    duplicate_of,
+    findings: findings === undefined ? [] : findings,
+  };
+  if (evidence !== undefined) described.evidence = describeEvidence(evidence);
+  return described;
 }
 
 function describeEvidence(evidence: ClaimEvidence): LexicalEvidence {

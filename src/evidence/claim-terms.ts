@@ -1,9 +1,10 @@
 import { hashSlot } from './hash-table.ts';
 import { numberWordStem, numberWordValue, stemOf } from './number-words.ts';
-import { isNegation, oppositesOf } from './opposites.ts';
-import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
+import { isNegation, isPersonal, oppositesOf } from './opposites.ts';
 import { stemHash } from './stemming.ts';
-import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './tokens.ts';
+import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
+import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
+import { appendTokens } from './tokeniser.ts';
 
 /** Abbreviated and full month names are one term. */
 const MONTHS: ReadonlyMap<number, number> = new Map(
@@ -25,30 +26,28 @@ export class ClaimTerms {
   readonly tokens = new TokenList(64);
   /** Term of each token, -1 for function words (unless the claim has nothing else). */
   termOfToken = new Int32Array(64);
-  /** The next token of the same term, -1 at the last. */
-  nextOfToken = new Int32Array(64);
-  /** Bit 1: a name. */
+  /** 1 for a word of a name. */
   nameOfToken = new Uint8Array(64);
   termCount = 0;
   /** First token of each term. */
   firstToken = new Int32Array(64);
-  private lastToken = new Int32Array(64);
-  /** Per term: 1 for a number, in digits or (from two on) in words. */
-  numeric = new Uint8Array(64);
   contentTokens = 0;
   negated = false;
-  private keys = new Int32Array(256);
-  private values = new Int32Array(256);
-  private mask = 255;
+  /** It speaks of its writer, or asks a question. */
+  personal = false;
+  keys = new Int32Array(256);
+  values = new Int32Array(256);
+  mask = 255;
 
   load(claim: string): void {
     const tokens = this.tokens;
     tokens.clear();
-    tokens.append(claim, 0, claim.length);
+    appendTokens(tokens, claim, 0, claim.length);
     this.prepare(tokens.count);
     let content = 0;
     for (let i = 0; i < tokens.count; i++) if (((tokens.kinds[i] ?? 0) & STOP) === 0) content++;
     this.contentTokens = content;
+    this.personal = claim.includes('?');
     const dropStops = content > 0;
     let sentence = 0;
     for (let i = 0; i < tokens.count; i++) {
@@ -56,8 +55,8 @@ export class ClaimTerms {
       const hash = tokens.hashes[i] ?? 0;
       const initial = tokens.sentenceTokens[sentence] === i;
       if (initial && sentence + 1 < tokens.sentenceCount) sentence++;
+      if ((kind & STOP) !== 0 && isPersonal(hash)) this.personal = true;
       if (isNegation(hash)) this.negated = true;
-      this.nextOfToken[i] = -1;
       this.nameOfToken[i] = 0;
       if (dropStops && (kind & STOP) !== 0) {
         this.termOfToken[i] = -1;
@@ -65,14 +64,8 @@ export class ClaimTerms {
       }
       if ((kind & CAPITALISED) !== 0 && this.isName(claim, i, initial)) this.nameOfToken[i] = 1;
       const known = this.find(hash);
-      if (known > 0) {
-        const term = known - 1;
-        this.termOfToken[i] = term;
-        this.nextOfToken[this.lastToken[term] ?? 0] = i;
-        this.lastToken[term] = i;
-      } else {
-        this.addTerm(claim, i, hash, kind);
-      }
+      if (known > 0) this.termOfToken[i] = known - 1;
+      else this.addTerm(claim, i, hash, kind);
     }
   }
 
@@ -90,9 +83,7 @@ export class ClaimTerms {
     const term = this.termCount++;
     this.termOfToken[token] = term;
     this.firstToken[term] = token;
-    this.lastToken[term] = token;
     const value = term + 1;
-    this.numeric[term] = (kind & NUMBER) !== 0 ? 1 : 0;
     this.put(hash, value);
     if ((kind & NUMBER) !== 0) {
       const number = this.numberAt(token);
@@ -102,7 +93,6 @@ export class ClaimTerms {
     }
     const number = numberWordValue(hash);
     if (number >= 0) this.put(hashNumber(number), value);
-    if (number >= 2) this.numeric[term] = 1;
     const month = (kind & CAPITALISED) !== 0 ? MONTHS.get(hash) : undefined;
     if (month !== undefined) this.put(month, value);
     for (const opposite of oppositesOf(hash)) this.put(opposite, -value);
@@ -154,14 +144,12 @@ export class ClaimTerms {
     if (this.termOfToken.length < count) {
       const size = Math.max(count, this.termOfToken.length * 2);
       this.termOfToken = new Int32Array(size);
-      this.nextOfToken = new Int32Array(size);
       this.nameOfToken = new Uint8Array(size);
-      this.numeric = new Uint8Array(size);
       this.firstToken = new Int32Array(size);
-      this.lastToken = new Int32Array(size);
     }
     this.termCount = 0;
     this.negated = false;
+    this.personal = false;
     let size = 256;
     // A term has at most about eight keys, most have one.
     while (size < count * 8) size *= 2;

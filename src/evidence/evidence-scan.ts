@@ -1,14 +1,10 @@
 import type { ClaimTerms } from './claim-terms.ts';
-import type { SourceTokens } from './source-index.ts';
 import { isNegation } from './opposites.ts';
-import type { TokenList } from './tokens.ts';
+import type { SourceTokens } from './source-index.ts';
+import type { TokenList } from './token-list.ts';
 
 /** Sentences in a window. */
 const WINDOW_SENTENCES = 3;
-/** How many places of a repeated word are compared with its neighbours: keeps a claim of one word, repeated, linear. */
-const MAX_OCCURRENCES = 4;
-/** A negation counts against a claim if a term of the claim follows within this many tokens. */
-const NEGATION_REACH = 3;
 
 /** Where a claim's terms occur in the cited sources. Rooms grow by doubling and are reused. */
 export class EvidenceScan {
@@ -24,14 +20,12 @@ export class EvidenceScan {
   private inWindow = new Int32Array(64);
   /** Per term: 1 if it is in the best window of a cited source, or in a title. */
   found = new Uint8Array(64);
+  /** Per term: 1 if an opposite of it is in a best window. */
   opposed = new Uint8Array(64);
-  /** Per claim token: 1 if it and the token before it stand side by side in a best window. */
-  pairFound = new Uint8Array(64);
   totalWeight = 0;
   private titleWeight = 0;
   sentences = 0;
-  /** A negation close before a term of the claim in a best window. */
-  negationNear = false;
+  /** A best window holds a negation. */
   negationInWindow = false;
   // The best window of the source looked at last, as hits and tokens; end excluded.
   bestWeight = 0;
@@ -40,8 +34,13 @@ export class EvidenceScan {
   windowFirstToken = 0;
   windowEndToken = 0;
 
+  /** Hits there is room for. */
+  get room(): number {
+    return this.hitTokens.length;
+  }
+
   begin(terms: ClaimTerms): void {
-    const room = Math.max(terms.termCount, terms.tokens.count);
+    const room = terms.termCount;
     if (this.found.length < room) {
       const size = Math.max(room, this.found.length * 2);
       this.sentencesOfTerm = new Int32Array(size);
@@ -51,7 +50,6 @@ export class EvidenceScan {
       this.inWindow = new Int32Array(size);
       this.found = new Uint8Array(size);
       this.opposed = new Uint8Array(size);
-      this.pairFound = new Uint8Array(size);
     }
     for (let t = 0; t < terms.termCount; t++) {
       this.sentencesOfTerm[t] = 0;
@@ -61,21 +59,27 @@ export class EvidenceScan {
       this.found[t] = 0;
       this.opposed[t] = 0;
     }
-    this.pairFound.fill(0, 0, terms.tokens.count);
     this.hitCount = 0;
     this.sentences = 0;
-    this.negationNear = false;
     this.negationInWindow = false;
   }
 
   /** Notes every place of the claim's terms in one source; one pass over its token hashes. */
   addSource(terms: ClaimTerms, tokens: TokenList, source: SourceTokens): void {
     const { hashes, sentenceTokens } = tokens;
+    const { keys, values, mask } = terms;
     let sentence = source.firstSentence;
     let nextSentence = sentence + 1 < source.endSentence ? (sentenceTokens[sentence + 1] ?? 0) : source.endToken;
     for (let i = source.firstToken; i < source.endToken; i++) {
-      const value = terms.find(hashes[i] ?? 0);
+      const hash = hashes[i] ?? 0;
+      const slot = (hash ^ (hash >>> 15)) & mask;
+      // Most tokens of a source are no term, and most of their slots are free.
+      let value = values[slot] ?? 0;
       if (value === 0) continue;
+      if (keys[slot] !== hash) {
+        value = terms.find(hash);
+        if (value === 0) continue;
+      }
       while (i >= nextSentence) {
         sentence++;
         nextSentence = sentence + 1 < source.endSentence ? (sentenceTokens[sentence + 1] ?? 0) : source.endToken;
@@ -96,8 +100,8 @@ export class EvidenceScan {
   }
 
   /**
-   * Weighs the terms by how rare they are among the sentences of the cited sources: 1 / (1 + share of sentences * 4)… a stand-in for the
-   * logarithm of idf that needs only arithmetic every runtime does alike.
+   * Weighs the terms by how rare they are among the sentences of the cited sources: 2 for a word of none of them, falling towards 1; a
+   * stand-in for the logarithm of idf that needs only arithmetic every runtime does alike.
    */
   weigh(terms: ClaimTerms): void {
     let total = 0;
@@ -117,11 +121,13 @@ export class EvidenceScan {
   }
 
   /** Finds the window of WINDOW_SENTENCES sentences of one source (its hits are [from, to)) with the most weight, and marks what is in it. */
-  bestWindow(terms: ClaimTerms, tokens: TokenList, source: SourceTokens, from: number, to: number): void {
+  bestWindow(tokens: TokenList, source: SourceTokens, from: number, to: number): void {
     const { hitTokens, hitTerms, inWindow, weights } = this;
     const { sentenceTokens } = tokens;
     this.windowFirstHit = from;
     this.windowEndHit = from;
+    this.windowFirstToken = 0;
+    this.windowEndToken = 0;
     let sum = this.titleWeight;
     this.bestWeight = sum;
     let left = from;
@@ -154,39 +160,27 @@ export class EvidenceScan {
       const term = (hitTerms[hit] ?? 0) - 1;
       if (term >= 0) inWindow[term] = 0;
     }
-    if (this.windowEndHit > from) this.markWindow(terms, tokens, source);
+    if (this.windowEndHit > from) this.markWindow(tokens, source);
   }
 
-  /** Widens the window to whole sentences and marks the terms, pairs, opposites and negations in it. */
-  private markWindow(terms: ClaimTerms, tokens: TokenList, source: SourceTokens): void {
+  /** Widens the window to whole sentences and marks the terms, opposites and negations in it. */
+  private markWindow(tokens: TokenList, source: SourceTokens): void {
     const { hitTokens, hitTerms } = this;
     const { hashes, sentenceTokens } = tokens;
     let s = sentenceAt(sentenceTokens, source.firstSentence, source.endSentence, hitTokens[this.windowFirstHit] ?? 0);
     this.windowFirstToken = sentenceTokens[s] ?? 0;
     s = sentenceAt(sentenceTokens, s, source.endSentence, hitTokens[this.windowEndHit - 1] ?? 0);
     this.windowEndToken = s + 1 < source.endSentence ? (sentenceTokens[s + 1] ?? 0) : source.endToken;
-    const claim = terms.tokens.hashes;
-    let negation = -1 - NEGATION_REACH;
-    let token = this.windowFirstToken;
+    for (let i = this.windowFirstToken; i < this.windowEndToken && !this.negationInWindow; i++) {
+      if (isNegation(hashes[i] ?? 0)) this.negationInWindow = true;
+    }
     for (let hit = this.windowFirstHit; hit < this.windowEndHit; hit++) {
-      const at = hitTokens[hit] ?? 0;
       const term = (hitTerms[hit] ?? 0) - 1;
-      for (; token < at; token++) if (isNegation(hashes[token] ?? 0)) negation = token;
       if (term < 0) {
         this.opposed[-2 - term] = 1;
         continue;
       }
       this.found[term] = 1;
-      if (negation >= this.windowFirstToken) {
-        this.negationInWindow = true;
-        if (at - negation <= NEGATION_REACH) this.negationNear = true;
-      }
-      let place = terms.firstToken[term] ?? -1;
-      for (let k = 0; place >= 0 && k < MAX_OCCURRENCES; k++) {
-        if (place > 0 && at > source.firstToken && hashes[at - 1] === claim[place - 1]) this.pairFound[place] = 1;
-        if (place + 1 < terms.tokens.count && at + 1 < source.endToken && hashes[at + 1] === claim[place + 1]) this.pairFound[place + 1] = 1;
-        place = terms.nextOfToken[place] ?? -1;
-      }
     }
   }
 

@@ -1,9 +1,9 @@
-import type { ClaimTerms } from './claim-terms.ts';
-import type { EvidenceScan } from './evidence-scan.ts';
+import { ClaimTerms } from './claim-terms.ts';
+import { EvidenceScan } from './evidence-scan.ts';
 import { EvidenceIndex, type SourceTokens } from './source-index.ts';
 import { type SupportFeatures, supportFeatures } from './support-features.ts';
 import { supportProbability } from './support-model.ts';
-import type { TokenList } from './tokens.ts';
+import type { TokenList } from './token-list.ts';
 import { findVerbatim } from './verbatim.ts';
 
 /** A piece of one source's text: UTF-16 offsets, end excluded. */
@@ -33,9 +33,24 @@ export type ClaimEvidence = {
 /** A shorter claim that equals a sentence proves little: bare answers match by accident (reference/citation-scoring.md 4.2). */
 export const VERBATIM_MIN_CONTENT_TOKENS = 4;
 /** A cited source whose best window covers less of the claim than this is taken to be beside the point. */
-export const RELEVANT_COVERAGE = 0.4;
+export const RELEVANT_COVERAGE = 0.25;
 /** Rounding is tried for this many numbers of a claim; a claim with more is a table. */
 const MAX_ROUNDED_NUMBERS = 32;
+
+/** Room to work in is kept from call to call unless a claim or a source made it larger than this. */
+const MAX_KEPT_TOKENS = 1 << 12;
+const MAX_KEPT_HITS = 1 << 16;
+
+/** 1940 is a year before it is a rounded 1937. */
+const FIRST_YEAR = 1000;
+const LAST_YEAR = 2200;
+
+function newWorkspace(): { readonly terms: ClaimTerms; readonly scan: EvidenceScan } {
+  return { terms: new ClaimTerms(), scan: new EvidenceScan() };
+}
+
+// Nothing in it outlives a call (gathering is synchronous); making its twenty arrays anew costs more than judging a claim.
+let workspace = newWorkspace();
 
 /** `cited` are positions in the sources the index was made of; repeats and positions outside it are left out. */
 export function gatherEvidence(index: EvidenceIndex, claim: string, cited: readonly number[]): ClaimEvidence {
@@ -43,8 +58,15 @@ export function gatherEvidence(index: EvidenceIndex, claim: string, cited: reado
 }
 
 /** The same with the features the model sees: for fitting and measuring it. */
-export function gather(index: EvidenceIndex, claim: string, cited: readonly number[]): { evidence: ClaimEvidence; features: SupportFeatures } {
-  const { terms, scan, tokens } = index;
+export function gather(
+  index: EvidenceIndex,
+  claim: string,
+  cited: readonly number[],
+): { evidence: ClaimEvidence; features: SupportFeatures } {
+  const { tokens } = index;
+  if (workspace.terms.tokens.hashes.length > MAX_KEPT_TOKENS || workspace.scan.room > MAX_KEPT_HITS)
+    workspace = newWorkspace();
+  const { terms, scan } = workspace;
   terms.load(claim);
   scan.begin(terms);
   const positions: number[] = [];
@@ -62,6 +84,8 @@ export function gather(index: EvidenceIndex, claim: string, cited: readonly numb
   scan.weigh(terms);
   const total = scan.totalWeight;
   const verbatim: SourceSpan[] = [];
+  // Nearly every claim lacks some word: the exact comparison is for the few that lack none.
+  const maybeVerbatim = terms.contentTokens >= VERBATIM_MIN_CONTENT_TOKENS && everyTermFound(terms, scan);
   const perSource: { source: number; coverage: number; relevant: boolean }[] = [];
   let window: SourceSpan | null = null;
   let coverage = 0;
@@ -71,16 +95,20 @@ export function gather(index: EvidenceIndex, claim: string, cited: readonly numb
     const at = positions[k];
     const to = hitEnds[k] ?? from;
     if (source === undefined || at === undefined) continue;
-    scan.bestWindow(terms, tokens, source, from, to);
+    scan.bestWindow(tokens, source, from, to);
     from = to;
     const own = total === 0 ? 0 : Math.min(1, scan.bestWeight / total);
     if (own > coverage || (window === null && scan.windowEndToken > scan.windowFirstToken)) {
       coverage = Math.max(own, coverage);
       if (scan.windowEndToken > scan.windowFirstToken) {
-        window = { source: at, start: tokens.starts[scan.windowFirstToken] ?? 0, end: tokens.ends[scan.windowEndToken - 1] ?? 0 };
+        window = {
+          source: at,
+          start: tokens.starts[scan.windowFirstToken] ?? 0,
+          end: tokens.ends[scan.windowEndToken - 1] ?? 0,
+        };
       }
     }
-    if (own === 1 && terms.contentTokens >= VERBATIM_MIN_CONTENT_TOKENS) {
+    if (maybeVerbatim) {
       const span = findVerbatim(claim, terms.tokens, tokens, source);
       if (span !== null) verbatim.push({ source: at, start: span.start, end: span.end });
     }
@@ -88,8 +116,9 @@ export function gather(index: EvidenceIndex, claim: string, cited: readonly numb
   }
   const numbers = missingNumbers(claim, terms, scan, tokens, sources);
   const names = missingNames(terms, scan);
-  const features = supportFeatures(terms, scan, names.total, names.missing, terms.tokens.numberCount, numbers.length);
-  const support = terms.tokens.count === 0 || sources.length === 0 ? 0 : supportProbability(features, verbatim.length > 0);
+  const features = supportFeatures(terms, scan, numbers.length, names.length);
+  const support =
+    terms.tokens.count === 0 || sources.length === 0 ? 0 : supportProbability(features, verbatim.length > 0);
   return {
     evidence: {
       support,
@@ -97,13 +126,18 @@ export function gather(index: EvidenceIndex, claim: string, cited: readonly numb
       window,
       verbatim,
       missing_numbers: numbers,
-      missing_names: names.spans,
-      negation_mismatch: features.opposition === 1,
+      missing_names: names,
+      negation_mismatch: features.contradiction > 0,
       content_tokens: terms.contentTokens,
       sources: perSource,
     },
     features,
   };
+}
+
+function everyTermFound(terms: ClaimTerms, scan: EvidenceScan): boolean {
+  for (let t = 0; t < terms.termCount; t++) if ((scan.sentencesOfTerm[t] ?? 0) === 0) return false;
+  return true;
 }
 
 function isAnywhere(scan: EvidenceScan, term: number): boolean {
@@ -133,7 +167,7 @@ function missingNumbers(
 
 /** Whether a number of the sources, rounded to as many significant digits as `value` has (two at least), is `value`. */
 function isRounded(value: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
-  if (!(value > 0)) return false;
+  if (!(value > 0) || (value >= FIRST_YEAR && value <= LAST_YEAR)) return false;
   let unit = 1;
   while (unit < 1e15 && value % (unit * 10) === 0) unit *= 10;
   if (value !== Math.floor(value)) unit = value * 10 === Math.floor(value * 10) ? 0.1 : 0.01;
@@ -149,17 +183,13 @@ function isRounded(value: number, tokens: TokenList, sources: readonly SourceTok
 }
 
 /** A run of neighbouring name words is one name; it is missing if one of its words is. */
-function missingNames(terms: ClaimTerms, scan: EvidenceScan): { total: number; missing: number; spans: { start: number; end: number }[] } {
+function missingNames(terms: ClaimTerms, scan: EvidenceScan): { start: number; end: number }[] {
   const spans: { start: number; end: number }[] = [];
   const own = terms.tokens;
-  let total = 0;
-  let missing = 0;
   let last = -2;
   for (let i = 0; i < own.count; i++) {
     if (terms.nameOfToken[i] !== 1) continue;
-    total++;
     if (isAnywhere(scan, terms.termOfToken[i] ?? 0)) continue;
-    missing++;
     const start = own.starts[i] ?? 0;
     const end = own.ends[i] ?? 0;
     const open = spans[spans.length - 1];
@@ -167,7 +197,7 @@ function missingNames(terms: ClaimTerms, scan: EvidenceScan): { total: number; m
     else spans.push({ start, end });
     last = i;
   }
-  return { total, missing, spans };
+  return spans;
 }
 
 /** Support of a claim by one text. Indexes the text anew each time: for several claims use indexSources and gatherEvidence. */

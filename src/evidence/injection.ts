@@ -68,7 +68,6 @@ const PHRASES: readonly string[] = [
   '忽略以上',
 ];
 
-/** First units of the phrases: most places of a text are dismissed by one look-up. */
 const BY_FIRST_UNIT = new Map<number, string[]>();
 for (const phrase of PHRASES) {
   const unit = phrase.charCodeAt(0);
@@ -76,6 +75,10 @@ for (const phrase of PHRASES) {
   if (same === undefined) BY_FIRST_UNIT.set(unit, [phrase]);
   else same.push(phrase);
 }
+
+/** ASCII units that begin a phrase: nearly every place of a text is dismissed by one look into this table. */
+const BEGINS_PHRASE = new Uint8Array(128);
+for (const unit of BY_FIRST_UNIT.keys()) if (unit < 128) BEGINS_PHRASE[unit] = 1;
 
 /** Places in `text[start, end)` where a phrase begins a word. Linear: phrases are few and short. */
 export function suspectedInjections(text: string, start: number, end: number): Span[] {
@@ -86,8 +89,9 @@ export function suspectedInjections(text: string, start: number, end: number): S
     const code = text.charCodeAt(i);
     const folded = code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
     const letter = folded >= 0x61 && folded <= 0x7a;
-    const phrases = atWordStart || !letter ? BY_FIRST_UNIT.get(folded) : undefined;
+    const possible = (atWordStart || !letter) && (folded >= 128 || BEGINS_PHRASE[folded] === 1);
     atWordStart = !letter;
+    const phrases = possible ? BY_FIRST_UNIT.get(folded) : undefined;
     if (phrases === undefined) continue;
     const found = phrases.find((phrase) => startsWithFolded(text, i, end, phrase));
     if (found === undefined) continue;

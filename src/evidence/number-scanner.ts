@@ -42,7 +42,8 @@ export class NumberScanner {
       if (regular) odd = false;
     } else if (separator === COMMA || isThinSpace(separator)) {
       if (first <= 3 && threeDigits(text, this.end + 1, limit)) {
-        while (this.atGroup(text, limit, separator) && threeDigits(text, this.end + 1, limit)) this.readGroup(text, limit);
+        while (this.atGroup(text, limit, separator) && threeDigits(text, this.end + 1, limit))
+          this.readGroup(text, limit);
         if (this.atGroup(text, limit, POINT)) fraction = this.readGroup(text, limit);
       } else if (separator === COMMA && isDecimalComma(text, this.end + 1, limit)) {
         fraction = this.readGroup(text, limit);
@@ -95,7 +96,12 @@ function isThinSpace(c: number): boolean {
 
 /** Exactly three digits at `at`. */
 function threeDigits(text: string, at: number, limit: number): boolean {
-  return digitAt(text, at, limit) && digitAt(text, at + 1, limit) && digitAt(text, at + 2, limit) && !digitAt(text, at + 3, limit);
+  return (
+    digitAt(text, at, limit) &&
+    digitAt(text, at + 1, limit) &&
+    digitAt(text, at + 2, limit) &&
+    !digitAt(text, at + 3, limit)
+  );
 }
 
 /** One or two digits at `at` and no further comma with digits, which would make it a list. */

@@ -1,6 +1,6 @@
 import { hashTable, lookUp } from './hash-table.ts';
-import { hashWord } from './token-hash.ts';
 import { stemHash } from './stemming.ts';
+import { hashWord } from './token-hash.ts';
 
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
@@ -18,7 +18,9 @@ export function stemOf(word: string): number {
 
 // Values are shifted by one: a table cannot hold 0.
 const VALUE_BY_STEM = hashTable(WORDS.map(([word, value]) => [stemOf(word), value + 1] as const));
-const STEM_BY_VALUE: ReadonlyMap<number, number> = new Map(WORDS.map(([word, value]) => [value, stemOf(word)] as const));
+const STEM_BY_VALUE: ReadonlyMap<number, number> = new Map(
+  WORDS.map(([word, value]) => [value, stemOf(word)] as const),
+);
 
 /** 12 for the stem hash of "twelve"; -1 if it is no number word (zero to twenty, thirty … ninety). */
 export function numberWordValue(stem: number): number {

@@ -2,7 +2,7 @@ import { hashTable, lookUp } from './hash-table.ts';
 import { stemOf } from './number-words.ts';
 
 const NEGATIONS =
-  "not no never none neither nor without cannot nobody nothing nowhere hardly rarely barely lack lacked lacks unable fail failed fails " +
+  'not no never none neither nor without cannot nobody nothing nowhere hardly rarely barely lack lacked lacks unable fail failed fails ' +
   "don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't hasn't haven't hadn't ain't mustn't needn't";
 
 // Apostrophes are not hashed and words that hold one are not stemmed, so the stem of "don't" is that of "dont".
@@ -12,17 +12,25 @@ export function isNegation(stem: number): boolean {
   return lookUp(NEGATION_STEMS, stem) !== 0;
 }
 
+const PERSONAL = "i i'm i've i'd i'll me my mine myself";
+const PERSONAL_STEMS = hashTable(PERSONAL.split(' ').map((word) => [stemOf(word), 1] as const));
+
+/** I, me and their like: what the writer says of himself is nothing a source can support. */
+export function isPersonal(stem: number): boolean {
+  return lookUp(PERSONAL_STEMS, stem) !== 0;
+}
+
 /** Words that turn or limit what is said. One of them in a claim and nowhere in its sources speaks against the claim. */
 const TURNING =
   'except exclude excluding refuse reject decline deny denied oppose avoid prevent prohibit forbid ban cancel stop cease quit abandon ignore neglect ' +
   'dislike hate dismiss doubt disagree disapprove discourage dissuade discontinue disregard discard hinder hamper impair impede obstruct ' +
-  'worsen worse worst degrade deteriorate diminish decrease reduce shrink lose loss weaken weak poor bad low lower lowest less fewer least minimal negligible limited ' +
-  'inferior slow slower difficult hard impossible useless worthless pointless meaningless harmless careless helpless failure unsuccessful ineffective ' +
+  'worsen worse degrade deteriorate diminish decrease reduce shrink lose loss weaken weak worst lower lowest less fewer least minimal negligible ' +
+  'inferior slow slower impossible useless worthless pointless meaningless harmless careless helpless failure unsuccessful ineffective ' +
   'inefficient inefficiently inaccurate incorrect incorrectly inflexible inadequate insufficient incapable inconsistent invalid irrelevant irregular illegal ' +
   'impractical improbable uninterested disinterested unhappy unsatisfied dissatisfied unwilling unlikely unlimited unrelated unaware unknown unavailable ' +
   'unaffordable uncomfortable unimportant unnecessary unsafe unstable unclear unfair unfavorable unqualified untrained unreliable unsure wrong wrongly ' +
-  'false falsely misinform mislead misunderstand misrepresent dishonest negative negatively boring rude hostile angry upset expensive costly ' +
-  'outdated obsolete overestimate underestimate opposite contrary instead';
+  'false falsely misinform mislead misunderstand misrepresent dishonest negative negatively boring rude hostile angry upset ' +
+  'outdated obsolete overestimate underestimate opposite contrary';
 const TURNING_STEMS = hashTable(TURNING.split(' ').map((word) => [stemOf(word), 1] as const));
 
 export function isTurning(stem: number): boolean {
@@ -44,7 +52,12 @@ const PAIRS =
 
 const STEM_PAIRS = PAIRS.split(',').flatMap((pair) => {
   const [one, other] = pair.split(' ').map(stemOf);
-  return one === undefined || other === undefined ? [] : [{ stem: one, opposite: other }, { stem: other, opposite: one }];
+  return one === undefined || other === undefined
+    ? []
+    : [
+        { stem: one, opposite: other },
+        { stem: other, opposite: one },
+      ];
 });
 const OPPOSITES: readonly (readonly number[])[] = groupOpposites();
 const GROUP_BY_STEM = hashTable(STEM_PAIRS.map(({ stem }) => [stem, groupOf(stem)] as const));
@@ -61,7 +74,9 @@ function groupOpposites(): number[][] {
 
 function groupOf(stem: number): number {
   const wanted = STEM_PAIRS.filter((pair) => pair.stem === stem).map((pair) => pair.opposite);
-  return 1 + OPPOSITES.findIndex((group) => group.length === wanted.length && group.every((value, i) => value === wanted[i]));
+  return (
+    1 + OPPOSITES.findIndex((group) => group.length === wanted.length && group.every((value, i) => value === wanted[i]))
+  );
 }
 
 const NO_OPPOSITES: readonly number[] = [];

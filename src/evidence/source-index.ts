@@ -1,6 +1,5 @@
-import { ClaimTerms } from './claim-terms.ts';
-import { EvidenceScan } from './evidence-scan.ts';
-import { TokenList } from './tokens.ts';
+import { TokenList } from './token-list.ts';
+import { appendTokens } from './tokeniser.ts';
 
 export type SourceText = { readonly text: string; readonly title?: string };
 
@@ -19,12 +18,10 @@ export type SourceTokens = {
 
 /**
  * The sources of one rollout. A source is tokenised when a claim first cites it, and once only; all share one token list, so that a rollout makes a
- * handful of typed arrays and not a handful a source. `terms` and `scan` are room to work in, reused from claim to claim.
+ * handful of typed arrays and not a handful a source.
  */
 export class EvidenceIndex {
   readonly tokens: TokenList;
-  readonly terms = new ClaimTerms();
-  readonly scan = new EvidenceScan();
   private readonly sources: readonly SourceText[];
   private readonly tokenised: (SourceTokens | undefined)[];
 
@@ -34,7 +31,7 @@ export class EvidenceIndex {
     let units = 0;
     for (const source of sources) units += source.text.length;
     // English runs at about six units a token; what is never cited is never tokenised.
-    this.tokens = new TokenList(Math.min(units >> 2, 1 << 16) + 64);
+    this.tokens = new TokenList(Math.min(Math.floor(units / 5), 1 << 16) + 64, false);
   }
 
   get size(): number {
@@ -53,10 +50,10 @@ export class EvidenceIndex {
     const firstToken = tokens.count;
     const firstSentence = tokens.sentenceCount;
     const firstNumber = tokens.numberCount;
-    tokens.append(source.text, 0, source.text.length);
+    appendTokens(tokens, source.text, 0, source.text.length);
     const endToken = tokens.count;
     const endSentence = tokens.sentenceCount;
-    if (source.title !== undefined) tokens.append(source.title, 0, source.title.length);
+    if (source.title !== undefined) appendTokens(tokens, source.title, 0, source.title.length);
     const entry: SourceTokens = {
       text: source.text,
       firstToken,

@@ -1,6 +1,19 @@
-import { dropUnit, addUnit } from './token-hash.ts';
+import { addUnit, dropUnit } from './token-hash.ts';
 
-const A = 97, D = 100, E = 101, G = 103, I = 105, L = 108, M = 109, N = 110, O = 111, S = 115, T = 116, U = 117, Y = 121, Z = 122;
+const A = 97,
+  D = 100,
+  E = 101,
+  G = 103,
+  I = 105,
+  L = 108,
+  M = 109,
+  N = 110,
+  O = 111,
+  S = 115,
+  T = 116,
+  U = 117,
+  Y = 121,
+  Z = 122;
 
 /**
  * A crude suffix stemmer on hashes: plural, -ed, -ing, -ly, -ion, -ment, final -e and -y, doubled consonants.

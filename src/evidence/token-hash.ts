@@ -1,4 +1,4 @@
-import { ASCII_FOLD } from './character-classes.ts';
+import { isApostrophe } from './character-classes.ts';
 
 /**
  * A token is a 32-bit polynomial hash of its folded units, h = h * FACTOR + unit. FACTOR is odd, so the last unit can be taken
@@ -45,20 +45,27 @@ export function hashNumber(value: number): number {
 }
 
 /**
- * Hash of a token that holds units beyond ASCII: compatibility forms, case and accents are folded, so that full-width,
- * ligature and decomposed spellings meet. One short slice at a time keeps the offsets of the text untouched.
+ * A token with units beyond ASCII, folded: compatibility forms, case and accents, so that full-width, ligature and decomposed spellings meet; apostrophes
+ * and a possessive s are left out. One short slice at a time keeps the offsets of the text untouched.
  */
-export function hashFolded(folded: string): number {
-  let h = HASH_SEED;
-  for (let i = 0; i < folded.length; i++) {
-    const c = folded.charCodeAt(i);
-    if (c >= 0x300 && c <= 0x36f) continue;
-    if (c < 128 && (ASCII_FOLD[c] ?? 0) === 0) continue;
-    h = addUnit(h, c);
+export function foldToken(token: string): string {
+  const normal = token.normalize('NFKD').toLowerCase();
+  let out = '';
+  let from = 0;
+  for (let i = 0; i < normal.length; i++) {
+    const c = normal.charCodeAt(i);
+    const dropped = (c >= 0x300 && c <= 0x36f) || isApostrophe(c);
+    if (!dropped) continue;
+    out += normal.slice(from, i);
+    from = i + 1;
+    if (isApostrophe(c) && i + 2 === normal.length && normal.charCodeAt(i + 1) === 0x73) return out;
   }
-  return h;
+  return out + normal.slice(from);
 }
 
-export function foldToken(token: string): string {
-  return token.normalize('NFKD').toLowerCase();
+/** Hash of a folded token, unstemmed. */
+export function hashFolded(folded: string): number {
+  let h = HASH_SEED;
+  for (let i = 0; i < folded.length; i++) h = addUnit(h, folded.charCodeAt(i));
+  return h;
 }

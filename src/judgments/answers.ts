@@ -2,7 +2,14 @@
  * Whether verdicts answer a request exactly: every criterion, claim, cited source and statement once, in order.
  * Anything else is refused as a whole; a verdict is never guessed at, moved or left out.
  */
-import type { CitationsRequest, CitationVerdicts, JudgmentRequest, RubricRequest, RubricVerdicts, Verdicts } from './types.ts';
+import type {
+  CitationsRequest,
+  CitationVerdicts,
+  JudgmentRequest,
+  RubricRequest,
+  RubricVerdicts,
+  Verdicts,
+} from './types.ts';
 
 /** True if the verdicts answer the request exactly. */
 export function answersRequest(request: JudgmentRequest, verdicts: Verdicts): boolean {

@@ -12,7 +12,14 @@ import type { Judge, JudgeChoice } from './judge.ts';
 import { judgmentKey, judgmentPreimage } from './key.ts';
 import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
-import type { JudgeFailure, Judgment, JudgmentKind, JudgmentOutcome, JudgmentPreimage, JudgmentRequest } from './types.ts';
+import type {
+  JudgeFailure,
+  Judgment,
+  JudgmentKind,
+  JudgmentOutcome,
+  JudgmentPreimage,
+  JudgmentRequest,
+} from './types.ts';
 
 /** `use`: stored or judged now. `only`: stored or not at all, no judge call. `skip`: nothing is read or judged. */
 export type JudgmentMode = 'use' | 'only' | 'skip';

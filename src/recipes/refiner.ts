@@ -54,7 +54,9 @@ export const refinerRecipeSchema = z
     citation_metric: z.enum(['answer_f1', 'claim_f1']),
     uncited_ok: z.enum(['exclude', 'credit']).describe('What an uncited statement that needs no citation counts as.'),
     citation_not_applicable: z.enum(['zero', 'credit', 'drop']).describe('What an answer with nothing to cite earns.'),
-    unverified_quote: z.enum(['keep', 'zero']).describe('What the support of a claim with an unverified quote becomes.'),
+    unverified_quote: z
+      .enum(['keep', 'zero'])
+      .describe('What the support of a claim with an unverified quote becomes.'),
   })
   .refine((recipe) => recipe.mix === 'additive' || recipe.citation_weight <= 1, {
     path: ['citation_weight'],

@@ -2,7 +2,7 @@
  * Facts: everything that was observed about one rollout, and nothing of a recipe. `compose(facts, recipe)` reads only
  * these, which is what makes replay exact: no text, no judge, the same numbers (ARCHITECTURE.md, the one idea).
  */
-import type { JudgeFailureReason, Support, CriterionScore } from '../judgments/types.ts';
+import type { CriterionScore, JudgeFailureReason, Support } from '../judgments/types.ts';
 
 export type Polarity = 'positive' | 'negative';
 

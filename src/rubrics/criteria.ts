@@ -18,7 +18,13 @@ export function criteriaOf(row: RubricsOfRow, withStatic: boolean): readonly Cri
   };
   for (const polarity of ['positive', 'negative'] as const) {
     for (const { title, description, weight } of row[`${polarity}_rubrics`]) {
-      add({ origin: 'instance', polarity, weight: weight ?? 1, description, ...(title === undefined ? {} : { title }) });
+      add({
+        origin: 'instance',
+        polarity,
+        weight: weight ?? 1,
+        description,
+        ...(title === undefined ? {} : { title }),
+      });
     }
   }
   if (withStatic) for (const criterion of STATIC_V3) add({ origin: 'static', weight: 1, ...criterion });

@@ -19,6 +19,10 @@ export const findingSchema = z.strictObject({
   source: indexSchema.exactOptional(),
 });
 
+export const findingCountsSchema = z
+  .partialRecord(findingReasonSchema, z.int().min(1))
+  .describe('How often each reason was found; reasons that were not found are absent.');
+
 export const citedIdSchema = z.strictObject({
   id: z.string(),
   span: spanSchema,

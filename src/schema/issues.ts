@@ -2,7 +2,7 @@
  * From zod's issues to what a caller reads: one entry a wrong field, with what was expected. Values are never repeated;
  * names of unknown fields are, as they are the point, cut to a safe length.
  */
-import * as z from 'zod';
+import type * as z from 'zod';
 import { MAX_ECHOED_NAME_CHARS } from '../limits.ts';
 import type { InputProblem } from '../rewards/plan.ts';
 
@@ -58,7 +58,9 @@ function problemsOfUnion(branches: readonly (readonly Issue[])[], value: unknown
     branch.flatMap((issue) => (issue.code === 'invalid_type' ? [expectedName(issue.expected)] : [])),
   );
   const wanted = [...new Set(expected)].join(' or ');
-  return [{ path, message: value === undefined ? `required: ${wanted}` : `expected ${wanted}, got ${typeName(value)}` }];
+  return [
+    { path, message: value === undefined ? `required: ${wanted}` : `expected ${wanted}, got ${typeName(value)}` },
+  ];
 }
 
 function valueAt(input: unknown, path: Path): unknown {

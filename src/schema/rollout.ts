@@ -11,7 +11,7 @@ import {
 } from '../limits.ts';
 import type { CriterionInput, RolloutSources } from '../rewards/rollout.ts';
 
-const textSchema = z.string().max(MAX_TEXT_CHARS);
+export const textSchema = z.string().max(MAX_TEXT_CHARS);
 const titleSchema = z.string().max(MAX_TITLE_CHARS);
 const descriptionSchema = z.string().min(1).max(MAX_CRITERION_CHARS);
 
@@ -44,7 +44,7 @@ export const rubricsSchema = z
   .max(MAX_CRITERIA)
   .describe('Criteria of one polarity: a text, or a text with title and weight.');
 
-/** Exactly one of the two says what the policy could cite; see `exactlyOneOrigin`. */
+/** Exactly one of the two says what the policy could cite; see `hasOneOrigin`. */
 export const originFields = {
   tool_output: textSchema
     .exactOptional()
@@ -57,11 +57,17 @@ type Origin = z.infer<z.ZodObject<typeof originFields>>;
 /** JSON Schema of the rule that a type cannot say. */
 export const EXACTLY_ONE_ORIGIN = { oneOf: [{ required: ['tool_output'] }, { required: ['sources'] }] };
 
-/** What is wrong with the origin, if anything: one of the two must be there, and not both. */
-export function originProblem(origin: Origin): string | null {
-  if (origin.tool_output !== undefined && origin.sources !== undefined) return 'give tool_output or sources, not both';
-  if (origin.tool_output === undefined && origin.sources === undefined) return 'required: tool_output or sources';
-  return null;
+/** The rule itself, as options of `refine`. It reads presence only, so it can run beside other wrong fields. */
+export const oneOriginRule = {
+  path: ['tool_output'],
+  error: 'give exactly one of tool_output and sources',
+  when: ({ value }: { readonly value: unknown }) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/** Whether exactly one of the two is there. */
+export function hasOneOrigin(origin: Origin): boolean {
+  return (origin.tool_output === undefined) !== (origin.sources === undefined);
 }
 
 /** The origin as the library takes it. @throws Error if it was not validated. */

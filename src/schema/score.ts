@@ -3,18 +3,28 @@ import * as z from 'zod';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 import { MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
 import type { Rollout } from '../rewards/rollout.ts';
-import { citedIdSchema, findingReasonSchema, findingSchema, formatSchema, indexSchema, spanSchema } from './findings.ts';
+import {
+  citedIdSchema,
+  findingCountsSchema,
+  findingReasonSchema,
+  findingSchema,
+  formatSchema,
+  indexSchema,
+  spanSchema,
+} from './findings.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from './judgment.ts';
 import {
   criterionInputs,
   EXACTLY_ONE_ORIGIN,
   finishReasonSchema,
+  hasOneOrigin,
+  oneOriginRule,
   originFields,
-  originProblem,
   questionSchema,
   responseSchema,
   rolloutSources,
   rubricsSchema,
+  textSchema,
 } from './rollout.ts';
 
 /** A recipe by name or inline. What it holds is checked by `resolveRecipe`, which knows the families. */
@@ -25,7 +35,7 @@ export const scoreRequestSchema = z
     question: questionSchema,
     response: responseSchema,
     ...originFields,
-    reasoning: questionSchema.min(0).exactOptional().describe("The agent's reasoning. Not judged; recorded by runs."),
+    reasoning: textSchema.exactOptional().describe("The agent's reasoning. Not judged; recorded by runs."),
     positive_rubrics: rubricsSchema.exactOptional(),
     negative_rubrics: rubricsSchema.exactOptional(),
     finish_reason: finishReasonSchema.exactOptional(),
@@ -41,10 +51,7 @@ export const scoreRequestSchema = z
       .default('error')
       .describe('What a needed judgment that could not be had becomes: a 503, or 200 with reward null.'),
   })
-  .superRefine((request, context) => {
-    const message = originProblem(request);
-    if (message !== null) context.addIssue({ code: 'custom', path: ['tool_output'], message });
-  })
+  .refine(hasOneOrigin, oneOriginRule)
   .meta(EXACTLY_ONE_ORIGIN);
 
 export type ScoreRequest = z.infer<typeof scoreRequestSchema>;
@@ -65,7 +72,7 @@ export function rolloutOf(request: ScoreRequest): Rollout {
 const unscoredReasonSchema = z.enum([...JUDGE_FAILURE_REASONS, 'not_measured', 'nothing_to_score']);
 const weightSchema = z.number().min(0);
 
-const componentSchema = z
+export const componentSchema = z
   .discriminatedUnion('status', [
     z.strictObject({ status: z.literal('scored'), value: z.number(), weight: weightSchema, contribution: z.number() }),
     z.strictObject({
@@ -152,7 +159,8 @@ export const scoreResponseSchema = z.strictObject({
   criteria: z.array(criterionReportSchema),
   claims: z.array(claimReportSchema),
   statements: z.array(statementReportSchema),
-  findings: z.array(findingSchema),
+  findings: z.array(findingSchema).describe('Listed one by one up to a limit; the counts are exact.'),
+  finding_counts: findingCountsSchema,
   format: formatSchema,
   judgments: z.array(judgmentReportSchema),
   recipe: z.strictObject({

@@ -1,0 +1,60 @@
+/**
+ * Timing for ratios: alternates the candidates in short rounds within one run, so that noise of the machine hits all of
+ * them alike, and reports medians with the spread of the rounds.
+ */
+
+export type Candidate = { readonly name: string; readonly run: () => unknown };
+
+export type Timing = {
+  readonly name: string;
+  /** Median over the rounds, in microseconds a call. */
+  readonly median_us: number;
+  /** Half the distance between the quartiles over the median: the noise of the machine during this run. */
+  readonly spread: number;
+};
+
+const ROUND_MS = 40;
+const ROUNDS = 25;
+const WARM_UP_MS = 400;
+
+let sink = 0;
+
+/** Keeps the optimiser from dropping a call whose result nobody reads. */
+function keep(value: unknown): void {
+  if (value === null || value === undefined) sink++;
+}
+
+function callsPerRound(candidate: Candidate): number {
+  const started = performance.now();
+  let calls = 0;
+  while (performance.now() - started < WARM_UP_MS) {
+    keep(candidate.run());
+    calls++;
+  }
+  return Math.max(1, Math.round((calls / WARM_UP_MS) * ROUND_MS));
+}
+
+/** Times all candidates against each other. */
+export function timeTogether(candidates: readonly Candidate[]): Timing[] {
+  const calls = candidates.map(callsPerRound);
+  const rounds: number[][] = candidates.map(() => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    candidates.forEach((candidate, position) => {
+      const count = calls[position] ?? 1;
+      const started = performance.now();
+      for (let call = 0; call < count; call++) keep(candidate.run());
+      rounds[position]?.push(((performance.now() - started) * 1000) / count);
+    });
+  }
+  return candidates.map(({ name }, position) => {
+    const times = (rounds[position] ?? []).sort((a, b) => a - b);
+    const median = quantile(times, 0.5);
+    return { name, median_us: median, spread: (quantile(times, 0.75) - quantile(times, 0.25)) / 2 / median };
+  });
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  const value = sorted[Math.round(share * (sorted.length - 1))];
+  if (value === undefined) throw new RangeError('quantile of nothing');
+  return value;
+}

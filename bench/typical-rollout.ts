@@ -1,0 +1,16 @@
+/** The typical rollout of the benchmarks: the long example, about 25 KB of tool output and 13 cited claims. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const EXAMPLES = resolve(import.meta.dirname, '../examples/rollouts.jsonl');
+
+export type TypicalRollout = { readonly response: string; readonly tool_output: string; readonly question: string };
+
+export function typicalRollout(): TypicalRollout {
+  const line = readFileSync(EXAMPLES, 'utf8')
+    .split('\n')
+    .find((text) => text.includes('"id": "good-answer"') || text.includes('"id":"good-answer"'));
+  if (line === undefined) throw new Error('examples/rollouts.jsonl has no row good-answer');
+  const row: TypicalRollout = JSON.parse(line);
+  return row;
+}

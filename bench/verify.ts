@@ -1,0 +1,34 @@
+/**
+ * `npm run bench`, first part: parsing and verifying a typical rollout against `JSON.parse` of the same request body.
+ * Aims (issue "Foundation"): structural at most 1x, with lexical evidence at most 8x.
+ */
+import { parseResponse } from '../src/citations/parse.ts';
+import { parseSources } from '../src/citations/sources.ts';
+import { verifyCitations } from '../src/citations/verify.ts';
+import { timeTogether } from './measure.ts';
+import { typicalRollout } from './typical-rollout.ts';
+
+const rollout = typicalRollout();
+const input = { response: rollout.response, tool_output: rollout.tool_output };
+const body = JSON.stringify(input);
+const sources = parseSources(input.tool_output);
+
+const timings = timeTogether([
+  { name: 'JSON.parse of the request body', run: () => JSON.parse(body) },
+  { name: 'verify, structural', run: () => verifyCitations(input, { evidence: 'none' }) },
+  { name: 'verify, lexical evidence', run: () => verifyCitations(input, { evidence: 'lexical' }) },
+  { name: '  of which: sources', run: () => parseSources(input.tool_output) },
+  { name: '  of which: response', run: () => parseResponse(input.response, sources) },
+]);
+const baseline = timings[0]?.median_us ?? Number.NaN;
+const verification = verifyCitations(input, { evidence: 'none' });
+
+console.log(
+  `Typical rollout: ${(body.length / 1000).toFixed(1)} KB body, ${verification.sources.length} sources, ` +
+    `${verification.claims.length} claims\n`,
+);
+for (const { name, median_us, spread } of timings) {
+  const ratio = (median_us / baseline).toFixed(2).padStart(7);
+  const noise = `±${(100 * spread).toFixed(0)}%`.padStart(5);
+  console.log(`${name.padEnd(34)} ${ratio} x  (${median_us.toFixed(1)} µs, ${noise})`);
+}

@@ -1,0 +1,96 @@
+/**
+ * From a line to a row: JSON, the labels `id` and `note` taken off, the rest validated as a request. What is wrong is
+ * said by field, with what was expected, in the words of the Worker.
+ */
+import * as z from 'zod';
+import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
+import type { Line } from './lines.ts';
+
+/** What the user calls a row. Shown, never sent. */
+export type Labels = { readonly id: string | null; readonly note: string | null };
+
+/** One thing wrong with a line; `field` is `null` where it concerns the whole line. */
+export type LineProblem = { readonly field: string | null; readonly message: string };
+
+export type Row<R> = { readonly line: number; readonly labels: Labels; readonly request: R };
+
+export type RowResult<R> =
+  | { readonly ok: true; readonly row: Row<R> }
+  | { readonly ok: false; readonly line: number; readonly problems: readonly LineProblem[] };
+
+const labelsSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]).nullish(),
+  note: z.string().nullish(),
+});
+
+/**
+ * Reads one line.
+ * @param prepare last changes to the fields before validation: what flags say, what the command does not read.
+ */
+export function readRow<S extends z.ZodType>(
+  line: Line,
+  schema: S,
+  prepare: (fields: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
+): RowResult<z.output<S>> {
+  const refused = (problems: readonly LineProblem[]): RowResult<z.output<S>> => ({
+    ok: false,
+    line: line.number,
+    problems,
+  });
+  if (!line.content.ok) return refused([{ field: null, message: LINE_PROBLEMS[line.content.problem] }]);
+  const parsed = parseJson(line.content.text);
+  if (!parsed.ok) return refused([{ field: null, message: parsed.message }]);
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return refused([{ field: null, message: 'expected a JSON object' }]);
+  }
+  const labels = labelsSchema.safeParse(value);
+  if (!labels.success) return refused(describe(labels.error.issues, value));
+  const { id, note, ...rest } = labels.data;
+  const fields = prepare(rest);
+  const request = schema.safeParse(fields);
+  if (!request.success) return refused(describe(request.error.issues, fields));
+  return {
+    ok: true,
+    row: {
+      line: line.number,
+      labels: { id: id === null || id === undefined ? null : String(id), note: note ?? null },
+      request: request.data,
+    },
+  };
+}
+
+const LINE_PROBLEMS = {
+  not_utf8: 'not UTF-8',
+  too_long: `longer than ${MAX_BODY_BYTES} bytes`,
+} as const;
+
+type Json = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+
+function parseJson(text: string): Json {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // V8 says where at the end of its message; the rest may quote the line, which may be anything.
+    const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
+    const where = position === undefined ? 'it ends too early' : `wrong from column ${Number(position) + 1}`;
+    return { ok: false, message: `expected one JSON object a line; this is not JSON: ${where}` };
+  }
+}
+
+function describe(issues: readonly z.core.$ZodIssue[], input: unknown): LineProblem[] {
+  return problemsOfIssues(issues, input).map(({ path, message }) => ({
+    field: path.length === 0 ? null : pathText(path),
+    message,
+  }));
+}
+
+/** The fields of a row that a command reads, when the row may also hold fields that are there for another command. */
+export function withoutFields(
+  fields: Readonly<Record<string, unknown>>,
+  left: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !left.has(name)));
+}

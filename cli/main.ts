@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+/** The `citeward` command: finds the command, runs it, and turns what went wrong into a message and an exit code. */
+import manifest from 'citeward/package.json' with { type: 'json' };
+import { didYouMean, readFlags } from './arguments/flags.ts';
+import { type Command, EXIT_INCOMPLETE, EXIT_OK, EXIT_USAGE, RunError, UsageError } from './command.ts';
+import { keysCommand } from './commands/keys.ts';
+import { scoreCommand } from './commands/score.ts';
+import { verifyCommand } from './commands/verify.ts';
+import { commandHelp, generalHelp } from './help.ts';
+import { styleFor } from './output/style.ts';
+import { plainLine } from './output/text-width.ts';
+
+const COMMANDS: readonly Command[] = [scoreCommand, verifyCommand, keysCommand];
+
+async function dispatch(args: readonly string[]): Promise<number> {
+  const [first, ...rest] = args;
+  if (first === undefined) {
+    console.error(generalHelp(COMMANDS, manifest.version));
+    return EXIT_USAGE;
+  }
+  if (first === '--version' || first === '-v') {
+    console.log(manifest.version);
+    return EXIT_OK;
+  }
+  if (first === '--help' || first === '-h' || first === 'help') {
+    const [topic] = rest;
+    console.log(topic === undefined ? generalHelp(COMMANDS, manifest.version) : commandHelp(commandNamed(topic)));
+    return EXIT_OK;
+  }
+  const command = commandNamed(first);
+  const flags = readFlags(command, rest);
+  if (flags.isOn('help')) {
+    console.log(commandHelp(command));
+    return EXIT_OK;
+  }
+  return command.run(flags);
+}
+
+function commandNamed(name: string): Command {
+  const found = COMMANDS.find((command) => command.name === name);
+  if (found !== undefined) return found;
+  const names = COMMANDS.map((command) => command.name);
+  const what = name.startsWith('-') ? `unknown flag ${name}: flags come after the command` : `unknown command ${name}`;
+  throw new UsageError(what, didYouMean(name, names) ?? `Commands: ${names.join(', ')}. See: citeward --help`);
+}
+
+/** Expected errors are shown as they are; anything else is a bug and keeps its stack. */
+function report(error: unknown): number {
+  if (!(error instanceof UsageError) && !(error instanceof RunError)) throw error;
+  const style = styleFor(process.stderr, process.argv.includes('--no-color'));
+  for (const line of error.message.split('\n')) console.error(style('red', `citeward: ${plainLine(line)}`));
+  if (error.hint !== null) console.error(plainLine(error.hint));
+  return error instanceof UsageError ? EXIT_USAGE : EXIT_INCOMPLETE;
+}
+
+// The reader of our output has gone (`citeward … | head`): nobody is left to write for.
+process.stdout.on('error', (error: Error & { readonly code?: string }) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT_OK);
+});
+
+try {
+  process.exitCode = await dispatch(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = report(error);
+}

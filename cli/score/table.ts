@@ -1,0 +1,61 @@
+/** The table of `citeward score`. */
+import type { ScoreResponse } from '../../src/schema/score.ts';
+import type { Labels } from '../input/rows.ts';
+import { remarksOfScore, remarksText } from '../output/remarks.ts';
+import { type Colour, colourOfShare } from '../output/style.ts';
+import type { Cell, Column, TableRow } from '../output/table.ts';
+
+const FINDINGS_WIDTH = 32;
+
+export const SCORE_COLUMNS: readonly Column[] = [
+  { title: 'id', align: 'left', most: 24 },
+  { title: 'reward', align: 'right', most: 12 },
+  { title: 'rubric', align: 'right', most: 6 },
+  { title: 'cite', align: 'right', most: 5 },
+  { title: 'recall', align: 'right', most: 6 },
+  { title: 'prec', align: 'right', most: 5 },
+  { title: 'format', align: 'left', most: 6 },
+  { title: 'findings', align: 'left', most: FINDINGS_WIDTH },
+  { title: 'note', align: 'left', most: 200 },
+];
+
+/** A row's first cell: its id, or the line it stands on. */
+export function idCell(line: number, labels: Labels): Cell {
+  return { text: labels.id ?? `line ${line}` };
+}
+
+/** A row with a result. An unscored reward is a reason in words, never a number. */
+export function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow {
+  const id = idCell(line, labels);
+  if (reply.reward === null) return unscoredRow(id, reply.reason ?? 'unknown', '');
+  const { rubric, citation, format } = reply.components;
+  const { citation_recall: recall, citation_precision: precision } = reply.details;
+  return {
+    cells: [
+      id,
+      { text: reply.reward.toFixed(2), colour: rewardColour(reply.reward, reply.recipe.reward_range) },
+      { text: numberText(rubric.value) },
+      { text: citation.status === 'not_applicable' ? 'n/a' : numberText(citation.value) },
+      { text: numberText(recall), colour: 'dim' },
+      { text: numberText(precision), colour: 'dim' },
+      format.value === 1 ? { text: 'ok' } : { text: 'broken', colour: 'yellow' },
+      { text: remarksText(remarksOfScore(reply), FINDINGS_WIDTH) },
+      { text: labels.note ?? '', colour: 'dim' },
+    ],
+  };
+}
+
+/** A row without a result. */
+export function unscoredRow(id: Cell, reason: string, detail: string): TableRow {
+  const text = detail === '' ? `unscored: ${reason}` : `unscored: ${reason} (${detail})`;
+  return { cells: [id], spread: { text, colour: 'yellow' } };
+}
+
+/** By the share of the recipe's range. */
+export function rewardColour(reward: number, [least, most]: readonly [number, number]): Colour | null {
+  return most > least ? colourOfShare((reward - least) / (most - least)) : null;
+}
+
+export function numberText(value: number | null): string {
+  return value === null ? '-' : value.toFixed(2);
+}

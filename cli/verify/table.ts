@@ -1,0 +1,59 @@
+/** The table of `citeward verify`. */
+import type { Verification } from '../../src/citations/verify.ts';
+import type { Labels } from '../input/rows.ts';
+import { remarksOfFindings, remarksText } from '../output/remarks.ts';
+import { colourOfShare } from '../output/style.ts';
+import type { Cell, Column, TableRow } from '../output/table.ts';
+
+const FINDINGS_WIDTH = 40;
+
+export const VERIFY_COLUMNS: readonly Column[] = [
+  { title: 'id', align: 'left', most: 24 },
+  { title: 'claims', align: 'right', most: 6 },
+  { title: 'uncited', align: 'right', most: 7 },
+  { title: 'cited', align: 'right', most: 6 },
+  { title: 'known ids', align: 'right', most: 9 },
+  { title: 'support', align: 'right', most: 7 },
+  { title: 'copied', align: 'right', most: 6 },
+  { title: 'format', align: 'left', most: 6 },
+  { title: 'findings', align: 'left', most: FINDINGS_WIDTH },
+  { title: 'note', align: 'left', most: 200 },
+];
+
+/** @param mode under which the format is shown. */
+export function verifyRow(line: number, labels: Labels, reply: Verification, mode: 'answer_only' | 'full'): TableRow {
+  const { ratios } = reply;
+  const support = meanSupport(reply);
+  return {
+    cells: [
+      { text: labels.id ?? `line ${line}` },
+      { text: String(ratios.claims) },
+      { text: String(ratios.uncited_statements) },
+      shareCell(ratios.cited_share),
+      shareCell(ratios.known_id_share),
+      // Lexical support is a flag, not a verdict: no colour that says otherwise. Empty columns are not shown.
+      { text: support === undefined ? '' : shareText(support) },
+      { text: ratios.copied_share === undefined ? '' : shareText(ratios.copied_share) },
+      reply.format[mode] === 1 ? { text: 'ok' } : { text: 'broken', colour: 'yellow' },
+      { text: remarksText(remarksOfFindings(reply.finding_counts), FINDINGS_WIDTH) },
+      { text: labels.note ?? '', colour: 'dim' },
+    ],
+  };
+}
+
+/** Mean lexical support of the claims; `undefined` without lexical evidence, `null` without claims. */
+function meanSupport({ claims, ratios }: Verification): number | null | undefined {
+  if (ratios.copied_share === undefined) return undefined;
+  const counted = claims.filter(({ duplicate_of }) => duplicate_of === null);
+  if (counted.length === 0) return null;
+  // A claim without evidence cites nothing that exists: nothing supports it.
+  return counted.reduce((sum, { evidence }) => sum + (evidence?.support ?? 0), 0) / counted.length;
+}
+
+function shareCell(share: number | null): Cell {
+  return { text: shareText(share), ...(share === null ? {} : { colour: colourOfShare(share) }) };
+}
+
+function shareText(share: number | null): string {
+  return share === null ? '-' : `${Math.round(share * 100)}%`;
+}

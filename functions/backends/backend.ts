@@ -1,0 +1,17 @@
+/**
+ * A judge as the deployment runs it: the judge, and how to ask after its health. One file a backend; configured.ts
+ * says which ones there are. A model backend is added by writing its file and listing it there.
+ */
+import type { Judge } from '../../src/judgments/judge.ts';
+
+export type BackendHealth = {
+  readonly reachable: boolean;
+  /** Reason of the last failure that this isolate saw; holds no caller text. */
+  readonly last_error: string | null;
+};
+
+export type Backend = {
+  readonly judge: Judge;
+  /** Asks after the backend; never rejects. */
+  readonly health: () => Promise<BackendHealth>;
+};

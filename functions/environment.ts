@@ -1,0 +1,117 @@
+/**
+ * The Worker's configuration, read once an isolate into a readonly value. Every setting is checked in full: a typo is a
+ * configuration problem that refuses requests, never a silent default.
+ */
+import * as z from 'zod';
+import { pathText, problemsOfIssues } from '../src/schema/issues.ts';
+import { sha256Schema } from '../src/schema/judgment.ts';
+
+/** Bindings of wrangler.toml (worker-configuration.d.ts) and the secrets, which no file knows. */
+export type Environment = Env & {
+  /** JSON: `{name: {"sha256": hex, "scopes": [...]}}`. */
+  readonly API_KEYS?: string;
+};
+
+export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+const MAX_KEY_NAME_CHARS = 64;
+
+const apiKeysSchema = z.record(
+  // A key's name stands in the log.
+  z
+    .string()
+    .max(MAX_KEY_NAME_CHARS)
+    .regex(/^[A-Za-z0-9._-]+$/),
+  z.strictObject({ sha256: sha256Schema, scopes: z.array(z.enum(SCOPES)).min(1) }),
+);
+
+export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
+
+export type Settings = {
+  readonly allowAnonymous: boolean;
+  readonly allowLexicalJudge: boolean;
+  /** Empty = no key is configured. */
+  readonly keys: readonly ApiKey[];
+};
+
+/** What is wrong with the configuration, for the operator's log: names of settings and fields, no values. */
+export type SettingsResult =
+  | { readonly ok: true; readonly settings: Settings }
+  | { readonly ok: false; readonly setting: string; readonly problems: readonly string[] };
+
+type Variables = { readonly [name in 'ALLOW_ANONYMOUS' | 'ALLOW_LEXICAL_JUDGE' | 'API_KEYS']?: string };
+
+/** Parses the configuration. Pure. */
+export function readSettings(variables: Variables): SettingsResult {
+  const allowAnonymous = readSwitch(variables.ALLOW_ANONYMOUS);
+  if (allowAnonymous === null) return badSwitch('ALLOW_ANONYMOUS');
+  const allowLexicalJudge = readSwitch(variables.ALLOW_LEXICAL_JUDGE);
+  if (allowLexicalJudge === null) return badSwitch('ALLOW_LEXICAL_JUDGE');
+  const keys = readApiKeys(variables.API_KEYS);
+  if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
+  return { ok: true, settings: { allowAnonymous, allowLexicalJudge, keys: keys.keys } };
+}
+
+function readSwitch(text: string | undefined): boolean | null {
+  if (text === 'true') return true;
+  return text === undefined || text === '' || text === 'false' ? false : null;
+}
+
+function badSwitch(setting: string): SettingsResult {
+  return { ok: false, setting, problems: ['expected "true" or "false"'] };
+}
+
+type ApiKeysResult =
+  | { readonly ok: true; readonly keys: readonly ApiKey[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+function readApiKeys(text: string | undefined): ApiKeysResult {
+  if (text === undefined || text === '') return { ok: true, keys: [] };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, problems: ['expected JSON'] };
+    throw error;
+  }
+  const parsed = apiKeysSchema.safeParse(value);
+  if (!parsed.success) {
+    const problems = problemsOfIssues(parsed.error.issues, value);
+    return { ok: false, problems: problems.map(({ path, message }) => `${pathText(path)}: ${message}`) };
+  }
+  const keys = Object.entries(parsed.data).map(([name, { sha256, scopes }]) => ({
+    name,
+    sha256: bytesOfHex(sha256),
+    scopes: new Set(scopes),
+  }));
+  return { ok: true, keys };
+}
+
+function bytesOfHex(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
+}
+
+/**
+ * A reader that parses the configuration once an isolate and again only if it differs (tests). A problem is reported
+ * once to `onProblem`.
+ */
+export function createSettingsReader(
+  onProblem: (problem: Extract<SettingsResult, { ok: false }>) => void,
+): (environment: Environment) => SettingsResult {
+  let last: { readonly text: string; readonly result: SettingsResult } | null = null;
+  return (environment) => {
+    const { ALLOW_ANONYMOUS, ALLOW_LEXICAL_JUDGE, API_KEYS } = environment;
+    const text = JSON.stringify([ALLOW_ANONYMOUS, ALLOW_LEXICAL_JUDGE, API_KEYS]);
+    if (last?.text !== text) {
+      const result = readSettings({
+        ALLOW_ANONYMOUS,
+        ALLOW_LEXICAL_JUDGE,
+        ...(API_KEYS === undefined ? {} : { API_KEYS }),
+      });
+      last = { text, result };
+      if (!result.ok) onProblem(result);
+    }
+    return last.result;
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Reading a JSON body within its limits. Bytes are counted while they stream in, so that a body without or with a false
+ * Content-Length cannot fill the isolate. Lone surrogates and NUL as JSON escapes are legal and arrive as they are.
+ */
+import type * as z from 'zod';
+import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from '../../src/limits.ts';
+import { problemsOfIssues } from '../../src/schema/issues.ts';
+import type { Context } from './context.ts';
+import { RequestError } from './errors.ts';
+
+/** Reads and validates the body. @throws RequestError for anything that is the caller's to mend. */
+export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+  requireJson(c.req.raw.headers);
+  const start = performance.now();
+  const text = await readText(c.req.raw);
+  c.get('phases').body = performance.now() - start;
+  const value = parseJson(text);
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
+}
+
+/** Validates the query. A repeated parameter is refused like an unknown one. */
+export function readQuery<S extends z.ZodType>(c: Context, schema: S): z.output<S> {
+  const values = Object.fromEntries(
+    Object.entries(c.req.queries()).map(([name, all]) => [name, all.length === 1 ? all[0] : all]),
+  );
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  throw new RequestError({
+    reason: 'input_invalid',
+    problems: problemsOfIssues(parsed.error.issues, values, ['query']),
+  });
+}
+
+function requireJson(headers: Headers): void {
+  const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  const isJson = type.trim() === 'application/json';
+  const isUtf8 = charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
+  if (!isJson || !isUtf8 || encoding !== 'identity') throw new RequestError({ reason: 'content_type_unsupported' });
+}
+
+async function readText(request: Request): Promise<string> {
+  if (request.body === null) return '';
+  const tooLarge = new RequestError({ reason: 'body_too_large', limit_bytes: MAX_BODY_BYTES });
+  const reader = request.body.getReader();
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
+    await discard(reader);
+    throw tooLarge;
+  }
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  const pieces: string[] = [];
+  let bytes = 0;
+  for (;;) {
+    const chunk = await readChunk(reader);
+    if (chunk !== null) bytes += chunk.byteLength;
+    if (bytes > MAX_BODY_BYTES) {
+      await discard(reader);
+      throw tooLarge;
+    }
+    pieces.push(decode(decoder, chunk));
+    if (chunk === null) return pieces.join('');
+  }
+}
+
+/**
+ * Reads the rest of a body without keeping it: a reply before the body's end makes some proxies, the local one among
+ * them, drop the connection, and the caller would not see why. Gives up on bodies that do not end.
+ */
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  for (;;) {
+    const chunk = await readChunk(reader);
+    if (chunk === null) return;
+    bytes += chunk.byteLength;
+    if (bytes > MAX_DISCARDED_BYTES) return reader.cancel();
+  }
+}
+
+/** Discards a body that nobody read, as the request was refused before. */
+export async function discardUnread(request: Request): Promise<void> {
+  if (request.body !== null && !request.bodyUsed && !request.body.locked) await discard(request.body.getReader());
+}
+
+/** The next bytes, or `null` at the end. Reading fails only when the caller's connection does. */
+async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
+  try {
+    const { done, value } = await reader.read();
+    return done ? null : value;
+  } catch {
+    // The stream's error says no more than that the connection went away.
+    throw new RequestError({ reason: 'body_interrupted' });
+  }
+}
+
+/** `null` flushes: a sequence that is cut off at the end is not UTF-8 either. */
+function decode(decoder: TextDecoder, chunk: Uint8Array | null): string {
+  try {
+    return chunk === null ? decoder.decode() : decoder.decode(chunk, { stream: true });
+  } catch (error) {
+    if (error instanceof TypeError) throw new RequestError({ reason: 'body_not_utf8' });
+    throw error;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // V8 says where at the end of its message; the rest of the message may quote the body and stays here.
+    const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
+    throw new RequestError({ reason: 'body_not_json', position: position === undefined ? null : Number(position) });
+  }
+}

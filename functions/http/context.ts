@@ -1,0 +1,24 @@
+/** What travels with one request through the Hono app. */
+import type { Context as HonoContext } from 'hono';
+import type { Environment, Scope, Settings } from '../environment.ts';
+
+/** Who asks: a configured key, or anyone where that is allowed. */
+export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Scope> };
+
+/** Durations of I/O phases, in milliseconds, for `Server-Timing`. */
+export type PhaseTimings = { [phase in 'body' | 'store_read' | 'judge' | 'store_write']?: number };
+
+export type AppEnvironment = {
+  Bindings: Environment;
+  Variables: {
+    requestId: string;
+    /** `null` until the request is authenticated, and on public routes. */
+    principal: Principal | null;
+    settings: Settings;
+    phases: PhaseTimings;
+    /** Judgments of this request that the store could not serve or keep. */
+    storeProblems: number;
+  };
+};
+
+export type Context = HonoContext<AppEnvironment>;

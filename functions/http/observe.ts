@@ -1,0 +1,73 @@
+/**
+ * The outermost middleware: request id, the one log line a request, and the headers that every reply carries. The line
+ * holds no content: method, route pattern, status, time, key name. Clocks of a Worker stand still while it computes, so
+ * `ms` is time spent on I/O.
+ */
+import { createMiddleware } from 'hono/factory';
+import { matchedRoutes } from 'hono/route';
+import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
+import { RequestError, wireReason } from './errors.ts';
+
+const SAFE_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export const observe = createMiddleware<AppEnvironment>(async function observe(c, next) {
+  const start = performance.now();
+  const inbound = c.req.header('x-request-id');
+  const requestId = inbound !== undefined && SAFE_REQUEST_ID.test(inbound) ? inbound : crypto.randomUUID();
+  c.set('requestId', requestId);
+  c.set('principal', null);
+  c.set('phases', {});
+  c.set('storeProblems', 0);
+  await next();
+  c.header('x-request-id', requestId);
+  c.header('cache-control', 'no-store');
+  c.header('x-content-type-options', 'nosniff');
+  const timing = serverTiming(c.get('phases'));
+  if (timing !== '') c.header('server-timing', timing);
+  console.log(JSON.stringify(logLine(c, performance.now() - start)));
+});
+
+function serverTiming(phases: PhaseTimings): string {
+  return Object.entries(phases)
+    .map(([phase, ms]) => `${phase};dur=${ms.toFixed(1)}`)
+    .join(', ');
+}
+
+function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
+  const storeProblems = c.get('storeProblems');
+  return {
+    event: 'request',
+    // A method that nobody defined is the caller's text.
+    method: KNOWN_METHODS.has(c.req.method) ? c.req.method : 'other',
+    route: routePattern(c),
+    status: c.res.status,
+    ms: Math.round(ms),
+    key: c.get('principal')?.name ?? null,
+    request_id: c.get('requestId'),
+    ...(storeProblems > 0 ? { store_problems: storeProblems } : {}),
+    ...(c.error === undefined ? {} : describeError(c.error)),
+  };
+}
+
+/** The most specific pattern that matched; middleware patterns end in `*`. */
+function routePattern(c: Context): string {
+  return matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))?.path ?? 'none';
+}
+
+/** Class and stack frames of an unexpected error. Its message may quote content and stays out of the log. */
+function describeError(error: Error): Readonly<Record<string, unknown>> {
+  if (error instanceof RequestError) return { reason: wireReason(error.failure) };
+  const head = `${error.name}: ${error.message}`;
+  const stack = error.stack ?? '';
+  const frames = stack.startsWith(head) ? stack.slice(head.length) : '';
+  return {
+    error: error.name,
+    frames: frames
+      .trim()
+      .split('\n', MAX_FRAMES)
+      .map((frame) => frame.trim()),
+  };
+}
+
+const MAX_FRAMES = 8;

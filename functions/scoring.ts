@@ -1,0 +1,63 @@
+/**
+ * Scoring as the Worker does it: a validated request in, a reply or a failure out. `/v1/score` calls it, and so will
+ * batches and adapters; nothing here knows HTTP.
+ */
+import type { ObtainTimings } from '../src/judgments/obtain.ts';
+import type { JudgmentStore } from '../src/judgments/store.ts';
+import { JUDGE_DEADLINE_MS } from '../src/limits.ts';
+import { resolveRecipe } from '../src/recipes/resolve.ts';
+import { scoreRollout } from '../src/rewards/scoring.ts';
+import { rolloutOf, type ScoreRequest, type ScoreResponse } from '../src/schema/score.ts';
+import { type Backends, chooseJudge } from './backends/configured.ts';
+import type { RequestFailure } from './http/errors.ts';
+
+export type ScoringPlatform = { readonly backends: Backends; readonly store: JudgmentStore };
+
+export type ScoringReply =
+  | { readonly ok: true; readonly reply: ScoreResponse; readonly timings: ObtainTimings }
+  | { readonly ok: false; readonly failure: RequestFailure; readonly timings: ObtainTimings | null };
+
+/**
+ * 1. the recipe, by name or inline; 2. the judge; 3. the scoring line; 4. what an unscored reward becomes: a failure
+ * by default, a `null` reward where the request says so. Never a number.
+ */
+export async function scoreRequest(request: ScoreRequest, platform: ScoringPlatform): Promise<ScoringReply> {
+  const recipe = await resolveRecipe(request.recipe);
+  if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
+
+  const judge = chooseJudge(platform.backends, request.judge);
+  if (judge === null) {
+    const configured = platform.backends.named.map((backend) => backend.judge.name);
+    return refused({ reason: 'judge_unknown', configured });
+  }
+
+  const result = await scoreRollout(
+    { rollout: rolloutOf(request), recipe: recipe.resolved },
+    {
+      judge,
+      store: platform.store,
+      mode: request.judgments,
+      replicate: request.replicate,
+      deadline_ms: JUDGE_DEADLINE_MS,
+      now: () => new Date().toISOString(),
+      elapsed: () => performance.now(),
+    },
+  );
+  switch (result.status) {
+    case 'invalid':
+      return refused({ reason: 'input_invalid', problems: result.problems });
+    case 'missing':
+      return refused({ reason: 'judgment_missing', missing: result.judgments });
+    case 'done': {
+      const { reply, failure, timings } = result;
+      if (failure !== null && request.on_judge_failure === 'error') {
+        return { ok: false, failure: { reason: 'judgment_failed', failure }, timings };
+      }
+      return { ok: true, reply, timings };
+    }
+  }
+}
+
+function refused(failure: RequestFailure): ScoringReply {
+  return { ok: false, failure, timings: null };
+}

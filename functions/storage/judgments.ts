@@ -1,0 +1,102 @@
+/**
+ * The judgment store of the Worker: KV behind the isolate's recent judgments. STORAGE.md describes the record.
+ *
+ * KV has no compare-and-set and may miss for up to 60 s what was just written elsewhere. As judgments are immutable and
+ * content-addressed, the worst that follows is that one is judged twice and the later write wins.
+ */
+import { checkRecord, type StoredJudgment } from '../../src/judgments/record.ts';
+import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
+import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
+import { MAX_KV_BULK_KEYS } from '../../src/limits.ts';
+import type { RecentJudgments } from './recent-judgments.ts';
+
+/** Prefix and version of every judgment in KV. Stable: a change of the record's form takes a new one. */
+export const JUDGMENT_KV_PREFIX = 'j:v1:';
+
+/** The part of a KV namespace that the store uses. */
+export type JudgmentKv = {
+  get(keys: string[], type: 'text'): Promise<Map<string, string | null>>;
+  put(key: string, value: string): Promise<void>;
+};
+
+/** A store in KV. Errors of the platform come back as values; see JudgmentStore. */
+export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): JudgmentStore {
+  async function readBulk(keys: readonly string[], found: Map<string, StoredJudgment>): Promise<void> {
+    const texts = await readTexts(kv, keys);
+    await Promise.all(
+      keys.map(async (key) => {
+        if (texts === null) {
+          found.set(key, { ok: false, failure: READ_FAILED });
+          return;
+        }
+        const text = texts.get(JUDGMENT_KV_PREFIX + key);
+        if (text === undefined || text === null) return;
+        const stored = await checkRecord(key, text);
+        if (stored.ok) recent.add(stored.judgment, text.length);
+        found.set(key, stored);
+      }),
+    );
+  }
+
+  return {
+    async get(keys) {
+      const found = new Map<string, StoredJudgment>();
+      const unknown: string[] = [];
+      for (const key of new Set(keys)) {
+        const judgment = recent.get(key);
+        if (judgment === undefined) unknown.push(key);
+        else found.set(key, { ok: true, judgment });
+      }
+      const reads: Promise<void>[] = [];
+      for (let i = 0; i < unknown.length; i += MAX_KV_BULK_KEYS) {
+        reads.push(readBulk(unknown.slice(i, i + MAX_KV_BULK_KEYS), found));
+      }
+      await Promise.all(reads);
+      return found;
+    },
+
+    async put(judgment: Judgment): Promise<StoreReceipt> {
+      const text = JSON.stringify(judgment);
+      try {
+        await kv.put(JUDGMENT_KV_PREFIX + judgment.key, text);
+      } catch (error) {
+        reportKvError('put', error);
+        return { ok: false, failure: WRITE_FAILED };
+      }
+      // Only what is stored is remembered: a hit here promises that the key can be replayed.
+      recent.add(judgment, text.length);
+      return { ok: true };
+    },
+  };
+}
+
+async function readTexts(kv: JudgmentKv, keys: readonly string[]): Promise<Map<string, string | null> | null> {
+  try {
+    return await kv.get(
+      keys.map((key) => JUDGMENT_KV_PREFIX + key),
+      'text',
+    );
+  } catch (error) {
+    reportKvError('get', error);
+    return null;
+  }
+}
+
+/** For the operator. Keys are digests and KV's messages are the platform's own: a code is all that is needed. */
+function reportKvError(operation: 'get' | 'put', error: unknown): void {
+  const message = error instanceof Error ? error.message : '';
+  const status = /\b([45]\d\d)\b/.exec(message)?.[1] ?? null;
+  console.error(JSON.stringify({ event: 'kv_error', operation, status }));
+}
+
+const READ_FAILED: JudgeFailure = {
+  reason: 'judgment_store_failed',
+  detail: 'the judgment store could not be read',
+  retryable: true,
+};
+
+const WRITE_FAILED: JudgeFailure = {
+  reason: 'judgment_store_failed',
+  detail: 'the judgment could not be stored, so it cannot be replayed',
+  retryable: true,
+};

@@ -1,0 +1,118 @@
+/**
+ * Runs test suites one after the other, prints the time of each, and ends with a line `N passed, N failed` made of the
+ * runners' own counts. `node scripts/suites.ts fast|slow|total`: `total` only adds up what the other two left behind.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+const resultsDirectory = resolve(root, '.test-results');
+
+type Suite = {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  /** True where the command is vitest and reports counts as JSON. */
+  readonly counted: boolean;
+};
+
+function vitest(name: string, ...filters: readonly string[]): Suite {
+  return { name, command: ['vitest', 'run', '--project', name, ...filters], counted: true };
+}
+
+const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
+  fast: [
+    { name: 'typecheck', command: ['node', 'scripts/typecheck.ts'], counted: false },
+    { name: 'lint', command: ['biome', 'check', '--error-on-warnings'], counted: false },
+    { name: 'build', command: ['node', 'scripts/bundle-size.ts'], counted: false },
+    vitest('unit'),
+    vitest('functions'),
+    vitest('e2e'),
+  ],
+  slow: [vitest('slow')],
+};
+
+type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
+
+function readCounts(file: string): Counts | null {
+  if (!existsSync(file)) return null;
+  const report: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (typeof report !== 'object' || report === null) return null;
+  const fields = new Map(Object.entries(report));
+  const count = (field: string): number => {
+    const value = fields.get(field);
+    if (typeof value !== 'number') throw new TypeError(`${file}: ${field} is not a number`);
+    return value;
+  };
+  return {
+    passed: count('numPassedTests'),
+    failed: count('numFailedTests'),
+    skipped: count('numPendingTests') + count('numTodoTests'),
+  };
+}
+
+function run(kind: 'fast' | 'slow'): boolean {
+  mkdirSync(resultsDirectory, { recursive: true });
+  for (const old of readdirSync(resultsDirectory)) {
+    if (old.startsWith(`${kind}-`)) rmSync(resolve(resultsDirectory, old));
+  }
+  const times: string[] = [];
+  let allPassed = true;
+  for (const suite of SUITES[kind]) {
+    console.log(`\n== ${suite.name}`);
+    const report = resolve(resultsDirectory, `${kind}-${suite.name}.json`);
+    const [program, ...args] = suite.command;
+    const reporting = suite.counted ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
+    const started = performance.now();
+    const { status } = spawnSync(resolve(root, 'node_modules/.bin', program), [...args, ...reporting], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    const seconds = (performance.now() - started) / 1000;
+    // A check without a runner of its own counts as one test; a runner that left no report has failed.
+    if (!suite.counted) {
+      writeFileSync(
+        report,
+        JSON.stringify({
+          numPassedTests: status === 0 ? 1 : 0,
+          numFailedTests: status === 0 ? 0 : 1,
+          numPendingTests: 0,
+          numTodoTests: 0,
+        }),
+      );
+    }
+    const ok = status === 0 && readCounts(report) !== null;
+    allPassed &&= ok;
+    times.push(`${ok ? 'ok    ' : 'FAILED'} ${suite.name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s`);
+  }
+  console.log(`\n${times.join('\n')}`);
+  return allPassed;
+}
+
+function printTotal(prefixes: readonly string[]): Counts {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  const files = existsSync(resultsDirectory) ? readdirSync(resultsDirectory) : [];
+  for (const file of files.filter((name) => prefixes.some((prefix) => name.startsWith(`${prefix}-`)))) {
+    const counts = readCounts(resolve(resultsDirectory, file));
+    if (counts === null) continue;
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
+  }
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+  return total;
+}
+
+const kind = process.argv[2];
+if (kind === 'fast' || kind === 'slow') {
+  const ok = run(kind);
+  printTotal([kind]);
+  process.exit(ok ? 0 : 1);
+} else if (kind === 'total') {
+  const total = printTotal(['fast', 'slow']);
+  process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);
+} else {
+  console.error('usage: node scripts/suites.ts fast|slow|total');
+  process.exit(2);
+}

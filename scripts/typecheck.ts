@@ -1,0 +1,15 @@
+/** Checks every TypeScript project: the pure library, what runs in Node, and the Worker. All are checked, then it fails. */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+const projects = ['src', 'cli', '.'];
+const failed = projects.filter(
+  (project) =>
+    spawnSync(resolve(root, 'node_modules/.bin/tsc'), ['--noEmit', '-p', project], { cwd: root, stdio: 'inherit' })
+      .status !== 0,
+);
+if (failed.length > 0) {
+  console.error(`typecheck failed in ${failed.join(', ')}`);
+  process.exit(1);
+}

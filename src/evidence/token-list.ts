@@ -1,0 +1,122 @@
+import { numberWordValue, stemOf } from './number-words.ts';
+import { hashNumber } from './token-hash.ts';
+
+/** Bits of a token's kind. */
+export const NUMBER = 1;
+/** Its first unit is upper-case. */
+export const CAPITALISED = 2;
+/** Two or more units, none lower-case. Marked in claims only. */
+export const ACRONYM = 4;
+/** A function word. Marked in claims only. */
+export const STOP = 8;
+
+export const PERCENT = stemOf('percent');
+const PER = stemOf('per');
+export const CENT = stemOf('cent');
+
+/**
+ * Tokens of one or more texts, in parallel typed arrays that grow by doubling. A token is its stemmed hash, its offsets and its kind; a
+ * number is one token with its value ("1.2 million" = 1,200,000). `sentenceTokens` holds the first token of each rough sentence.
+ */
+export class TokenList {
+  count = 0;
+  /** First token of the text being read: nothing before it is looked back at. */
+  first = 0;
+  hashes: Int32Array;
+  starts: Int32Array;
+  ends: Int32Array;
+  kinds: Uint8Array;
+  sentenceCount = 0;
+  sentenceTokens: Int32Array;
+  numberCount = 0;
+  numberTokens: Int32Array;
+  numberValues: Float64Array;
+  /** Whether function words and acronyms are marked: claims need it, sources do not. */
+  readonly marksKinds: boolean;
+
+  constructor(expectedTokens: number, marksKinds = true) {
+    this.marksKinds = marksKinds;
+    this.hashes = new Int32Array(expectedTokens);
+    this.starts = new Int32Array(expectedTokens);
+    this.ends = new Int32Array(expectedTokens);
+    this.kinds = new Uint8Array(expectedTokens);
+    this.sentenceTokens = new Int32Array((expectedTokens >> 3) + 8);
+    this.numberTokens = new Int32Array((expectedTokens >> 4) + 8);
+    this.numberValues = new Float64Array((expectedTokens >> 4) + 8);
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.sentenceCount = 0;
+    this.numberCount = 0;
+  }
+
+  push(hash: number, start: number, end: number, kind: number): void {
+    const n = this.count;
+    if (n === this.hashes.length) this.grow();
+    this.hashes[n] = hash;
+    this.starts[n] = start;
+    this.ends[n] = end;
+    this.kinds[n] = kind;
+    this.count = n + 1;
+  }
+
+  pushNumber(value: number, hash: number, start: number, end: number): void {
+    const n = this.numberCount;
+    if (n === this.numberTokens.length) {
+      this.numberTokens = grown(this.numberTokens, new Int32Array(n * 2));
+      this.numberValues = grown(this.numberValues, new Float64Array(n * 2));
+    }
+    this.numberTokens[n] = this.count;
+    this.numberValues[n] = value;
+    this.numberCount = n + 1;
+    this.push(hash, start, end, NUMBER);
+  }
+
+  startSentence(): void {
+    if (this.sentenceCount === this.sentenceTokens.length) {
+      this.sentenceTokens = grown(this.sentenceTokens, new Int32Array(this.sentenceTokens.length * 2));
+    }
+    this.sentenceTokens[this.sentenceCount++] = this.count;
+  }
+
+  /** "1.2 million", "twelve hundred": the last token, if it is a number right before, becomes the product. */
+  scaleLast(factor: number, start: number, end: number): boolean {
+    const last = this.count - 1;
+    if (last < this.first || start - (this.ends[last] ?? 0) > 1) return false;
+    const isNumber = ((this.kinds[last] ?? 0) & NUMBER) !== 0;
+    const base = isNumber
+      ? (this.numberValues[this.numberCount - 1] ?? Number.NaN)
+      : numberWordValue(this.hashes[last] ?? 0);
+    if (!(base >= 0)) return false;
+    const value = base * factor;
+    const from = this.starts[last] ?? 0;
+    this.count = last;
+    if (isNumber) this.numberCount--;
+    this.pushNumber(value, hashNumber(value), from, end);
+    return true;
+  }
+
+  /** "per cent" is one token, as "percent" is: true if the last token was "per" and took `cent` in. */
+  joinPercent(end: number): boolean {
+    const last = this.count - 1;
+    if (last < this.first || this.hashes[last] !== PER) return false;
+    this.hashes[last] = PERCENT;
+    this.ends[last] = end;
+    this.kinds[last] = 0;
+    return true;
+  }
+
+  private grow(): void {
+    const size = Math.max(64, this.hashes.length * 2);
+    this.hashes = grown(this.hashes, new Int32Array(size));
+    this.starts = grown(this.starts, new Int32Array(size));
+    this.ends = grown(this.ends, new Int32Array(size));
+    this.kinds = grown(this.kinds, new Uint8Array(size));
+  }
+}
+
+function grown<T extends Int32Array | Uint8Array | Float64Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

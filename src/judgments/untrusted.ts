@@ -1,0 +1,105 @@
+/**
+ * Untrusted text in a prompt: answers, tool output, titles, ids, rubrics, questions. It stands between delimiters that
+ * it cannot close, because both delimiters and the control tokens of chat templates need characters that it is not
+ * allowed to hold: every `<` and `>` becomes `‹` and `›`, and brackets around an upper-case word (`[INST]`) become `⁅⁆`.
+ * The mapping is one unit for one unit, so offsets and lengths stay, and it is told to the judge. A nonce of the shared
+ * content in each delimiter is the second lock: what imitates our delimiters does not know it.
+ */
+import { isAsciiLetter, SLASH } from '../citations/characters.ts';
+
+const LESS_THAN = 0x3c;
+const GREATER_THAN = 0x3e;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+/** Longest upper-case word in brackets that a chat template uses as a control token, with room to spare. */
+const MAX_CONTROL_WORD_CHARS = 32;
+
+/** Full-width bars and block marks that DeepSeek's and other templates build control tokens from. */
+const CONTROL_UNITS: Readonly<Record<string, string>> = { '｜': '¦', '▁': '_', '\u0000': '\ufffd' };
+
+/** The text with everything neutralised that could act as a delimiter or control token. Same length, linear. */
+export function neutralise(text: string): string {
+  let safe = '';
+  let from = 0;
+  const replace = (at: number, replacement: string): void => {
+    safe += text.slice(from, at) + replacement;
+    from = at + 1;
+  };
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === LESS_THAN) replace(i, '‹');
+    else if (code === GREATER_THAN) replace(i, '›');
+    else if (code === OPEN_BRACKET) {
+      const close = controlWordEnd(text, i + 1);
+      if (close !== -1) {
+        replace(i, '⁅');
+        replace(close, '⁆');
+        i = close;
+      }
+    } else if (code > 0x7f || code === 0) {
+      const control = CONTROL_UNITS[text.charAt(i)];
+      if (control !== undefined) replace(i, control);
+      // A lone surrogate cannot be sent; the judge sees what an encoder would put in its place.
+      else if (code >= 0xd800 && code <= 0xdfff) {
+        if (code <= 0xdbff && isLowSurrogate(text.charCodeAt(i + 1))) i++;
+        else replace(i, '\ufffd');
+      }
+    }
+  }
+  return from === 0 ? text : safe + text.slice(from);
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+/** End of `INST]`, `/INST]`, `TOOL_CALLS]` behind an opening bracket; -1 for anything else. */
+function controlWordEnd(text: string, from: number): number {
+  let i = text.charCodeAt(from) === SLASH ? from + 1 : from;
+  const start = i;
+  const limit = Math.min(text.length, start + MAX_CONTROL_WORD_CHARS);
+  while (i < limit && isControlWordUnit(text.charCodeAt(i))) i++;
+  return i > start && text.charCodeAt(i) === CLOSE_BRACKET ? i : -1;
+}
+
+function isControlWordUnit(code: number): boolean {
+  return isAsciiLetter(code) || code === 0x5f;
+}
+
+/** A neutralised text on one line, for attributes: no quotes and no line breaks. */
+export function neutraliseAttribute(text: string): string {
+  let safe = '';
+  for (const unit of neutralise(text)) safe += unit === '"' ? '”' : /\s/u.test(unit) ? ' ' : unit;
+  return safe;
+}
+
+/**
+ * Twelve hex digits of a 2 x 32 bit FNV-1a over the texts: the same content gives the same nonce, so keys and cached
+ * prefixes stay; it guards nothing secret, since neutralised text cannot hold a delimiter in the first place.
+ */
+export function contentNonce(texts: readonly string[]): string {
+  let a = 0x811c9dc5;
+  let b = 0x01000193;
+  for (const text of texts) {
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      a = Math.imul(a ^ code, 0x01000193);
+      b = Math.imul(b ^ (code + 0x9e37), 0x85ebca6b);
+    }
+    a = Math.imul(a ^ 0x1f, 0x01000193);
+    b = Math.imul(b ^ 0x1f, 0xc2b2ae35);
+  }
+  const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
+  return (hex(a) + hex(b)).slice(0, 12);
+}
+
+/** One block of data between delimiters. `attributes` values are neutralised here too. */
+export function dataBlock(
+  name: string,
+  nonce: string,
+  attributes: Readonly<Record<string, string>>,
+  text: string,
+): string {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${neutraliseAttribute(value)}"`);
+  return `<${name}-${nonce}${written.join('')}>\n${neutralise(text)}\n</${name}-${nonce}>`;
+}

@@ -1,0 +1,115 @@
+/**
+ * From what was measured to what the reply lists: criteria, claims and statements with their verdicts. Nothing is
+ * computed here that enters a reward; unknown stays `null`.
+ */
+import { sumCounts } from '../citations/findings.ts';
+import type { Finding, FindingReason } from '../citations/types.ts';
+import type { ObtainedJudgment } from '../judgments/obtain.ts';
+import type { JudgeFailure } from '../judgments/types.ts';
+import type { ScoreResponse } from '../schema/score.ts';
+import type { RefinerFacts, StatementFact } from './facts.ts';
+import type { RefinerPlan } from './plan.ts';
+
+/** The parts of a reply that describe the rollout rather than the reward. */
+export function reportRollout(
+  plan: RefinerPlan,
+  facts: RefinerFacts,
+): Pick<ScoreResponse, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
+  const findings = [...plan.sources.findings, ...plan.parsed.findings];
+  return {
+    criteria: reportCriteria(plan, facts),
+    claims: reportClaims(plan, facts, findings),
+    statements: reportStatements(plan, facts),
+    findings,
+    finding_counts: sumCounts([plan.sources.counts, plan.parsed.counts]),
+    format: plan.parsed.format,
+  };
+}
+
+/** With `instance_rubrics_only` the static set is left out of the log as of the mean (REWARDS.md section 4). */
+function reportCriteria(plan: RefinerPlan, facts: RefinerFacts): ScoreResponse['criteria'] {
+  const scores = facts.rubric.status === 'scored' ? facts.rubric.observed.map(({ score }) => score) : [];
+  return plan.criteria.flatMap(({ key, origin, polarity, weight, title, description }, position) => {
+    if (origin === 'static' && plan.recipe.instance_rubrics_only) return [];
+    const score = scores[position] ?? null;
+    return [{ key, ...(title === undefined ? {} : { title }), description, origin, polarity, weight, score }];
+  });
+}
+
+function reportClaims(plan: RefinerPlan, facts: RefinerFacts, findings: readonly Finding[]): ScoreResponse['claims'] {
+  const reasons = findingsByClaim(findings);
+  // Facts list the planned claims first and in order (src/rewards/measure.ts).
+  const observed = facts.citation.status === 'scored' ? facts.citation.observed : [];
+  const positions = new Map(plan.claims.map(({ claim }, position) => [claim.index, position]));
+  return plan.parsed.claims.map(({ index, span, ids, duplicate_of }) => {
+    const position = positions.get(index);
+    const planned = position === undefined ? undefined : plan.claims[position];
+    const fact = position === undefined ? undefined : observed[position];
+    const common = { index, span, ids: [...ids], duplicate_of, findings: reasons.get(index) ?? [] };
+    if (planned === undefined) return { ...common, support: null, relevant: ids.map(() => null) };
+    if (fact === undefined || !fact.cited) {
+      // Not judged: what needed no judge is known all the same.
+      const relevant = planned.relevance.map((settled) => (settled === 'ask' ? null : settled));
+      return { ...common, support: planned.support === 'ask' ? null : planned.support, relevant };
+    }
+    return { ...common, ...judgedClaim(fact) };
+  });
+}
+
+function judgedClaim(
+  fact: Extract<StatementFact, { cited: true }>,
+): Pick<ScoreResponse['claims'][number], 'support' | 'relevant' | 'quote'> {
+  const { support, relevant, quote } = fact;
+  return { support, relevant: [...relevant], ...(quote === undefined ? {} : { quote }) };
+}
+
+function findingsByClaim(findings: readonly Finding[]): Map<number, FindingReason[]> {
+  const byClaim = new Map<number, FindingReason[]>();
+  for (const { claim, reason } of findings) {
+    if (claim === undefined) continue;
+    const reasons = byClaim.get(claim);
+    if (reasons === undefined) byClaim.set(claim, [reason]);
+    else if (!reasons.includes(reason)) reasons.push(reason);
+  }
+  return byClaim;
+}
+
+function reportStatements(plan: RefinerPlan, facts: RefinerFacts): ScoreResponse['statements'] {
+  const uncited = facts.citation.status === 'scored' ? facts.citation.observed.slice(plan.claims.length) : [];
+  return plan.parsed.statements.map(({ index, pieces }, position) => {
+    const fact = uncited[position];
+    return {
+      index,
+      pieces: [...pieces],
+      needs_citation: fact === undefined || fact.cited ? null : fact.needs_citation,
+    };
+  });
+}
+
+/** What the reply says of one judgment. */
+export function reportJudgment(obtained: ObtainedJudgment): ScoreResponse['judgments'][number] {
+  const { kind, key, preimage, outcome, stored, storeProblem } = obtained;
+  return {
+    kind,
+    key,
+    cached: outcome.ok && outcome.cached,
+    stored,
+    model: preimage?.judge.model ?? null,
+    template: preimage?.judge.template ?? null,
+    sampling: preimage === null || preimage.judge.sampling === null ? null : { ...preimage.judge.sampling },
+    issuer: null,
+    usage: outcome.ok ? outcome.judgment.usage : null,
+    judged_at: outcome.ok ? outcome.judgment.judged_at : null,
+    latency_ms: outcome.ok ? outcome.latency_ms : null,
+    failure: outcome.ok ? null : reportFailure(outcome.failure),
+    store_problem: storeProblem === null ? null : reportFailure(storeProblem),
+  };
+}
+
+function reportFailure({ reason, detail, retryable }: JudgeFailure): {
+  reason: JudgeFailure['reason'];
+  detail: string;
+  retryable: boolean;
+} {
+  return { reason, detail, retryable };
+}
