@@ -9,6 +9,13 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 export const MAX_TEXT_CHARS = 12 * 1024 * 1024;
 /** More claims than this in one answer: the request is refused (422), as no judge prompt could hold them. */
 export const MAX_CLAIMS = 2_000;
+/** Citations (claim and id) of one answer; they bound the reply, which names each with its place. */
+export const MAX_CITATIONS = 20_000;
+/**
+ * Cited text that claims are compared with, summed over all citations, in UTF-16 code units: about half a second of
+ * work. Fourteen claims over a typical result are 60,000; a hundred over one 128K-token page are 50 million.
+ */
+export const MAX_COMPARED_CHARS = 200_000_000;
 /** Uncited statements listed for one answer before the request is refused. */
 export const MAX_STATEMENTS = 5_000;
 /** Sources of one rollout. */

@@ -53,7 +53,7 @@ export function remarksOfScore(reply: ScoreResponse): Remark[] {
   const uncited = reply.statements.filter(({ needs_citation }) => needs_citation === true).length;
   const judged: Remark[] = [
     { count: unsupported, one: 'unsupported', many: 'unsupported' },
-    { count: partly, one: 'partly supported', many: 'partly supported' },
+    { count: partly, one: 'partial', many: 'partial' },
     { count: uncited, one: 'uncited', many: 'uncited' },
     { count: repeated, one: 'repeated claim', many: 'repeated claims' },
   ];

@@ -85,7 +85,7 @@ function cleanCell({ text, colour }: Cell): Cell {
 }
 
 /** A last column narrower than this says nothing and is left out. */
-const LEAST_LAST_WIDTH = 12;
+const LEAST_LAST_WIDTH = 20;
 
 /** Widths by content, within each column's limit; the last column gets the rest of the line, 0 if that is too little. */
 function settleWidths(columns: readonly Column[], rows: readonly TableRow[], total: number): number[] {

@@ -5,7 +5,7 @@ import type { Judge } from '../../src/judgments/judge.ts';
 import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/limits.ts';
 import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import type { InputProblem } from '../../src/rewards/plan.ts';
+import type { InputProblem } from '../../src/input-problem.ts';
 import { scoreRollout } from '../../src/rewards/scoring.ts';
 import { pathText } from '../../src/schema/issues.ts';
 import { rolloutOf, type ScoreRequest, type ScoreResponse } from '../../src/schema/score.ts';

@@ -5,7 +5,7 @@ import { remarksOfScore, remarksText } from '../output/remarks.ts';
 import { type Colour, colourOfShare } from '../output/style.ts';
 import type { Cell, Column, TableRow } from '../output/table.ts';
 
-const FINDINGS_WIDTH = 32;
+const FINDINGS_WIDTH = 28;
 
 export const SCORE_COLUMNS: readonly Column[] = [
   { title: 'id', align: 'left', most: 24 },
@@ -14,7 +14,7 @@ export const SCORE_COLUMNS: readonly Column[] = [
   { title: 'cite', align: 'right', most: 5 },
   { title: 'recall', align: 'right', most: 6 },
   { title: 'prec', align: 'right', most: 5 },
-  { title: 'format', align: 'left', most: 6 },
+  { title: 'fmt', align: 'left', most: 3 },
   { title: 'findings', align: 'left', most: FINDINGS_WIDTH },
   { title: 'note', align: 'left', most: 200 },
 ];
@@ -38,7 +38,7 @@ export function scoreRow(line: number, labels: Labels, reply: ScoreResponse): Ta
       { text: citation.status === 'not_applicable' ? 'n/a' : numberText(citation.value) },
       { text: numberText(recall), colour: 'dim' },
       { text: numberText(precision), colour: 'dim' },
-      format.value === 1 ? { text: 'ok' } : { text: 'broken', colour: 'yellow' },
+      format.value === 1 ? { text: 'ok' } : { text: 'bad', colour: 'yellow' },
       { text: remarksText(remarksOfScore(reply), FINDINGS_WIDTH) },
       { text: labels.note ?? '', colour: 'dim' },
     ],

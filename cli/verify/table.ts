@@ -5,17 +5,17 @@ import { remarksOfFindings, remarksText } from '../output/remarks.ts';
 import { colourOfShare } from '../output/style.ts';
 import type { Cell, Column, TableRow } from '../output/table.ts';
 
-const FINDINGS_WIDTH = 40;
+const FINDINGS_WIDTH = 34;
 
 export const VERIFY_COLUMNS: readonly Column[] = [
   { title: 'id', align: 'left', most: 24 },
   { title: 'claims', align: 'right', most: 6 },
   { title: 'uncited', align: 'right', most: 7 },
   { title: 'cited', align: 'right', most: 6 },
-  { title: 'known ids', align: 'right', most: 9 },
+  { title: 'known', align: 'right', most: 6 },
   { title: 'support', align: 'right', most: 7 },
   { title: 'copied', align: 'right', most: 6 },
-  { title: 'format', align: 'left', most: 6 },
+  { title: 'fmt', align: 'left', most: 3 },
   { title: 'findings', align: 'left', most: FINDINGS_WIDTH },
   { title: 'note', align: 'left', most: 200 },
 ];
@@ -34,7 +34,7 @@ export function verifyRow(line: number, labels: Labels, reply: Verification, mod
       // Lexical support is a flag, not a verdict: no colour that says otherwise. Empty columns are not shown.
       { text: support === undefined ? '' : shareText(support) },
       { text: ratios.copied_share === undefined ? '' : shareText(ratios.copied_share) },
-      reply.format[mode] === 1 ? { text: 'ok' } : { text: 'broken', colour: 'yellow' },
+      reply.format[mode] === 1 ? { text: 'ok' } : { text: 'bad', colour: 'yellow' },
       { text: remarksText(remarksOfFindings(reply.finding_counts), FINDINGS_WIDTH) },
       { text: labels.note ?? '', colour: 'dim' },
     ],

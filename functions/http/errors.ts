@@ -3,9 +3,10 @@
  * A new reason without a case does not compile. Details are constants and numbers of ours: a problem repeats nothing of
  * the request but names of unknown fields, and says nothing of the inside.
  */
+
+import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgeFailureReason, JudgmentKind } from '../../src/judgments/types.ts';
 import { DEFAULT_RETRY_AFTER_S, MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
-import type { InputProblem } from '../../src/rewards/plan.ts';
 import { pathText } from '../../src/schema/issues.ts';
 import type { Problem, ProblemReason } from '../../src/schema/problem.ts';
 import type { Scope } from '../environment.ts';

@@ -1,12 +1,10 @@
 /** `POST /v1/verify`: pure CPU. No binding is touched here (ARCHITECTURE.md rule 6). */
 import { Hono } from 'hono';
 import { parseResponse } from '../../src/citations/parse.ts';
+import { sizeProblems } from '../../src/citations/size.ts';
 import { sourcesOf } from '../../src/citations/sources.ts';
-import type { ParsedResponse, SourceSet } from '../../src/citations/types.ts';
 import { toUtf8Offsets } from '../../src/citations/utf8-offsets.ts';
 import { describeResponse, type Verification } from '../../src/citations/verify.ts';
-import { MAX_CLAIMS, MAX_SOURCES, MAX_STATEMENTS } from '../../src/limits.ts';
-import type { InputProblem } from '../../src/rewards/plan.ts';
 import { rolloutSources } from '../../src/schema/rollout.ts';
 import { type VerifyRequest, verifyQuerySchema, verifyRequestSchema } from '../../src/schema/verify.ts';
 import { requireScope } from './auth.ts';
@@ -24,7 +22,7 @@ function verify(request: VerifyRequest, evidence: 'none' | 'lexical', offsets: '
   const { response, grammar, answer, mode, tool_output } = request;
   const sources = sourcesOf(rolloutSources(request));
   const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
-  const problems = sizeProblems(parsed, sources);
+  const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
   if (problems.length > 0) throw new RequestError({ reason: 'input_invalid', problems });
   const verification = describeResponse(response, parsed, sources, mode, evidence);
   switch (offsets) {
@@ -37,16 +35,4 @@ function verify(request: VerifyRequest, evidence: 'none' | 'lexical', offsets: '
         sources: sources.list.map(({ text }) => text),
       });
   }
-}
-
-/** The same limits as for scoring, before evidence is gathered: what is refused should cost only its parsing. */
-function sizeProblems({ claims, statements }: ParsedResponse, { list }: SourceSet): InputProblem[] {
-  const problems: InputProblem[] = [];
-  const limit = (path: string, what: string, count: number, most: number): void => {
-    if (count > most) problems.push({ path: [path], message: `${count} ${what}; at most ${most} are verified` });
-  };
-  limit('response', 'claims', claims.length, MAX_CLAIMS);
-  limit('response', 'uncited statements', statements.length, MAX_STATEMENTS);
-  limit('tool_output', 'sources', list.length, MAX_SOURCES);
-  return problems;
 }

@@ -7,29 +7,50 @@ import { HASH_FACTOR, HASH_SEED } from './token-hash.ts';
  * thresholds, not a reading); in scripts without spaces every unit is one. Linear, allocates nothing, the same on every runtime.
  */
 export function countContentTokens(text: string, start = 0, end = text.length): number {
+  const fold = ASCII_FOLD;
   let count = 0;
   let i = start;
   while (i < end) {
     const first = text.charCodeAt(i);
-    const unit = unitClass(first);
-    if (unit !== LETTER) {
-      if (unit === SINGLE) count++;
-      i++;
+    let folded = first < 128 ? (fold[first] ?? 0) : 0;
+    if (folded === 0) {
+      if (first >= 128 && unitClass(first) !== SEPARATOR) {
+        count++;
+        i = unitClass(first) === SINGLE ? i + 1 : wordEnd(text, i, end);
+      } else i++;
       continue;
     }
     const from = i;
     let h = HASH_SEED;
-    let plain = true;
-    for (; i < end; i++) {
-      const c = text.charCodeAt(i);
-      const folded = c < 128 ? (ASCII_FOLD[c] ?? 0) : 0;
-      if (folded !== 0) h = (Math.imul(h, HASH_FACTOR) + folded) | 0;
-      else if (isApostrophe(c)) {
-        if (i + 1 >= end || unitClass(text.charCodeAt(i + 1)) !== LETTER) break;
-      } else if (c < 128 || unitClass(c) === SEPARATOR || unitClass(c) === SINGLE) break;
-      else plain = false;
-    }
-    if (!plain || i - from > LONGEST_STOP_WORD || !isStopWord(h)) count++;
+    let c = first;
+    do {
+      h = (Math.imul(h, HASH_FACTOR) + folded) | 0;
+      i++;
+      if (i >= end) break;
+      c = text.charCodeAt(i);
+      folded = c < 128 ? (fold[c] ?? 0) : 0;
+      if (folded === 0 && isApostrophe(c) && i + 1 < end) {
+        // don't is read as dont: the apostrophe is passed over where an ASCII letter follows.
+        const next = text.charCodeAt(i + 1);
+        folded = next < 128 ? (fold[next] ?? 0) : 0;
+        if (folded !== 0) i++;
+      }
+    } while (folded !== 0);
+    if (i < end && c >= 128 && unitClass(c) === LETTER) {
+      i = wordEnd(text, i, end);
+      count++;
+    } else if (i - from > LONGEST_STOP_WORD || !isStopWord(h)) count++;
   }
   return count;
+}
+
+/** The end of a run of letters and digits of any script. */
+function wordEnd(text: string, start: number, end: number): number {
+  let i = start;
+  for (; i < end; i++) {
+    const c = text.charCodeAt(i);
+    if (unitClass(c) === LETTER) continue;
+    if (!isApostrophe(c) || i + 1 >= end || unitClass(text.charCodeAt(i + 1)) !== LETTER) break;
+  }
+  return i;
 }

@@ -3,8 +3,9 @@
  * (`{base, ...fields}`), or a whole recipe. The digest covers every parameter, so that two spellings of one recipe
  * share it and no default hides in it.
  */
+
+import type { InputProblem } from '../input-problem.ts';
 import { digestJson } from '../judgments/key.ts';
-import type { InputProblem } from '../rewards/plan.ts';
 import { problemsOfIssues } from '../schema/issues.ts';
 import { REFINER_RECIPES, type RefinerRecipe, refinerRecipeSchema, refinerRewardRange } from './refiner.ts';
 

@@ -1,11 +1,6 @@
 /** Measure: a plan and the judgments that were had in, facts out. What could not be had stays unscored, with its reason. */
-import type {
-  CitationsRequest,
-  CitationVerdicts,
-  JudgmentOutcome,
-  RubricRequest,
-  RubricVerdicts,
-} from '../judgments/types.ts';
+import { answersRequest } from '../judgments/answers.ts';
+import type { CitationsRequest, CitationVerdicts, JudgmentOutcome, RubricRequest } from '../judgments/types.ts';
 import type { CriterionFact, Observed, RefinerFacts, StatementFact } from './facts.ts';
 import type { Ask, PlannedClaim, RefinerPlan } from './plan.ts';
 
@@ -40,7 +35,7 @@ function measureRubric(plan: RefinerPlan, outcome: JudgmentOutcome | undefined):
   if (outcome === undefined) return unscored('judgment_missing');
   if (!outcome.ok) return unscored(outcome.failure.reason);
   const verdicts = outcome.judgment.verdicts;
-  if (verdicts.kind !== 'rubric' || !answersRubric(plan.rubric, verdicts)) return unscored('judgment_record_invalid');
+  if (verdicts.kind !== 'rubric' || !answersRequest(plan.rubric, verdicts)) return unscored('judgment_record_invalid');
   return {
     status: 'scored',
     observed: plan.criteria.map(({ key, origin, polarity, weight }, position) => {
@@ -51,13 +46,6 @@ function measureRubric(plan: RefinerPlan, outcome: JudgmentOutcome | undefined):
   };
 }
 
-function answersRubric(request: RubricRequest, verdicts: RubricVerdicts): boolean {
-  return (
-    verdicts.criteria.length === request.criteria.length &&
-    request.criteria.every(({ key }, position) => verdicts.criteria[position]?.key === key)
-  );
-}
-
 function measureCitation(plan: RefinerPlan, outcome: JudgmentOutcome | undefined): Observed<readonly StatementFact[]> {
   if (plan.citations === 'not_needed') return unscored('not_measured');
   if (plan.citations === 'settled') {
@@ -66,7 +54,7 @@ function measureCitation(plan: RefinerPlan, outcome: JudgmentOutcome | undefined
   if (outcome === undefined) return unscored('judgment_missing');
   if (!outcome.ok) return unscored(outcome.failure.reason);
   const verdicts = outcome.judgment.verdicts;
-  if (verdicts.kind !== 'citations' || !answersCitations(plan.citations, verdicts)) {
+  if (verdicts.kind !== 'citations' || !answersRequest(plan.citations, verdicts)) {
     return unscored('judgment_record_invalid');
   }
   const byClaim = new Map(verdicts.claims.map((verdict) => [verdict.claim, verdict]));
@@ -77,18 +65,6 @@ function measureCitation(plan: RefinerPlan, outcome: JudgmentOutcome | undefined
       ...verdicts.statements.map(({ needs_citation }) => ({ cited: false as const, needs_citation })),
     ],
   };
-}
-
-function answersCitations(request: CitationsRequest, verdicts: CitationVerdicts): boolean {
-  return (
-    verdicts.claims.length === request.claims.length &&
-    request.claims.every((asked, position) => {
-      const verdict = verdicts.claims[position];
-      return verdict?.claim === asked.claim && verdict.relevant.length === asked.sources.length;
-    }) &&
-    verdicts.statements.length === request.statements.length &&
-    request.statements.every(({ statement }, position) => verdicts.statements[position]?.statement === statement)
-  );
 }
 
 /** Joins what the plan settled with what the judge said: its relevances fill the open places in order. */

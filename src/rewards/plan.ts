@@ -3,18 +3,16 @@
  * (invented ids, empty claims, the verbatim gate) and asks for the rest in at most two requests (REWARDS.md 3 and 4).
  */
 import { parseResponse } from '../citations/parse.ts';
+import { sizeProblems } from '../citations/size.ts';
 import { sourcesOf } from '../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
 import { gatherEvidence, indexSources } from '../evidence/index.ts';
+import type { InputProblem } from '../input-problem.ts';
 import type { CitationsRequest, JudgedClaim, RubricRequest } from '../judgments/types.ts';
-import { MAX_CLAIMS, MAX_SOURCES, MAX_STATEMENTS } from '../limits.ts';
 import type { RefinerRecipe } from '../recipes/refiner.ts';
 import { criteriaOf } from '../rubrics/criteria.ts';
 import { neededJudgments } from './compose.ts';
 import type { Criterion, Rollout } from './rollout.ts';
-
-/** What is wrong with a rollout under a recipe, at a field of the request. */
-export type InputProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /** A claim that counts, with what is settled before judging. */
 export type PlannedClaim = {
@@ -30,6 +28,7 @@ export type Ask<R> = R | 'settled' | 'not_needed';
 
 export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
+  readonly response: string;
   readonly finish_reason: string | null;
   readonly sources: SourceSet;
   readonly parsed: ParsedResponse;
@@ -68,6 +67,7 @@ export function plan(rollout: Rollout, recipe: RefinerRecipe, options: PlanOptio
     ok: true,
     plan: {
       recipe,
+      response: rollout.response,
       finish_reason: finishReason,
       sources,
       parsed,
@@ -97,24 +97,7 @@ function inputProblems(
   if (recipe.non_stop_penalty.enabled && rollout.finish_reason === undefined) {
     problems.push({ path: ['finish_reason'], message: 'the recipe has non_stop_penalty enabled and needs it' });
   }
-  if (parsed.claims.length > MAX_CLAIMS) {
-    problems.push({
-      path: ['response'],
-      message: `${parsed.claims.length} claims; at most ${MAX_CLAIMS} can be judged`,
-    });
-  }
-  if (parsed.statements.length > MAX_STATEMENTS) {
-    problems.push({
-      path: ['response'],
-      message: `${parsed.statements.length} uncited statements; at most ${MAX_STATEMENTS} can be judged`,
-    });
-  }
-  if (sources.list.length > MAX_SOURCES) {
-    problems.push({
-      path: ['tool_output' in rollout ? 'tool_output' : 'sources'],
-      message: `${sources.list.length} sources; at most ${MAX_SOURCES}`,
-    });
-  }
+  problems.push(...sizeProblems(parsed, sources, 'tool_output' in rollout ? 'tool_output' : 'sources'));
   return problems;
 }
 

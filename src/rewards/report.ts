@@ -2,8 +2,7 @@
  * From what was measured to what the reply lists: criteria, claims and statements with their verdicts. Nothing is
  * computed here that enters a reward; unknown stays `null`.
  */
-import { sumCounts } from '../citations/findings.ts';
-import type { Finding, FindingReason } from '../citations/types.ts';
+import { describeResponse, type Verification } from '../citations/verify.ts';
 import type { ObtainedJudgment } from '../judgments/obtain.ts';
 import type { JudgeFailure } from '../judgments/types.ts';
 import type { ScoreResponse } from '../schema/score.ts';
@@ -15,13 +14,14 @@ export function reportRollout(
   plan: RefinerPlan,
   facts: RefinerFacts,
 ): Pick<ScoreResponse, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
-  const findings = [...plan.sources.findings, ...plan.parsed.findings];
+  // Lexical flags (a number that no cited source holds, a copied claim) stand beside the verdicts of any judge.
+  const verified = describeResponse(plan.response, plan.parsed, plan.sources, plan.recipe.mode, 'lexical');
   return {
     criteria: reportCriteria(plan, facts),
-    claims: reportClaims(plan, facts, findings),
+    claims: reportClaims(plan, facts, verified.claims),
     statements: reportStatements(plan, facts),
-    findings,
-    finding_counts: sumCounts([plan.sources.counts, plan.parsed.counts]),
+    findings: [...verified.findings],
+    finding_counts: verified.finding_counts,
     format: plan.parsed.format,
   };
 }
@@ -36,16 +36,19 @@ function reportCriteria(plan: RefinerPlan, facts: RefinerFacts): ScoreResponse['
   });
 }
 
-function reportClaims(plan: RefinerPlan, facts: RefinerFacts, findings: readonly Finding[]): ScoreResponse['claims'] {
-  const reasons = findingsByClaim(findings);
+function reportClaims(
+  plan: RefinerPlan,
+  facts: RefinerFacts,
+  verified: Verification['claims'],
+): ScoreResponse['claims'] {
   // Facts list the planned claims first and in order (src/rewards/measure.ts).
   const observed = facts.citation.status === 'scored' ? facts.citation.observed : [];
   const positions = new Map(plan.claims.map(({ claim }, position) => [claim.index, position]));
-  return plan.parsed.claims.map(({ index, span, ids, duplicate_of }) => {
+  return verified.map(({ index, span, ids, duplicate_of, findings }) => {
     const position = positions.get(index);
     const planned = position === undefined ? undefined : plan.claims[position];
     const fact = position === undefined ? undefined : observed[position];
-    const common = { index, span, ids: [...ids], duplicate_of, findings: reasons.get(index) ?? [] };
+    const common = { index, span, ids: [...ids], duplicate_of, findings: [...findings] };
     if (planned === undefined) return { ...common, support: null, relevant: ids.map(() => null) };
     if (fact === undefined || !fact.cited) {
       // Not judged: what needed no judge is known all the same.
@@ -61,17 +64,6 @@ function judgedClaim(
 ): Pick<ScoreResponse['claims'][number], 'support' | 'relevant' | 'quote'> {
   const { support, relevant, quote } = fact;
   return { support, relevant: [...relevant], ...(quote === undefined ? {} : { quote }) };
-}
-
-function findingsByClaim(findings: readonly Finding[]): Map<number, FindingReason[]> {
-  const byClaim = new Map<number, FindingReason[]>();
-  for (const { claim, reason } of findings) {
-    if (claim === undefined) continue;
-    const reasons = byClaim.get(claim);
-    if (reasons === undefined) byClaim.set(claim, [reason]);
-    else if (!reasons.includes(reason)) reasons.push(reason);
-  }
-  return byClaim;
 }
 
 function reportStatements(plan: RefinerPlan, facts: RefinerFacts): ScoreResponse['statements'] {

@@ -5,13 +5,15 @@
  *
  * It never decides what an unscored reward becomes on the wire: it says which failure stands behind it.
  */
+
+import type { InputProblem } from '../input-problem.ts';
 import { type ObtainedJudgment, type ObtainOptions, type ObtainTimings, obtainJudgments } from '../judgments/obtain.ts';
 import type { JudgeFailure, JudgmentKind, JudgmentOutcome, JudgmentRequest } from '../judgments/types.ts';
 import type { ResolvedRecipe } from '../recipes/resolve.ts';
 import type { ScoreResponse } from '../schema/score.ts';
 import { compose } from './compose.ts';
 import { measure, type Outcomes } from './measure.ts';
-import { type Ask, type InputProblem, plan, type RefinerPlan } from './plan.ts';
+import { type Ask, plan, type RefinerPlan } from './plan.ts';
 import { reportJudgment, reportRollout } from './report.ts';
 import type { Rollout } from './rollout.ts';
 import type { RefinerScore } from './score.ts';

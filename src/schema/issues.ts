@@ -3,8 +3,8 @@
  * names of unknown fields are, as they are the point, cut to a safe length.
  */
 import type * as z from 'zod';
+import type { InputProblem } from '../input-problem.ts';
 import { MAX_ECHOED_NAME_CHARS } from '../limits.ts';
-import type { InputProblem } from '../rewards/plan.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = InputProblem['path'];

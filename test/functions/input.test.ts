@@ -134,7 +134,7 @@ describe.each(ROUTES)('body of %s', (path, good) => {
     const claims = Array.from({ length: 100_000 }, (_, i) => `<snippet id=S1>Claim number ${i} holds.</snippet>`);
     const reply = await send(post(path, { ...good, response: `<answer>${claims.join(' ')}</answer>` }));
     const problem = await problemOf(reply, 422, 'input_invalid');
-    expect(problem.errors?.map(({ path }) => path)).toEqual(['response']);
+    expect(new Set(problem.errors?.map(({ path }) => path))).toEqual(new Set(['response']));
     expect(problem.errors?.[0]?.message).toContain(String(MAX_CLAIMS));
   });
 

@@ -8,6 +8,7 @@ describe('countContentTokens', () => {
     ["It doesn't open.", 1],
     ['The bridge opened in 1937', 3],
     ['Zürich grew fast', 3],
+    ["José's river", 2],
     ['猫が好き', 4],
     ['— “” …', 0],
   ])('%j has %d', (text, count) => {

@@ -1,0 +1,189 @@
+/**
+ * A Worker on this machine for the length of a script: `wrangler dev --local` on a free port, with state, logs and
+ * configuration of its own in a temporary directory. Stopping ends the whole process group, so that no workerd is left.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const root = resolve(import.meta.dirname, '..');
+
+export type LocalWorkerOptions = {
+  /** Variables beside those of wrangler.toml, which they override. `.dev.vars` is not read. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** A file of further variables (`NAME=value` lines). */
+  readonly variablesFile?: string;
+  /** How long the start may take, in milliseconds. */
+  readonly deadline_ms: number;
+};
+
+export type LocalWorker = {
+  readonly url: string;
+  /** The process group that wrangler and workerd run in. */
+  readonly group: number;
+  /** Ends every process and removes the temporary directory. May be called again. */
+  stop(): Promise<void>;
+};
+
+/** The Worker did not start; `log` is what wrangler said. */
+export class LocalWorkerError extends Error {
+  readonly log: string;
+
+  constructor(message: string, log: string) {
+    super(message);
+    this.name = 'LocalWorkerError';
+    this.log = log;
+  }
+}
+
+/** Starts a Worker and waits until it answers. @throws LocalWorkerError if it does not in time. */
+export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
+  const directory = await mkdtemp(join(tmpdir(), 'citeward-'));
+  const logFile = join(directory, 'wrangler.log');
+  const port = await freePort();
+  const child = await spawnWrangler(options, directory, logFile, port);
+  const group = child.pid;
+  if (group === undefined) {
+    await rm(directory, { recursive: true, force: true });
+    throw new LocalWorkerError('wrangler could not be started', '');
+  }
+  // Whatever ends this process, even an exception nobody caught, ends the group with it.
+  const killOnExit = (): void => {
+    signalGroup(group, 'SIGKILL');
+  };
+  process.on('exit', killOnExit);
+
+  let stopping: Promise<void> | null = null;
+  const worker: LocalWorker = {
+    url: `http://127.0.0.1:${port}`,
+    group,
+    stop() {
+      stopping ??= endGroup(group).then(async () => {
+        process.off('exit', killOnExit);
+        await rm(directory, { recursive: true, force: true });
+      });
+      return stopping;
+    },
+  };
+  const failure = await waitUntilUp(worker.url, child, options.deadline_ms);
+  if (failure === null) return worker;
+  const log = await readFile(logFile, 'utf8');
+  await worker.stop();
+  throw new LocalWorkerError(failure, log);
+}
+
+async function spawnWrangler(
+  { variables, variablesFile }: LocalWorkerOptions,
+  directory: string,
+  logFile: string,
+  port: number,
+): Promise<ChildProcess> {
+  // A variables file that is named is read instead of .dev.vars, whose keys and switches are not meant for this Worker.
+  const ownFile = join(directory, 'variables');
+  await writeFile(ownFile, '');
+  const log = openSync(logFile, 'a');
+  try {
+    return spawn(
+      process.execPath,
+      [
+        resolve(root, 'node_modules/wrangler/bin/wrangler.js'),
+        ...['dev', '--local', '--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'],
+        ...['--show-interactive-dev-session=false', '--persist-to', join(directory, 'state')],
+        ...['--env-file', variablesFile ?? ownFile],
+        ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+      ],
+      {
+        cwd: root,
+        // A process group of its own: signals reach wrangler and workerd together, and Ctrl-C reaches this script alone.
+        detached: true,
+        stdio: ['ignore', log, log],
+        env: {
+          ...process.env,
+          WRANGLER_SEND_METRICS: 'false',
+          CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+          WRANGLER_LOG_PATH: join(directory, 'logs'),
+        },
+      },
+    );
+  } finally {
+    closeSync(log);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((found, failed) => {
+    const server = createServer();
+    server.once('error', failed);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (typeof address === 'object' && address !== null) found(address.port);
+        else failed(new Error('freePort: the server has no port'));
+      });
+    });
+  });
+}
+
+const POLL_MS = 100;
+
+/** `null` once it answers, or why it will not. */
+async function waitUntilUp(url: string, child: ChildProcess, deadlineMs: number): Promise<string | null> {
+  let spawnError: Error | null = null;
+  child.once('error', (error) => {
+    spawnError = error;
+  });
+  const deadline = performance.now() + deadlineMs;
+  while (performance.now() < deadline) {
+    if (spawnError !== null) return `wrangler could not be started: ${String(spawnError)}`;
+    if (child.exitCode !== null) return `wrangler ended with exit code ${child.exitCode}`;
+    if (child.signalCode !== null) return `wrangler was ended by ${child.signalCode}`;
+    if (await isUp(url)) return null;
+    await pause(POLL_MS);
+  }
+  return `the Worker did not answer within ${Math.round(deadlineMs / 1000)} s`;
+}
+
+async function isUp(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    // Not up yet: nothing listens, or workerd is still loading. The deadline in the caller ends the waiting.
+    return false;
+  }
+}
+
+const TERM_MS = 5_000;
+
+/** Asks the group to end, then makes it. @throws Error if something survives even that. */
+async function endGroup(group: number): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(group, signal);
+    const deadline = performance.now() + TERM_MS;
+    while (performance.now() < deadline) {
+      if (!isGroupAlive(group)) return;
+      await pause(50);
+    }
+  }
+  throw new Error(`processes of group ${group} are still there after SIGKILL`);
+}
+
+/** Whether any process of the group is there. */
+export function isGroupAlive(group: number): boolean {
+  return signalGroup(group, 0);
+}
+
+/** Sends a signal to every process of the group. False = there is none. */
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { parseResponse } from '../../../src/citations/parse.ts';
+import { sizeProblems } from '../../../src/citations/size.ts';
+import { sourcesFromList } from '../../../src/citations/sources.ts';
+import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES } from '../../../src/limits.ts';
+
+function problems(inner: string, texts: Readonly<Record<string, string>>): string[] {
+  const sources = sourcesFromList(Object.entries(texts).map(([id, text]) => ({ id, text })));
+  const parsed = parseResponse(`<answer>${inner}</answer>`, sources);
+  return sizeProblems(parsed, sources, 'sources').map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+it('accepts what real rollouts hold', () => {
+  expect(problems('<snippet id=S1>It opened.</snippet>', { S1: 'It opened.' })).toEqual([]);
+});
+
+it('names every limit that is exceeded, with the count and the limit', () => {
+  const claims = Array.from({ length: MAX_CLAIMS + 1 }, (_, n) => `<snippet id=S1>It opened ${n}.</snippet>`).join('');
+  expect(problems(claims, { S1: 'x' })).toEqual([`response: ${MAX_CLAIMS + 1} claims; at most ${MAX_CLAIMS}`]);
+
+  const ids = Array.from({ length: 250 }, (_, n) => `a${n}`).join(',');
+  const cited = `<snippet id=${ids}>It opened.</snippet>`.repeat(MAX_CITATIONS / 250 + 1);
+  expect(problems(cited, {})).toEqual([`response: ${MAX_CITATIONS + 250} citations; at most ${MAX_CITATIONS}`]);
+
+  const many = Object.fromEntries(Array.from({ length: MAX_SOURCES + 1 }, (_, n) => [`s${n}`, 'x']));
+  expect(problems('It opened.', many)).toEqual([`sources: ${MAX_SOURCES + 1} sources; at most ${MAX_SOURCES}`]);
+});
+
+it('bounds the work of comparing many claims with one long source', () => {
+  const long = 'x'.repeat(MAX_COMPARED_CHARS / 100);
+  const claims = Array.from({ length: 101 }, (_, n) => `<snippet id=S1>It opened ${n}.</snippet>`).join('');
+  expect(problems(claims, { S1: long }).join()).toContain('characters of cited text over all citations');
+});
