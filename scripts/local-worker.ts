@@ -3,7 +3,7 @@
  * configuration of its own in a temporary directory. Stopping ends the whole process group, so that no workerd is left.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -51,9 +51,10 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
     await rm(directory, { recursive: true, force: true });
     throw new LocalWorkerError('wrangler could not be started', '');
   }
-  // Whatever ends this process, even an exception nobody caught, ends the group with it.
+  // Whatever ends this process, even an exception that nobody caught, ends the group with it.
   const killOnExit = (): void => {
     signalGroup(group, 'SIGKILL');
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   };
   process.on('exit', killOnExit);
 

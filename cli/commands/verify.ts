@@ -6,7 +6,7 @@ import { verifyRequestSchema } from '../../src/schema/verify.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
 import { openInput } from '../input/open-input.ts';
-import { withoutFields } from '../input/rows.ts';
+import { type Labels, withoutFields } from '../input/rows.ts';
 import { durationText, Progress } from '../output/progress.ts';
 import { Screen } from '../output/screen.ts';
 import { Table } from '../output/table.ts';
@@ -115,6 +115,6 @@ async function serviceFor(
   return remoteVerification(client, evidence, flagFields);
 }
 
-function printJson(line: number, id: string | null, reply: Verification, screen: Screen): Promise<void> {
+function printJson(line: number, id: Labels['id'], reply: Verification, screen: Screen): Promise<void> {
   return screen.result(JSON.stringify({ line, id, ...reply }));
 }

@@ -8,7 +8,7 @@ import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
 import type { Line } from './lines.ts';
 
 /** What the user calls a row. Shown, never sent. */
-export type Labels = { readonly id: string | null; readonly note: string | null };
+export type Labels = { readonly id: string | number | null; readonly note: string | null };
 
 /** One thing wrong with a line; `field` is `null` where it concerns the whole line. */
 export type LineProblem = { readonly field: string | null; readonly message: string };
@@ -19,10 +19,15 @@ export type RowResult<R> =
   | { readonly ok: true; readonly row: Row<R> }
   | { readonly ok: false; readonly line: number; readonly problems: readonly LineProblem[] };
 
-const labelsSchema = z.looseObject({
+const labelsSchema = z.strictObject({
   id: z.union([z.string(), z.number()]).nullish(),
   note: z.string().nullish(),
 });
+
+/** The members of a parsed JSON object by name. */
+function asFields(value: object): Readonly<Record<string, unknown>> {
+  return { ...value };
+}
 
 /**
  * Reads one line.
@@ -45,17 +50,21 @@ export function readRow<S extends z.ZodType>(
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return refused([{ field: null, message: 'expected a JSON object' }]);
   }
-  const labels = labelsSchema.safeParse(value);
-  if (!labels.success) return refused(describe(labels.error.issues, value));
-  const { id, note, ...rest } = labels.data;
+  const { id, note, ...rest } = asFields(value);
+  const labels = labelsSchema.safeParse({ id, note });
   const fields = prepare(rest);
   const request = schema.safeParse(fields);
-  if (!request.success) return refused(describe(request.error.issues, fields));
+  if (!labels.success || !request.success) {
+    return refused([
+      ...(labels.success ? [] : describe(labels.error.issues, { id, note })),
+      ...(request.success ? [] : describe(request.error.issues, fields)),
+    ]);
+  }
   return {
     ok: true,
     row: {
       line: line.number,
-      labels: { id: id === null || id === undefined ? null : String(id), note: note ?? null },
+      labels: { id: labels.data.id ?? null, note: labels.data.note ?? null },
       request: request.data,
     },
   };

@@ -26,7 +26,7 @@ function outcomeOfProblem(status: number, problem: ReceivedProblem, flagFields: 
     const problems = (errors ?? []).map(({ path, message }) => ({ field: path === '' ? null : path, message }));
     const ofFlags = problems.filter(({ field }) => field !== null && flagFields.has(firstStep(field)));
     if (ofFlags.length > 0) {
-      throw new UsageError(ofFlags.map(({ field, message }) => `--${field}: ${message}`).join('\n'));
+      throw new UsageError(ofFlags.map(({ field, message }) => flagProblem(field ?? '', message)).join('\n'));
     }
     return { kind: 'refused', problems: problems.length > 0 ? problems : [{ field: null, message: detail }] };
   }
@@ -40,6 +40,11 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['key_missing', 'Set CITEWARD_KEY, or give --key. citeward keys add makes one.'],
   ['key_unknown', 'Is it the key of this deployment? citeward keys add makes a new one.'],
 ]);
+
+/** A flag that is wrong as a whole is named as the flag; a field inside it by its path. */
+export function flagProblem(path: string, message: string): string {
+  return path === firstStep(path) ? `--${path}: ${message}` : `${path}: ${message}`;
+}
 
 /** `recipe.citation_weight` and `recipe["x"]` are about `recipe`. */
 function firstStep(path: string): string {

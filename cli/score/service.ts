@@ -1,21 +1,23 @@
 /** Scoring rows: in this process with the lexical judge, or by a Worker. Both give the same reply for the same row. */
 
 import { judgeLexically, LEXICAL_IDENTITY } from '../../src/evidence/judge.ts';
+import type { InputProblem } from '../../src/input-problem.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
 import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/limits.ts';
+import { REFINER_FIELDS } from '../../src/recipes/refiner.ts';
 import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
 import { scoreRollout } from '../../src/rewards/scoring.ts';
 import { pathText } from '../../src/schema/issues.ts';
 import { rolloutOf, type ScoreRequest, type ScoreResponse } from '../../src/schema/score.ts';
+import { didYouMean } from '../arguments/flags.ts';
 import type { Client } from '../client/client.ts';
 import { UsageError } from '../command.ts';
 import type { LineProblem } from '../input/rows.ts';
 import { BoundedRecords } from '../local/bounded-records.ts';
 import type { Outcome, Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
-import { outcomeOfFailure } from '../remote/failures.ts';
+import { flagProblem, outcomeOfFailure } from '../remote/failures.ts';
 
 export type ScoreService = Service<ScoreRequest, ScoreResponse>;
 
@@ -98,10 +100,20 @@ export async function checkLocalFlags(flags: {
   const recipe = await resolveRecipe(flags.recipe);
   if (!recipe.ok) {
     throw new UsageError(
-      recipe.problems.map(({ path, message }) => `--${pathText(path)}: ${message}`).join('\n'),
-      'citeward help score lists the recipes',
+      recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
+      recipeHint(recipe.problems),
     );
   }
+}
+
+/** The nearest field to one that does not exist. */
+function recipeHint(problems: readonly InputProblem[]): string {
+  for (const { path } of problems) {
+    const field = path.at(-1);
+    const near = path.length === 2 && typeof field === 'string' ? didYouMean(field, Object.keys(REFINER_FIELDS)) : null;
+    if (near !== null && typeof field === 'string' && !Object.hasOwn(REFINER_FIELDS, field)) return near;
+  }
+  return 'citeward help score lists the recipes';
 }
 
 function lineProblem({ path, message }: InputProblem): LineProblem {

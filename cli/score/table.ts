@@ -21,7 +21,7 @@ export const SCORE_COLUMNS: readonly Column[] = [
 
 /** A row's first cell: its id, or the line it stands on. */
 export function idCell(line: number, labels: Labels): Cell {
-  return { text: labels.id ?? `line ${line}` };
+  return { text: String(labels.id ?? `line ${line}`) };
 }
 
 /** A row with a result. An unscored reward is a reason in words, never a number. */

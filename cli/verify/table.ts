@@ -26,7 +26,7 @@ export function verifyRow(line: number, labels: Labels, reply: Verification, mod
   const support = meanSupport(reply);
   return {
     cells: [
-      { text: labels.id ?? `line ${line}` },
+      { text: String(labels.id ?? `line ${line}`) },
       { text: String(ratios.claims) },
       { text: String(ratios.uncited_statements) },
       shareCell(ratios.cited_share),

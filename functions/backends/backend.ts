@@ -12,6 +12,10 @@ export type BackendHealth = {
 
 export type Backend = {
   readonly judge: Judge;
+  /** `caller`: pure CPU, judged in the isolate of the request. `desk`: a paid call that the JudgeDesk runs and counts. */
+  readonly runs_in: 'caller' | 'desk';
+  /** Calls that the backend takes at once, over the whole deployment; the desks share them. */
+  readonly slots: number;
   /** Asks after the backend; never rejects. */
   readonly health: () => Promise<BackendHealth>;
 };

@@ -8,6 +8,8 @@ import type { Backend } from './backend.ts';
 export const LEXICAL_JUDGE = 'lexical';
 
 export const lexicalBackend: Backend = {
+  runs_in: 'caller',
+  slots: Number.POSITIVE_INFINITY,
   judge: {
     name: LEXICAL_JUDGE,
     identity: LEXICAL_IDENTITY,

@@ -118,6 +118,25 @@ export type Judgment = {
 export const JUDGE_FAILURE_REASONS = [
   'judge_unconfigured',
   'judge_unknown',
+  // The deployment had no room: the desk, its slots, or the circuit breaker.
+  'judge_capacity',
+  'judge_circuit_open',
+  // The backend could not be reached or gave no whole reply.
+  'judge_timeout',
+  'judge_unreachable',
+  'judge_interrupted',
+  'judge_rate_limited',
+  'judge_overloaded',
+  'judge_error',
+  'judge_unauthorized',
+  'judge_request_refused',
+  'judge_not_an_api',
+  // It gave one, and it is no judgment.
+  'judge_prompt_too_long',
+  'judge_reply_cut',
+  'judge_refusal',
+  'judge_reply_invalid',
+  'judge_model_mismatch',
   'judgment_missing',
   'judgment_skipped',
   'judgment_store_failed',

@@ -1,0 +1,113 @@
+/**
+ * `npm run demo`: the Worker on this machine scores the example rollouts over HTTP, twice, and replays them under
+ * another recipe. Ends by itself and leaves nothing running. No account, no network, no GPU.
+ */
+import { createClient } from '../cli/client/client.ts';
+import { durationText } from '../cli/output/progress.ts';
+import { styleFor } from '../cli/output/style.ts';
+import { EXAMPLES, type Pass, readExamples, scoreAll } from './demo/rollouts.ts';
+import { type Paper, printReplay, printStory } from './demo/tables.ts';
+import { isGroupAlive, type LocalWorker, LocalWorkerError, startLocalWorker } from './local-worker.ts';
+
+const RECIPE = 'refiner-gpt54-instance-rubric';
+const REPLAYED_WEIGHT = 0.5;
+const WIDTH = 100;
+const START_MS = 60_000;
+const LOG_LINES_SHOWN = 40;
+
+const style = styleFor(process.stdout, false);
+const say = (text = ''): void => console.log(text);
+const paper: Paper = { width: Math.min(WIDTH, process.stdout.columns ?? WIDTH), style, write: say };
+const heading = (text: string): void => say(`\n${style('bold', text)}`);
+
+async function demo(worker: LocalWorker): Promise<void> {
+  const client = createClient({ url: new URL(worker.url), key: null });
+  const examples = await readExamples(RECIPE);
+
+  heading(`2. Scoring the ${examples.length} rollouts of ${EXAMPLES}, recipe ${RECIPE}`);
+  say('   reward = 10 x (0.8 rubric + 0.2 citation); citation = harmonic mean of recall and precision');
+  say();
+  const first = await scoreAll(client, examples, {});
+  await printStory(first, paper);
+  say();
+  say(`   ${first.tally.summary(first.seconds)}`);
+
+  heading('3. The same rows once more');
+  const second = await scoreAll(client, examples, {});
+  requireSameRewards(first, second);
+  say(`   ${second.tally.judgeCalls} judge calls: all ${second.tally.cached} judgments came from the store.`);
+  say(
+    `   ${durationText(second.seconds)}, before ${durationText(first.seconds)}; the rewards are the same to the last bit.`,
+  );
+
+  heading(`4. Replay: citation_weight ${REPLAYED_WEIGHT} in place of 0.2, stored judgments only`);
+  const recipe = { base: RECIPE, citation_weight: REPLAYED_WEIGHT };
+  const replayed = await scoreAll(client, examples, { recipe, judgments: 'only' });
+  say();
+  await printReplay(first, replayed, paper);
+  say();
+  say(
+    `   ${replayed.tally.judgeCalls} judge calls, ${durationText(replayed.seconds)}. Rows whose citations are worth more or less than`,
+  );
+  say('   their text moved most. A change of weights costs no judging.');
+}
+
+function requireSameRewards(first: Pass, second: Pass): void {
+  first.rows.forEach(({ row, reward }, position) => {
+    if (second.rows[position]?.reward !== reward) {
+      throw new Error(`line ${row.line}: the second pass gave another reward than the first`);
+    }
+  });
+}
+
+function sayWhatNext(): void {
+  say();
+  say('The judge of this demo is built in and compares words. It stands in where there is no GPU and is no');
+  say('model: these rewards show how Citeward works, not how good the answers are.');
+  say();
+  say('Next:  README.md                   what is measured, recipes, scoring over HTTP');
+  say('       npm run citeward -- --help  the command line: your own rows, from a file or a pipe');
+  say('       npm run dev                 the same Worker, to stay: http://127.0.0.1:8799');
+}
+
+/** What wrangler said is shown only here. Anything but a Worker that did not start is a bug and keeps its stack. */
+function reportFailure(error: unknown): void {
+  if (!(error instanceof LocalWorkerError)) {
+    console.error('\nThe demo failed:', error);
+    return;
+  }
+  console.error(`\nThe demo failed: ${error.message}`);
+  const lines = error.log.trimEnd().split('\n').slice(-LOG_LINES_SHOWN);
+  console.error(`The end of wrangler's log:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+}
+
+say(style('bold', 'Citeward: rewards for cited answers'));
+heading('1. Starting the Worker here, with no account and no network (wrangler dev --local) …');
+const started = performance.now();
+let worker: LocalWorker | null = null;
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const) {
+  process.once(signal, () => {
+    console.error('\nStopping …');
+    // Exiting ends the Worker's process group (local-worker.ts), also while it is still starting.
+    void (worker === null ? Promise.resolve() : worker.stop()).finally(() => process.exit(code));
+  });
+}
+try {
+  worker = await startLocalWorker({
+    variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
+    deadline_ms: START_MS,
+  });
+  say(`   up at ${worker.url} after ${durationText((performance.now() - started) / 1000)}`);
+  await demo(worker);
+  sayWhatNext();
+} catch (error) {
+  process.exitCode = 1;
+  reportFailure(error);
+} finally {
+  await worker?.stop();
+}
+if (worker !== null && isGroupAlive(worker.group)) throw new Error('the Worker left a process behind');

@@ -1,0 +1,61 @@
+/** The example rollouts, and one pass of scoring them over HTTP. */
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Client } from '../../cli/client/client.ts';
+import { mapInOrder } from '../../cli/input/in-order.ts';
+import { readLines } from '../../cli/input/lines.ts';
+import { type Row, readRow } from '../../cli/input/rows.ts';
+import { ScoreTally } from '../../cli/score/tally.ts';
+import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import type { RecipeInput } from '../../src/recipes/resolve.ts';
+import { type ScoreRequest, type ScoreResponse, scoreRequestSchema } from '../../src/schema/score.ts';
+
+export const EXAMPLES = 'examples/rollouts.jsonl';
+
+export type ExampleRow = Row<ScoreRequest>;
+
+export type ScoredRow = { readonly row: ExampleRow; readonly reply: ScoreResponse; readonly reward: number };
+
+export type Pass = { readonly rows: readonly ScoredRow[]; readonly tally: ScoreTally; readonly seconds: number };
+
+/** Reads the examples. @throws Error if a line is not a rollout. */
+export async function readExamples(recipe: string): Promise<ExampleRow[]> {
+  const rows: ExampleRow[] = [];
+  const file = createReadStream(resolve(import.meta.dirname, '../..', EXAMPLES));
+  for await (const line of readLines(file, MAX_BODY_BYTES)) {
+    const read = readRow(line, scoreRequestSchema, (fields) => ({ recipe, ...fields }));
+    if (!read.ok)
+      throw new Error(`${EXAMPLES} line ${read.line}: ${read.problems.map((one) => one.message).join('; ')}`);
+    rows.push(read.row);
+  }
+  return rows;
+}
+
+const CONCURRENCY = 4;
+
+/** Scores all rows. @throws Error if one gets no reward: in the demo everything is there that scoring needs. */
+export async function scoreAll(
+  client: Client,
+  rows: readonly ExampleRow[],
+  changes: { readonly recipe?: RecipeInput; readonly judgments?: 'only' },
+): Promise<Pass> {
+  const scored: ScoredRow[] = [];
+  const tally = new ScoreTally();
+  const started = performance.now();
+  async function* eachRow(): AsyncGenerator<ExampleRow> {
+    yield* rows;
+  }
+  const replies = mapInOrder(eachRow(), CONCURRENCY, async (row) => {
+    const { recipe = row.request.recipe, judgments = row.request.judgments } = changes;
+    const request = { ...row.request, judgments, recipe: typeof recipe === 'string' ? recipe : { ...recipe } };
+    return { row, reply: await client.score(request) };
+  });
+  for await (const { row, reply } of replies) {
+    if (!reply.ok) throw new Error(`${row.labels.id ?? `line ${row.line}`}: ${JSON.stringify(reply.failure)}`);
+    const { reward, reason } = reply.body;
+    if (reward === null) throw new Error(`${row.labels.id ?? `line ${row.line}`} is unscored: ${reason}`);
+    scored.push({ row, reply: reply.body, reward });
+    tally.add({ kind: 'done', reply: reply.body });
+  }
+  return { rows: scored, tally, seconds: (performance.now() - started) / 1000 };
+}

@@ -1,0 +1,27 @@
+/**
+ * The digest of everything that decides what a model judge is asked and how its reply is read. It is part of every key,
+ * so a changed word never meets a judgment of the old one. Kept as a constant, since identities are needed before
+ * anything can be awaited; a test computes it anew and prints the new value when the texts have changed.
+ */
+import { digestJson } from './key.ts';
+import { PROMPT_TEXTS } from './prompt.ts';
+import { READER_VERSION } from './reply.ts';
+import { citationsSchema, rubricSchema } from './reply-schema.ts';
+import { dataBlock } from './untrusted.ts';
+
+/** SHA-256 (hex) of the current templates. */
+export const TEMPLATE_DIGEST = 'a538ac7c85cf3e1c2f662ec6c08edabf23ad3dbdc39179d13e5e0658c3cc26c0';
+
+/** Computes the digest from the texts, the schemas, the shape of a data block and the reader's version. */
+export function computeTemplateDigest(): Promise<string> {
+  return digestJson({
+    texts: PROMPT_TEXTS,
+    reader: READER_VERSION,
+    block: dataBlock('name', '0123456789ab', { key: 'k' }, 'text <tag> [INST]'),
+    rubric: rubricSchema({ criteria: [{ key: 'c1', description: 'd' }] }),
+    citations: citationsSchema({
+      claims: [{ claim: 0, text: 't', sources: [0] }],
+      statements: [{ statement: 0, text: 't' }],
+    }),
+  });
+}
