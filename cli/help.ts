@@ -3,6 +3,7 @@ import { COMMON_FLAGS } from './arguments/flags.ts';
 import type { Command, FlagDescription } from './command.ts';
 
 const MAX_FLAG_WIDTH = 30;
+const WIDTH = 100;
 
 /** `citeward --help` */
 export function generalHelp(commands: readonly Command[], version: string): string {
@@ -39,5 +40,21 @@ export function commandHelp({ summary, usage, flags, details }: Command): string
 
 function flagLine({ name, kind, value, help }: FlagDescription): string {
   const left = kind === 'switch' ? `--${name}` : `--${name} ${value ?? 'VALUE'}`;
-  return `  ${left.padEnd(MAX_FLAG_WIDTH)} ${help}`;
+  const indent = MAX_FLAG_WIDTH + 3;
+  return `  ${left.padEnd(MAX_FLAG_WIDTH)} ${wrapped(help, WIDTH - indent).join(`\n${' '.repeat(indent)}`)}`;
+}
+
+/** Breaks at spaces. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
 }

@@ -84,8 +84,10 @@ function parseJson(text: string): Json {
     if (!(error instanceof SyntaxError)) throw error;
     // V8 says where at the end of its message; the rest may quote the line, which may be anything.
     const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
-    const where = position === undefined ? 'it ends too early' : `wrong from column ${Number(position) + 1}`;
-    return { ok: false, message: `expected one JSON object a line; this is not JSON: ${where}` };
+    const what = 'expected one JSON object a line; this is not JSON';
+    if (position !== undefined) return { ok: false, message: `${what}: wrong from column ${Number(position) + 1}` };
+    const ends = error.message.startsWith('Unexpected end');
+    return { ok: false, message: ends ? `${what}: it ends too early` : what };
   }
 }
 

@@ -31,8 +31,7 @@ export function withVariable(text: string, name: string, value: string): string 
     const end = text === '' || text.endsWith(newline) ? '' : newline;
     return `${text}${end}${set}${newline}`;
   }
-  const changed = lines.with(place, set).join(newline);
-  // Holds only if the old value stood on that one line.
-  const others = (source: string): string => JSON.stringify({ ...parseEnv(source), [name]: '' });
-  return readVariable(changed, name) === value && others(changed) === others(text) ? changed : null;
+  // A value that goes on in the next line is not the value of this line alone.
+  const isOneLine = readVariable(lines[place] ?? '', name) === readVariable(text, name);
+  return isOneLine ? lines.with(place, set).join(newline) : null;
 }

@@ -2,6 +2,8 @@
 import { textWidth } from './text-width.ts';
 
 const REDRAW_MS = 100;
+/** Runs shorter than this show none: a line that flashes up tells nothing. */
+const FIRST_DRAW_MS = 500;
 
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
@@ -44,7 +46,7 @@ export class Progress {
 
   #draw(): void {
     const now = performance.now();
-    if (!this.#stream.isTTY || now - this.#drawnAt < REDRAW_MS) return;
+    if (!this.#stream.isTTY || now - this.#drawnAt < REDRAW_MS || now - this.#started < FIRST_DRAW_MS) return;
     const seconds = (now - this.#started) / 1000;
     const text = progressText(this.#rows, this.#bytes, this.#totalBytes, seconds);
     const line = this.#remark === '' ? text : `${text}  ${this.#remark}`;
@@ -75,7 +77,7 @@ function rateText(rate: number): string {
 export function durationText(seconds: number): string {
   if (seconds < 1) return `${seconds.toFixed(2)} s`;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -27,6 +27,7 @@ const MAX_REMEMBERED_JUDGMENTS = 10_000;
 const lexicalJudge: Judge = {
   name: 'lexical',
   identity: LEXICAL_IDENTITY,
+  context_tokens: null,
   async judge(request) {
     return { ok: true, verdicts: judgeLexically(request), usage: null };
   },

@@ -1,5 +1,9 @@
 /** Verifying rows: in this process, or by a Worker. No judge either way. */
-import { type Verification, verifyCitations } from '../../src/citations/verify.ts';
+import { parseResponse } from '../../src/citations/parse.ts';
+import { sizeProblems } from '../../src/citations/size.ts';
+import { sourcesOf } from '../../src/citations/sources.ts';
+import { describeResponse, type Verification } from '../../src/citations/verify.ts';
+import { pathText } from '../../src/schema/issues.ts';
 import { rolloutSources } from '../../src/schema/rollout.ts';
 import type { VerifyRequest } from '../../src/schema/verify.ts';
 import type { Client } from '../client/client.ts';
@@ -27,15 +31,14 @@ export function localVerification(evidence: Evidence): VerifyService {
     notices: [],
     concurrency: 1,
     async handle(request) {
-      const { response, grammar, answer, mode } = request;
-      const input = {
-        ...rolloutSources(request),
-        response,
-        grammar,
-        mode,
-        ...(answer === undefined ? {} : { answer }),
-      };
-      return { kind: 'done', reply: verifyCitations(input, { evidence }) };
+      const { response, grammar, answer, mode, tool_output } = request;
+      const sources = sourcesOf(rolloutSources(request));
+      const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
+      const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
+      if (problems.length > 0) {
+        return { kind: 'refused', problems: problems.map(({ path, message }) => ({ field: pathText(path), message })) };
+      }
+      return { kind: 'done', reply: describeResponse(response, parsed, sources, mode, evidence) };
     },
   };
 }

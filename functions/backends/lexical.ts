@@ -13,6 +13,7 @@ export const lexicalBackend: Backend = {
   judge: {
     name: LEXICAL_JUDGE,
     identity: LEXICAL_IDENTITY,
+    context_tokens: null,
     async judge(request) {
       return { ok: true, verdicts: judgeLexically(request), usage: null };
     },

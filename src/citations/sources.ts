@@ -39,7 +39,7 @@ export function sourcesOf(
 
 /** Sources passed one by one; the span of a finding about one is its whole text. */
 export function sourcesFromList(sources: readonly SourceInput[]): SourceSet {
-  const collector = new SourceCollector('sources');
+  const collector = new SourceCollector('sources', null);
   for (const source of sources) collector.add({ ...source, span: null }, { start: 0, end: source.text.length });
   return collector.finish();
 }
@@ -69,7 +69,7 @@ export function parseSources(toolOutput: string): SourceSet {
     at = toolOutput.indexOf('<', tag.span.end);
   }
 
-  const collector = new SourceCollector('tool_output');
+  const collector = new SourceCollector('tool_output', toolOutput);
   for (let position = 0; position < tags.length; position++) {
     const tag = tags[position];
     if (tag === undefined || tag.closing || tag.name === TOOL_OUTPUT) continue;
@@ -148,8 +148,11 @@ class SourceCollector {
   readonly #findings = new FindingList();
   readonly #where: 'tool_output' | 'sources';
 
-  constructor(where: 'tool_output' | 'sources') {
+  readonly #toolOutput: string | null;
+
+  constructor(where: 'tool_output' | 'sources', toolOutput: string | null) {
     this.#where = where;
+    this.#toolOutput = toolOutput;
   }
 
   add(source: Source, span: Span): void {
@@ -174,7 +177,13 @@ class SourceCollector {
       const text = [...pieces].filter((piece) => piece !== '').join('\n');
       if (first !== undefined) this.#list[position] = { ...first, text };
     }
-    return { list: this.#list, byId: this.#byId, findings: this.#findings.list, counts: this.#findings.counts };
+    return {
+      toolOutput: this.#toolOutput,
+      list: this.#list,
+      byId: this.#byId,
+      findings: this.#findings.list,
+      counts: this.#findings.counts,
+    };
   }
 }
 

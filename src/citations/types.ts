@@ -58,6 +58,8 @@ export type Source = {
 
 /** The sources of a rollout, in reading order, each id once. */
 export type SourceSet = {
+  /** The tool output that the spans point into; `null` for sources passed one by one. */
+  readonly toolOutput: string | null;
   readonly list: readonly Source[];
   /** Id to position in `list`. */
   readonly byId: ReadonlyMap<string, number>;

@@ -3,9 +3,10 @@
  * `evidence: 'lexical'` by comparing words. Pure CPU (ARCHITECTURE.md rule 6). JSON-ready: this is what `/v1/verify`
  * answers. Lexical support is a flag, never a verdict (reference: SummEdits AUC is near chance for every lexical score).
  */
-import { type ClaimEvidence, gatherEvidence, indexSources, needsCitation } from '../evidence/index.ts';
+import { type ClaimEvidence, gatherEvidence, needsCitation } from '../evidence/index.ts';
 import { suspectedInjections } from '../evidence/injection.ts';
 import type { AnswerChoice } from './blocks.ts';
+import { indexSourceSet } from './evidence-index.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { parseResponse } from './parse.ts';
@@ -203,7 +204,7 @@ function lexicalEvidence(
   sources: SourceSet,
   findings: FindingList,
 ): Map<number, ClaimEvidence> {
-  const index = indexSources(sources.list);
+  const index = indexSourceSet(sources);
   const byClaim = new Map<number, ClaimEvidence>();
   for (const claim of parsed.claims) {
     const cited = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));

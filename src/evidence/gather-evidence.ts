@@ -103,8 +103,8 @@ export function gather(
       if (scan.windowEndToken > scan.windowFirstToken) {
         window = {
           source: at,
-          start: tokens.starts[scan.windowFirstToken] ?? 0,
-          end: tokens.ends[scan.windowEndToken - 1] ?? 0,
+          start: (tokens.starts[scan.windowFirstToken] ?? 0) - source.offset,
+          end: (tokens.ends[scan.windowEndToken - 1] ?? 0) - source.offset,
         };
       }
     }

@@ -76,37 +76,53 @@ for (const phrase of PHRASES) {
   else same.push(phrase);
 }
 
-/** ASCII units that begin a phrase: nearly every place of a text is dismissed by one look into this table. */
-const BEGINS_PHRASE = new Uint8Array(128);
-for (const unit of BY_FIRST_UNIT.keys()) if (unit < 128) BEGINS_PHRASE[unit] = 1;
+/** Pairs of ASCII units that begin a phrase: nearly every place of a text is dismissed by one look into this table. */
+const BEGINS_PHRASE = new Uint8Array(128 * 128);
+for (const phrase of PHRASES) {
+  const pair = phrase.charCodeAt(0) * 128 + phrase.charCodeAt(1);
+  if (phrase.charCodeAt(0) < 128) BEGINS_PHRASE[pair] = 1;
+}
 
 /** Places in `text[start, end)` where a phrase begins a word. Linear: phrases are few and short. */
 export function suspectedInjections(text: string, start: number, end: number): Span[] {
   const spans: Span[] = [];
   // Lower-casing can change lengths outside ASCII, so only ASCII is folded: offsets stay the caller's.
   let atWordStart = true;
-  for (let i = start; i < end; i++) {
-    const code = text.charCodeAt(i);
-    const folded = code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
+  // No phrase is one unit long, so the last unit begins none.
+  for (let i = start; i < end - 1; i++) {
+    const folded = foldUnit(text.charCodeAt(i));
     const letter = folded >= 0x61 && folded <= 0x7a;
-    const possible = (atWordStart || !letter) && (folded >= 128 || BEGINS_PHRASE[folded] === 1);
+    const mayBegin = atWordStart || !letter;
     atWordStart = !letter;
-    const phrases = possible ? BY_FIRST_UNIT.get(folded) : undefined;
-    if (phrases === undefined) continue;
-    const found = phrases.find((phrase) => startsWithFolded(text, i, end, phrase));
-    if (found === undefined) continue;
-    spans.push({ start: i, end: i + found.length });
-    i += found.length - 1;
+    if (!mayBegin) continue;
+    if (folded < 128) {
+      const next = foldUnit(text.charCodeAt(i + 1));
+      if (next >= 128 || BEGINS_PHRASE[folded * 128 + next] === 0) continue;
+    }
+    const length = phraseLengthAt(text, i, end, folded);
+    if (length === 0) continue;
+    spans.push({ start: i, end: i + length });
+    i += length - 1;
   }
   return spans;
+}
+
+/** Length of the phrase that begins at a place, 0 if none does. Apart from the scan: a closure there costs it tenfold. */
+function phraseLengthAt(text: string, at: number, end: number, first: number): number {
+  for (const phrase of BY_FIRST_UNIT.get(first) ?? []) {
+    if (startsWithFolded(text, at, end, phrase)) return phrase.length;
+  }
+  return 0;
 }
 
 function startsWithFolded(text: string, at: number, end: number, phrase: string): boolean {
   if (at + phrase.length > end) return false;
   for (let k = 0; k < phrase.length; k++) {
-    const code = text.charCodeAt(at + k);
-    const folded = code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
-    if (folded !== phrase.charCodeAt(k)) return false;
+    if (foldUnit(text.charCodeAt(at + k)) !== phrase.charCodeAt(k)) return false;
   }
   return true;
+}
+
+function foldUnit(code: number): number {
+  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
 }

@@ -3,6 +3,7 @@
  * For wiring, tests, CI and the demo without a GPU; never presented as a model. docs/lexical-judge.md has its measured
  * accuracy. Deterministic and pure: the same request, the same verdicts, on every runtime.
  */
+import { indexSourceSet } from '../citations/evidence-index.ts';
 import { parseResponse } from '../citations/parse.ts';
 import { sourcesFromList } from '../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
@@ -41,10 +42,10 @@ export const LEXICAL_IDENTITY: JudgeIdentity = {
 const DISCIPLINED_SHARE = 0.9;
 const PARTLY_DISCIPLINED_SHARE = 0.5;
 /** Share of off-query statements from which an answer is padded, and somewhat padded. */
-const PADDED_SHARE = 0.35;
-const SOMEWHAT_PADDED_SHARE = 0.15;
+const PADDED_SHARE = 0.4;
+const SOMEWHAT_PADDED_SHARE = 0.25;
 /** A statement that shares less than this with question and criteria together is off the query. */
-const ON_QUERY_COVERAGE = 0.12;
+const ON_QUERY_COVERAGE = 0.08;
 /** Share of claims with a name that no cited source holds from which entities are confounded. */
 const CONFABULATED_SHARE = 0.25;
 
@@ -91,7 +92,7 @@ function judgeRubric(request: RubricRequest): RubricVerdicts {
       const known = STATIC_V3.find((one) => one.title === criterion.title && one.description === criterion.description);
       return {
         key: criterion.key,
-        score: known === undefined ? scoreCriterion(criterion, plain) : statics.score(known),
+        score: known === undefined ? scoreCriterion(criterion, plain, request.question) : statics.score(known),
       };
     }),
   };
@@ -157,7 +158,7 @@ class StaticVerdicts {
 
   /** Claims that are not supported and name what their cited sources do not. */
   #confabulation(): CriterionScore {
-    const index = indexSources(this.#sources.list);
+    const index = indexSourceSet(this.#sources);
     const suspects = this.#parsed.claims.filter((claim) => {
       const evidence = evidenceOf(index, claim);
       return evidence !== null && evidence.missing_names.length > 0 && supportVerdict(evidence.support) === 'none';

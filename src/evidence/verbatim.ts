@@ -57,11 +57,12 @@ function wholeSentences(
   first: number,
   last: number,
 ): Span | null {
-  const opening = sentenceOf(sentences, tokens.starts[first] ?? 0);
-  const closing = sentenceOf(sentences, tokens.starts[last] ?? 0);
+  const startOf = (token: number): number => (tokens.starts[token] ?? 0) - source.offset;
+  const opening = sentenceOf(sentences, startOf(first));
+  const closing = sentenceOf(sentences, startOf(last));
   if (opening === undefined || closing === undefined) return null;
-  if (first > source.firstToken && (tokens.starts[first - 1] ?? 0) >= opening.start) return null;
-  if (last + 1 < source.endToken && (tokens.starts[last + 1] ?? 0) < closing.end) return null;
+  if (first > source.firstToken && startOf(first - 1) >= opening.start) return null;
+  if (last + 1 < source.endToken && startOf(last + 1) < closing.end) return null;
   return { start: opening.start, end: closing.end };
 }
 

@@ -14,6 +14,8 @@ export interface Judge {
   readonly name: string;
   /** Joins every key of its judgments. */
   readonly identity: JudgeIdentity;
+  /** Context that prompt and reply share, in tokens; longer requests are cut to fit (fit.ts). `null` = takes any. */
+  readonly context_tokens: number | null;
   /**
    * Answers one request. Expected failures are replies; a rejection is a bug.
    * @param options.deadline_ms time after which the judge must have given up, from the call on.

@@ -28,6 +28,7 @@ export function createModelJudge(backend: ChatBackend, elapsed: () => number): J
   return {
     name: backend.name,
     identity: modelJudgeIdentity(backend.model),
+    context_tokens: backend.context_tokens,
     async judge(request, { deadline_ms }) {
       const started = elapsed();
       const first = await attempt(backend, request, SAMPLING, deadline_ms);

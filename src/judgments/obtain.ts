@@ -1,15 +1,22 @@
 /**
  * Having judgments: for every request of a plan, the stored judgment or a fresh one, or why neither could be had.
  *
- *     key -> store -> judge -> store
+ *     fit -> key -> store -> desk (kept, under way, or judge -> store)
+ *                        \-> judge -> store, where there is no desk
  *
  * All keys are read at once, open requests are judged side by side, and each fresh judgment is stored before the reply
  * (never afterwards: a score that names a key promises that the key can be replayed, or says `stored: false`).
- * Two callers may judge the same key at the same time; the last write wins.
+ * A miss of the store is a hint; the desk has the last word. Without a desk two callers may judge the same key at the
+ * same time and the last write wins, which is no loss where the judge computes (lexical).
  */
 import { answersRequest } from './answers.ts';
+import type { SourceCut } from './budget.ts';
+import type { CallClass, Desk, DeskJudgment } from './desk.ts';
+import { fitToJudge } from './fit.ts';
+import type { Signing } from './issuer.ts';
 import type { Judge, JudgeChoice } from './judge.ts';
 import { judgmentKey, judgmentPreimage } from './key.ts';
+import { makeJudgment } from './make.ts';
 import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
 import type {
@@ -24,9 +31,16 @@ import type {
 /** `use`: stored or judged now. `only`: stored or not at all, no judge call. `skip`: nothing is read or judged. */
 export type JudgmentMode = 'use' | 'only' | 'skip';
 
+/** A request of a plan, with the positions of the sources that its answer cites. */
+export type WantedJudgment = { readonly request: JudgmentRequest; readonly cited: ReadonlySet<number> };
+
 export type ObtainOptions = {
   readonly judge: JudgeChoice;
   readonly store: JudgmentStore;
+  /** Where the judge's calls are made for all callers; absent = here, in this process. */
+  readonly desk?: { readonly desk: Desk; readonly class: CallClass };
+  /** Signs what is judged here and checks what is read; absent = neither. */
+  readonly signing?: Signing;
   readonly mode: JudgmentMode;
   /** Joins every key: another independent judgment of the same thing. */
   readonly replicate: number;
@@ -40,44 +54,71 @@ export type ObtainOptions = {
 /** One request with what became of it. */
 export type ObtainedJudgment = {
   readonly kind: JudgmentKind;
-  /** `null` where there is no judge, as its identity is part of the key. */
+  /** `null` where there is no judge, as its identity is part of the key, or where the request does not fit it. */
   readonly preimage: JudgmentPreimage | null;
   readonly key: string | null;
+  /** Sources that the judge saw in part only. */
+  readonly cuts: readonly SourceCut[];
   readonly outcome: JudgmentOutcome;
+  /** Whose signature was checked; `null` = unsigned, or signed by a key that is not known here. */
+  readonly issuer: string | null;
   /** Whether the judgment can be replayed from the store. */
   readonly stored: boolean;
   /** What went wrong with the store although the judgment was had. */
   readonly storeProblem: JudgeFailure | null;
 };
 
-/** Where the time went, in milliseconds; requests run side by side, so the longest counts. */
+/** Where the time went, in milliseconds; requests run side by side, so the longest counts. A desk's writes are its own. */
 export type ObtainTimings = { readonly store_read: number; readonly judge: number; readonly store_write: number };
 
 export type Obtained = { readonly judgments: readonly ObtainedJudgment[]; readonly timings: ObtainTimings };
 
-type Keyed = { readonly request: JudgmentRequest; readonly preimage: JudgmentPreimage; readonly key: string };
+type Keyed = {
+  readonly request: JudgmentRequest;
+  readonly cuts: readonly SourceCut[];
+  readonly preimage: JudgmentPreimage;
+  readonly key: string;
+};
 
-/** Obtains the judgments of the requests, in their order. */
-export async function obtainJudgments(requests: readonly JudgmentRequest[], options: ObtainOptions): Promise<Obtained> {
-  if (!options.judge.ok) {
-    const failure = options.mode === 'skip' ? SKIPPED : options.judge.failure;
-    return { judgments: requests.map(({ kind }) => unkeyed(kind, failure)), timings: NO_TIME };
+/** Obtains the judgments that are wanted, in their order. */
+export async function obtainJudgments(wanted: readonly WantedJudgment[], options: ObtainOptions): Promise<Obtained> {
+  const choice = options.judge;
+  if (!choice.ok) {
+    const failure = options.mode === 'skip' ? SKIPPED : choice.failure;
+    return { judgments: wanted.map(({ request }) => unkeyed(request.kind, failure)), timings: NO_TIME };
   }
-  const { judge } = options.judge;
-  const keyed = await Promise.all(
-    requests.map(async (request): Promise<Keyed> => {
-      const preimage = await judgmentPreimage(request, judge.identity, options.replicate);
-      return { request, preimage, key: await judgmentKey(preimage) };
-    }),
-  );
-  if (options.mode === 'skip') return { judgments: keyed.map((asked) => failed(asked, SKIPPED)), timings: NO_TIME };
-  if (keyed.length === 0) return { judgments: [], timings: NO_TIME };
+  const asked = await Promise.all(wanted.map((one) => keyed(one, choice.judge, options.replicate)));
+  const open = asked.filter((one) => 'key' in one);
+  const obtained = await obtainKeyed(open, choice.judge, options);
+  const inOrder = obtained.judgments.values();
+  const judgments = asked.map((one) => {
+    if ('unfit' in one) return one.unfit;
+    const { value } = inOrder.next();
+    if (value === undefined) throw new Error('obtainJudgments: fewer judgments than were asked for');
+    return value;
+  });
+  return { judgments, timings: obtained.timings };
+}
 
+async function keyed(
+  { request, cited }: WantedJudgment,
+  judge: Judge,
+  replicate: number,
+): Promise<Keyed | { readonly unfit: ObtainedJudgment }> {
+  const fitted = fitToJudge(request, judge, cited);
+  if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
+  const preimage = await judgmentPreimage(fitted.request, judge.identity, replicate);
+  return { request: fitted.request, cuts: fitted.cuts, preimage, key: await judgmentKey(preimage) };
+}
+
+async function obtainKeyed(asked: readonly Keyed[], judge: Judge, options: ObtainOptions): Promise<Obtained> {
+  if (options.mode === 'skip') return { judgments: asked.map((one) => failed(one, SKIPPED)), timings: NO_TIME };
+  if (asked.length === 0) return { judgments: [], timings: NO_TIME };
   const start = options.elapsed();
-  const stored = await options.store.get(keyed.map(({ key }) => key));
+  const stored = await readStored(asked, options);
   const storeRead = options.elapsed() - start;
   const steps = await Promise.all(
-    keyed.map((asked) => obtainOne(asked, usable(asked, stored.get(asked.key)), storeRead, judge, options)),
+    asked.map((one) => obtainOne(one, stored.get(one.key), storeRead, judge, options)),
   );
   const longest = (pick: (step: Step) => number): number => Math.max(...steps.map(pick));
   return {
@@ -90,6 +131,35 @@ export async function obtainJudgments(requests: readonly JudgmentRequest[], opti
   };
 }
 
+/** What the store has and, where no judge may be called, what the desk has kept of the rest. */
+async function readStored(asked: readonly Keyed[], options: ObtainOptions): Promise<Map<string, StoredJudgment>> {
+  const stored = await options.store.get(asked.map(({ key }) => key));
+  const usable = new Map<string, StoredJudgment>();
+  for (const one of asked) {
+    const found = stored.get(one.key);
+    if (found !== undefined) usable.set(one.key, await checked(one, found, options));
+  }
+  if (options.mode === 'only' && options.desk !== undefined) {
+    const open = asked.map(({ key }) => key).filter((key) => usable.get(key)?.ok !== true);
+    const kept = open.length === 0 ? new Map<string, Judgment>() : await options.desk.desk.find(open);
+    for (const [key, judgment] of kept) usable.set(key, { ok: true, judgment });
+  }
+  return usable;
+}
+
+/** A record whose verdicts do not answer the request or whose signature is wrong is as unusable as one that does not parse. */
+async function checked(asked: Keyed, stored: StoredJudgment, options: ObtainOptions): Promise<StoredJudgment> {
+  if (!stored.ok) return stored;
+  if (!answersRequest(asked.request, stored.judgment.verdicts)) return unusable('do not answer the request');
+  const check = await options.signing?.known.check(stored.judgment);
+  return check === 'wrong' ? unusable('are not what their issuer signed') : stored;
+}
+
+function unusable(what: string): StoredJudgment {
+  const detail = `the stored verdicts ${what}`;
+  return { ok: false, failure: { reason: 'judgment_record_invalid', detail, retryable: false } };
+}
+
 type Step = { readonly obtained: ObtainedJudgment; readonly judge_ms: number; readonly store_ms: number };
 
 async function obtainOne(
@@ -100,53 +170,67 @@ async function obtainOne(
   options: ObtainOptions,
 ): Promise<Step> {
   if (stored?.ok === true) {
-    const outcome = { ok: true as const, judgment: stored.judgment, cached: true, latency_ms: storeRead };
-    return { obtained: { ...named(asked), outcome, stored: true, storeProblem: null }, judge_ms: 0, store_ms: 0 };
+    const had = { ok: true, judgment: stored.judgment, cached: true, stored: true, storeProblem: null } as const;
+    return { obtained: obtainedFrom(asked, had, storeRead, null, options), judge_ms: 0, store_ms: 0 };
   }
   const readProblem = stored?.failure ?? null;
-  if (options.mode === 'only') {
-    return { obtained: failed(asked, readProblem ?? MISSING), judge_ms: 0, store_ms: 0 };
-  }
+  if (options.mode === 'only') return { obtained: failed(asked, readProblem ?? MISSING), judge_ms: 0, store_ms: 0 };
   const start = options.elapsed();
-  const reply = await judge.judge(asked.request, { deadline_ms: options.deadline_ms });
-  const judge_ms = options.elapsed() - start;
-  if (!reply.ok) return { obtained: failed(asked, reply.failure), judge_ms, store_ms: 0 };
-  if (!answersRequest(asked.request, reply.verdicts)) {
-    return { obtained: failed(asked, NOT_AN_ANSWER), judge_ms, store_ms: 0 };
+  if (options.desk !== undefined) {
+    const { key, preimage, request } = asked;
+    const { desk, class: callClass } = options.desk;
+    const call = { judge: judge.name, key, preimage, request, class: callClass, deadline_ms: options.deadline_ms };
+    const had = await desk.judge(call);
+    const judge_ms = options.elapsed() - start;
+    return { obtained: obtainedFrom(asked, had, judge_ms, readProblem, options), judge_ms, store_ms: 0 };
   }
-  const judgment: Judgment = {
-    v: 1,
-    key: asked.key,
-    preimage: asked.preimage,
-    verdicts: reply.verdicts,
-    usage: reply.usage,
-    judged_at: options.now(),
-  };
+  const issuer = options.signing?.issuer ?? null;
+  const made = await makeJudgment(judge, { ...asked, deadline_ms: options.deadline_ms }, issuer, options.now);
+  const judge_ms = options.elapsed() - start;
+  if (!made.ok) return { obtained: failed(asked, made.failure), judge_ms, store_ms: 0 };
   const written = options.elapsed();
-  const receipt = await options.store.put(judgment);
+  const receipt = await options.store.put(made.judgment);
   const store_ms = options.elapsed() - written;
-  const outcome = { ok: true as const, judgment, cached: false, latency_ms: judge_ms };
-  const storeProblem = receipt.ok ? readProblem : receipt.failure;
-  return { obtained: { ...named(asked), outcome, stored: receipt.ok, storeProblem }, judge_ms, store_ms };
+  const storeProblem = receipt.ok ? null : receipt.failure;
+  const had = { ok: true, judgment: made.judgment, cached: false, stored: receipt.ok, storeProblem } as const;
+  return { obtained: obtainedFrom(asked, had, judge_ms, readProblem, options), judge_ms, store_ms };
 }
 
-/** A stored judgment whose verdicts do not answer the request is as unusable as one that does not parse. */
-function usable(asked: Keyed, stored: StoredJudgment | undefined): StoredJudgment | undefined {
-  if (stored?.ok !== true || answersRequest(asked.request, stored.judgment.verdicts)) return stored;
-  const detail = 'the stored verdicts do not answer the request';
-  return { ok: false, failure: { reason: 'judgment_record_invalid', detail, retryable: false } };
+function obtainedFrom(
+  asked: Keyed,
+  had: DeskJudgment,
+  latency_ms: number,
+  readProblem: JudgeFailure | null,
+  options: ObtainOptions,
+): ObtainedJudgment {
+  if (!had.ok) return failed(asked, had.failure);
+  const { judgment, cached, stored, storeProblem } = had;
+  return {
+    ...named(asked),
+    outcome: { ok: true, judgment, cached, latency_ms },
+    issuer: knownIssuer(judgment, options.signing),
+    stored,
+    storeProblem: storeProblem ?? readProblem,
+  };
 }
 
-function named({ request, preimage, key }: Keyed): Pick<ObtainedJudgment, 'kind' | 'preimage' | 'key'> {
-  return { kind: request.kind, preimage, key };
+/** Every judgment that comes this far by a known issuer was checked against it, or signed here. */
+function knownIssuer({ issuer }: Judgment, signing: Signing | undefined): string | null {
+  if (issuer === null || signing === undefined) return null;
+  return signing.known.has(issuer.key_id) ? issuer.key_id : null;
+}
+
+function named({ request, preimage, key, cuts }: Keyed): Pick<ObtainedJudgment, 'kind' | 'preimage' | 'key' | 'cuts'> {
+  return { kind: request.kind, preimage, key, cuts };
 }
 
 function failed(asked: Keyed, failure: JudgeFailure): ObtainedJudgment {
-  return { ...named(asked), outcome: { ok: false, failure }, stored: false, storeProblem: null };
+  return { ...named(asked), outcome: { ok: false, failure }, issuer: null, stored: false, storeProblem: null };
 }
 
 function unkeyed(kind: JudgmentKind, failure: JudgeFailure): ObtainedJudgment {
-  return { kind, preimage: null, key: null, outcome: { ok: false, failure }, stored: false, storeProblem: null };
+  const nothing = { preimage: null, key: null, cuts: [], issuer: null, stored: false, storeProblem: null };
+  return { kind, ...nothing, outcome: { ok: false, failure } };
 }
 
 const NO_TIME: ObtainTimings = { store_read: 0, judge: 0, store_write: 0 };
@@ -161,10 +245,4 @@ const MISSING: JudgeFailure = {
   reason: 'judgment_missing',
   detail: 'the judgment is not in the store and the request asked for stored judgments only',
   retryable: false,
-};
-
-const NOT_AN_ANSWER: JudgeFailure = {
-  reason: 'judgment_record_invalid',
-  detail: "the judge's verdicts do not answer its request",
-  retryable: true,
 };

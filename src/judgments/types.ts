@@ -103,9 +103,9 @@ export type JudgmentPreimage = {
   readonly inputs: Readonly<Record<string, string>>;
 };
 
-/** The stored record. */
-export type Judgment = {
-  readonly v: 1;
+/** A judgment as it was made, before it is signed or left unsigned (issuer.ts). */
+export type UnsignedJudgment = {
+  readonly v: 2;
   /** SHA-256 (hex) of the RFC 8785 JSON of `preimage`. */
   readonly key: string;
   readonly preimage: JudgmentPreimage;
@@ -113,6 +113,19 @@ export type Judgment = {
   readonly usage: TokenUsage | null;
   /** ISO 8601 time of the judgment. */
   readonly judged_at: string;
+};
+
+/** The stored record, version 2. Version 1 had no issuer and is read as one without. */
+export type Judgment = UnsignedJudgment & {
+  /** Who vouches for the verdicts; `null` where the deployment has no issuer key. */
+  readonly issuer: RecordSignature | null;
+};
+
+export type RecordSignature = {
+  /** RFC 7638 thumbprint of the Ed25519 public key, in hex. */
+  readonly key_id: string;
+  /** Base64url, over the RFC 8785 JSON of the record with `issuer: {key_id}`. */
+  readonly signature: string;
 };
 
 export const JUDGE_FAILURE_REASONS = [

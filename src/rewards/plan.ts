@@ -2,11 +2,12 @@
  * Plan: a rollout and a recipe in, the judgments it needs out. Parses the response, settles what needs no judge
  * (invented ids, empty claims, the verbatim gate) and asks for the rest in at most two requests (REWARDS.md 3 and 4).
  */
+import { indexSourceSet } from '../citations/evidence-index.ts';
 import { parseResponse } from '../citations/parse.ts';
 import { sizeProblems } from '../citations/size.ts';
 import { sourcesOf } from '../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
-import { gatherEvidence, indexSources } from '../evidence/index.ts';
+import { gatherEvidence } from '../evidence/index.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { CitationsRequest, JudgedClaim, RubricRequest } from '../judgments/types.ts';
 import type { RefinerRecipe } from '../recipes/refiner.ts';
@@ -103,7 +104,7 @@ function inputProblems(
 
 /** Settles what needs no judge: invented ids, empty claims, and (the zero-token gate) whole copied source sentences. */
 function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: RefinerRecipe): PlannedClaim[] {
-  const evidence = indexSources(sources.list);
+  const evidence = indexSourceSet(sources);
   return parsed.claims
     .filter((claim) => claim.duplicate_of === null)
     .map((claim) => {

@@ -80,7 +80,7 @@ function reportStatements(plan: RefinerPlan, facts: RefinerFacts): ScoreResponse
 
 /** What the reply says of one judgment. */
 export function reportJudgment(obtained: ObtainedJudgment): ScoreResponse['judgments'][number] {
-  const { kind, key, preimage, outcome, stored, storeProblem } = obtained;
+  const { kind, key, preimage, cuts, outcome, issuer, stored, storeProblem } = obtained;
   return {
     kind,
     key,
@@ -89,7 +89,8 @@ export function reportJudgment(obtained: ObtainedJudgment): ScoreResponse['judgm
     model: preimage?.judge.model ?? null,
     template: preimage?.judge.template ?? null,
     sampling: preimage === null || preimage.judge.sampling === null ? null : { ...preimage.judge.sampling },
-    issuer: null,
+    issuer,
+    cuts: cuts.map((cut) => ({ ...cut })),
     usage: outcome.ok ? outcome.judgment.usage : null,
     judged_at: outcome.ok ? outcome.judgment.judged_at : null,
     latency_ms: outcome.ok ? outcome.latency_ms : null,

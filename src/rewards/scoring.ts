@@ -7,7 +7,13 @@
  */
 
 import type { InputProblem } from '../input-problem.ts';
-import { type ObtainedJudgment, type ObtainOptions, type ObtainTimings, obtainJudgments } from '../judgments/obtain.ts';
+import {
+  type ObtainedJudgment,
+  type ObtainOptions,
+  type ObtainTimings,
+  obtainJudgments,
+  type WantedJudgment,
+} from '../judgments/obtain.ts';
 import type { JudgeFailure, JudgmentKind, JudgmentOutcome, JudgmentRequest } from '../judgments/types.ts';
 import type { ResolvedRecipe } from '../recipes/resolve.ts';
 import type { ScoreResponse } from '../schema/score.ts';
@@ -39,7 +45,7 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
   const planned = plan(request.rollout, recipe.recipe);
   if (!planned.ok) return { status: 'invalid', problems: planned.problems };
 
-  const { judgments, timings } = await obtainJudgments(requestsOf(planned.plan), options);
+  const { judgments, timings } = await obtainJudgments(wantedBy(planned.plan), options);
   const facts = measure(planned.plan, outcomesOf(judgments));
   const score = compose(facts, recipe.recipe);
 
@@ -69,8 +75,13 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
   };
 }
 
-function requestsOf(planned: RefinerPlan): JudgmentRequest[] {
-  return [planned.rubric, planned.citations].filter((ask: Ask<JudgmentRequest>) => typeof ask === 'object');
+function wantedBy({ rubric, citations, parsed }: RefinerPlan): WantedJudgment[] {
+  const cited = new Set(
+    parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))),
+  );
+  return [rubric, citations]
+    .filter((ask: Ask<JudgmentRequest>) => typeof ask === 'object')
+    .map((request) => ({ request, cited }));
 }
 
 function outcomesOf(judgments: readonly ObtainedJudgment[]): Outcomes {

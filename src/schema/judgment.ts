@@ -1,4 +1,4 @@
-/** The judgment record as it is stored and, later, carried between deployments. Version 1. */
+/** The judgment record as it is stored and carried between deployments. Version 2; version 1 is still read. */
 import * as z from 'zod';
 
 /** 64 lower-case hex digits: a SHA-256. */
@@ -44,11 +44,30 @@ const citationVerdictsSchema = z.strictObject({
   statements: z.array(z.strictObject({ statement: indexSchema, needs_citation: z.boolean() })),
 });
 
-export const judgmentSchema = z.strictObject({
-  v: z.literal(1),
+const recordFields = {
   key: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of `preimage`.'),
   preimage: preimageSchema,
   verdicts: z.discriminatedUnion('kind', [rubricVerdictsSchema, citationVerdictsSchema]),
   usage: tokenUsageSchema.nullable(),
   judged_at: z.iso.datetime(),
+};
+
+/** An Ed25519 signature is 64 bytes: 86 base64url digits. */
+const ED25519_SIGNATURE_TEXT = /^[A-Za-z0-9_-]{86}$/;
+
+const issuerSchema = z.strictObject({
+  key_id: sha256Schema.describe('RFC 7638 thumbprint of the Ed25519 public key, in hex.'),
+  signature: z
+    .string()
+    .regex(ED25519_SIGNATURE_TEXT)
+    .describe('Base64url, over the RFC 8785 JSON of the record with `issuer: {key_id}`.'),
 });
+
+export const judgmentSchema = z.strictObject({
+  v: z.literal(2),
+  ...recordFields,
+  issuer: issuerSchema.nullable().describe('null = unsigned.'),
+});
+
+/** Version 1 had no issuer. Written until 2026-11; still read. */
+export const judgmentSchemaV1 = z.strictObject({ v: z.literal(1), ...recordFields });

@@ -128,13 +128,18 @@ const failureSchema = z.strictObject({
 
 const judgmentReportSchema = z.strictObject({
   kind: judgmentKindSchema,
-  key: sha256Schema.nullable().describe('null where no judge is configured.'),
+  key: sha256Schema.nullable().describe('null where no judge is configured, or the request is too long for it.'),
   cached: z.boolean(),
   stored: z.boolean().describe('Whether it can be replayed from the store.'),
   model: z.string().nullable(),
   template: z.string().nullable(),
   sampling: samplingSchema,
-  issuer: z.null(),
+  issuer: sha256Schema
+    .nullable()
+    .describe('Key id of who signed the judgment, checked; null = unsigned, or by a key that is not known here.'),
+  cuts: z
+    .array(z.strictObject({ source: indexSchema, kept_chars: indexSchema, chars: indexSchema }))
+    .describe('Sources of which the judge saw the beginning only, as its context is limited. Part of the key.'),
   usage: tokenUsageSchema.nullable().describe('Of the original call, also when cached.'),
   judged_at: z.string().nullable(),
   latency_ms: z.number().min(0).nullable().describe('Of this request.'),

@@ -23,12 +23,13 @@ export async function sampleJudgment(number: number, score: 0 | 1 | 2 = 2): Prom
     0,
   );
   return {
-    v: 1,
+    v: 2,
     key: await judgmentKey(preimage),
     preimage,
     verdicts: { kind: 'rubric', criteria: [{ key: 'c1', score }] },
     usage: { prompt_tokens: 10, completion_tokens: 2 },
     judged_at: '2026-11-21T00:00:00.000Z',
+    issuer: null,
   };
 }
 
@@ -79,7 +80,7 @@ export function describeJudgmentStore(name: string, open: () => Promise<StoreHar
       const planted: Record<string, string> = {
         'not JSON': '{"v":1,',
         'no judgment': '[]',
-        'another version': JSON.stringify({ ...judgment, v: 2 }),
+        'another version': JSON.stringify({ ...judgment, v: 3 }),
         'another field': JSON.stringify({ ...judgment, note: 'x' }),
         'a score off the scale': JSON.stringify({
           ...judgment,

@@ -95,7 +95,7 @@ describe('judgments', () => {
     const { judgments } = await score(rollout);
     for (const { key, kind } of judgments) {
       const text = await env.JUDGMENTS.get(JUDGMENT_KV_PREFIX + key);
-      expect(JSON.parse(text ?? 'null')).toMatchObject({ v: 1, key, preimage: { kind } });
+      expect(JSON.parse(text ?? 'null')).toMatchObject({ v: 2, key, preimage: { kind } });
       expect(text).not.toMatch(/Aare|Rhine|swimmers/);
     }
   });

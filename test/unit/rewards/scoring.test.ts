@@ -37,6 +37,7 @@ function judgeWith(answer: (request: JudgmentRequest) => JudgeReply | Promise<Ju
   const judge: Judge = {
     name: 'test',
     identity: LEXICAL_IDENTITY,
+    context_tokens: null,
     async judge(request, { deadline_ms }) {
       asked.push({ kind: request.kind, deadline_ms });
       return answer(request);

@@ -1,0 +1,26 @@
+/** When a server wants to be asked again. */
+
+/** A server that asks for more than this is taken to be down for now; nobody waits a day for it. */
+const MAX_RETRY_AFTER_S = 3_600;
+
+/**
+ * Seconds from `Retry-After` (seconds or an HTTP date) or `retry-after-ms`; `null` where neither can be read.
+ * @param now_ms the time now, as dates are relative to it.
+ */
+export function retryAfterSeconds(headers: Headers, now_ms: number): number | null {
+  const milliseconds = numberOf(headers.get('retry-after-ms'));
+  if (milliseconds !== null) return bounded(milliseconds / 1000);
+  const text = headers.get('retry-after');
+  const seconds = numberOf(text);
+  if (seconds !== null) return bounded(seconds);
+  const date = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(date) ? null : bounded((date - now_ms) / 1000);
+}
+
+function numberOf(text: string | null): number | null {
+  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null;
+}
+
+function bounded(seconds: number): number {
+  return Math.min(MAX_RETRY_AFTER_S, Math.max(0, seconds));
+}

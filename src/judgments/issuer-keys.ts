@@ -1,0 +1,106 @@
+/**
+ * Reading issuer keys as an operator writes them: the private one as a JWK (RFC 8037) or as PKCS #8 (base64 or PEM), the
+ * public ones as a JSON list of JWKs, which is what `GET /v1/keys` of another deployment lists. Whatever does not read is
+ * a named problem, never a deployment that quietly signs nothing or trusts nobody.
+ */
+import * as z from 'zod';
+import { createIssuer, type Issuer, type IssuerKey, type PublicKey } from './issuer.ts';
+import { digestJson } from './key.ts';
+
+const ALGORITHM = 'Ed25519';
+/** 32 bytes are 43 base64url digits. */
+const ED25519_BYTES_TEXT = /^[A-Za-z0-9_-]{43}$/;
+const MAX_KEYS = 64;
+
+const publicJwkSchema = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal(ALGORITHM),
+  x: z.string().regex(ED25519_BYTES_TEXT),
+});
+
+const privateJwkSchema = publicJwkSchema.extend({ d: z.string().regex(ED25519_BYTES_TEXT) });
+
+const publicKeysSchema = z.array(publicJwkSchema).max(MAX_KEYS);
+
+export type ReadIssuer =
+  | { readonly ok: true; readonly issuer: Issuer }
+  | { readonly ok: false; readonly problem: string };
+
+export type ReadPublicKeys =
+  | { readonly ok: true; readonly keys: readonly IssuerKey[] }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads a private key. Problems name no part of it. */
+export async function readIssuer(text: string): Promise<ReadIssuer> {
+  const trimmed = text.trim();
+  const pair = trimmed.startsWith('{') ? await fromJwk(trimmed) : await fromPkcs8(trimmed);
+  if (pair === null) return { ok: false, problem: 'expected an Ed25519 private key as JWK or PKCS #8 (base64 or PEM)' };
+  const key = await issuerKeyOf(pair.publicKey);
+  const issuer = createIssuer(key, pair.privateKey);
+  if (!(await belongTogether(pair))) return { ok: false, problem: 'd and x of the JWK are not one key pair' };
+  return { ok: true, issuer };
+}
+
+/** Reads a JSON list of public JWKs. Further members, such as `kid`, are ignored. */
+export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
+  const value = parseJson(text);
+  const parsed = publicKeysSchema.safeParse(value);
+  if (!parsed.success) {
+    return { ok: false, problem: `expected a JSON list of at most ${MAX_KEYS} Ed25519 public keys (kty, crv, x)` };
+  }
+  return { ok: true, keys: await Promise.all(parsed.data.map(issuerKeyOf)) };
+}
+
+type KeyPair = { readonly publicKey: PublicKey; readonly privateKey: CryptoKey };
+
+/** The thumbprint of RFC 7638: the SHA-256 of exactly these members in this order, which is also their RFC 8785 form. */
+async function issuerKeyOf({ kty, crv, x }: PublicKey): Promise<IssuerKey> {
+  const public_key = { kty, crv, x };
+  return { key_id: await digestJson(public_key), public_key };
+}
+
+async function fromJwk(text: string): Promise<KeyPair | null> {
+  const parsed = privateJwkSchema.safeParse(parseJson(text));
+  if (!parsed.success) return null;
+  const { d, ...publicKey } = parsed.data;
+  const privateKey = await imported(() =>
+    crypto.subtle.importKey('jwk', { ...publicKey, d }, ALGORITHM, false, ['sign']),
+  );
+  return privateKey === null ? null : { publicKey, privateKey };
+}
+
+async function fromPkcs8(text: string): Promise<KeyPair | null> {
+  const base64 = text.replace(/-----(BEGIN|END) PRIVATE KEY-----/g, '').replace(/\s+/g, '');
+  if (base64 === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null;
+  const exportable = await imported(() => {
+    const bytes = Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0));
+    return crypto.subtle.importKey('pkcs8', bytes, ALGORITHM, true, ['sign']);
+  });
+  if (exportable === null) return null;
+  return fromJwk(JSON.stringify(await crypto.subtle.exportKey('jwk', exportable)));
+}
+
+/** `null` where the bytes are no key: what WebCrypto and atob throw for it differs between runtimes. */
+async function imported(importing: () => Promise<CryptoKey>): Promise<CryptoKey | null> {
+  try {
+    return await importing();
+  } catch (error) {
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+async function belongTogether({ publicKey, privateKey }: KeyPair): Promise<boolean> {
+  const probe = new Uint8Array([1]);
+  const verifier = await crypto.subtle.importKey('jwk', { ...publicKey }, ALGORITHM, false, ['verify']);
+  return crypto.subtle.verify(ALGORITHM, verifier, await crypto.subtle.sign(ALGORITHM, privateKey, probe), probe);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,213 @@
+/** The command line as a process, in this process's own way and against a Worker under wrangler. */
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { citeward, jsonLines, root, runScript } from './processes.ts';
+
+const EXAMPLES = 'examples/rollouts.jsonl';
+const START_MS = 60_000;
+
+let worker: LocalWorker;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-test-'));
+  worker = await startLocalWorker({
+    variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
+    deadline_ms: START_MS,
+  });
+});
+
+afterAll(async () => {
+  await worker?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** What a score says of the rollout, without what differs from run to run: times, and where a judgment came from. */
+function timeless({ judgments, ...rest }: Readonly<Record<string, unknown>>): unknown {
+  if (!Array.isArray(judgments)) throw new TypeError('a score without judgments');
+  const keys = judgments.map((judgment: Readonly<Record<string, unknown>>) => [judgment['kind'], judgment['key']]);
+  return { ...rest, keys };
+}
+
+describe('scoring', () => {
+  test('this process and the Worker give the same replies, bit for bit, keys included', async () => {
+    const here = await citeward('score', EXAMPLES, '--json');
+    const there = await citeward('score', EXAMPLES, '--json', '--url', worker.url);
+    expect([here.code, there.code]).toEqual([0, 0]);
+    const ours = jsonLines(here.stdout);
+    expect(ours.length).toBeGreaterThan(15);
+    expect(ours.map(({ line }) => line)).toEqual(ours.map((_, position) => position + 1));
+    expect(jsonLines(there.stdout).map(timeless)).toEqual(ours.map(timeless));
+    for (const { reward } of ours) expect(reward).toEqual(expect.any(Number));
+    expect(here.stderr).toContain('is no model');
+    expect(there.stderr).not.toContain('is no model');
+  });
+
+  test('a replay with other weights needs no judge call, one with another measure field names what is missing', async () => {
+    await citeward('score', EXAMPLES, '--url', worker.url);
+    const replay = await citeward(
+      ...['score', EXAMPLES, '--url', worker.url, '--judgments', 'only', '--set', 'citation_weight=0.5'],
+    );
+    expect(replay.code).toBe(0);
+    expect(replay.stderr).toMatch(/ 0 judge calls · \d+ stored judgments/);
+    const missing = await citeward(
+      ...['score', EXAMPLES, '--url', worker.url, '--judgments', 'only', '--set', 'judge_static=false', '--json'],
+    );
+    expect(missing.code).toBe(1);
+    const unscored = jsonLines(missing.stdout).filter(({ status }) => status === 'unscored');
+    expect(unscored.length).toBeGreaterThan(10);
+    for (const row of unscored) expect(row).toMatchObject({ reward: null, reason: 'judgment_missing' });
+  });
+
+  test('the table: every row, and a reason where there is no reward', async () => {
+    const scored = await citeward('score', EXAMPLES);
+    expect(scored.code).toBe(0);
+    const lines = scored.stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^id +reward +rubric +cite +recall +prec +fmt +findings +note$/);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(120);
+    expect(lines.find((line) => line.startsWith('no-answer'))).toMatch(/ 0\.00 .* no answer /);
+    const skipped = await citeward('score', EXAMPLES, '--judgments', 'skip');
+    expect(skipped.code).toBe(0);
+    expect(skipped.stdout).toContain('good-answer               unscored: judgment_skipped');
+    expect(skipped.stderr).toMatch(/2 rows scored · mean reward 0\.000 · unscored: 17 judgment_skipped/);
+  });
+});
+
+describe('bad lines', () => {
+  const good = '{"id":"a","question":"q","response":"<answer>r</answer>","sources":[],"positive_rubrics":["r"]}';
+  const pieces = [
+    `\uFEFF${good}\r\n\r\n`,
+    '{"question":\n',
+    '{"id":"b","question":"q","response":"r","sources":[],"positive_rubrics":["r"],"recpie":"x"}\n',
+    Buffer.from([0xff, 0x0a]),
+    '{"id":"c","question":"q","response":"<answer>r</answer>","sources":[]}\n',
+    good.replace('"a"', '7'),
+  ];
+  const named = [
+    'line 3: expected one JSON object a line; this is not JSON: it ends too early',
+    'line 4: recpie: unknown field',
+    'line 5: not UTF-8',
+    'line 6: positive_rubrics: no rubrics: give at least one criterion',
+  ];
+
+  test.each(['here', 'there'])('are named one by one, and the rest goes on: %s', async (where) => {
+    const url = where === 'here' ? [] : ['--url', worker.url];
+    const ended = await runScript('cli/main.ts', { args: ['score', '-', '--json', ...url], stdin: pieces });
+    expect(ended.code).toBe(1);
+    expect(jsonLines(ended.stdout).map(({ line, id }) => [line, id])).toEqual([
+      [1, 'a'],
+      [7, 7],
+    ]);
+    expect(ended.stderr.split('\n').filter((line) => line.startsWith('line '))).toEqual(named);
+    expect(ended.stderr).toContain('4 bad lines');
+  });
+});
+
+describe('wrong command lines', () => {
+  test.each([
+    [['scroe'], 'unknown command scroe\nDid you mean score?'],
+    [['score'], 'no input'],
+    [['score', 'nowhere.jsonl'], 'no such file: nowhere.jsonl'],
+    [['score', EXAMPLES, '--recpie', 'x'], 'Did you mean --recipe?'],
+    [['score', EXAMPLES, '--recipe', 'x'], '--recipe: unknown recipe; expected one of refiner-gpt54-instance-rubric'],
+    [['score', EXAMPLES, '--set', 'citation_wieght=1'], 'Did you mean citation_weight?'],
+    [['score', EXAMPLES, '--judge', 'gpt'], 'Models are configured in a Worker'],
+    [['score', EXAMPLES, '--judgments', 'only'], 'stores no judgments'],
+    [['score', EXAMPLES, '--url', 'localhost'], 'expected http://'],
+    [['verify', EXAMPLES, '--evidence', 'lexicl'], 'Did you mean lexical?'],
+    [['keys', 'add'], 'expected one name'],
+    [[], 'Usage: citeward COMMAND'],
+  ])('%j', async (args, said) => {
+    const ended = await citeward(...args);
+    expect(ended.stderr).toContain(said);
+    expect(ended.stdout).toBe('');
+    expect(ended.code).toBe(2);
+  });
+
+  test('a recipe that the Worker refuses ends the run, not every line', async () => {
+    const ended = await citeward('score', EXAMPLES, '--url', worker.url, '--recipe', 'x');
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('--recipe: unknown recipe');
+  });
+
+  test('no Worker there', async () => {
+    const ended = await citeward('score', EXAMPLES, '--url', 'http://127.0.0.1:9');
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('no Worker at http://127.0.0.1:9');
+  });
+});
+
+test('help and version go to standard output', async () => {
+  for (const args of [['--help'], ['help', 'score'], ['verify', '--help'], ['--version']]) {
+    const ended = await citeward(...args);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).not.toBe('');
+    for (const line of ended.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  }
+});
+
+describe('verifying', () => {
+  test('this process and the Worker agree', async () => {
+    const args = ['verify', EXAMPLES, '--json', '--evidence', 'lexical'];
+    const here = await citeward(...args);
+    const there = await citeward(...args, '--url', worker.url);
+    expect([here.code, there.code]).toEqual([0, 0]);
+    expect(jsonLines(there.stdout)).toEqual(jsonLines(here.stdout));
+  });
+
+  test('5,000 long lines pass through bounded memory', async () => {
+    const [first = ''] = (await readFile(resolve(root, EXAMPLES), 'utf8')).split('\n', 1);
+    const lines = 5_000;
+    const line = Buffer.from(`${first}\n`);
+    expect(lines * line.byteLength).toBeGreaterThan(100_000_000);
+    const reportRss = 'process.on("exit",()=>console.error("maxrss",process.resourceUsage().maxRSS))';
+    const ended = await runScript('cli/main.ts', {
+      nodeArgs: ['--max-old-space-size=64', '--import', `data:text/javascript,${encodeURIComponent(reportRss)}`],
+      args: ['verify', '-'],
+      stdin: Array.from({ length: lines }, () => line),
+    });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain('5000 rows verified');
+    expect(ended.stdout.trimEnd().split('\n').length).toBe(lines + 1);
+    const kilobytes = Number(/maxrss (\d+)/.exec(ended.stderr)?.[1]);
+    expect(kilobytes).toBeLessThan(220_000);
+  });
+});
+
+test('a key of `citeward keys add` opens a Worker, and no other does', async () => {
+  const file = join(directory, 'vars');
+  await writeFile(file, "ALLOW_LEXICAL_JUDGE='true'\n");
+  const trainer = await citeward('keys', 'add', 'trainer', '--file', file);
+  const reader = await citeward('keys', 'add', 'reader', '--scopes', 'verify', '--file', file);
+  expect([trainer.code, reader.code]).toEqual([0, 0]);
+  expect(trainer.stdout).toMatch(/^cw_[A-Za-z0-9_-]{43}\n$/);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const written = await readFile(file, 'utf8');
+  expect(written).not.toContain(trainer.stdout.trim());
+  const again = await citeward('keys', 'add', 'trainer', '--file', file);
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('has a key "trainer" already');
+  expect(await readFile(file, 'utf8')).toBe(written);
+
+  const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: START_MS });
+  try {
+    const scoreWith = (key: string) =>
+      runScript('cli/main.ts', { args: ['score', EXAMPLES, '--url', guarded.url], env: { CITEWARD_KEY: key } });
+    expect(await scoreWith(trainer.stdout.trim())).toMatchObject({ code: 0 });
+    const other = await scoreWith(`cw_${'A'.repeat(43)}`);
+    expect(other).toMatchObject({ code: 1, stdout: '' });
+    expect(other.stderr).toContain('401 key_unknown');
+    expect((await scoreWith('')).stderr).toContain('401 key_missing');
+    expect((await scoreWith(reader.stdout.trim())).stderr).toContain('403 scope_missing');
+    const verified = await runScript('cli/main.ts', {
+      args: ['verify', EXAMPLES, '--url', guarded.url],
+      env: { CITEWARD_KEY: reader.stdout.trim() },
+    });
+    expect(verified.code).toBe(0);
+  } finally {
+    await guarded.stop();
+  }
+});

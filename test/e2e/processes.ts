@@ -1,0 +1,54 @@
+/** Child processes as a user's shell would start them, with what they said. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type Start = {
+  readonly args: readonly string[];
+  readonly nodeArgs?: readonly string[];
+  /** Pieces for standard input; none = it is closed at once. */
+  readonly stdin?: Iterable<string | Uint8Array>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Runs a script of the project under this Node until it ends. */
+export async function runScript(script: string, { args, nodeArgs = [], stdin = [], env = {} }: Start): Promise<Ended> {
+  const { FORCE_COLOR: _forced, CITEWARD_KEY: _key, ...inherited } = process.env;
+  const child = spawn(process.execPath, [...nodeArgs, resolve(root, script), ...args], {
+    cwd: root,
+    env: { ...inherited, NO_COLOR: '1', ...env },
+    stdio: 'pipe',
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+  });
+  const ended = once(child, 'close');
+  for (const piece of stdin) {
+    if (!child.stdin.write(piece)) await Promise.race([once(child.stdin, 'drain'), ended]);
+    if (child.exitCode !== null) break;
+  }
+  child.stdin.end();
+  await ended;
+  return { code: child.exitCode, ...output };
+}
+
+/** Runs `citeward`. */
+export function citeward(...args: string[]): Promise<Ended> {
+  return runScript('cli/main.ts', { args });
+}
+
+/** JSON lines of standard output. */
+export function jsonLines(stdout: string): Readonly<Record<string, unknown>>[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+}

@@ -1,0 +1,64 @@
+/** The summary counts what it says, and an unscored row never enters the mean. */
+import { describe, expect, test } from 'vitest';
+import { BoundedRecords } from '../../../cli/local/bounded-records.ts';
+import { localScoring } from '../../../cli/score/service.ts';
+import { ScoreTally } from '../../../cli/score/tally.ts';
+import { scoreRequestSchema } from '../../../src/schema/score.ts';
+
+const request = (response: string, extra: object = {}) =>
+  scoreRequestSchema.parse({
+    question: 'What is x?',
+    response,
+    sources: [{ id: 'a', text: 'The letter x is the twenty-fourth of the alphabet.' }],
+    positive_rubrics: ['Says that x is the twenty-fourth letter of the alphabet.'],
+    recipe: 'refiner-gpt54-instance-rubric',
+    ...extra,
+  });
+const CITED = '<answer><snippet id=a>The letter x is the twenty-fourth one of the alphabet.</snippet></answer>';
+
+describe('tally', () => {
+  test('scored, unscored and bad rows; judge calls and stored judgments', async () => {
+    const { handle } = localScoring();
+    const tally = new ScoreTally();
+    tally.add(await handle(request('no answer block')));
+    tally.add(await handle(request(CITED)));
+    const calls = tally.judgeCalls;
+    expect(calls).toBeGreaterThan(0);
+    tally.add(await handle(request(CITED)));
+    expect([tally.judgeCalls, tally.cached]).toEqual([calls, calls]);
+    expect(tally.isComplete).toBe(true);
+    const mean = /mean reward ([\d.]+)/.exec(tally.summary(1))?.[1];
+
+    tally.add(await handle(request(CITED, { judgments: 'skip' })));
+    expect(tally.isComplete).toBe(true);
+    tally.add({ kind: 'failed', reason: 'judgment_missing', detail: '' });
+    expect(tally.isComplete).toBe(false);
+    tally.add({ kind: 'refused', problems: [] });
+    expect(tally.summary(1)).toBe(
+      `3 rows scored · mean reward ${mean} · unscored: 1 judgment_skipped, 1 judgment_missing · 1 bad line · ` +
+        `${calls} judge calls · ${calls} stored judgments · 1.0 s`,
+    );
+    expect(tally.madeBy()).toMatch(/^recipe refiner-gpt54-instance-rubric · judge citeward-lexical-\d+$/);
+  });
+
+  test('one bad line is enough for an incomplete run', () => {
+    const tally = new ScoreTally();
+    expect(tally.isComplete).toBe(true);
+    tally.add({ kind: 'refused', problems: [] });
+    expect(tally.isComplete).toBe(false);
+    expect(tally.madeBy()).toBe('');
+  });
+});
+
+test('a judge that this process does not have is the row’s mistake', async () => {
+  expect(await localScoring().handle(request(CITED, { judge: 'gpt' }))).toEqual({
+    kind: 'refused',
+    problems: [{ field: 'judge', message: 'expected lexical' }],
+  });
+});
+
+test('bounded records forget the oldest', () => {
+  const records = new BoundedRecords(2);
+  records.set('a', '1').set('b', '2').set('c', '3');
+  expect([...records.keys()]).toEqual(['b', 'c']);
+});
