@@ -1,0 +1,107 @@
+/** The borders of the scoring library hold: a wrong import, platform type or fetch in src/ fails lint or typecheck. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../../..');
+const biome = resolve(root, 'node_modules/.bin/biome');
+const tsc = resolve(root, 'node_modules/.bin/tsc');
+
+/** Runs `use` with a file in a folder of its own inside src/, where all rules of src/ hold. */
+function withProbe<T>(code: string, use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(root, 'src', 'probe-'));
+  try {
+    writeFileSync(join(folder, 'probe.ts'), code);
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function lint(code: string): { readonly status: number | null; readonly output: string } {
+  return withProbe(code, (folder) => {
+    const run = spawnSync(biome, ['lint', '--error-on-warnings', join(folder, 'probe.ts')], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    return { status: run.status, output: `${run.stdout}${run.stderr}` };
+  });
+}
+
+function typecheck(code: string): number | null {
+  return withProbe(code, (folder) => {
+    writeFileSync(join(folder, 'tsconfig.json'), '{ "extends": "../tsconfig.json", "include": ["probe.ts"] }');
+    return spawnSync(tsc, ['--noEmit', '-p', folder], { cwd: root }).status;
+  });
+}
+
+describe('lint of src/', () => {
+  it.each([
+    ['an import of functions/', "import { app } from '../functions/index.ts';\nexport const x = app;\n"],
+    ['an import of cli/', "import { main } from '../../cli/main.ts';\nexport const x = main;\n"],
+    ['a Node module', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;\n"],
+    ['a platform module', "import { env } from 'cloudflare:workers';\nexport const x = env;\n"],
+    ['the HTTP framework', "import { Hono } from 'hono';\nexport const x = new Hono();\n"],
+    ['fetch', "export const x = fetch('https://example.org');\n"],
+    ['a timer', 'export const x = setTimeout(() => 1, 10);\n'],
+    ['any', 'export const x: any = 1;\n'],
+    ['a non-null assertion', 'export const x = (list: string[]) => list[0]!.length;\n'],
+    ['an empty catch', 'export function x() {\n  try {\n    return 1;\n  } catch {}\n  return 2;\n}\n'],
+  ])('refuses %s', (_what, code) => {
+    const { status, output } = lint(code);
+    expect(status, output).not.toBe(0);
+  });
+
+  it('accepts a plain module', () => {
+    const { status, output } = lint('export const answer = 42;\n');
+    expect(status, output).toBe(0);
+  });
+});
+
+describe('types of src/', () => {
+  it.each([
+    ['a KV namespace', 'export type Store = KVNamespace;\n'],
+    ['a Durable Object', 'export type State = DurableObjectState;\n'],
+    ['Node', 'export const x = Buffer.from("x");\n'],
+  ])('do not know %s', (_what, code) => expect(typecheck(code)).not.toBe(0));
+
+  it('know what every runtime has', () => {
+    expect(typecheck('export const bytes = new TextEncoder().encode("x");\n')).toBe(0);
+  });
+});
+
+describe('the repository', () => {
+  const files = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((file) => file !== '' && existsSync(resolve(root, file)));
+
+  it('has no file over 400 lines outside tests and data', () => {
+    const long = files
+      .filter((file) => /^(src|functions|cli|scripts|bench|clients|gpu-backend)\/.*\.(ts|tsx|mjs|py)$/u.test(file))
+      .filter((file) => readFileSync(resolve(root, file), 'utf8').split('\n').length > 400);
+    expect(long).toEqual([]);
+  });
+
+  it('calls nothing utils, helpers or managers', () => {
+    expect(files.filter((file) => /(^|\/)[^/]*(utils?|helpers?|manager)[^/]*\.(ts|tsx|mjs|py)$/iu.test(file))).toEqual(
+      [],
+    );
+  });
+
+  it('locks every optional platform package, so that a fresh clone installs everywhere', () => {
+    const lock: { packages: Record<string, { optionalDependencies?: Record<string, string> }> } = JSON.parse(
+      readFileSync(resolve(root, 'package-lock.json'), 'utf8'),
+    );
+    const names = new Set(Object.keys(lock.packages).map((path) => path.split('node_modules/').at(-1)));
+    const missing = Object.values(lock.packages)
+      .flatMap(({ optionalDependencies }) => Object.keys(optionalDependencies ?? {}))
+      .filter((name) => !names.has(name));
+    expect(missing).toEqual([]);
+  });
+
+  it('has decisions that are dated', () => {
+    for (const name of readdirSync(resolve(root, 'docs/decisions')))
+      expect(name).toMatch(/^\d{4}-\d{2}-\d{2}-.+\.md$/u);
+  });
+});
