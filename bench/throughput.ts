@@ -134,7 +134,11 @@ async function main(): Promise<void> {
     writeFileSync(join(folder, 'echo.js'), ECHO_WORKER);
     writeFileSync(join(folder, 'config.capnp'), configuration(module, ports));
     const workerd = resolve(root, 'node_modules/workerd/bin/workerd');
-    server = spawn(process.execPath, [workerd, 'serve', join(folder, 'config.capnp')], { stdio: 'ignore' });
+    // workerd's npm wrapper starts the binary as a child of its own, so the whole group is ended.
+    server = spawn(process.execPath, [workerd, 'serve', join(folder, 'config.capnp')], {
+      stdio: 'ignore',
+      detached: true,
+    });
     const { response, tool_output } = typicalRollout();
     const body = JSON.stringify({ response, tool_output });
     const routes = [
@@ -161,7 +165,7 @@ async function main(): Promise<void> {
       console.log(`${name.padEnd(32)} ${share}  (${median(own).toFixed(0)} requests/s, ${noise})`);
     }
   } finally {
-    server?.kill('SIGKILL');
+    if (server?.pid !== undefined) process.kill(-server.pid, 'SIGKILL');
     agent.destroy();
     rmSync(folder, { recursive: true, force: true });
   }
