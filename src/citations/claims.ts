@@ -14,7 +14,7 @@ import { hasContent, trimSpan } from './characters.ts';
 import type { FindingList } from './findings.ts';
 import { readIds } from './ids.ts';
 import type { Stretch } from './statements.ts';
-import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, valueSpan } from './tags.ts';
+import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, textWithoutTags, valueSpan } from './tags.ts';
 import type { Claim, SourceSet, Span } from './types.ts';
 
 export type ReadClaims = {
@@ -163,17 +163,4 @@ function idSpansOf(
     }
   }
   return spans;
-}
-
-/** Nesting is bounded, so each inner tag is left out a bounded number of times. */
-function textWithoutTags(text: string, span: Span, tags: readonly Tag[], opener: number, closer: number): string {
-  let kept = '';
-  let from = span.start;
-  for (let inner = opener + 1; inner < closer; inner++) {
-    const tag = tags[inner];
-    if (tag === undefined || tag.span.start < from) continue;
-    kept += text.slice(from, tag.span.start);
-    from = tag.span.end;
-  }
-  return (kept + text.slice(from, Math.max(from, span.end))).trim();
 }

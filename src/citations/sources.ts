@@ -13,7 +13,7 @@
  */
 import { trimSpan } from './characters.ts';
 import { FindingList } from './findings.ts';
-import { attributeCount, isNamed, readTag, type Tag, valueSpan } from './tags.ts';
+import { attributeCount, isNamed, readTag, type Tag, textWithoutTags, valueSpan } from './tags.ts';
 import type { Source, SourceSet, Span } from './types.ts';
 
 const SOURCE_TAGS = ['snippet', 'snippets', 'webpage', 'tool_output'] as const;
@@ -85,7 +85,7 @@ export function parseSources(toolOutput: string): SourceSet {
       text:
         last <= position + 1
           ? toolOutput.slice(span.start, span.end)
-          : withoutTags(toolOutput, span, tags, position, last),
+          : textWithoutTags(toolOutput, span, tags, position, last),
       span,
     };
     if (title !== null) source.title = title;
@@ -116,19 +116,6 @@ function unclosedEnd(tags: readonly Tag[], position: number, end: number): numbe
     if (tag !== undefined && (!tag.closing || tag.name === TOOL_OUTPUT)) return tag.span.start;
   }
   return end;
-}
-
-/** The content without the source tags inside it. Nesting is bounded, so each tag is left out a bounded number of times. */
-function withoutTags(text: string, span: Span, tags: readonly Tag[], opener: number, closer: number): string {
-  let kept = '';
-  let from = span.start;
-  for (let inner = opener + 1; inner < closer; inner++) {
-    const tag = tags[inner];
-    if (tag === undefined || tag.span.start < from) continue;
-    kept += text.slice(from, tag.span.start);
-    from = tag.span.end;
-  }
-  return (kept + text.slice(from, Math.max(from, span.end))).trim();
 }
 
 function attributeValue(text: string, { attributes }: Tag, name: string): string | null {

@@ -235,3 +235,25 @@ export function isIdUnit(code: number): boolean {
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
   return !(isSpace(code) || isQuote(code) || code === LESS_THAN || code === GREATER_THAN);
 }
+
+/**
+ * `text[span)` without the tags between `opener` and `closer`, edges trimmed. Callers bound the nesting, so that each tag
+ * is left out a bounded number of times.
+ */
+export function textWithoutTags(
+  text: string,
+  span: Span,
+  tags: readonly Tag[],
+  opener: number,
+  closer: number,
+): string {
+  let kept = '';
+  let from = span.start;
+  for (let inner = opener + 1; inner < closer; inner++) {
+    const tag = tags[inner];
+    if (tag === undefined || tag.span.start < from) continue;
+    kept += text.slice(from, tag.span.start);
+    from = tag.span.end;
+  }
+  return (kept + text.slice(from, Math.max(from, span.end))).trim();
+}
