@@ -29,6 +29,8 @@ export default defineConfig({
         ],
         test: {
           name: 'functions',
+          // A model server that misbehaves on request.
+          globalSetup: ['./test/contract/stub-backend.ts'],
           include: ['test/functions/**/*.test.ts'],
           testTimeout: 20_000,
         },

@@ -5,11 +5,16 @@
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../src/schema/issues.ts';
 import { sha256Schema } from '../src/schema/judgment.ts';
+import { isAiBinding, isService } from './backends/bindings.ts';
+import type { BackendsConfig } from './backends/config.ts';
+import { readBackends, type Surroundings } from './backends/settings.ts';
 
 /** Bindings of wrangler.toml (worker-configuration.d.ts) and the secrets, which no file knows. */
 export type Environment = Env & {
   /** JSON: `{name: {"sha256": hex, "scopes": [...]}}`. */
   readonly API_KEYS?: string;
+  /** JSON: the model backends (backends/settings.ts). */
+  readonly BACKENDS?: string;
 };
 
 export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
@@ -33,6 +38,7 @@ export type Settings = {
   readonly allowLexicalJudge: boolean;
   /** Empty = no key is configured. */
   readonly keys: readonly ApiKey[];
+  readonly backends: BackendsConfig;
 };
 
 /** What is wrong with the configuration, for the operator's log: names of settings and fields, no values. */
@@ -40,17 +46,29 @@ export type SettingsResult =
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly setting: string; readonly problems: readonly string[] };
 
-type Variables = { readonly [name in 'ALLOW_ANONYMOUS' | 'ALLOW_LEXICAL_JUDGE' | 'API_KEYS']?: string };
-
-/** Parses the configuration. Pure. */
-export function readSettings(variables: Variables): SettingsResult {
-  const allowAnonymous = readSwitch(variables.ALLOW_ANONYMOUS);
+/** Parses the configuration of an environment: its variables and secrets, and what is bound. */
+export function readSettings(environment: Environment): SettingsResult {
+  const allowAnonymous = readSwitch(environment.ALLOW_ANONYMOUS);
   if (allowAnonymous === null) return badSwitch('ALLOW_ANONYMOUS');
-  const allowLexicalJudge = readSwitch(variables.ALLOW_LEXICAL_JUDGE);
+  const allowLexicalJudge = readSwitch(environment.ALLOW_LEXICAL_JUDGE);
   if (allowLexicalJudge === null) return badSwitch('ALLOW_LEXICAL_JUDGE');
-  const keys = readApiKeys(variables.API_KEYS);
+  const keys = readApiKeys(environment.API_KEYS);
   if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
-  return { ok: true, settings: { allowAnonymous, allowLexicalJudge, keys: keys.keys } };
+  const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
+  if (!backends.ok) return { ok: false, setting: 'BACKENDS', problems: backends.problems };
+  return { ok: true, settings: { allowAnonymous, allowLexicalJudge, keys: keys.keys, backends: backends.config } };
+}
+
+/** What else BACKENDS may name. */
+function surroundingsOf(environment: Environment): Surroundings {
+  const named = (name: string): unknown => Reflect.get(environment, name);
+  return {
+    secret: (name) => {
+      const value = named(name);
+      return typeof value === 'string' ? value : undefined;
+    },
+    isBound: (name) => isAiBinding(named(name)) || isService(named(name)),
+  };
 }
 
 function readSwitch(text: string | undefined): boolean | null {
@@ -101,17 +119,16 @@ export function createSettingsReader(
 ): (environment: Environment) => SettingsResult {
   let last: { readonly text: string; readonly result: SettingsResult } | null = null;
   return (environment) => {
-    const { ALLOW_ANONYMOUS, ALLOW_LEXICAL_JUDGE, API_KEYS } = environment;
-    const text = JSON.stringify([ALLOW_ANONYMOUS, ALLOW_LEXICAL_JUDGE, API_KEYS]);
+    // Everything, as BACKENDS may name any secret and binding.
+    const text = JSON.stringify(Object.entries(environment).map(([name, value]) => [name, textOrKind(value)]));
     if (last?.text !== text) {
-      const result = readSettings({
-        ALLOW_ANONYMOUS,
-        ALLOW_LEXICAL_JUDGE,
-        ...(API_KEYS === undefined ? {} : { API_KEYS }),
-      });
-      last = { text, result };
-      if (!result.ok) onProblem(result);
+      last = { text, result: readSettings(environment) };
+      if (!last.result.ok) onProblem(last.result);
     }
     return last.result;
   };
+}
+
+function textOrKind(value: unknown): string {
+  return typeof value === 'string' ? `text ${value}` : typeof value;
 }

@@ -8,6 +8,8 @@ import { createRecentJudgments } from './storage/recent-judgments.ts';
 const recent = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
 const app = createApp({ judgmentStoreOf: (environment) => createKvJudgmentStore(environment.JUDGMENTS, recent) });
 
+export { JudgeDesk } from './objects/judge-desk.ts';
+
 export default {
   fetch: (request, environment, context) => app.fetch(request, environment, context),
 } satisfies ExportedHandler<Environment>;

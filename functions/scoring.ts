@@ -2,6 +2,10 @@
  * Scoring as the Worker does it: a validated request in, a reply or a failure out. `/v1/score` calls it, and so will
  * batches and adapters; nothing here knows HTTP.
  */
+
+import type { CallClass, Desk } from '../src/judgments/desk.ts';
+import type { Signing } from '../src/judgments/issuer.ts';
+import type { JudgeChoice } from '../src/judgments/judge.ts';
 import type { ObtainTimings } from '../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import { JUDGE_DEADLINE_MS } from '../src/limits.ts';
@@ -11,7 +15,15 @@ import { rolloutOf, type ScoreRequest, type ScoreResponse } from '../src/schema/
 import { type Backends, chooseJudge } from './backends/configured.ts';
 import type { RequestFailure } from './http/errors.ts';
 
-export type ScoringPlatform = { readonly backends: Backends; readonly store: JudgmentStore };
+export type ScoringPlatform = {
+  readonly backends: Backends;
+  readonly store: JudgmentStore;
+  /** Where paid judge calls are made. */
+  readonly desk: Desk;
+  /** Whether somebody waits for the score, or a batch collects it. */
+  readonly class: CallClass;
+  readonly signing: Signing;
+};
 
 export type ScoringReply =
   | { readonly ok: true; readonly reply: ScoreResponse; readonly timings: ObtainTimings }
@@ -36,6 +48,8 @@ export async function scoreRequest(request: ScoreRequest, platform: ScoringPlatf
     {
       judge,
       store: platform.store,
+      ...(runsInDesk(judge, platform.backends) ? { desk: { desk: platform.desk, class: platform.class } } : {}),
+      signing: platform.signing,
       mode: request.judgments,
       replicate: request.replicate,
       deadline_ms: JUDGE_DEADLINE_MS,
@@ -56,6 +70,13 @@ export async function scoreRequest(request: ScoreRequest, platform: ScoringPlatf
       return { ok: true, reply, timings };
     }
   }
+}
+
+/** Where the backend's judgments are made: a paid call at the desk, pure computation here. */
+function runsInDesk(choice: JudgeChoice, backends: Backends): boolean {
+  if (!choice.ok) return false;
+  const { name } = choice.judge;
+  return backends.named.some(({ judge, runs_in }) => judge.name === name && runs_in === 'desk');
 }
 
 function refused(failure: RequestFailure): ScoringReply {

@@ -66,3 +66,45 @@ export const MAX_KV_BULK_KEYS = 100;
 export const MAX_RECENT_JUDGMENTS = 4_096;
 /** Size of the judgments remembered by one isolate, in UTF-16 code units of their JSON (8 MB). */
 export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
+
+// The JudgeDesk: where judge calls of all isolates meet.
+
+/** Desks of a deployment; keys are spread over them. A few can count, and one object takes some hundred calls a second. */
+export const JUDGE_DESKS = 4;
+/** A finished judgment is kept by its desk this long: ten times the age that a miss of KV can have. */
+export const FINISHED_JUDGMENT_MS = 10 * 60 * 1000;
+/** A judgment that KV did not take is offered to it again this often, and given up after `MAX_UNSTORED_MS`. */
+export const STORE_RETRY_MS = 60 * 1000;
+export const MAX_UNSTORED_MS = 24 * 60 * 60 * 1000;
+/** A failed judgment is answered with its failure for this long, so that retries do not become calls. */
+export const FAILURE_MEMORY_MS = 5_000;
+/** Failures remembered by one desk. */
+export const MAX_REMEMBERED_FAILURES = 10_000;
+/** Text of the requests that wait or run in one desk, in bytes of UTF-8; an object has 128 MB. */
+export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
+/** The share of slots and prompt memory that batches leave to callers who wait. */
+export const LIVE_RESERVE_SHARE = 1 / 4;
+/** After so many live calls in a row, one waiting batch call gets its turn, so that a batch never stands still. */
+export const LIVE_CALLS_PER_BATCH_TURN = 16;
+/** Failures in a row after which a backend is left alone. */
+export const BREAKER_FAILURES = 5;
+/** How long it is left alone at first; doubled with each failed probe up to the maximum. */
+export const BREAKER_REST_MS = 5_000;
+export const BREAKER_MAX_REST_MS = 60_000;
+/** Longest time that a caller may wait for a judgment: a batch that queues. */
+export const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
+/** What a caller waits beyond its deadline before it gives up on the desk itself. */
+export const DESK_GRACE_MS = 5_000;
+
+// Export and import of judgments.
+
+/** Keys of one export: a thousandth of what one invocation may read in bulk. */
+export const MAX_EXPORT_KEYS = 50_000;
+/** One line of an import, in bytes. A judgment with every claim and statement that an answer may have is 700 KB. */
+export const MAX_IMPORT_LINE_BYTES = 1024 * 1024;
+/** Lines of one import. Larger files are imported in parts. */
+export const MAX_IMPORT_LINES = 100_000;
+/** Refused lines that an import names; the count is exact. */
+export const MAX_REFUSED_LINES_LISTED = 100;
+/** Judgments that are checked and stored together by an import. */
+export const IMPORT_CHUNK_LINES = 100;

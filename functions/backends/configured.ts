@@ -1,8 +1,9 @@
 /** Which judges this deployment has, and which one a request gets. */
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
-import type { Settings } from '../environment.ts';
+import type { Environment, Settings } from '../environment.ts';
 import type { Backend } from './backend.ts';
 import { lexicalBackend } from './lexical.ts';
+import { modelJudge } from './model-judge.ts';
 
 export type Backends = {
   /** Every judge that a request can name. */
@@ -11,9 +12,24 @@ export type Backends = {
   readonly default: Backend | null;
 };
 
-/** The backends of a deployment. Model backends come before the lexical one in `named` and win as the default. */
-export function configuredBackends(settings: Settings): Backends {
-  return { named: [lexicalBackend], default: settings.allowLexicalJudge ? lexicalBackend : null };
+type Known = { readonly settings: Settings; readonly backends: Backends };
+
+/** Per environment, which is one an isolate: routers and routes remember what failed last. */
+const known = new WeakMap<Environment, Known>();
+
+/** The backends of a deployment. A configured default wins over the lexical judge. */
+export function configuredBackends(settings: Settings, environment: Environment): Backends {
+  const last = known.get(environment);
+  if (last?.settings === settings) return last.backends;
+  const backends = createBackends(settings, environment);
+  known.set(environment, { settings, backends });
+  return backends;
+}
+
+function createBackends({ backends: config, allowLexicalJudge }: Settings, environment: Environment): Backends {
+  const judges = config.judges.map((judge) => modelJudge(judge, (name) => Reflect.get(environment, name)));
+  const byDefault = judges.find(({ judge }) => judge.name === config.default_judge);
+  return { named: [...judges, lexicalBackend], default: byDefault ?? (allowLexicalJudge ? lexicalBackend : null) };
 }
 
 /** The judge of a request. `null` = it names one that is not configured. */

@@ -14,13 +14,11 @@ export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<Deadlined<T>> {
   const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const expiry = new Promise<Deadlined<T>>((resolve) => {
-    timer = setTimeout(() => {
-      resolve({ expired: true });
-      controller.abort();
-    }, deadline_ms);
-  });
+  const { promise: expiry, resolve: expire } = Promise.withResolvers<Deadlined<T>>();
+  const timer = setTimeout(() => {
+    expire({ expired: true });
+    controller.abort();
+  }, deadline_ms);
   const done = work(controller.signal).then((value): Deadlined<T> => ({ expired: false, value }));
   try {
     // What loses the race is still listened to by it, so that its late rejection is nobody's unhandled one.

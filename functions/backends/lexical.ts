@@ -19,6 +19,6 @@ export const lexicalBackend: Backend = {
     },
   },
   async health() {
-    return { reachable: true, last_error: null };
+    return { reachable: true, model_present: true, last_error: null, routes: [] };
   },
 };

@@ -11,6 +11,7 @@ import { discardUnread } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { problemResponse, RequestError, type RequestFailure } from './errors.ts';
 import { healthRoutes } from './health.ts';
+import { judgmentRoutes } from './judgments.ts';
 import { observe } from './observe.ts';
 import { openApiRoutes } from './openapi.ts';
 import { scoreRoutes } from './score.ts';
@@ -43,6 +44,7 @@ export function createApp(options: AppOptions): Hono<AppEnvironment> {
   app.route('/', openApiRoutes);
   app.route('/', verifyRoutes);
   app.route('/', scoreRoutes(options.judgmentStoreOf));
+  app.route('/', judgmentRoutes(options.judgmentStoreOf));
 
   app.notFound((c) => problemResponse({ reason: 'route_unknown' }, c.get('requestId')));
   app.onError((error, c) => {

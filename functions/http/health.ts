@@ -10,20 +10,25 @@ export const healthRoutes = new Hono<AppEnvironment>()
   .get('/healthz', (c) => c.json({ status: 'ok' }))
   .get('/readyz', async (c) => {
     readQuery(c, emptyQuerySchema);
-    const readiness = await readinessOf(configuredBackends(c.get('settings')));
+    const readiness = await readinessOf(configuredBackends(c.get('settings'), c.env));
     return c.json(readiness, readiness.status === 'ready' ? 200 : 503);
   });
 
 async function readinessOf(backends: Backends): Promise<Readiness> {
   const judges = await Promise.all(
-    backends.named.map(async ({ judge, health }) => ({
-      name: judge.name,
-      model: judge.identity.model,
-      ...(await health()),
-    })),
+    backends.named.map(async ({ judge, health }) => {
+      const { routes, ...state } = await health();
+      return { name: judge.name, model: judge.identity.model, ...state, routes: [...routes] };
+    }),
   );
   const defaultName = backends.default?.judge.name ?? null;
-  const reachable = judges.some(({ name, reachable }) => name === defaultName && reachable);
-  const reason = defaultName === null ? 'judge_unconfigured' : reachable ? null : 'judge_unreachable';
+  const reason = notReadyReason(judges.find(({ name }) => name === defaultName));
   return { status: reason === null ? 'ready' : 'not_ready', reason, default_judge: defaultName, judges };
+}
+
+/** @param judge the default one, if there is one. */
+function notReadyReason(judge: Readiness['judges'][number] | undefined): Readiness['reason'] {
+  if (judge === undefined) return 'judge_unconfigured';
+  if (!judge.reachable) return 'judge_unreachable';
+  return judge.model_present === false ? 'judge_model_missing' : null;
 }

@@ -10,7 +10,7 @@ import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 import { MAX_KV_BULK_KEYS } from '../../src/limits.ts';
 import type { RecentJudgments } from './recent-judgments.ts';
 
-/** Prefix and version of every judgment in KV. Stable: a change of the record's form takes a new one. */
+/** Prefix of every judgment in KV, with the version of its key (`preimage.v`). The record says its own version. */
 export const JUDGMENT_KV_PREFIX = 'j:v1:';
 
 /** The part of a KV namespace that the store uses. */
@@ -66,6 +66,10 @@ export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): 
       // Only what is stored is remembered: a hit here promises that the key can be replayed.
       recent.add(judgment, text.length);
       return { ok: true };
+    },
+
+    remember(judgment) {
+      recent.add(judgment, JSON.stringify(judgment).length);
     },
   };
 }

@@ -65,6 +65,7 @@ type Launch = Required<LlmServerOptions> & { readonly files: ServerFiles; readon
 /** Starts a server and waits until it is healthy. @throws LlmServerError, or BuildStepError if it cannot be built. */
 export async function startLlmServer(options: LlmServerOptions = {}): Promise<LlmServer> {
   const files = await ensureLlmServer();
+  const port = await portToUse(options.port);
   const directory = await mkdtemp(join(tmpdir(), 'citeward-llm-'));
   const launch: Launch = {
     kind: options.kind ?? 'text',
@@ -73,7 +74,7 @@ export async function startLlmServer(options: LlmServerOptions = {}): Promise<Ll
     model: options.model ?? 'tiny-judge',
     slots: options.slots ?? 8,
     contextTokens: options.contextTokens ?? TINY_CONTEXT_TOKENS,
-    port: options.port ?? (await freePort()),
+    port,
     files,
     modelFile: join(directory, 'model.gguf'),
   };
@@ -111,7 +112,7 @@ export async function startLlmServer(options: LlmServerOptions = {}): Promise<Ll
     await stop();
     throw new LlmServerError(`llama-server ${failure ?? 'has no process id'}`, said);
   }
-  const { port, key, model, slots } = launch;
+  const { key, model, slots } = launch;
   return { url, port, key, model, slots, pid: child.pid, log, stop, kill };
 }
 
@@ -120,8 +121,11 @@ function spawnServer(launch: Launch, logFile: string): ChildProcess {
     ...['--model', launch.modelFile, '--alias', launch.model, '--api-key', launch.key],
     ...['--host', '127.0.0.1', '--port', String(launch.port), '--no-ui', '--metrics', '--slots', '--offline'],
     ...['--parallel', String(launch.slots), '--ctx-size', String(launch.slots * launch.contextTokens)],
-    // More threads than processors spin on each other: two are enough for this model, and the tests need room too.
-    ...['--threads', '2'],
+    // Room for callers that wait: by default as many connections as slots and a few, and /health and /metrics starve too.
+    ...['--threads-http', '64'],
+    // One thread: more of them spin while they wait for each other, and beside a busy test runner that costs up to 20 times
+    // the time. Without flash attention, which is three times slower here at a few thousand tokens of context.
+    ...['--threads', '1', '--flash-attn', 'off'],
     ...(launch.kind === 'tools' ? ['--jinja', '--chat-template-file', launch.files.toolTemplate] : []),
   ];
   // An exit handler does not run when a test runner is killed; the kernel's parent-death signal does.
@@ -137,16 +141,19 @@ function spawnServer(launch: Launch, logFile: string): ChildProcess {
   }
 }
 
-/** A port that nothing listens on now. Somebody else may take it first; the start then fails with a message that says so. */
-export function freePort(): Promise<number> {
+/**
+ * A port that nothing listens on: the one that was asked for, or any. Looked at here because llama-server shares a port that
+ * is taken (SO_REUSEPORT) instead of refusing it, and its neighbour would then answer in its place.
+ */
+function portToUse(asked: number | undefined): Promise<number> {
   return new Promise((found, failed) => {
     const probe = createServer();
-    probe.once('error', failed);
-    probe.listen(0, '127.0.0.1', () => {
+    probe.once('error', (error) => failed(new LlmServerError(`port ${asked}: ${error.message}`, '')));
+    probe.listen(asked ?? 0, '127.0.0.1', () => {
       const address = probe.address();
       probe.close(() => {
         if (typeof address === 'object' && address !== null) found(address.port);
-        else failed(new Error('freePort: the probe has no port'));
+        else failed(new LlmServerError('the probe for a free port has no port', ''));
       });
     });
   });

@@ -2,6 +2,7 @@
  * What the pipeline knows of a place where judgments are made for many callers at once, so that equal questions become
  * one call. The Worker's form is the JudgeDesk (functions/objects); without one, the judge is called where the caller is.
  */
+import type { StoredJudgment } from './record.ts';
 import type { JudgeFailure, Judgment, JudgmentPreimage, JudgmentRequest } from './types.ts';
 
 /** `live`: somebody waits. `batch`: done when there is room; it never takes the last quarter of it. */
@@ -34,6 +35,6 @@ export type DeskJudgment =
 export interface Desk {
   /** The judgment of a key: kept, under way, or made now. Expected failures are values; a rejection is a bug. */
   judge(call: JudgmentCall): Promise<DeskJudgment>;
-  /** What the desk has kept of these keys, asked before a miss of the store is believed. No judge is called. */
-  find(keys: readonly string[]): Promise<ReadonlyMap<string, Judgment>>;
+  /** What the desk has kept of these keys, asked before a miss of the store is believed. No judge is called. A key that is not in the reply is a miss. */
+  find(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
 }

@@ -54,14 +54,15 @@ export async function signed(judgment: UnsignedJudgment, issuer: Issuer | null):
 /** Imports each public key at its first use. A judgment that was found valid is not checked again as the same object. */
 export function createKnownIssuers(keys: readonly IssuerKey[]): KnownIssuers {
   const known = new Map(keys.map((key) => [key.key_id, key]));
-  const imported = new Map<string, Promise<CryptoKey>>();
+  // Keys, not promises: requests of a Worker must not wait for one another's.
+  const imported = new Map<string, CryptoKey>();
   const valid = new WeakSet<Judgment>();
-  const keyOf = (key: IssuerKey): Promise<CryptoKey> => {
+  const keyOf = async (key: IssuerKey): Promise<CryptoKey> => {
     const found = imported.get(key.key_id);
     if (found !== undefined) return found;
-    const importing = crypto.subtle.importKey('jwk', { ...key.public_key }, ALGORITHM, false, ['verify']);
-    imported.set(key.key_id, importing);
-    return importing;
+    const fresh = await crypto.subtle.importKey('jwk', { ...key.public_key }, ALGORITHM, false, ['verify']);
+    imported.set(key.key_id, fresh);
+    return fresh;
   };
   return {
     has: (keyId) => known.has(keyId),
@@ -83,7 +84,7 @@ function signedBytes(judgment: UnsignedJudgment, keyId: string): Uint8Array<Arra
   const { v, key, preimage, verdicts, usage, judged_at } = judgment;
   const json = canonicalize({ v, key, preimage, verdicts, usage, judged_at, issuer: { key_id: keyId } });
   if (json === undefined) throw new TypeError('issuer: the judgment has no JSON form');
-  return encoder.encode(json);
+  return new Uint8Array(encoder.encode(json));
 }
 
 function base64Url(bytes: Uint8Array): string {

@@ -9,7 +9,6 @@
  * A miss of the store is a hint; the desk has the last word. Without a desk two callers may judge the same key at the
  * same time and the last write wins, which is no loss where the judge computes (lexical).
  */
-import { answersRequest } from './answers.ts';
 import type { SourceCut } from './budget.ts';
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
 import { fitToJudge } from './fit.ts';
@@ -27,6 +26,7 @@ import type {
   JudgmentPreimage,
   JudgmentRequest,
 } from './types.ts';
+import { usableFor } from './usable.ts';
 
 /** `use`: stored or judged now. `only`: stored or not at all, no judge call. `skip`: nothing is read or judged. */
 export type JudgmentMode = 'use' | 'only' | 'skip';
@@ -117,9 +117,7 @@ async function obtainKeyed(asked: readonly Keyed[], judge: Judge, options: Obtai
   const start = options.elapsed();
   const stored = await readStored(asked, options);
   const storeRead = options.elapsed() - start;
-  const steps = await Promise.all(
-    asked.map((one) => obtainOne(one, stored.get(one.key), storeRead, judge, options)),
-  );
+  const steps = await Promise.all(asked.map((one) => obtainOne(one, stored.get(one.key), storeRead, judge, options)));
   const longest = (pick: (step: Step) => number): number => Math.max(...steps.map(pick));
   return {
     judgments: steps.map(({ obtained }) => obtained),
@@ -134,30 +132,18 @@ async function obtainKeyed(asked: readonly Keyed[], judge: Judge, options: Obtai
 /** What the store has and, where no judge may be called, what the desk has kept of the rest. */
 async function readStored(asked: readonly Keyed[], options: ObtainOptions): Promise<Map<string, StoredJudgment>> {
   const stored = await options.store.get(asked.map(({ key }) => key));
+  const known = options.signing?.known ?? null;
   const usable = new Map<string, StoredJudgment>();
   for (const one of asked) {
     const found = stored.get(one.key);
-    if (found !== undefined) usable.set(one.key, await checked(one, found, options));
+    if (found !== undefined) usable.set(one.key, await usableFor(one.request, found, known));
   }
   if (options.mode === 'only' && options.desk !== undefined) {
     const open = asked.map(({ key }) => key).filter((key) => usable.get(key)?.ok !== true);
-    const kept = open.length === 0 ? new Map<string, Judgment>() : await options.desk.desk.find(open);
-    for (const [key, judgment] of kept) usable.set(key, { ok: true, judgment });
+    const kept = open.length === 0 ? [] : await options.desk.desk.find(open);
+    for (const [key, found] of kept) usable.set(key, found);
   }
   return usable;
-}
-
-/** A record whose verdicts do not answer the request or whose signature is wrong is as unusable as one that does not parse. */
-async function checked(asked: Keyed, stored: StoredJudgment, options: ObtainOptions): Promise<StoredJudgment> {
-  if (!stored.ok) return stored;
-  if (!answersRequest(asked.request, stored.judgment.verdicts)) return unusable('do not answer the request');
-  const check = await options.signing?.known.check(stored.judgment);
-  return check === 'wrong' ? unusable('are not what their issuer signed') : stored;
-}
-
-function unusable(what: string): StoredJudgment {
-  const detail = `the stored verdicts ${what}`;
-  return { ok: false, failure: { reason: 'judgment_record_invalid', detail, retryable: false } };
 }
 
 type Step = { readonly obtained: ObtainedJudgment; readonly judge_ms: number; readonly store_ms: number };
@@ -181,6 +167,7 @@ async function obtainOne(
     const { desk, class: callClass } = options.desk;
     const call = { judge: judge.name, key, preimage, request, class: callClass, deadline_ms: options.deadline_ms };
     const had = await desk.judge(call);
+    if (had.ok && had.stored) options.store.remember(had.judgment);
     const judge_ms = options.elapsed() - start;
     return { obtained: obtainedFrom(asked, had, judge_ms, readProblem, options), judge_ms, store_ms: 0 };
   }

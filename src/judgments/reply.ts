@@ -16,7 +16,7 @@ import type {
 } from './types.ts';
 
 /** Joins the template of each judgment: raise it when the same reply may be read differently. */
-export const READER_VERSION = 'citeward-reader-1';
+export const READER_VERSION = 'citeward-reader-2';
 
 export type ReadReply =
   | { readonly ok: true; readonly verdicts: Verdicts }
@@ -60,7 +60,7 @@ export function readReply(request: JudgmentRequest, text: string): ReadReply {
   }
 }
 
-/** One JSON object, alone or in one Markdown fence; `null` for anything else, also for an object with a key twice. */
+/** One JSON object, alone or in one Markdown fence; `null` for anything else, also for one that has a key twice anywhere. */
 function parseObject(text: string): unknown {
   let body = text.trim();
   if (body.startsWith('```') && body.endsWith('```') && body.length > 6) {
@@ -71,28 +71,40 @@ function parseObject(text: string): unknown {
   if (!body.startsWith('{') || !body.endsWith('}')) return null;
   try {
     const value: unknown = JSON.parse(body);
-    return hasRepeatedTopLevelKey(body, value) ? null : value;
+    return hasRepeatedKey(body, value) ? null : value;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
 }
 
-/** `JSON.parse` lets the last of two equal keys win; a judge that scores a criterion twice has not scored it. */
-function hasRepeatedTopLevelKey(body: string, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  let depth = 0;
-  let keys = 0;
+/**
+ * `JSON.parse` lets the last of two equal keys win; a judge that scores a criterion twice, or gives one entry two scores,
+ * has not scored it. Every member of every object has one colon outside texts, so a repeated key leaves one too many.
+ */
+function hasRepeatedKey(body: string, value: unknown): boolean {
+  let colons = 0;
   for (let i = 0; i < body.length; i++) {
     const unit = body.charAt(i);
     if (unit === '"') {
       i++;
       while (body.charAt(i) !== '"') i += body.charAt(i) === '\\' ? 2 : 1;
-    } else if (unit === '{' || unit === '[') depth++;
-    else if (unit === '}' || unit === ']') depth--;
-    else if (unit === ':' && depth === 1) keys++;
+    } else if (unit === ':') colons++;
   }
-  return keys !== Object.keys(value).length;
+  return colons !== countMembers(value);
+}
+
+/** Members of all objects in a JSON value. No recursion: a reply may be nested as deep as it is long. */
+function countMembers(value: unknown): number {
+  let members = 0;
+  const open = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const inside: readonly unknown[] = Object.values(next);
+    if (!Array.isArray(next)) members += inside.length;
+    for (const one of inside) open.push(one);
+  }
+  return members;
 }
 
 function readRubric(request: RubricRequest, json: unknown): ReadReply {

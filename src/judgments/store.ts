@@ -1,5 +1,5 @@
 /**
- * Where judgments are kept: a two-method interface and its in-memory form (command line, tests). The Worker's form is
+ * Where judgments are kept: a small interface and its in-memory form (command line, tests). The Worker's form is
  * functions/storage/judgments.ts; test/contract/judgment-store.case.ts holds both to the same behaviour.
  *
  * A store may forget and may miss what was just written; it never returns a judgment under a key that is not its own.
@@ -16,6 +16,8 @@ export interface JudgmentStore {
   get(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
   /** Stores a judgment under its key, over what is there. Resolves when it is stored, not before. */
   put(judgment: Judgment): Promise<StoreReceipt>;
+  /** Takes note of a judgment that a desk has stored, so that a read may find it before the platform shows it. */
+  remember(judgment: Judgment): void;
 }
 
 /** A store in memory, unbounded: for the command line and tests. `records` holds JSON text by key. */
@@ -32,6 +34,9 @@ export function createMemoryJudgmentStore(records: Map<string, string> = new Map
     async put(judgment) {
       records.set(judgment.key, JSON.stringify(judgment));
       return { ok: true };
+    },
+    remember(judgment) {
+      records.set(judgment.key, JSON.stringify(judgment));
     },
   };
 }

@@ -10,7 +10,7 @@ import { citationsSchema, rubricSchema } from './reply-schema.ts';
 import { dataBlock } from './untrusted.ts';
 
 /** SHA-256 (hex) of the current templates. */
-export const TEMPLATE_DIGEST = 'a538ac7c85cf3e1c2f662ec6c08edabf23ad3dbdc39179d13e5e0658c3cc26c0';
+export const TEMPLATE_DIGEST = 'b2539bee4de6446baf3193a048c323b7006b8bb5373e2f6211fe733f2a90ee4f';
 
 /** Computes the digest from the texts, the schemas, the shape of a data block and the reader's version. */
 export function computeTemplateDigest(): Promise<string> {

@@ -36,7 +36,9 @@ export const REFINER_FIELDS = {
 export const refinerRecipeSchema = z
   .strictObject({
     family: z.literal('refiner'),
-    judging: z.literal('joint').describe('One judge call for all criteria of a rollout.'),
+    judging: z
+      .enum(['joint', 'per_criterion'])
+      .describe('One judge call for all criteria of a rollout, or one for each (dr-tulu; to measure halo and order).'),
     judge_static: z.boolean().describe('Ask about the static V3 set at all.'),
     verbatim_gate: z.boolean().describe('A claim that copies whole source sentences is supported without a judge.'),
     answer: z.enum(['first', 'last']).describe('Which closed answer block outside <think> is judged.'),

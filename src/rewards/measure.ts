@@ -1,11 +1,11 @@
 /** Measure: a plan and the judgments that were had in, facts out. What could not be had stays unscored, with its reason. */
 import { answersRequest } from '../judgments/answers.ts';
-import type { CitationsRequest, CitationVerdicts, JudgmentOutcome, RubricRequest } from '../judgments/types.ts';
+import type { CitationVerdicts, CriterionScore, JudgmentOutcome } from '../judgments/types.ts';
 import type { CriterionFact, Observed, RefinerFacts, StatementFact } from './facts.ts';
-import type { Ask, PlannedClaim, RefinerPlan } from './plan.ts';
+import type { PlannedClaim, RefinerPlan } from './plan.ts';
 
-/** The outcome of each request that the plan holds. A request without an outcome counts as a missing judgment. */
-export type Outcomes = { readonly rubric?: JudgmentOutcome; readonly citations?: JudgmentOutcome };
+/** The outcomes of the plan's requests, in their order. A request without an outcome counts as a missing judgment. */
+export type Outcomes = { readonly rubric: readonly JudgmentOutcome[]; readonly citations?: JudgmentOutcome };
 
 /** Facts of one refiner rollout. Judgments that do not answer their request exactly are refused, never guessed at. */
 export function measure(plan: RefinerPlan, outcomes: Outcomes): RefinerFacts {
@@ -26,22 +26,24 @@ function unscored(reason: Unscored['reason']): Unscored {
   return { status: 'unscored', reason };
 }
 
-function isAsked<R extends RubricRequest | CitationsRequest>(ask: Ask<R>): ask is R {
-  return typeof ask === 'object';
-}
-
-function measureRubric(plan: RefinerPlan, outcome: JudgmentOutcome | undefined): Observed<readonly CriterionFact[]> {
-  if (!isAsked(plan.rubric)) return unscored('not_measured');
-  if (outcome === undefined) return unscored('judgment_missing');
-  if (!outcome.ok) return unscored(outcome.failure.reason);
-  const verdicts = outcome.judgment.verdicts;
-  if (verdicts.kind !== 'rubric' || !answersRequest(plan.rubric, verdicts)) return unscored('judgment_record_invalid');
+/** Every rubric judgment must be had: criteria that were judged apart are one mean all the same. */
+function measureRubric(plan: RefinerPlan, outcomes: readonly JudgmentOutcome[]): Observed<readonly CriterionFact[]> {
+  if (typeof plan.rubric === 'string') return unscored('not_measured');
+  const scores = new Map<string, CriterionScore>();
+  for (const [position, request] of plan.rubric.entries()) {
+    const outcome = outcomes[position];
+    if (outcome === undefined) return unscored('judgment_missing');
+    if (!outcome.ok) return unscored(outcome.failure.reason);
+    const verdicts = outcome.judgment.verdicts;
+    if (verdicts.kind !== 'rubric' || !answersRequest(request, verdicts)) return unscored('judgment_record_invalid');
+    for (const { key, score } of verdicts.criteria) scores.set(key, score);
+  }
   return {
     status: 'scored',
-    observed: plan.criteria.map(({ key, origin, polarity, weight }, position) => {
-      const verdict = verdicts.criteria[position];
-      if (verdict === undefined) throw new Error(`measure: no verdict for ${key} after it was checked`);
-      return { origin, polarity, weight, score: verdict.score };
+    observed: plan.criteria.map(({ key, origin, polarity, weight }) => {
+      const score = scores.get(key);
+      if (score === undefined) throw new Error(`measure: no verdict for ${key} after it was checked`);
+      return { origin, polarity, weight, score };
     }),
   };
 }

@@ -35,7 +35,8 @@ export type RefinerPlan = {
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
   readonly claims: readonly PlannedClaim[];
-  readonly rubric: Ask<RubricRequest>;
+  /** All criteria in one request, or each in one of its own (`judging`). */
+  readonly rubric: Ask<readonly RubricRequest[]>;
   readonly citations: Ask<CitationsRequest>;
 };
 
@@ -74,7 +75,7 @@ export function plan(rollout: Rollout, recipe: RefinerRecipe, options: PlanOptio
       parsed,
       criteria,
       claims,
-      rubric: wanted('rubric') ? rubricRequest(rollout, sources, parsed, criteria) : 'not_needed',
+      rubric: wanted('rubric') ? rubricRequests(rollout, sources, parsed, criteria, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(rollout, sources, parsed, claims) : 'not_needed',
     },
   };
@@ -129,23 +130,31 @@ function judgedSources(sources: SourceSet): RubricRequest['sources'] {
   return sources.list.map(({ id, title, text }) => (title === undefined ? { id, text } : { id, title, text }));
 }
 
-function rubricRequest(
+function rubricRequests(
   rollout: Rollout,
   sources: SourceSet,
   parsed: ParsedResponse,
   criteria: readonly Criterion[],
-): Ask<RubricRequest> {
+  recipe: RefinerRecipe,
+): Ask<readonly RubricRequest[]> {
   const span = parsed.answer;
   if (span === null) return 'not_needed';
-  return {
+  const judged = criteria.map(({ key, title, description }) =>
+    title === undefined ? { key, description } : { key, title, description },
+  );
+  const whole: RubricRequest = {
     kind: 'rubric',
     question: rollout.question,
     sources: judgedSources(sources),
-    criteria: criteria.map(({ key, title, description }) =>
-      title === undefined ? { key, description } : { key, title, description },
-    ),
+    criteria: judged,
     answer: rollout.response.slice(span.start, span.end),
   };
+  switch (recipe.judging) {
+    case 'joint':
+      return [whole];
+    case 'per_criterion':
+      return judged.map((criterion) => ({ ...whole, criteria: [criterion] }));
+  }
 }
 
 function citationsRequest(

@@ -19,7 +19,7 @@ import type { ResolvedRecipe } from '../recipes/resolve.ts';
 import type { ScoreResponse } from '../schema/score.ts';
 import { compose } from './compose.ts';
 import { measure, type Outcomes } from './measure.ts';
-import { type Ask, plan, type RefinerPlan } from './plan.ts';
+import { plan, type RefinerPlan } from './plan.ts';
 import { reportJudgment, reportRollout } from './report.ts';
 import type { Rollout } from './rollout.ts';
 import type { RefinerScore } from './score.ts';
@@ -79,17 +79,17 @@ function wantedBy({ rubric, citations, parsed }: RefinerPlan): WantedJudgment[] 
   const cited = new Set(
     parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))),
   );
-  return [rubric, citations]
-    .filter((ask: Ask<JudgmentRequest>) => typeof ask === 'object')
-    .map((request) => ({ request, cited }));
+  const requests: JudgmentRequest[] = [];
+  if (typeof rubric === 'object') requests.push(...rubric);
+  if (typeof citations === 'object') requests.push(citations);
+  return requests.map((request) => ({ request, cited }));
 }
 
 function outcomesOf(judgments: readonly ObtainedJudgment[]): Outcomes {
-  const outcome = (kind: JudgmentKind): JudgmentOutcome | undefined =>
-    judgments.find((obtained) => obtained.kind === kind)?.outcome;
-  const rubric = outcome('rubric');
-  const citations = outcome('citations');
-  return { ...(rubric === undefined ? {} : { rubric }), ...(citations === undefined ? {} : { citations }) };
+  const of = (kind: JudgmentKind): JudgmentOutcome[] =>
+    judgments.flatMap((obtained) => (obtained.kind === kind ? [obtained.outcome] : []));
+  const [citations] = of('citations');
+  return { rubric: of('rubric'), ...(citations === undefined ? {} : { citations }) };
 }
 
 function missingOf(judgments: readonly ObtainedJudgment[]): { kind: JudgmentKind; key: string }[] {

@@ -3,19 +3,27 @@ import * as z from 'zod';
 
 export const healthSchema = z.strictObject({ status: z.literal('ok') });
 
+const stateFields = {
+  name: z.string(),
+  reachable: z.boolean().describe('It answers, as what it should be, and lets us in.'),
+  model_present: z.boolean().nullable().describe('Whether the configured model is served; null = nobody could say.'),
+  last_error: z.string().nullable().describe('The last failure reason that this isolate saw.'),
+};
+
 export const readinessSchema = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
   reason: z
-    .enum(['judge_unconfigured', 'judge_unreachable'])
+    .enum(['judge_unconfigured', 'judge_unreachable', 'judge_model_missing'])
     .nullable()
     .describe('Why requests that need a judgment and name no judge would fail.'),
   default_judge: z.string().nullable(),
   judges: z.array(
     z.strictObject({
-      name: z.string(),
+      ...stateFields,
       model: z.string(),
-      reachable: z.boolean(),
-      last_error: z.string().nullable().describe('The last failure reason that this isolate saw.'),
+      routes: z
+        .array(z.strictObject(stateFields))
+        .describe('The backends behind the judge, in the order they are tried.'),
     }),
   ),
 });

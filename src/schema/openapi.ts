@@ -8,6 +8,7 @@ import { RECIPE_NAMES } from '../recipes/resolve.ts';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from './findings.ts';
 import { healthSchema, readinessSchema } from './health.ts';
 import { judgmentSchema } from './judgment.ts';
+import { exportRequestSchema, importReportSchema, issuerKeysSchema } from './judgment-files.ts';
 import { problemSchema } from './problem.ts';
 import { criterionInputSchema, sourceInputSchema } from './rollout.ts';
 import { componentSchema, recipeInputSchema, scoreRequestSchema, scoreResponseSchema } from './score.ts';
@@ -15,15 +16,22 @@ import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from './
 
 type Json = Readonly<Record<string, unknown>>;
 
+const JSON_MEDIA = 'application/json';
+const JSON_LINES = 'application/jsonl';
+
+/** With `media` the schema describes one line. */
+type RouteReply = { readonly description: string; readonly schema: string | null; readonly media?: typeof JSON_LINES };
+
 type Route = {
   readonly method: 'get' | 'post';
   readonly path: string;
   readonly summary: string;
   /** `null` = public, `any` = any key. */
-  readonly scope: 'verify' | 'score' | 'any' | null;
+  readonly scope: 'verify' | 'score' | 'admin' | 'any' | null;
   readonly query?: z.ZodObject;
   readonly request?: string;
-  readonly replies: Readonly<Record<number, { readonly description: string; readonly schema: string | null }>>;
+  readonly requestMedia?: typeof JSON_LINES;
+  readonly replies: Readonly<Record<number, RouteReply>>;
   readonly problems: readonly number[];
 };
 
@@ -78,6 +86,33 @@ export const ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The reward, or null with the reason.', schema: 'ScoreResponse' } },
     problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
   },
+  {
+    method: 'get',
+    path: '/v1/keys',
+    summary: 'Public keys by which judgments of this deployment can be checked.',
+    scope: 'any',
+    replies: { 200: { description: 'The current key and previous ones.', schema: 'IssuerKeys' } },
+    problems: [...KEY_PROBLEMS, 422],
+  },
+  {
+    method: 'post',
+    path: '/v1/judgments:export',
+    summary: 'Judgments by their keys as JSON lines; absent keys are named, and the last line counts the others.',
+    scope: 'score',
+    request: 'ExportRequest',
+    replies: { 200: { description: 'One judgment a line.', schema: 'Judgment', media: JSON_LINES } },
+    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+  },
+  {
+    method: 'post',
+    path: '/v1/judgments:import',
+    summary: 'Takes in exported judgments that a trusted issuer signed. Nothing is overwritten.',
+    scope: 'admin',
+    request: 'Judgment',
+    requestMedia: JSON_LINES,
+    replies: { 200: { description: 'What became of the lines.', schema: 'ImportReport' } },
+    problems: [400, 422, ...KEY_PROBLEMS],
+  },
 ];
 
 /** Builds the document. @param version of the API, from package.json. */
@@ -106,10 +141,10 @@ function pathsOf(routes: readonly Route[]): Json {
   return Object.fromEntries(routes.map((route) => [route.path, { [route.method]: operation(route) }]));
 }
 
-function operation({ summary, scope, query, request, replies, problems }: Route): Json {
-  const answers = Object.entries(replies).map(([status, { description, schema }]): [string, Json] => [
+function operation({ summary, scope, query, request, requestMedia, replies, problems }: Route): Json {
+  const answers = Object.entries(replies).map(([status, { description, schema, media }]): [string, Json] => [
     status,
-    { description, content: { 'application/json': { schema: schema === null ? { type: 'object' } : ref(schema) } } },
+    { description, content: { [media ?? JSON_MEDIA]: { schema: schema === null ? { type: 'object' } : ref(schema) } } },
   ]);
   const refusals = problems.map((status): [string, Json] => [
     String(status),
@@ -122,7 +157,7 @@ function operation({ summary, scope, query, request, replies, problems }: Route)
     ...(query === undefined ? {} : { parameters: parametersOf(query) }),
     ...(request === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: ref(request) } } } }),
+      : { requestBody: { required: true, content: { [requestMedia ?? JSON_MEDIA]: { schema: ref(request) } } } }),
     responses: Object.fromEntries([...answers, ...refusals]),
   };
 }
@@ -141,6 +176,7 @@ function ref(name: string): Json {
 const REQUESTS = {
   VerifyRequest: verifyRequestSchema,
   ScoreRequest: scoreRequestSchema,
+  ExportRequest: exportRequestSchema,
   RecipeInput: recipeInputSchema,
   RefinerRecipe: refinerRecipeSchema,
   RefinerRecipeChange: z
@@ -154,6 +190,8 @@ const REPLIES = {
   VerifyResponse: verifyResponseSchema,
   ScoreResponse: scoreResponseSchema,
   Judgment: judgmentSchema,
+  ImportReport: importReportSchema,
+  IssuerKeys: issuerKeysSchema,
   Readiness: readinessSchema,
   Health: healthSchema,
   Problem: problemSchema,

@@ -1,9 +1,17 @@
 /** Reading what a server sends without trusting it to stop: whole texts and event streams, up to a number of bytes. */
 import { createParser } from 'eventsource-parser';
 
+/** The connection broke while a body was read. Says nothing more: what it knows are hosts and ports of the inside. */
+export class BrokenBodyError extends Error {
+  constructor() {
+    super('the connection broke while its body was read');
+    this.name = 'BrokenBodyError';
+  }
+}
+
 /**
  * The text of a body, or `null` if it is larger than `maxBytes`. The rest of a larger one is not read.
- * @throws what the connection throws when it breaks.
+ * @throws BrokenBodyError
  */
 export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string | null> {
   if (body === null) return '';
@@ -24,7 +32,7 @@ export type EventsEnd = 'stopped' | 'ended' | 'too_large';
 /**
  * Hands the data of each server-sent event to `onData` until it says stop, the stream ends or is larger than `maxBytes`.
  * An event that the stream breaks off in is never handed on.
- * @throws what the connection throws when it breaks.
+ * @throws BrokenBodyError
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
@@ -55,11 +63,15 @@ async function readChunks(
 ): Promise<boolean> {
   const reader = body.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(breakOff);
     if (done) return true;
     if (onChunk(value) === 'stop') {
-      await reader.cancel();
+      await reader.cancel().catch(breakOff);
       return false;
     }
   }
+}
+
+function breakOff(): never {
+  throw new BrokenBodyError();
 }

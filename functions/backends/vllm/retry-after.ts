@@ -13,7 +13,8 @@ export function retryAfterSeconds(headers: Headers, now_ms: number): number | nu
   const text = headers.get('retry-after');
   const seconds = numberOf(text);
   if (seconds !== null) return bounded(seconds);
-  const date = text === null ? Number.NaN : Date.parse(text);
+  // `Date.parse` reads much that is no HTTP date; those begin with a weekday.
+  const date = text !== null && /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : bounded((date - now_ms) / 1000);
 }
 

@@ -56,12 +56,19 @@ describe('what is settled before judging', () => {
 describe('what is asked', () => {
   it('both judgments share question and sources, and the answer keeps its tags', () => {
     const { rubric, citations } = planned(ROLLOUT.response);
-    expect(rubric).toMatchObject({ kind: 'rubric', question: ROLLOUT.question });
     if (typeof rubric !== 'object' || typeof citations !== 'object') throw new Error('both are asked');
-    expect(rubric.answer).toContain('<snippet id=S1>');
-    expect(rubric.sources).toEqual(citations.sources);
-    expect(rubric.criteria.map(({ key }) => key)).toEqual(['c1', 'c2', 'c3', 'c4']);
-    expect(rubric.criteria.slice(1).map(({ title }) => title)).toEqual(STATIC_V3.map(({ title }) => title));
+    expect(rubric).toHaveLength(1);
+    const [joint] = rubric;
+    expect(joint).toMatchObject({ kind: 'rubric', question: ROLLOUT.question, sources: citations.sources });
+    expect(joint?.answer).toContain('<snippet id=S1>');
+    expect(joint?.criteria.map(({ key }) => key)).toEqual(['c1', 'c2', 'c3', 'c4']);
+    expect(joint?.criteria.slice(1).map(({ title }) => title)).toEqual(STATIC_V3.map(({ title }) => title));
+  });
+
+  it('each criterion by itself under per_criterion, with the same keys', () => {
+    const { rubric } = planned(ROLLOUT.response, { ...RECIPE, judging: 'per_criterion' });
+    if (typeof rubric !== 'object') throw new Error('the rubric is asked');
+    expect(rubric.map(({ criteria }) => criteria.map(({ key }) => key))).toEqual([['c1'], ['c2'], ['c3'], ['c4']]);
   });
 
   it('nothing that cannot change the reward, unless everything is measured', () => {

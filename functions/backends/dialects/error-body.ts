@@ -13,9 +13,9 @@ export type BackendError = {
 };
 
 const describedSchema = z.object({
-  message: z.unknown(),
-  type: z.unknown(),
-  code: z.unknown(),
+  message: z.unknown().optional(),
+  type: z.unknown().optional(),
+  code: z.unknown().optional(),
 });
 
 const errorSchema = z.union([

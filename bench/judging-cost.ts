@@ -1,0 +1,76 @@
+/**
+ * What judging a group costs: two joint calls a sample against one call a criterion, two a cited claim and one an uncited
+ * statement. Calls, prompt tokens, and prompt tokens that an ideal prefix cache does not save. Tokens are estimated from
+ * above (`estimateTokens`); with a server, its own usage is printed beside them.
+ *
+ *     node bench/judging-cost.ts [--url http://127.0.0.1:8000 --model NAME [--key KEY]]
+ *
+ * Aims (issue "Judging for real"): at least 20 times fewer calls, 8 times fewer uncached prompt tokens.
+ */
+import { parseArgs } from 'node:util';
+import { estimateTokens } from '../src/judgments/budget.ts';
+import { CLAIMS, CRITERIA, groupRequests, SAMPLES, STATEMENTS } from './judging-cost/group.ts';
+import { uncachedTokens } from './judging-cost/prefix-cache.ts';
+import { jointPrompts, type Prompt, separatePrompts } from './judging-cost/prompts.ts';
+import { type ServerUsage, usageOf } from './judging-cost/server.ts';
+
+/** Multiples of the typical rollout's tool output. */
+const SOURCE_LENGTHS = [1, 2, 4];
+
+type Cost = { readonly name: string; readonly calls: number; readonly prompt: number; readonly uncached: number };
+
+function costOf(name: string, prompts: readonly Prompt[]): Cost {
+  const prompt = prompts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  return { name, calls: prompts.length, prompt, uncached: uncachedTokens(prompts, estimateTokens) };
+}
+
+function printCosts(rows: readonly Cost[]): void {
+  const [first, ...others] = rows;
+  if (first === undefined) return;
+  const line = (...cells: readonly string[]): string =>
+    cells.map((cell, column) => (column === 0 ? cell.padEnd(34) : cell.padStart(16))).join('');
+  console.log(line('', 'calls', 'prompt tokens', 'uncached'));
+  const count = (value: number): string => value.toLocaleString('en');
+  for (const { name, calls, prompt, uncached } of rows) {
+    console.log(line(name, count(calls), count(prompt), count(uncached)));
+  }
+  const ratio = (other: number, own: number): string => `${(other / own).toFixed(1)} x`;
+  for (const { calls, prompt, uncached } of others) {
+    const ratios = [ratio(calls, first.calls), ratio(prompt, first.prompt), ratio(uncached, first.uncached)];
+    console.log(line('  joint costs less by', ...ratios));
+  }
+}
+
+const { values } = parseArgs({
+  options: { url: { type: 'string' }, model: { type: 'string' }, key: { type: 'string' } },
+});
+
+console.log(
+  `A group of ${SAMPLES} samples, each with ${CLAIMS} cited claims, ${STATEMENTS} uncited statements, ${CRITERIA} criteria.\n` +
+    'Estimated, ideal prefix cache. The saving grows with the sources: they are shared once a group here, and sent with\n' +
+    'every claim there.',
+);
+for (const length of SOURCE_LENGTHS) {
+  const group = await groupRequests(length);
+  const chars = (group[0]?.rubric.sources ?? []).reduce((sum, { text }) => sum + text.length, 0);
+  console.log(`\nSources of ${(chars / 1000).toFixed(0)} KB together`);
+  printCosts([
+    costOf('joint: 2 calls a sample', jointPrompts(group)),
+    costOf('separate: 49 calls a sample', separatePrompts(group)),
+  ]);
+}
+
+if (values.url !== undefined) {
+  if (values.model === undefined) throw new Error('--url needs --model');
+  const group = await groupRequests(1);
+  const server = { url: values.url, model: values.model, key: values.key ?? null };
+  console.log(`\nAs counted by ${values.url} (one token of reply a call)`);
+  const reported = (name: string, { calls, prompt_tokens, cached_tokens }: ServerUsage): Cost => {
+    if (cached_tokens === null)
+      console.log('The server does not report cached tokens (--enable-prompt-tokens-details).');
+    return { name, calls, prompt: prompt_tokens, uncached: prompt_tokens - (cached_tokens ?? 0) };
+  };
+  const ours = reported('joint: 2 calls a sample', await usageOf(server, jointPrompts(group)));
+  const theirs = reported('separate: 49 calls a sample', await usageOf(server, separatePrompts(group)));
+  printCosts([ours, theirs]);
+}

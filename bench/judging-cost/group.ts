@@ -1,0 +1,72 @@
+/**
+ * A group as a trainer sends it: one question, one tool output, `SAMPLES` answers, each with 14 cited claims and 14 uncited
+ * statements, and 7 criteria (the row's four and the static three). Made of the typical rollout's own sources, with every
+ * sentence changed, so that nothing is settled without a judge.
+ */
+import { parseSources } from '../../src/citations/sources.ts';
+import type { CitationsRequest, RubricRequest } from '../../src/judgments/types.ts';
+import { resolveRecipe } from '../../src/recipes/resolve.ts';
+import { plan } from '../../src/rewards/plan.ts';
+import type { Rollout } from '../../src/rewards/rollout.ts';
+import { typicalRollout } from '../typical-rollout.ts';
+
+export const SAMPLES = 8;
+export const CLAIMS = 14;
+export const STATEMENTS = 14;
+export const CRITERIA = 7;
+
+export type SampleRequests = { readonly rubric: RubricRequest; readonly citations: CitationsRequest };
+
+/** @param length of the sources, as a multiple of the typical rollout's; what the answers say stays the same. */
+export async function groupRequests(length: number): Promise<SampleRequests[]> {
+  const typical = typicalRollout();
+  const sources = parseSources(typical.tool_output).list;
+  const sentences = sources.flatMap(({ id, text }) =>
+    text
+      .split(/(?<=[.!?])\s+/)
+      .filter((sentence) => sentence.length > 60 && sentence.length < 220)
+      .map((sentence) => ({ id, sentence: sentence.replace(/[<>]/g, '') })),
+  );
+  const recipe = await resolveRecipe('refiner-gpt54-instance-rubric');
+  if (!recipe.ok) throw new Error('groupRequests: no recipe');
+  return Array.from({ length: SAMPLES }, (_, sample) => {
+    const pick = (position: number) => {
+      const found = sentences[(sample * 31 + position * 7) % sentences.length];
+      if (found === undefined) throw new Error('groupRequests: the rollout has no sentences');
+      return found;
+    };
+    const parts: string[] = [];
+    for (let i = 0; i < CLAIMS; i++) {
+      const { id, sentence } = pick(i);
+      const also = i % 3 === 0 ? pick(i + 40).id : id;
+      const ids = also === id ? id : `${id},${also}`;
+      parts.push(`<snippet id=${ids}>${reworded(sentence, `Sample ${sample} found`)}</snippet>`);
+      parts.push(reworded(pick(i + 60).sentence, `As answer ${sample} sees it`));
+    }
+    const rollout: Rollout = {
+      question: typical.question,
+      sources: sources.map(({ id, text }) => ({ id, text: Array(length).fill(text).join(' ') })),
+      response: `<answer>${parts.join(' ')}</answer>`,
+      positive_rubrics: [
+        { description: 'Explains why the French attempt failed and what the Americans did differently.' },
+        { description: 'Describes how the locks lift a ship and where the water comes from.' },
+        { description: 'Says when and how control of the canal passed to Panama.' },
+      ],
+      negative_rubrics: [{ description: 'Gives the year of the opening or of the expansion wrongly.' }],
+    };
+    const planned = plan(rollout, recipe.resolved.recipe);
+    if (!planned.ok) throw new Error(`groupRequests: ${JSON.stringify(planned.problems)}`);
+    const { rubric: rubrics, citations } = planned.plan;
+    if (typeof rubrics !== 'object' || typeof citations !== 'object') throw new Error('groupRequests: nothing to ask');
+    const [rubric] = rubrics;
+    if (rubric === undefined || rubrics.length > 1) throw new Error('groupRequests: expected one joint rubric request');
+    const counts = [rubric.criteria.length, citations.claims.length, citations.statements.length];
+    if (counts.join() !== [CRITERIA, CLAIMS, STATEMENTS].join()) throw new Error(`groupRequests: counts are ${counts}`);
+    return { rubric, citations };
+  });
+}
+
+function reworded(sentence: string, opening: string): string {
+  const words = sentence.replace(/[.!?]+$/, '').split(/\s+/);
+  return `${opening} that ${words.slice(1).join(' ')}.`;
+}

@@ -1,0 +1,37 @@
+/**
+ * Workers AI on this machine: bound as AI by wrangler.dev.toml, since the real binding needs an account even in
+ * `wrangler dev`. It answers under one model name that says what it is, so that no judgment of its can be taken for a
+ * model's: its verdicts are the first that the schema allows.
+ */
+import { WorkerEntrypoint } from 'cloudflare:workers';
+import { replyForSchema } from './schema-reply.ts';
+
+/** The only model there is. Configure it with `"json_schema_shape": "flat"`. */
+const FAKE_MODEL = '@fake/first-allowed';
+
+/** An estimate, so that usage is never zero. */
+const CHARS_PER_TOKEN = 4;
+
+type Inputs = {
+  readonly messages?: readonly { readonly content: string }[];
+  readonly response_format?: { readonly json_schema?: unknown };
+};
+
+export default class FakeAi extends WorkerEntrypoint {
+  async run(model: string, inputs: Inputs): Promise<unknown> {
+    // The real binding's words for it.
+    if (model !== FAKE_MODEL) throw new Error(`5007: No such model ${model} or task`);
+    const response = replyForSchema(inputs.response_format?.json_schema);
+    const tokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
+    const prompt = (inputs.messages ?? []).reduce((sum, { content }) => sum + tokens(content), 0);
+    const completion = tokens(JSON.stringify(response));
+    return {
+      response,
+      usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+    };
+  }
+
+  override async fetch(): Promise<Response> {
+    return new Response('the fake AI worker answers AI.run only', { status: 404 });
+  }
+}

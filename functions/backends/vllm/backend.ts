@@ -1,0 +1,139 @@
+/**
+ * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a router before them). One request,
+ * no retry. Whatever the server does, the outcome is a whole completion of the pinned model or a typed failure, at the
+ * deadline at the latest.
+ */
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/backend.ts';
+import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import { pinnedModel, type VllmConfig } from '../config.ts';
+import { withDeadline } from '../deadline.ts';
+import { ChatCompletionReader } from '../dialects/chat-completion.ts';
+import { errorInText } from '../dialects/error-body.ts';
+import { failureOfStatus } from '../dialects/status.ts';
+import { backendFailure, failed } from '../failures.ts';
+import { BrokenBodyError, readEvents, readText } from './bounded-body.ts';
+import { completionBody, completionsUrl, credentials } from './request.ts';
+import { retryAfterSeconds } from './retry-after.ts';
+import type { Transport } from './transport.ts';
+
+/** A stream spends about 250 bytes of framing on each token; this is room for some 100,000 tokens. */
+const MAX_STREAM_BYTES = 32 * 1024 * 1024;
+/** Error bodies are read to tell what they are, not to keep them. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** @param now_ms the wall clock, for dates in `Retry-After`. */
+export function createVllmBackend(config: VllmConfig, transport: Transport, now_ms: () => number): ChatBackend {
+  return {
+    name: config.name,
+    model: pinnedModel(config),
+    context_tokens: config.context_tokens,
+    async complete(request, { deadline_ms }) {
+      const result = await withDeadline(deadline_ms, (signal) => exchange(config, transport, now_ms, request, signal));
+      return result.expired ? failed(timedOut()) : result.value;
+    },
+  };
+}
+
+async function exchange(
+  config: VllmConfig,
+  transport: Transport,
+  now_ms: () => number,
+  request: CompletionRequest,
+  signal: AbortSignal,
+): Promise<CompletionOutcome> {
+  const init: RequestInit = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...credentials(config) },
+    body: completionBody(config, request),
+    redirect: 'manual',
+    signal,
+  };
+  let response: Response;
+  try {
+    response = await transport(completionsUrl(config), init);
+  } catch {
+    // The error names hosts and ports of the inside; that nothing answered is all there is to say.
+    return failed(signal.aborted ? timedOut() : backendFailure('judge_unreachable', 'the backend cannot be reached'));
+  }
+  const reader = new ChatCompletionReader({
+    answers_as: config.answers_as ?? config.model,
+    pinned: pinnedModel(config),
+    echo: 'must',
+  });
+  try {
+    return await readResponse(response, reader, now_ms);
+  } catch (error) {
+    if (!(error instanceof BrokenBodyError)) throw error;
+    if (reader.finished) return reader.outcome();
+    return failed(signal.aborted ? timedOut() : brokeOff());
+  }
+}
+
+async function readResponse(
+  response: Response,
+  reader: ChatCompletionReader,
+  now_ms: () => number,
+): Promise<CompletionOutcome> {
+  if (response.status !== 200) {
+    const text = await readText(response.body, MAX_ERROR_BYTES);
+    const retryAfter = retryAfterSeconds(response.headers, now_ms());
+    return failed(failureOfStatus(response.status, text === null ? null : errorInText(text), retryAfter));
+  }
+  switch (mediaType(response.headers)) {
+    case 'text/event-stream':
+      return readStream(response, reader);
+    case 'application/json':
+      return readWhole(response, reader);
+    default:
+      return failed(backendFailure('judge_not_an_api', 'the backend answered with a page that is no API reply'));
+  }
+}
+
+function mediaType(headers: Headers): string {
+  return (headers.get('content-type') ?? '').split(';', 1).join('').trim().toLowerCase();
+}
+
+async function readStream(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
+  if (response.body === null) return failed(brokeOff());
+  let failure: JudgeFailure | null = null;
+  const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
+    // It says that the stream is over, not that the reply is whole: that is what `finish_reason` is for.
+    if (data === '[DONE]') return 'stop';
+    failure = acceptText(reader, data);
+    return failure === null ? 'more' : 'stop';
+  });
+  if (failure !== null) return failed(failure);
+  if (end === 'too_large') return failed(tooLarge());
+  return reader.outcome();
+}
+
+/** For servers and proxies that do not stream although they were asked to. */
+async function readWhole(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
+  const text = await readText(response.body, MAX_STREAM_BYTES);
+  if (text === null) return failed(tooLarge());
+  const failure = acceptText(reader, text);
+  return failure === null ? reader.outcome() : failed(failure);
+}
+
+function acceptText(reader: ChatCompletionReader, text: string): JudgeFailure | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return brokeOff();
+    throw error;
+  }
+  return reader.accept(value);
+}
+
+function timedOut(): JudgeFailure {
+  return backendFailure('judge_timeout', 'the backend had not finished its reply at the deadline');
+}
+
+function brokeOff(): JudgeFailure {
+  return backendFailure('judge_interrupted', 'the reply broke off');
+}
+
+function tooLarge(): JudgeFailure {
+  return backendFailure('judge_reply_cut', `the reply is larger than ${MAX_STREAM_BYTES} bytes`);
+}

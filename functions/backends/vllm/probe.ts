@@ -1,0 +1,57 @@
+/** Asking a server how it is: `GET /v1/models` with our credentials. Costs no GPU time. */
+import * as z from 'zod';
+import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import type { VllmConfig } from '../config.ts';
+import { withDeadline } from '../deadline.ts';
+import { failureOfStatus } from '../dialects/status.ts';
+import { backendFailure } from '../failures.ts';
+import type { Probe } from '../route.ts';
+import { readText } from './bounded-body.ts';
+import { credentials, modelsUrl } from './request.ts';
+import type { Transport } from './transport.ts';
+
+const PROBE_DEADLINE_MS = 5_000;
+const MAX_MODEL_LIST_BYTES = 1024 * 1024;
+
+const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+/** Whether the server answers as an API that lets us in, and whether it serves the configured model. Never rejects. */
+export async function probeServer(config: VllmConfig, transport: Transport): Promise<Probe> {
+  const result = await withDeadline(PROBE_DEADLINE_MS, (signal) => listModels(config, transport, signal));
+  if (result.expired) return unreachable(backendFailure('judge_timeout', 'the list of models did not come in time'));
+  return result.value;
+}
+
+async function listModels(config: VllmConfig, transport: Transport, signal: AbortSignal): Promise<Probe> {
+  let text: string | null;
+  try {
+    const response = await transport(modelsUrl(config), {
+      headers: { accept: 'application/json', ...credentials(config) },
+      redirect: 'manual',
+      signal,
+    });
+    if (response.status !== 200) return unreachable(failureOfStatus(response.status, null, null));
+    text = await readText(response.body, MAX_MODEL_LIST_BYTES);
+  } catch {
+    return unreachable(backendFailure('judge_unreachable', 'the backend cannot be reached'));
+  }
+  const listed = text === null ? null : modelsIn(text);
+  if (listed === null) return unreachable(backendFailure('judge_not_an_api', 'no list of models came back'));
+  return { reachable: true, model_present: listed.includes(config.model), failure: null };
+}
+
+function modelsIn(text: string): readonly string[] | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  const parsed = modelListSchema.safeParse(value);
+  return parsed.success ? parsed.data.data.map(({ id }) => id) : null;
+}
+
+function unreachable(failure: JudgeFailure): Probe {
+  return { reachable: false, model_present: null, failure };
+}

@@ -1,0 +1,92 @@
+/**
+ * Judgments as files (`POST /v1/judgments:export`, `:import`) and the keys that vouch for them (`GET /v1/keys`). Both
+ * directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
+ */
+import { Hono } from 'hono';
+import { type ImportReport, importJudgments } from '../../src/judgments/import.ts';
+import type { IssuerKey } from '../../src/judgments/issuer.ts';
+import { readLines } from '../../src/judgments/jsonl.ts';
+import { exportJudgments } from '../../src/judgments/record-file.ts';
+import type { JudgmentStore } from '../../src/judgments/store.ts';
+import {
+  IMPORT_CHUNK_LINES,
+  MAX_IMPORT_LINE_BYTES,
+  MAX_IMPORT_LINES,
+  MAX_KV_BULK_KEYS,
+  MAX_REFUSED_LINES_LISTED,
+} from '../../src/limits.ts';
+import { exportRequestSchema, type IssuerKeysReply } from '../../src/schema/judgment-files.ts';
+import { emptyQuerySchema } from '../../src/schema/query.ts';
+import type { Environment } from '../environment.ts';
+import { createDeskClient } from '../objects/desk-client.ts';
+import { type IssuerKeys, issuerOf } from '../storage/issuer-settings.ts';
+import { requireScope } from './auth.ts';
+import { readJson, readQuery } from './body.ts';
+import type { AppEnvironment } from './context.ts';
+import { RequestError } from './errors.ts';
+
+/** @param storeOf the judgment store of an environment. */
+export function judgmentRoutes(storeOf: (environment: Environment) => JudgmentStore): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>()
+    .get('/v1/keys', async (c) => {
+      readQuery(c, emptyQuerySchema);
+      return c.json(describeKeys(await issuerKeysOf(c.env)));
+    })
+    .post('/v1/judgments:export', requireScope('score'), async (c) => {
+      readQuery(c, emptyQuerySchema);
+      const { keys } = await readJson(c, exportRequestSchema);
+      const lines = exportJudgments(storeOf(c.env), createDeskClient(c.env.JUDGE_DESK), keys, MAX_KV_BULK_KEYS);
+      return c.body(streamOf(lines), 200, { 'content-type': 'application/jsonl' });
+    })
+    .post('/v1/judgments:import', requireScope('admin'), async (c) => {
+      readQuery(c, emptyQuerySchema);
+      const { signing } = await issuerKeysOf(c.env);
+      const lines = readLines(chunksOf(c.req.raw), MAX_IMPORT_LINE_BYTES);
+      const limits = { lines: MAX_IMPORT_LINES, chunk: IMPORT_CHUNK_LINES, listed: MAX_REFUSED_LINES_LISTED };
+      const sink = createDeskClient(c.env.JUDGE_DESK).import;
+      const report: ImportReport = await importJudgments(lines, signing.known, sink, limits);
+      return c.json(report);
+    });
+}
+
+async function issuerKeysOf(environment: Environment): Promise<IssuerKeys> {
+  const issuer = await issuerOf(environment);
+  if (!issuer.ok) throw new RequestError({ reason: 'config_invalid', setting: issuer.setting });
+  return issuer;
+}
+
+function describeKeys({ current, previous }: IssuerKeys): IssuerKeysReply {
+  const described = (status: 'current' | 'previous') => (key: IssuerKey) => ({ ...key, status });
+  return {
+    v: 1,
+    keys: [...(current === null ? [] : [current]).map(described('current')), ...previous.map(described('previous'))],
+  };
+}
+
+function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await lines.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await lines.return(undefined);
+    },
+  });
+}
+
+/** @throws RequestError if the connection ends before the body does; what was imported by then stays. */
+async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.body === null) return;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      // The stream's error says no more than that the connection went away.
+      throw new RequestError({ reason: 'body_interrupted' });
+    });
+    if (done) return;
+    yield value;
+  }
+}

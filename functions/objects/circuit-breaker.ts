@@ -1,0 +1,112 @@
+/**
+ * Leaves a backend alone after failures in a row. After a rest one call goes as a probe; its success closes the circuit,
+ * its failure doubles the rest. Each desk has its own breaker and sees its own calls only.
+ */
+import type { JudgeFailure } from '../../src/judgments/types.ts';
+
+export type BreakerOptions = {
+  readonly failures: number;
+  readonly rest_ms: number;
+  readonly max_rest_ms: number;
+};
+
+/** What a call says of the backend's health. `unknown`: nothing, as it never got that far. */
+export type CallEvidence = 'up' | 'down' | 'unknown';
+
+/** `probe`: the one call that tries whether the backend is back. */
+export type Admission =
+  | { readonly ok: true; readonly probe: boolean }
+  | { readonly ok: false; readonly retry_after_s: number };
+
+export class CircuitBreaker {
+  readonly #options: BreakerOptions;
+  readonly #now: () => number;
+  #failuresInARow = 0;
+  #rest_ms: number;
+  /** `null` = closed. */
+  #openUntil: number | null = null;
+  #probing = false;
+
+  /** @param now a clock in milliseconds. */
+  constructor(options: BreakerOptions, now: () => number) {
+    this.#options = options;
+    this.#now = now;
+    this.#rest_ms = options.rest_ms;
+  }
+
+  /** Whether the circuit is open, without taking the probe. */
+  look(): Admission {
+    if (this.#openUntil === null) return { ok: true, probe: false };
+    const left = this.#openUntil - this.#now();
+    if (left > 0) return { ok: false, retry_after_s: Math.ceil(left / 1000) };
+    if (this.#probing) return { ok: false, retry_after_s: Math.ceil(this.#options.rest_ms / 1000) };
+    return { ok: true, probe: true };
+  }
+
+  /** Asks to make a call. Every admitted call is settled once. */
+  admit(): Admission {
+    const admission = this.look();
+    if (admission.ok && admission.probe) this.#probing = true;
+    return admission;
+  }
+
+  /**
+   * @param probe as the call was admitted.
+   * @param retryAfter_s what the backend itself asked for.
+   */
+  settle(evidence: CallEvidence, probe: boolean, retryAfter_s?: number): void {
+    if (probe) this.#probing = false;
+    switch (evidence) {
+      case 'up':
+        this.#failuresInARow = 0;
+        this.#openUntil = null;
+        this.#rest_ms = this.#options.rest_ms;
+        return;
+      case 'down':
+        this.#failuresInARow++;
+        // Calls that were under way when the circuit opened are no news.
+        if (this.#openUntil !== null && !probe) return;
+        if (probe) this.#rest_ms = Math.min(this.#rest_ms * 2, this.#options.max_rest_ms);
+        if (probe || this.#failuresInARow >= this.#options.failures) this.#open(retryAfter_s);
+        return;
+      case 'unknown':
+        return;
+    }
+  }
+
+  #open(retryAfter_s: number | undefined): void {
+    const wanted = retryAfter_s === undefined ? 0 : Math.min(retryAfter_s * 1000, this.#options.max_rest_ms);
+    this.#openUntil = this.#now() + Math.max(this.#rest_ms, wanted);
+  }
+}
+
+/** What a failure says of the backend. A reply that is no judgment proves that somebody is there. */
+export function evidenceOf({ reason }: JudgeFailure): CallEvidence {
+  switch (reason) {
+    case 'judge_timeout':
+    case 'judge_unreachable':
+    case 'judge_interrupted':
+    case 'judge_rate_limited':
+    case 'judge_overloaded':
+    case 'judge_error':
+    case 'judge_unauthorized':
+    case 'judge_not_an_api':
+      return 'down';
+    case 'judge_reply_cut':
+    case 'judge_refusal':
+    case 'judge_reply_invalid':
+    case 'judge_model_mismatch':
+    case 'judge_request_refused':
+    case 'judgment_record_invalid':
+      return 'up';
+    case 'judge_prompt_too_long':
+    case 'judge_unconfigured':
+    case 'judge_unknown':
+    case 'judge_capacity':
+    case 'judge_circuit_open':
+    case 'judgment_missing':
+    case 'judgment_skipped':
+    case 'judgment_store_failed':
+      return 'unknown';
+  }
+}

@@ -1,0 +1,35 @@
+/** A desk's way to each of its backends: the judge, its slots and its breaker. */
+import type { Judge } from '../../src/judgments/judge.ts';
+import {
+  BREAKER_FAILURES,
+  BREAKER_MAX_REST_MS,
+  BREAKER_REST_MS,
+  LIVE_CALLS_PER_BATCH_TURN,
+  LIVE_RESERVE_SHARE,
+} from '../../src/limits.ts';
+import type { Backends } from '../backends/configured.ts';
+import { CallSlots, shareOfSlots } from './call-slots.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import type { DeskPlace } from './desk-messages.ts';
+
+export type Lane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
+
+/** @param now a clock in milliseconds. */
+export function lanesOf(backends: Backends, { desk, desks }: DeskPlace, now: () => number): ReadonlyMap<string, Lane> {
+  const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
+  return new Map(
+    backends.named.map(({ judge, slots }) => {
+      const share = shareOfSlots(slots, desk, desks);
+      const lane = {
+        judge,
+        slots: new CallSlots({
+          slots: share,
+          liveReserve: LIVE_RESERVE_SHARE,
+          liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
+        }),
+        breaker: new CircuitBreaker(breaker, now),
+      };
+      return [judge.name, lane];
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+/**
+ * The issuer of a deployment: the secret ISSUER_KEY that signs, ISSUER_KEYS_PREVIOUS that it signed with before, and
+ * TRUSTED_ISSUERS whose records it takes in (SECURITY.md). Read once an isolate and again only if they differ.
+ */
+import { createKnownIssuers, type IssuerKey, type KnownIssuers, type Signing } from '../../src/judgments/issuer.ts';
+import { readIssuer, readPublicKeys } from '../../src/judgments/issuer-keys.ts';
+import type { Environment } from '../environment.ts';
+
+export type IssuerSetting = 'ISSUER_KEY' | 'ISSUER_KEYS_PREVIOUS' | 'TRUSTED_ISSUERS';
+
+/** The settings, beside a binding that every environment has. */
+export type IssuerEnvironment = Pick<Environment, 'JUDGMENTS'> & { readonly [setting in IssuerSetting]?: string };
+
+export type IssuerKeys = {
+  readonly signing: Signing;
+  /** The key that signs now. */
+  readonly current: IssuerKey | null;
+  /** Keys that signed before. */
+  readonly previous: readonly IssuerKey[];
+  readonly trusted: readonly IssuerKey[];
+};
+
+export type IssuerResult =
+  | ({ readonly ok: true } & IssuerKeys)
+  | { readonly ok: false; readonly setting: IssuerSetting; readonly problem: string };
+
+/** A result, not a promise: requests of a Worker must not wait for one another's. */
+let last: { readonly text: string; readonly result: IssuerResult } | null = null;
+
+/** Problems are logged once and name the setting, never its value. */
+export async function issuerOf(environment: IssuerEnvironment): Promise<IssuerResult> {
+  const { ISSUER_KEY = '', ISSUER_KEYS_PREVIOUS = '', TRUSTED_ISSUERS = '' } = environment;
+  const text = JSON.stringify([ISSUER_KEY, ISSUER_KEYS_PREVIOUS, TRUSTED_ISSUERS]);
+  if (last?.text === text) return last.result;
+  const result = await readSettings(ISSUER_KEY, ISSUER_KEYS_PREVIOUS, TRUSTED_ISSUERS);
+  last = { text, result };
+  return result;
+}
+
+async function readSettings(current: string, previous: string, trusted: string): Promise<IssuerResult> {
+  const issuer = current === '' ? null : await readIssuer(current);
+  if (issuer?.ok === false) return refuse('ISSUER_KEY', issuer.problem);
+  const before = await keysOf(previous);
+  if (!before.ok) return refuse('ISSUER_KEYS_PREVIOUS', before.problem);
+  const others = await keysOf(trusted);
+  if (!others.ok) return refuse('TRUSTED_ISSUERS', others.problem);
+  const own = issuer === null ? null : issuer.issuer;
+  const known: KnownIssuers = createKnownIssuers([...(own === null ? [] : [own.key]), ...before.keys, ...others.keys]);
+  return {
+    ok: true,
+    signing: { issuer: own, known },
+    current: own?.key ?? null,
+    previous: before.keys,
+    trusted: others.keys,
+  };
+}
+
+async function keysOf(text: string): ReturnType<typeof readPublicKeys> {
+  return text === '' ? { ok: true, keys: [] } : readPublicKeys(text);
+}
+
+function refuse(setting: IssuerSetting, problem: string): IssuerResult {
+  console.error(JSON.stringify({ event: 'config_invalid', setting, problems: [problem] }));
+  return { ok: false, setting, problem };
+}

@@ -1,0 +1,78 @@
+/**
+ * Whether dropped streams free their slots, seen from outside: a short request is slower while long streams run, and must be
+ * fast again at once after they are dropped. Where load does not show in latency (a big server, a few streams), this
+ * proves nothing and says so. The engine's own count is the better witness; this is for when it is out of reach.
+ */
+import { BackendAnswer, chat, openStream } from '../chat.ts';
+import { ConnectionError } from '../connection.ts';
+import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
+import { median, type Probe, pauseMs, proseBody } from '../probe.ts';
+
+const STREAMS = 16;
+const LONG_TOKENS = 6_000;
+const SETTLE_MS = 1_000;
+const PROBES = 3;
+/** Most that a short request may take; under load it may wait for a slot as long as the streams run. */
+const PROBE_MS = 5_000;
+/** Load must slow a request down by this much to be seen. */
+const CONTRAST = 1.5;
+
+const HINT = "Pass --metrics with the address of the engine's own /metrics, for instance on the GPU host.";
+
+export async function dropSeenInLatency(probe: Probe, requirement: Requirement): Promise<Finding> {
+  const idle = await shortRequestMs(probe);
+  const load = new AbortController();
+  const streams = Array.from({ length: STREAMS }, () => runLong(probe, load.signal));
+  let loaded: number;
+  try {
+    await pauseMs(SETTLE_MS);
+    loaded = await shortRequestMs(probe);
+  } finally {
+    load.abort();
+  }
+  const ends = await Promise.all(streams);
+  await pauseMs(SETTLE_MS);
+  const after = await shortRequestMs(probe);
+  const numbers = `a short request takes ${ms(idle)} idle, ${ms(loaded)} beside ${STREAMS} streams, ${ms(after)} after their drop`;
+  const endedEarly = ends.filter((end) => end !== 'dropped').length;
+  if (endedEarly > 0) return notReported(requirement, `by latency: ${endedEarly} streams ended by themselves`, HINT);
+  if (loaded < CONTRAST * idle) return notReported(requirement, `by latency: load does not show; ${numbers}`, HINT);
+  // Nearer to idle than to loaded, on the scale of ratios.
+  return after <= Math.sqrt(idle * loaded)
+    ? pass(requirement, `by latency: ${numbers}`)
+    : fail(requirement, `by latency: ${numbers}`);
+}
+
+function ms(value: number): string {
+  return value >= PROBE_MS ? `over ${PROBE_MS} ms` : `${Math.round(value)} ms`;
+}
+
+/** Median of a few; a request that is not answered in time counts as that time. */
+async function shortRequestMs(probe: Probe): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < PROBES; i++) {
+    const started = performance.now();
+    try {
+      await chat(probe.target, proseBody(probe, 16), PROBE_MS);
+    } catch (error) {
+      if (!(error instanceof ConnectionError && error.reason === 'timeout')) throw error;
+    }
+    times.push(Math.min(performance.now() - started, PROBE_MS));
+  }
+  return median(times);
+}
+
+/** Runs a long stream until it ends, fails or is dropped; it may also be dropped while it waits for a slot. */
+async function runLong(probe: Probe, signal: AbortSignal): Promise<'ended' | 'failed' | 'dropped'> {
+  try {
+    const stream = await openStream(probe.target, proseBody(probe, LONG_TOKENS, { ignore_eos: true }), signal);
+    for await (const _event of stream.events()) {
+      // Read so that the server is not held back by a full socket.
+    }
+    return 'ended';
+  } catch (error) {
+    if (error instanceof ConnectionError) return error.reason === 'dropped' ? 'dropped' : 'failed';
+    if (error instanceof BackendAnswer) return 'failed';
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * HTTP to a backend, as plainly as the check needs it: one request at a time or a stream, each with a time limit of its own,
+ * nothing retried and no redirect followed, because what a retry would hide is what the check is for. Bodies are read up
+ * to a limit; a login page or a broken proxy may send anything.
+ */
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+
+export type Target = {
+  /** Base URL without `/v1` and without a trailing slash. */
+  readonly url: string;
+  readonly key: string | null;
+  /** Further headers of every request, such as those of Cloudflare Access. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Most that one request may take, in milliseconds. */
+  readonly timeout_ms: number;
+};
+
+export type Reply = {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  /** `undefined` where the text is not JSON. */
+  readonly json: unknown;
+  readonly ms: number;
+};
+
+/** The request did not lead to a whole reply: refused, reset, too slow, too long, or dropped by the caller. */
+export class ConnectionError extends Error {
+  readonly reason: 'refused' | 'reset' | 'timeout' | 'dropped' | 'too_long' | 'other';
+
+  constructor(reason: ConnectionError['reason'], message: string) {
+    super(message);
+    this.name = 'ConnectionError';
+    this.reason = reason;
+  }
+}
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+// A connection of its own for every request: a dropped stream must not take a pooled neighbour with it, and times to the
+// first token then include what a fresh connection costs.
+const AGENTS = { 'http:': new Agent({ keepAlive: false }), 'https:': new TlsAgent({ keepAlive: false }) } as const;
+
+export type Call = {
+  readonly method: 'GET' | 'POST';
+  /** A path below the base URL, or a whole URL. */
+  readonly path: string;
+  readonly body?: unknown;
+  /** False = without the key. Default true. */
+  readonly authorized?: boolean;
+  readonly timeout_ms?: number;
+  /** Drops the request, also before there is a reply. */
+  readonly signal?: AbortSignal;
+};
+
+/** Sends a request and reads the whole reply. @throws ConnectionError */
+export async function send(target: Target, call: Call): Promise<Reply> {
+  const started = performance.now();
+  const open = await openReply(target, call);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of open.chunks()) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) {
+      open.drop();
+      throw new ConnectionError('too_long', `the reply is longer than ${MAX_BODY_BYTES} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  const { status, type } = open;
+  return { status, type, text, json: parseJson(text), ms: performance.now() - started };
+}
+
+export type OpenReply = {
+  readonly status: number;
+  readonly type: string;
+  /** The body as it comes. @throws ConnectionError when it breaks off */
+  chunks(): AsyncGenerator<Buffer>;
+  /** Closes the connection, as a caller does that goes away. */
+  drop(): void;
+};
+
+/** Sends a request and gives the reply as soon as its head is there. @throws ConnectionError */
+export function openReply(target: Target, call: Call): Promise<OpenReply> {
+  const url = new URL(call.path.startsWith('/') ? `${target.url}${call.path}` : call.path);
+  const secure = url.protocol === 'https:';
+  const timeoutMs = call.timeout_ms ?? target.timeout_ms;
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const authorized = call.authorized !== false && target.key !== null;
+  return new Promise((opened, failed) => {
+    const outgoing = (secure ? httpsRequest : httpRequest)(url, {
+      method: call.method,
+      agent: AGENTS[secure ? 'https:' : 'http:'],
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(call.signal === undefined ? [] : [call.signal])]),
+      headers: {
+        ...target.headers,
+        ...(body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...(authorized ? { authorization: `Bearer ${target.key}` } : {}),
+      },
+    });
+    outgoing.once('error', (error) => failed(connectionError(error, call, timeoutMs)));
+    outgoing.once('response', (incoming) =>
+      opened({
+        status: incoming.statusCode ?? 0,
+        type: incoming.headers['content-type'] ?? '',
+        chunks: () => readChunks(incoming, call, timeoutMs),
+        drop: () => {
+          // The socket is closed on purpose: the error that follows says nothing new.
+          incoming.on('error', () => undefined);
+          outgoing.destroy();
+        },
+      }),
+    );
+    outgoing.end(body);
+  });
+}
+
+async function* readChunks(incoming: IncomingMessage, call: Call, timeoutMs: number): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of incoming) yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+  } catch (error) {
+    throw connectionError(error, call, timeoutMs);
+  }
+}
+
+function connectionError(error: unknown, call: Call, timeoutMs: number): ConnectionError {
+  if (call.signal?.aborted === true) return new ConnectionError('dropped', 'dropped by the caller');
+  if (!(error instanceof Error)) return new ConnectionError('other', String(error));
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.name === 'TimeoutError' || code === 'ABORT_ERR') {
+    return new ConnectionError('timeout', `no complete reply within ${Math.round(timeoutMs / 100) / 10} s`);
+  }
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') return new ConnectionError('refused', error.message);
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return new ConnectionError('reset', `connection broken: ${error.message}`);
+  return new ConnectionError('other', error.message);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

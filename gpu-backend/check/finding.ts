@@ -1,0 +1,32 @@
+/**
+ * What a check reports: one line a requirement. `not_reported` is for what the backend does not show either way; it is
+ * neither counted as met nor as broken, because both would be a guess.
+ */
+
+export type Outcome = 'pass' | 'fail' | 'not_reported';
+
+export type Finding = {
+  /** Stable name, for `--json`. */
+  readonly id: string;
+  readonly title: string;
+  readonly outcome: Outcome;
+  /** What was observed; printable, one line. */
+  readonly saw: string;
+  /** What to change, where something is to be changed. Flags are vLLM's. */
+  readonly change: string | null;
+};
+
+/** A requirement: its name, and what to change when it is not met. */
+export type Requirement = { readonly id: string; readonly title: string; readonly change: string };
+
+export function pass({ id, title }: Requirement, saw: string): Finding {
+  return { id, title, outcome: 'pass', saw, change: null };
+}
+
+export function fail({ id, title, change }: Requirement, saw: string, otherChange?: string): Finding {
+  return { id, title, outcome: 'fail', saw, change: otherChange ?? change };
+}
+
+export function notReported({ id, title, change }: Requirement, saw: string, otherChange?: string): Finding {
+  return { id, title, outcome: 'not_reported', saw, change: otherChange ?? change };
+}

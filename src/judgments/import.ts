@@ -1,0 +1,174 @@
+/**
+ * Taking in the judgments of a file. Only what a trusted issuer signed is taken, only where there is nothing under its key
+ * yet, and every line that is refused is counted and, up to a limit, named with its reason. What was imported stays where
+ * the reading ends early: importing the file again does the rest.
+ */
+import type { KnownIssuers } from './issuer.ts';
+import type { Line } from './jsonl.ts';
+import { readRecordLine } from './record-file.ts';
+import type { JudgmentStore } from './store.ts';
+import type { JudgeFailure, Judgment } from './types.ts';
+
+export type ImportOutcome = 'imported' | 'present' | { readonly failure: JudgeFailure };
+
+/** Puts judgments if absent, one outcome each, in their order. Never overwrites. */
+export type ImportSink = (judgments: readonly Judgment[]) => Promise<readonly ImportOutcome[]>;
+
+export const REFUSAL_REASONS = [
+  'line_too_long',
+  'line_not_utf8',
+  'line_not_json',
+  'too_many_lines',
+  'record_invalid',
+  'unsigned',
+  'issuer_unknown',
+  'signature_wrong',
+  'store_failed',
+] as const;
+
+export type RefusedLine = {
+  /** From 1. */
+  readonly line: number;
+  readonly reason: (typeof REFUSAL_REASONS)[number];
+  /** For people; holds nothing of the line. */
+  readonly detail: string;
+};
+
+export type ImportReport = {
+  readonly v: 1;
+  readonly imported: number;
+  readonly already_there: number;
+  readonly refused: number;
+  readonly refused_lines: readonly RefusedLine[];
+  /** Whether the file ended with the count that its writer put there, and it is right. */
+  readonly complete: boolean;
+};
+
+export type ImportLimits = { readonly lines: number; readonly chunk: number; readonly listed: number };
+
+type Numbered = { readonly line: number; readonly judgment: Judgment };
+
+export async function importJudgments(
+  lines: AsyncIterable<Line>,
+  known: KnownIssuers,
+  sink: ImportSink,
+  limits: ImportLimits,
+): Promise<ImportReport> {
+  const tally = new Tally(limits.listed);
+  let waiting: Numbered[] = [];
+  let number = 0;
+  let read = 0;
+  let absent = 0;
+  let complete = false;
+  const flush = async (): Promise<void> => {
+    await putChunk(waiting, sink, tally);
+    waiting = [];
+  };
+  for await (const line of lines) {
+    number++;
+    if (number > limits.lines) {
+      tally.refuse(number, 'too_many_lines', `a file may have at most ${limits.lines} lines; the rest was not read`);
+      complete = false;
+      break;
+    }
+    if (line.ok && line.text.trim() === '') continue;
+    complete = false;
+    if (!line.ok) {
+      tally.refuse(number, line.problem, 'the line cannot be read');
+      continue;
+    }
+    const parsed = await readRecordLine(line.text);
+    if (!parsed.ok) {
+      tally.refuse(number, parsed.problem, parsed.detail);
+      continue;
+    }
+    switch (parsed.line.kind) {
+      case 'missing':
+        absent++;
+        break;
+      case 'end':
+        complete = parsed.line.judgments === read && parsed.line.missing === absent;
+        break;
+      case 'judgment':
+        read++;
+        if (await isTrusted(parsed.line.judgment, number, known, tally)) {
+          waiting.push({ line: number, judgment: parsed.line.judgment });
+        }
+        if (waiting.length >= limits.chunk) await flush();
+        break;
+    }
+  }
+  await flush();
+  return { ...tally.report(), complete };
+}
+
+async function isTrusted(judgment: Judgment, line: number, known: KnownIssuers, tally: Tally): Promise<boolean> {
+  const check = await known.check(judgment);
+  switch (check) {
+    case 'valid':
+      return true;
+    case 'unsigned':
+      tally.refuse(line, 'unsigned', 'nobody vouches for the record');
+      return false;
+    case 'unknown_key':
+      tally.refuse(line, 'issuer_unknown', 'the issuer of the record is not one of TRUSTED_ISSUERS');
+      return false;
+    case 'wrong':
+      tally.refuse(line, 'signature_wrong', 'the record is not what its issuer signed');
+      return false;
+  }
+}
+
+async function putChunk(waiting: readonly Numbered[], sink: ImportSink, tally: Tally): Promise<void> {
+  if (waiting.length === 0) return;
+  const outcomes = await sink(waiting.map(({ judgment }) => judgment));
+  waiting.forEach(({ line }, position) => {
+    const outcome = outcomes[position];
+    if (outcome === undefined) throw new Error('importJudgments: fewer outcomes than judgments');
+    if (outcome === 'imported') tally.imported++;
+    else if (outcome === 'present') tally.present++;
+    else tally.refuse(line, 'store_failed', outcome.failure.detail);
+  });
+}
+
+class Tally {
+  imported = 0;
+  present = 0;
+  #refused = 0;
+  readonly #listed: RefusedLine[] = [];
+  readonly #maxListed: number;
+
+  constructor(maxListed: number) {
+    this.#maxListed = maxListed;
+  }
+
+  refuse(line: number, reason: RefusedLine['reason'], detail: string): void {
+    this.#refused++;
+    if (this.#listed.length < this.#maxListed) this.#listed.push({ line, reason, detail });
+  }
+
+  report(): Omit<ImportReport, 'complete'> {
+    const refused_lines = this.#listed.toSorted((a, b) => a.line - b.line);
+    return { v: 1, imported: this.imported, already_there: this.present, refused: this.#refused, refused_lines };
+  }
+}
+
+/** Puts into a store that nobody else writes to at the same time (command line, tests). */
+export function importSinkOf(store: JudgmentStore): ImportSink {
+  return async (judgments) => {
+    const stored = await store.get(judgments.map(({ key }) => key));
+    const outcomes: ImportOutcome[] = [];
+    const added = new Set<string>();
+    for (const judgment of judgments) {
+      const found = stored.get(judgment.key);
+      if (found?.ok === true || added.has(judgment.key)) outcomes.push('present');
+      else if (found !== undefined) outcomes.push({ failure: found.failure });
+      else {
+        const receipt = await store.put(judgment);
+        if (receipt.ok) added.add(judgment.key);
+        outcomes.push(receipt.ok ? 'imported' : { failure: receipt.failure });
+      }
+    }
+    return outcomes;
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Lines of a byte stream, one at a time: memory holds one line, however long the stream is. A line that is too long or
+ * not UTF-8 is said to be so and the next one is read; a last line without a line feed counts.
+ */
+export type Line =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: 'line_too_long' | 'line_not_utf8' };
+
+const LINE_FEED = 0x0a;
+
+/** @param maxBytes of one line, its line feed not counted. */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const add = (piece: Uint8Array): void => {
+    bytes += piece.byteLength;
+    if (bytes <= maxBytes) pieces.push(piece);
+  };
+  const take = (): Line => {
+    const line = bytes > maxBytes ? ({ ok: false, problem: 'line_too_long' } as const) : decodeLine(decoder, pieces);
+    pieces = [];
+    bytes = 0;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      add(chunk.subarray(start, end));
+      yield take();
+      start = end + 1;
+    }
+    // A copy: the stream may use its buffer again.
+    if (start < chunk.byteLength) add(chunk.slice(start));
+  }
+  if (bytes > 0) yield take();
+}
+
+function decodeLine(decoder: TextDecoder, pieces: readonly Uint8Array[]): Line {
+  try {
+    let text = '';
+    for (const piece of pieces) text += decoder.decode(piece, { stream: true });
+    return { ok: true, text: text + decoder.decode() };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { ok: false, problem: 'line_not_utf8' };
+  }
+}

@@ -1,0 +1,41 @@
+/** Export and import of judgments, and the public keys that vouch for them. */
+import * as z from 'zod';
+import { REFUSAL_REASONS } from '../judgments/import.ts';
+import { MAX_EXPORT_KEYS } from '../limits.ts';
+import { sha256Schema } from './judgment.ts';
+
+export const exportRequestSchema = z.strictObject({
+  keys: z.array(sha256Schema).min(1).max(MAX_EXPORT_KEYS).describe('Keys of judgments, as a score names them.'),
+});
+
+export const importReportSchema = z.strictObject({
+  v: z.literal(1),
+  imported: z.int().min(0),
+  already_there: z.int().min(0).describe('Nothing is ever overwritten.'),
+  refused: z.int().min(0),
+  refused_lines: z
+    .array(z.strictObject({ line: z.int().min(1), reason: z.enum(REFUSAL_REASONS), detail: z.string() }))
+    .describe('The first refused lines; the count is exact.'),
+  complete: z
+    .boolean()
+    .describe('Whether the file ended with the right count of its lines; false = cut off, or edited.'),
+});
+
+const publicKeySchema = z
+  .strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() })
+  .describe('A JWK; a list of these is what TRUSTED_ISSUERS takes.');
+
+export const issuerKeysSchema = z.strictObject({
+  v: z.literal(1),
+  keys: z
+    .array(
+      z.strictObject({
+        key_id: sha256Schema.describe('RFC 7638 thumbprint of the public key, in hex.'),
+        status: z.enum(['current', 'previous']),
+        public_key: publicKeySchema,
+      }),
+    )
+    .describe('Keys by which this deployment signs and has signed judgments.'),
+});
+
+export type IssuerKeysReply = z.infer<typeof issuerKeysSchema>;

@@ -1,0 +1,48 @@
+/** What the stub server's model says: a well-formed reply to the schema of the request, or one with a fault in it. */
+import * as z from 'zod';
+import { replyForSchema } from '../../fake-ai/schema-reply.ts';
+import type { StubBehaviour } from './backend-faults.ts';
+
+const bodySchema = z.object({
+  model: z.string(),
+  response_format: z.object({ json_schema: z.object({ name: z.string(), schema: z.unknown() }) }),
+});
+
+/** A reply to the body of a request, as text. */
+export function replyText(behaviour: StubBehaviour, body: string): string {
+  const { schema } = bodySchema.parse(JSON.parse(body)).response_format.json_schema;
+  const reply = z.record(z.string(), z.record(z.string(), z.unknown())).parse(replyForSchema(schema));
+  const text = JSON.stringify(reply);
+  const [first = ''] = Object.keys(reply);
+  const entry = JSON.stringify(reply[first]);
+  const withFirst = (changed: string): string => text.replace(entry, changed);
+  switch (behaviour) {
+    case 'prose':
+      return `I would give this a 2. ${text}`;
+    case 'cut_reply_with_stop':
+      return text.slice(0, -5);
+    case 'wrong_keys':
+      return JSON.stringify(Object.fromEntries(Object.entries(reply).map(([key, value]) => [`x${key}`, value])));
+    case 'extra_key':
+      return `${text.slice(0, -1)},"c99":${entry}}`;
+    case 'missing_key':
+      return JSON.stringify(Object.fromEntries(Object.entries(reply).slice(1)));
+    case 'repeated_key':
+      return `{${JSON.stringify(first)}:${entry},${text.slice(1)}`;
+    case 'verdict_out_of_range':
+      return withFirst(entry.replace(VERDICT, '$1 7'));
+    case 'verdict_nan':
+      return withFirst(entry.replace(VERDICT, '$1 NaN'));
+    case 'verdict_as_text':
+      return withFirst(entry.replace(VERDICT, '$1 "2"'));
+    case 'verdict_missing':
+      return withFirst(JSON.stringify({ reason: 'none' }));
+    case 'fenced':
+      return `\`\`\`json\n${text}\n\`\`\``;
+    default:
+      return text;
+  }
+}
+
+/** The first verdict of an entry: a score, a support level or a decision. */
+const VERDICT = /("(?:score|support|needs_citation)":)("[a-z]*"|[a-z]+|\d+)/;

@@ -1,0 +1,135 @@
+/** How servers stream a chat completion, each in its dialect (gpu-backends.md section 5). */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Dialect, STUB_MODEL } from './backend-faults.ts';
+
+type Delta = { readonly [field in 'role' | 'content' | 'reasoning' | 'reasoning_content' | 'refusal']?: string | null };
+
+/** One chunk of a stream. */
+export function chunkOf(delta: Delta, finish_reason: string | null = null) {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: STUB_MODEL,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+  };
+}
+
+const USAGE = { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150 };
+
+function usageChunk(): unknown {
+  return { ...chunkOf({}), choices: [], usage: { ...USAGE, prompt_tokens_details: { cached_tokens: 64 } } };
+}
+
+/** The same in one piece. */
+export function wholeOf(text: string): unknown {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: STUB_MODEL,
+    choices: [{ index: 0, message: { role: 'assistant', content: text, reasoning: null }, finish_reason: 'stop' }],
+    usage: USAGE,
+  };
+}
+
+/** Sends events, flushed one by one. The response stays open. */
+export async function sendEvents(response: ServerResponse, events: readonly unknown[]): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.flushHeaders();
+  for (const event of events) {
+    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+    await pause(2);
+  }
+}
+
+/** A whole, good reply. */
+export async function sendDialect(dialect: Dialect, text: string, response: ServerResponse): Promise<void> {
+  const pieces = text.match(/[\s\S]{1,40}/gu) ?? [];
+  const contents = pieces.map((content) => chunkOf({ content }));
+  switch (dialect) {
+    case 'vllm':
+    case 'fenced':
+      await sendEvents(response, [
+        chunkOf({ role: 'assistant', content: '' }),
+        ...contents,
+        { ...chunkOf({ content: '' }, 'stop'), stop_reason: null },
+        usageChunk(),
+        '[DONE]',
+      ]);
+      break;
+    case 'vllm_without_usage':
+      await sendEvents(response, [...contents, chunkOf({}, 'stop'), '[DONE]']);
+      break;
+    case 'reasoning_field':
+      await sendEvents(response, [
+        chunkOf({ role: 'assistant', content: '', reasoning: '{"c1":' }),
+        chunkOf({ reasoning: ' a thought}' }),
+        ...contents,
+        chunkOf({}, 'stop'),
+        usageChunk(),
+        '[DONE]',
+      ]);
+      break;
+    case 'sglang_reasoning':
+      await sendEvents(response, [
+        chunkOf({ role: 'assistant', reasoning_content: '{"c1": a thought' }),
+        ...contents,
+        { ...chunkOf({ reasoning_content: null }, 'stop'), matched_stop: 151645 },
+        usageChunk(),
+        '[DONE]',
+      ]);
+      break;
+    case 'llama_cpp':
+      await sendEvents(response, [
+        chunkOf({ role: 'assistant', content: null }),
+        ...contents,
+        { ...chunkOf({}, 'stop'), timings: { prompt_n: 3, predicted_ms: 1.5 } },
+        usageChunk(),
+        '[DONE]',
+      ]);
+      break;
+    case 'ollama':
+      await sendEvents(response, [
+        ...contents.map((chunk) => ({ ...chunk, system_fingerprint: 'fp_ollama' })),
+        { ...chunkOf({ content: '' }, 'stop'), usage: USAGE, error: null },
+        '[DONE]',
+      ]);
+      break;
+    case 'not_streamed':
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(JSON.stringify(wholeOf(text)));
+      break;
+    case 'comments_between':
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': ping\n\n');
+      for (const chunk of contents) response.write(`: keep-alive\n\nevent: message\ndata:${JSON.stringify(chunk)}\n\n`);
+      response.write(`data: ${JSON.stringify({ ...chunkOf({}, 'stop'), usage: { prompt_tokens: 'many' } })}\n\n`);
+      response.write('data: [DONE]\n\n');
+      break;
+    case 'crlf_bytewise':
+      await sendBytewise(response, [...contents, chunkOf({}, 'stop'), usageChunk(), '[DONE]']);
+      break;
+    case 'no_done':
+      await sendEvents(response, [...contents, chunkOf({}, 'stop'), usageChunk()]);
+      break;
+    case 'reset_after_finish':
+      await sendEvents(response, [...contents, chunkOf({}, 'stop')]);
+      await pause(50);
+      response.socket?.resetAndDestroy();
+      return;
+  }
+  response.end();
+}
+
+/** Cuts the stream in the middle of lines, characters and line ends. */
+async function sendBytewise(response: ServerResponse, events: readonly unknown[]): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const text = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\r\n\r\n`);
+  const bytes = new TextEncoder().encode(text.join(''));
+  for (let at = 0; at < bytes.length; at += 97) {
+    response.write(bytes.subarray(at, at + 97));
+    if (at % 970 === 0) await pause(1);
+  }
+}

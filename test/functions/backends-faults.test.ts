@@ -1,0 +1,83 @@
+/**
+ * The fault matrix: each fault of a model server, over real sockets, through the whole Worker. Each becomes its typed
+ * reason, on the wire and in the reply; none becomes a number; nothing of it is stored, and nothing the server said shows.
+ */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
+import type { ScoreResponse } from '../../src/schema/score.ts';
+import { DIALECTS, type FaultRow, SERVER_FAULTS, STUB_CANARY, STUB_MODEL } from '../contract/backend-faults.ts';
+import { post, problemOf, ROLLOUT, scoreOf, send } from './api.ts';
+
+vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
+  const { stubBackends } = await import('./stub-judges.ts');
+  return { ...(await importOriginal<object>()), configuredBackends: stubBackends };
+});
+
+const rows: readonly (readonly [string, FaultRow])[] = Object.entries(SERVER_FAULTS);
+
+describe('a fault of a model server', () => {
+  it.concurrent.each(rows)('%s', async (judge, { reason, retryable, status, retry_after, retry_after_slack }) => {
+    const replicate = rows.findIndex(([name]) => name === judge);
+    const body = { ...ROLLOUT, judge, replicate };
+    const refused = await send(post('/v1/score', body));
+    const text = await refused.clone().text();
+    expect(await problemOf(refused, status, reason)).toMatchObject({ retryable });
+    const retryAfter = refused.headers.get('retry-after');
+    if (retryable) {
+      const off = Number(retryAfter) - (retry_after ?? DEFAULT_RETRY_AFTER_S);
+      expect(Math.abs(off)).toBeLessThanOrEqual(retry_after_slack ?? 0);
+    } else expect(retryAfter).toBeNull();
+    expect(text).not.toContain(STUB_CANARY);
+
+    const unscored = await scoreOf(await send(post('/v1/score', { ...body, on_judge_failure: 'null' })));
+    expect(unscored).toMatchObject({ reward: null, base: null, status: 'unscored', reason, decided_by: null });
+    expectNoNumber(unscored);
+    expect(unscored.judgments.map(({ failure }) => failure)).toMatchObject([
+      { reason, retryable },
+      { reason, retryable },
+    ]);
+    expect(JSON.stringify(unscored)).not.toContain(STUB_CANARY);
+
+    await problemOf(await send(post('/v1/score', { ...body, judgments: 'only' })), 409, 'judgment_missing');
+    for (const { key } of unscored.judgments) expect(await env.JUDGMENTS.get(`${key}`)).toBeNull();
+  });
+
+  it('leaves nothing in the store', async () => {
+    const { keys } = await env.JUDGMENTS.list();
+    expect(keys.length).toBe(0);
+  });
+});
+
+describe('a good reply', () => {
+  it('is the same judgment in every dialect', async () => {
+    const scores = await Promise.all(
+      DIALECTS.map(async (judge, position) =>
+        scoreOf(await send(post('/v1/score', { ...ROLLOUT, judge, replicate: 1_000 + position }))),
+      ),
+    );
+    for (const [position, scored] of scores.entries()) {
+      expect(scored.reward, DIALECTS[position]).toBe(scores[0]?.reward);
+      expect(scored.reward).not.toBeNull();
+      expect(scored.judgments.map(({ model, stored }) => [model, stored])).toEqual([
+        [STUB_MODEL, true],
+        [STUB_MODEL, true],
+      ]);
+    }
+    const usage = (dialect: (typeof DIALECTS)[number]) => scores[DIALECTS.indexOf(dialect)]?.judgments[0]?.usage;
+    expect(usage('vllm')).toEqual({ prompt_tokens: 120, completion_tokens: 30 });
+    for (const dialect of ['vllm_without_usage', 'comments_between', 'reset_after_finish'] as const) {
+      expect(usage(dialect)).toBeNull();
+    }
+  });
+});
+
+/** Whatever a judge would have said is null; what needs none may be there. */
+function expectNoNumber(unscored: ScoreResponse): void {
+  const { rubric, citation } = unscored.components;
+  for (const judged of [rubric, citation]) expect(judged).toMatchObject({ value: null, contribution: null });
+  for (const { score } of unscored.criteria) expect(score).toBeNull();
+  // The copied claim and the invented id are settled without a judge.
+  expect(unscored.claims.map(({ support }) => support)).toEqual([null, 1, 0]);
+  for (const { needs_citation } of unscored.statements) expect(needs_citation).toBeNull();
+}

@@ -1,0 +1,309 @@
+/** The setting BACKENDS from the outside: what is taken, what is refused and how it is named, and what /readyz says of it. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { baseUrlProblem } from '../../functions/backends/base-url.ts';
+import { configuredBackends } from '../../functions/backends/configured.ts';
+import { type Environment, readSettings } from '../../functions/environment.ts';
+import worker from '../../functions/index.ts';
+import { modelJudgeIdentity } from '../../src/judgments/model-judge.ts';
+import { type Readiness, readinessSchema } from '../../src/schema/health.ts';
+import { STUB_KEY, STUB_MODEL } from '../contract/backend-faults.ts';
+import { ORIGIN, post, problemOf, ROLLOUT } from './api.ts';
+import { stubBackend } from './stub-judges.ts';
+
+type Extra = Readonly<Record<string, unknown>>;
+
+function environmentWith(backends: unknown, extra: Extra = {}): Environment {
+  const BACKENDS = typeof backends === 'string' ? backends : JSON.stringify(backends);
+  return { ...env, ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'false', BACKENDS, ...extra };
+}
+
+async function sendTo(environment: Environment, request: Request): Promise<Response> {
+  const context = createExecutionContext();
+  const incoming = new Request<unknown, IncomingRequestCfProperties>(request);
+  const reply = await worker.fetch(incoming, environment, context);
+  await waitOnExecutionContext(context);
+  return reply;
+}
+
+async function readiness(backends: unknown, status: 200 | 503, extra: Extra = {}): Promise<Readiness> {
+  const reply = await sendTo(environmentWith(backends, extra), new Request(`${ORIGIN}/readyz`));
+  expect(reply.status).toBe(status);
+  return readinessSchema.parse(await reply.json());
+}
+
+function problemsOf(backends: unknown, extra: Extra = {}): readonly string[] {
+  const read = readSettings(environmentWith(backends, extra));
+  if (read.ok) return [];
+  expect(read.setting).toBe('BACKENDS');
+  return read.problems;
+}
+
+const GPU = {
+  name: 'gpu',
+  kind: 'vllm',
+  base_url: 'https://gpu.test/v1',
+  model: 'judge',
+  slots: 8,
+  context_tokens: 32_768,
+};
+const AI = { name: 'ai', kind: 'workers-ai', model: '@cf/qwen/qwen3.8-27b', slots: 4, context_tokens: 24_000 };
+const only = (backend: object, rest: object = {}) => ({ backends: [backend], default_judge: null, ...rest });
+const fetcher = { fetch: async () => new Response() };
+const ai = { run: async () => ({}) };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('what is wrong with it', () => {
+  const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
+    ['no JSON', '{', ['expected JSON']],
+    ['no object', '[]', [': expected an object, got an array']],
+    ['no backends', { backends: [], default_judge: null }, ['backends: expected at least 1 entries']],
+    ['no default', { backends: [GPU] }, ['default_judge: required: a string']],
+    ['an unknown field', only(GPU, { judge: 'gpu' }), ['judge: unknown field']],
+    ['another kind', only({ ...GPU, kind: 'SECRET' }), ['backends[0].kind: expected one of "vllm", "workers-ai"']],
+    ['no kind', only({}), ['backends[0].kind: expected one of "vllm", "workers-ai"']],
+    ['a typo in a field', only({ ...GPU, apikey: 'SECRET' }), ['backends[0].apikey: unknown field']],
+    ['a field of the other kind', only({ ...AI, base_url: 'https://a/v1' }), ['backends[0].base_url: unknown field']],
+    ['no slots', only({ ...GPU, slots: 0 }), ['backends[0].slots: expected at least 1']],
+    ['half a slot', only({ ...GPU, slots: 1.5 }), ['backends[0].slots: expected an integer, got a fraction']],
+    ['no context', only({ ...GPU, context_tokens: 100 }), ['backends[0].context_tokens: expected at least 2048']],
+    ['an empty key', only({ ...GPU, api_key: '' }), ['backends[0].api_key: expected at least 1 characters']],
+    [
+      'a secret that is not set',
+      only({ ...GPU, api_key_secret: 'NOT_SET' }),
+      ['backends[0].api_key_secret: no secret of that name is set'],
+    ],
+    [
+      'two keys',
+      only({ ...GPU, api_key: 'SECRET', api_key_secret: 'GPU_KEY' }),
+      ['backends[0].api_key_secret: expected either api_key or api_key_secret'],
+    ],
+    [
+      'half a service token',
+      only({ ...GPU, access_client_id: 'SECRET' }),
+      ['backends[0].access_client_secret: required beside access_client_id'],
+    ],
+    [
+      'a VPC service that is not bound',
+      only({ ...GPU, transport: 'vpc', base_url: 'http://vllm/v1', vpc_binding: 'ELSEWHERE' }),
+      ['backends[0].transport: no Workers VPC service is bound as ELSEWHERE'],
+    ],
+    [
+      'a VPC service without its transport',
+      only({ ...GPU, vpc_binding: 'GPU' }),
+      ['backends[0].vpc_binding: expected "transport": "vpc" beside it'],
+    ],
+    ['a name that is taken', { backends: [GPU, GPU], default_judge: null }, ['backends[1].name: the name is taken']],
+    ["the lexical judge's name", only({ ...GPU, name: 'lexical' }), ['backends[0].name: the name is taken']],
+    [
+      'a model that always reasons',
+      only({ ...AI, model: '@cf/openai/gpt-oss-120b' }),
+      ['backends[0].model: expected a model whose reasoning can be switched off, as judgments are pinned with it off'],
+    ],
+    [
+      'a model whose schema shape nobody knows',
+      only({ ...AI, model: '@cf/new/model' }),
+      ['backends[0].json_schema_shape: required for this model: expected one of "flat", "wrapped"'],
+    ],
+    [
+      'a default that is no judge',
+      only(GPU, { default_judge: 'SECRET' }),
+      ['default_judge: expected the name of a route, or of a backend that stands in none'],
+    ],
+    [
+      'routes without the same identity',
+      {
+        backends: [GPU, { ...GPU, name: 'gpu2', identity: 'x' }],
+        routes: { judge: ['gpu', 'gpu2'] },
+        default_judge: 'judge',
+      },
+      ['routes.judge: expected backends that all declare the same identity'],
+    ],
+    [
+      'routes to nowhere, and twice to the same',
+      { backends: [{ ...GPU, identity: 'x' }], routes: { judge: ['gpu', 'SECRET', 'gpu'] }, default_judge: 'judge' },
+      ['routes.judge[1]: expected the name of a backend', 'routes.judge[2]: the backend already stands behind a judge'],
+    ],
+    [
+      'a default that only stands behind another',
+      {
+        backends: [
+          { ...GPU, identity: 'x' },
+          { ...GPU, name: 'gpu2', identity: 'x' },
+        ],
+        routes: { judge: ['gpu', 'gpu2'] },
+        default_judge: 'gpu',
+      },
+      ['default_judge: expected the name of a route, or of a backend that stands in none'],
+    ],
+  ];
+
+  it.each(cases)('%s', (_name, backends, problems) => {
+    const found = problemsOf(backends, { AI: ai, GPU_KEY: 'k' });
+    expect(found).toEqual(problems);
+    expect(found.join()).not.toContain('SECRET');
+  });
+
+  it('Workers AI that is not bound', () => {
+    expect(problemsOf(only(AI), { AI: undefined })).toEqual(['backends[0].kind: Workers AI is not bound as AI']);
+  });
+
+  it('is a configuration problem of every request, and the log holds no value', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const broken = environmentWith(only({ ...GPU, api_key: 'SECRET', base_url: 'http://SECRET.test/v1' }));
+    for (const request of [new Request(`${ORIGIN}/readyz`), post('/v1/score', ROLLOUT)]) {
+      expect((await problemOf(await sendTo(broken, request), 500, 'config_invalid')).detail).toContain('BACKENDS');
+    }
+    expect(error.mock.calls.join()).toContain('backends[0].base_url');
+    expect(error.mock.calls.join()).not.toContain('SECRET');
+  });
+});
+
+describe('a base URL', () => {
+  it.each([
+    'https://gpu.example/v1',
+    'https://gpu.example/v1/',
+    'https://gpu.example:8443/openai/v1',
+    'http://127.0.0.1:8000/v1',
+    'http://localhost:8000/v1',
+    'http://[::1]:8000/v1',
+  ])('may be %s', (url) => {
+    expect(baseUrlProblem(url, false)).toBeNull();
+  });
+
+  it.each([
+    'http://gpu.example/v1',
+    'http://127.0.0.1.example/v1',
+    'http://10.0.0.1/v1',
+    'ftp://gpu.example/v1',
+    'gpu.example/v1',
+    '',
+    'https://user:pass@gpu.example/v1',
+    'https://gpu.example/v1?key=1',
+    'https://gpu.example/v1#x',
+    'https://gpu.example',
+    'https://gpu.example/v1/chat/completions',
+    'https://gpu.example/v1/models',
+  ])('may not be %s', (url) => {
+    expect(baseUrlProblem(url, false)).not.toBeNull();
+  });
+
+  it('may be http through a tunnel', () => {
+    expect(baseUrlProblem('http://vllm/v1', true)).toBeNull();
+  });
+});
+
+describe('the judges', () => {
+  const backendsOf = (backends: unknown, extra: Extra = {}) => {
+    const environment = environmentWith(backends, extra);
+    const read = readSettings(environment);
+    if (!read.ok) throw new Error(read.problems.join('; '));
+    return { backends: configuredBackends(read.settings, environment), settings: read.settings, environment };
+  };
+
+  it('are the routes and the backends that stand in none; each backend is one judge or a part of one', () => {
+    const identity = 'Qwen/Qwen3.5-35B-A3B-FP8';
+    const { backends } = backendsOf(
+      {
+        backends: [
+          { ...GPU, identity },
+          { ...GPU, name: 'gpu2', identity, slots: 3, context_tokens: 16_384 },
+          { ...AI },
+        ],
+        routes: { qwen: ['gpu', 'gpu2'] },
+        default_judge: 'qwen',
+      },
+      { AI: ai },
+    );
+    expect(backends.named.map(({ judge, runs_in, slots }) => [judge.name, runs_in, slots])).toEqual([
+      ['qwen', 'desk', 3],
+      ['ai', 'desk', 4],
+      ['lexical', 'caller', Number.POSITIVE_INFINITY],
+    ]);
+    expect(backends.default?.judge).toMatchObject({
+      name: 'qwen',
+      identity: modelJudgeIdentity(identity),
+      context_tokens: 16_384,
+    });
+  });
+
+  it('default to the lexical one only where that is allowed and none is named', () => {
+    const name = (backends: unknown, ALLOW_LEXICAL_JUDGE: string) =>
+      backendsOf(backends, { ALLOW_LEXICAL_JUDGE }).backends.default?.judge.name ?? null;
+    expect(name(only(GPU, { default_judge: 'gpu' }), 'true')).toBe('gpu');
+    expect(name(only(GPU), 'true')).toBe('lexical');
+    expect(name(only(GPU), 'false')).toBeNull();
+    expect(name('', 'false')).toBeNull();
+  });
+
+  it('are made once an environment, so that they remember what failed', () => {
+    const { backends, settings, environment } = backendsOf(only(GPU));
+    expect(configuredBackends(settings, environment)).toBe(backends);
+    expect(configuredBackends(settings, { ...environment })).not.toBe(backends);
+  });
+
+  it('go through the VPC service that is bound', async () => {
+    const fetch = vi.fn(async (_url: string) => new Response('no', { status: 401 }));
+    const { backends } = backendsOf(only({ ...GPU, base_url: 'http://vllm/v1', transport: 'vpc' }), { GPU: { fetch } });
+    const reply = await backends.named[0]?.judge.judge(
+      { kind: 'rubric', question: 'q', sources: [], criteria: [{ key: 'c1', description: 'd' }], answer: 'a' },
+      { deadline_ms: 1_000 },
+    );
+    expect(reply).toMatchObject({ ok: false, failure: { reason: 'judge_unauthorized' } });
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual(['http://vllm/v1/chat/completions']);
+    expect(await backends.named[0]?.health()).toMatchObject({ reachable: false, last_error: 'judge_unauthorized' });
+  });
+});
+
+describe('/readyz', () => {
+  it('is ready with a server that serves the model, and takes its key from a secret', async () => {
+    const { api_key: _, ...keyless } = stubBackend('vllm');
+    const ready = await readiness(only({ ...keyless, api_key_secret: 'GPU_KEY' }, { default_judge: 'vllm' }), 200, {
+      GPU_KEY: STUB_KEY,
+    });
+    const state = { name: 'vllm', reachable: true, model_present: true, last_error: null };
+    expect(ready).toMatchObject({ status: 'ready', reason: null, default_judge: 'vllm' });
+    expect(ready.judges[0]).toEqual({ ...state, model: STUB_MODEL, routes: [state] });
+  });
+
+  it.each([
+    ['refused', 'judge_unreachable', { reachable: false, model_present: null, last_error: 'judge_unreachable' }],
+    ['html_login', 'judge_unreachable', { reachable: false, model_present: null, last_error: 'judge_not_an_api' }],
+    ['http_404_model', 'judge_model_missing', { reachable: true, model_present: false, last_error: null }],
+  ] as const)('is not ready: %s', async (behaviour, reason, state) => {
+    const not = await readiness(only(stubBackend(behaviour), { default_judge: behaviour }), 503);
+    expect(not).toMatchObject({ status: 'not_ready', reason, judges: [state, { name: 'lexical' }] });
+  });
+
+  it('is ready while one of the routes is, and tells which is not', async () => {
+    const ready = await readiness(
+      {
+        backends: [stubBackend('refused', { identity: 'x' }), stubBackend('vllm', { identity: 'x' })],
+        routes: { judge: ['refused', 'vllm'] },
+        default_judge: 'judge',
+      },
+      200,
+    );
+    expect(ready.judges[0]).toMatchObject({
+      name: 'judge',
+      model: 'x',
+      reachable: true,
+      routes: [
+        { name: 'refused', reachable: false, last_error: 'judge_unreachable' },
+        { name: 'vllm', reachable: true },
+      ],
+    });
+  });
+
+  it('says of Workers AI that it is bound, and makes no paid call', async () => {
+    const run = vi.fn();
+    const ready = await readiness(only(AI, { default_judge: 'ai' }), 200, { AI: { run }, GPU: fetcher });
+    expect(ready.judges[0]).toMatchObject({ name: 'ai', reachable: true, model_present: null });
+    expect(run).not.toHaveBeenCalled();
+  });
+});

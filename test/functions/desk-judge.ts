@@ -1,0 +1,72 @@
+/**
+ * A model judge that counts, and a KV that remembers its misses, for tests of the desk: they stand in for the configured
+ * ones through `vi.mock`, for callers and Durable Objects alike, so that nothing of them exists in production.
+ */
+import type { Backend } from '../../functions/backends/backend.ts';
+import type { Backends } from '../../functions/backends/configured.ts';
+import { lexicalBackend } from '../../functions/backends/lexical.ts';
+import { judgeLexically } from '../../src/evidence/judge.ts';
+import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
+import type { JudgmentRequest } from '../../src/judgments/types.ts';
+import { StaleKv } from '../contract/stale-kv.ts';
+
+/** The one KV of callers and desks, where a test mocks the store with it. */
+export const sharedKv = new StaleKv();
+
+export const COUNTING = 'counting';
+
+export type CountingJudge = {
+  calls: { readonly kind: JudgmentRequest['kind']; readonly deadline_ms: number }[];
+  /** Calls under way now, and the most there ever were. */
+  running: number;
+  peak: number;
+  /** How the judge answers; the default is what the lexical judge says, at once. */
+  answer: (request: JudgmentRequest) => Promise<JudgeReply>;
+  context_tokens: number | null;
+  slots: number;
+};
+
+export async function lexically(request: JudgmentRequest): Promise<JudgeReply> {
+  return { ok: true, verdicts: judgeLexically(request), usage: { prompt_tokens: 100, completion_tokens: 10 } };
+}
+
+export const counting: CountingJudge = {
+  calls: [],
+  running: 0,
+  peak: 0,
+  answer: lexically,
+  context_tokens: null,
+  slots: 64,
+};
+
+export function resetCounting(): void {
+  Object.assign(counting, { calls: [], running: 0, peak: 0, answer: lexically, context_tokens: null });
+}
+
+const judge: Judge = {
+  name: COUNTING,
+  identity: { model: 'counting-1', template: 't1', sampling: { temperature: 0 } },
+  get context_tokens() {
+    return counting.context_tokens;
+  },
+  async judge(request, { deadline_ms }) {
+    counting.calls.push({ kind: request.kind, deadline_ms });
+    counting.running++;
+    counting.peak = Math.max(counting.peak, counting.running);
+    try {
+      return await counting.answer(request);
+    } finally {
+      counting.running--;
+    }
+  },
+};
+
+export function countingBackends(): Backends {
+  const backend: Backend = {
+    judge,
+    runs_in: 'desk',
+    slots: counting.slots,
+    health: lexicalBackend.health,
+  };
+  return { named: [backend], default: backend };
+}

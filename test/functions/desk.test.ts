@@ -1,0 +1,328 @@
+/** The JudgeDesk from the outside: single flight, leaving callers, restarts, KV's stale misses, remembered failures. */
+import {
+  abortAllDurableObjects,
+  evictAllDurableObjects,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { env, exports } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../functions/http/app.ts';
+import { createDeskClient } from '../../functions/objects/desk-client.ts';
+import { BridgedJudgments } from '../../functions/storage/bridged-judgments.ts';
+import { FinishedJudgments } from '../../functions/storage/finished-judgments.ts';
+import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
+import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
+import type { JudgeReply } from '../../src/judgments/judge.ts';
+import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
+import type { JudgeFailure, JudgeFailureReason, JudgmentRequest } from '../../src/judgments/types.ts';
+import { JUDGE_DESKS } from '../../src/limits.ts';
+import { sampleJudgment } from '../contract/judgment-store.case.ts';
+import { post, problemOf, ROLLOUT, scoreOf } from './api.ts';
+import { COUNTING, counting, countingBackends, lexically, resetCounting, sharedKv } from './desk-judge.ts';
+
+vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
+  ...(await original()),
+  configuredBackends: () => countingBackends(),
+}));
+
+vi.mock(import('../../functions/storage/judgments.ts'), async (original) => {
+  const module = await original();
+  return { ...module, createKvJudgmentStore: (_kv, recent) => module.createKvJudgmentStore(sharedKv, recent) };
+});
+
+let replicate = 0;
+let rollout: typeof ROLLOUT & { replicate: number };
+beforeEach(() => {
+  rollout = { ...ROLLOUT, replicate: replicate++ };
+  resetCounting();
+  sharedKv.refusesWrites = false;
+});
+
+/** An isolate of its own, which has seen nothing yet. */
+function isolate(): (body: unknown) => Promise<Response> {
+  const recent = createRecentJudgments({ entries: 10, chars: 100_000 });
+  const app = createApp({ judgmentStoreOf: ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent) });
+  return async (body) => app.request(post('/v1/score', body), undefined, { ...env });
+}
+
+/** A judge that waits for the test before it answers. */
+function gated(): { readonly open: () => void } {
+  const gate = Promise.withResolvers<void>();
+  counting.answer = async (request) => {
+    await gate.promise;
+    return lexically(request);
+  };
+  return { open: gate.resolve };
+}
+
+function failing(reason: JudgeFailureReason, more: Partial<JudgeFailure> = {}): () => Promise<JudgeReply> {
+  return async () => ({ ok: false, failure: { reason, detail: 'as the test wants', retryable: true, ...more } });
+}
+
+const BOTH = ['citations', 'rubric'];
+const kinds = (): string[] => counting.calls.map(({ kind }) => kind).sort();
+
+describe('single flight', () => {
+  it('answers 200 concurrent identical requests with one call a kind', async () => {
+    const gate = gated();
+    const replies = Array.from({ length: 200 }, () => isolate()(rollout));
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
+    gate.open();
+    const scored = await Promise.all(replies.map(async (reply) => scoreOf(await reply)));
+    expect(kinds()).toEqual(BOTH);
+    expect(new Set(scored.map(({ reward }) => reward)).size).toBe(1);
+    for (const { judgments } of scored) {
+      expect(judgments.map(({ stored, failure }) => [stored, failure])).toEqual([
+        [true, null],
+        [true, null],
+      ]);
+    }
+  });
+
+  it('goes on when its only caller has left, and a retry joins it', async () => {
+    const gate = gated();
+    const leaving = new AbortController();
+    const request = new Request(post('/v1/score', rollout), { signal: leaving.signal });
+    const left = exports.default.fetch(request).then(
+      () => 'answered',
+      () => 'gone',
+    );
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
+    leaving.abort();
+    expect(await left).toBe('gone');
+    const retry = isolate()(rollout);
+    gate.open();
+    expect((await scoreOf(await retry)).reward).not.toBeNull();
+    expect(kinds()).toEqual(BOTH);
+  });
+
+  it('stores its judgment although nobody waits any more', async () => {
+    const gate = gated();
+    const call = await callOf(1, { deadline_ms: 50 });
+    const desk = createDeskClient(env.JUDGE_DESK);
+    expect(await desk.judge(call)).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
+    gate.open();
+    await vi.waitFor(() => expect(sharedKv.values.has(`j:v1:${call.key}`)).toBe(true));
+    expect(await desk.judge(call)).toMatchObject({ ok: true, cached: true, stored: true });
+    expect(counting.calls).toHaveLength(1);
+  });
+});
+
+describe('a KV that serves its misses for 60 s', () => {
+  it('never leads to a second judgment of a key, whoever asks, also after a restart of the object', async () => {
+    const first = await scoreOf(await isolate()(rollout));
+    expect(kinds()).toEqual(BOTH);
+    const again = async (judgments: 'use' | 'only') => scoreOf(await isolate()({ ...rollout, judgments }));
+    for (const restart of [async () => undefined, evictAllDurableObjects, abortAllDurableObjects]) {
+      await restart();
+      for (const mode of ['use', 'only'] as const) {
+        const { reward, judgments } = await again(mode);
+        expect(reward).toBe(first.reward);
+        expect(judgments.map(({ key, cached, stored }) => [key, cached, stored])).toEqual(
+          first.judgments.map(({ key }) => [key, true, true]),
+        );
+      }
+    }
+    expect(kinds()).toEqual(BOTH);
+    for (const { key } of first.judgments) {
+      expect(sharedKv.puts.filter((name) => name === `j:v1:${key}`)).toHaveLength(1);
+    }
+    // A minute later KV itself serves it.
+    sharedKv.now += 61_000;
+    expect((await again('only')).reward).toBe(first.reward);
+  });
+
+  it('is offered again what it did not take: by the next caller, and by the alarm', async () => {
+    sharedKv.refusesWrites = true;
+    const first = await scoreOf(await isolate()(rollout));
+    expect(first.judgments[0]).toMatchObject({ stored: false, store_problem: { reason: 'judgment_store_failed' } });
+    await abortAllDurableObjects();
+    sharedKv.refusesWrites = false;
+    const second = await scoreOf(await isolate()(rollout));
+    expect(second.judgments[0]).toMatchObject({ cached: true, stored: true, store_problem: null });
+
+    sharedKv.refusesWrites = true;
+    const call = await callOf(2);
+    await createDeskClient(env.JUDGE_DESK).judge(call);
+    sharedKv.refusesWrites = false;
+    for (let desk = 0; desk < JUDGE_DESKS; desk++)
+      await runDurableObjectAlarm(env.JUDGE_DESK.getByName(`desk-${desk}`));
+    expect(sharedKv.values.has(`j:v1:${call.key}`)).toBe(true);
+    expect(counting.calls).toHaveLength(3);
+  });
+});
+
+describe('what a desk has finished', () => {
+  it('is forgotten after ten minutes, what KV refuses after a day; the alarm is set while anything is left', async () => {
+    const stub = env.JUDGE_DESK.getByName('desk-of-its-own');
+    const [taken, refused] = await Promise.all([sampleJudgment(1), sampleJudgment(2)]);
+    await runInDurableObject(stub, async (_desk, { storage }) => {
+      const clock = { ms: 1_000_000 };
+      const alarm: { at: number | null } = { at: null };
+      const alarms = {
+        getAlarm: async () => alarm.at,
+        setAlarm: async (at: number | Date) => {
+          alarm.at = Number(at);
+        },
+      };
+      const store = createKvJudgmentStore(env.JUDGMENTS, createRecentJudgments({ entries: 0, chars: 0 }));
+      const bridged = new BridgedJudgments(new FinishedJudgments(storage.sql), store, alarms, () => clock.ms);
+      const minutes = async (count: number): Promise<void> => {
+        clock.ms += count * 60_000;
+        alarm.at = null;
+        await bridged.tidy();
+      };
+      const found = async () =>
+        [await bridged.find(taken.key), await bridged.find(refused.key)].map((one) => one !== null);
+
+      expect(await bridged.keep(taken)).toEqual({ ok: true });
+      sharedKv.refusesWrites = true;
+      expect((await bridged.keep(refused)).ok).toBe(false);
+      expect(alarm.at).toBe(clock.ms + 60_000);
+      await minutes(9);
+      expect(await found()).toEqual([true, true]);
+      expect(alarm.at).toBe(clock.ms + 60_000);
+      await minutes(1);
+      expect(await found()).toEqual([false, true]);
+      await minutes(24 * 60);
+      expect(await found()).toEqual([false, false]);
+      expect(alarm.at).toBeNull();
+
+      sharedKv.refusesWrites = false;
+      await bridged.keep(taken);
+      await minutes(1);
+      expect(alarm.at).toBe(clock.ms + 9 * 60_000);
+    });
+  });
+});
+
+describe('a restart in mid-call', () => {
+  it('is a retryable failure, and the retry is judged', async () => {
+    const gate = gated();
+    const lost = isolate()(rollout);
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
+    await abortAllDurableObjects();
+    expect(await problemOf(await lost, 503, 'judge_interrupted')).toMatchObject({ retryable: true });
+    gate.open();
+    expect((await scoreOf(await isolate()(rollout))).reward).not.toBeNull();
+  });
+});
+
+describe('failures', () => {
+  it('are remembered for a moment, so that retries are no calls, and are never a number', async () => {
+    counting.answer = failing('judge_error');
+    const reply = await isolate()(rollout);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+    await problemOf(reply, 503, 'judge_error');
+    for (let retry = 0; retry < 3; retry++) {
+      const unscored = await scoreOf(await isolate()({ ...rollout, on_judge_failure: 'null' }));
+      expect(unscored).toMatchObject({ reward: null, reason: 'judge_error' });
+    }
+    expect(kinds()).toEqual(BOTH);
+    for (const name of sharedKv.values.keys())
+      expect(sharedKv.values.get(name)).not.toContain(`"replicate":${rollout.replicate},`);
+  });
+
+  it("are not remembered where they are the caller's own", async () => {
+    counting.answer = failing('judge_prompt_too_long', { retryable: false });
+    await problemOf(await isolate()(rollout), 422, 'judge_prompt_too_long');
+    counting.answer = lexically;
+    expect((await scoreOf(await isolate()(rollout))).reward).not.toBeNull();
+  });
+
+  it('of a judge that throws come out as a bug, and leave nothing behind', async () => {
+    counting.answer = () => Promise.reject(new TypeError('a bug'));
+    await problemOf(await isolate()(rollout), 500, 'internal');
+    counting.answer = lexically;
+    expect((await scoreOf(await isolate()(rollout))).reward).not.toBeNull();
+  });
+
+  it('in a row open the circuit of their backend, and nothing is called any more', async () => {
+    await abortAllDurableObjects();
+    counting.answer = failing('judge_unreachable');
+    const desk = createDeskClient(env.JUDGE_DESK);
+    const reasons: string[] = [];
+    for (let number = 0; number < 40; number++) {
+      const reply = await desk.judge(await callOf(1_000 + number));
+      if (!reply.ok) reasons.push(reply.failure.reason);
+      if (!reply.ok && reply.failure.reason === 'judge_circuit_open')
+        expect(reply.failure.retry_after_s).toBeGreaterThan(0);
+    }
+    expect(reasons).toHaveLength(40);
+    expect(counting.calls).toHaveLength(5 * JUDGE_DESKS);
+    expect(reasons.filter((reason) => reason === 'judge_circuit_open')).toHaveLength(40 - 5 * JUDGE_DESKS);
+    await abortAllDurableObjects();
+  });
+});
+
+describe('room', () => {
+  it('runs out at 32 MB of prompts in a desk: 503 with Retry-After, and is given back', async () => {
+    const gate = gated();
+    const desk = createDeskClient(env.JUDGE_DESK);
+    const fitting = await Promise.all([1, 2, 3].map((number) => callAtFirstDesk(number, 'live')));
+    const replies = fitting.map((call) => desk.judge(call));
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(3));
+    const further = await callAtFirstDesk(4, 'live');
+    expect(await desk.judge(further)).toMatchObject({
+      ok: false,
+      failure: { reason: 'judge_capacity', retryable: true, retry_after_s: 10 },
+    });
+    gate.open();
+    for (const reply of await Promise.all(replies)) expect(reply).toMatchObject({ ok: true });
+    expect(await desk.judge(further)).toMatchObject({ ok: true });
+  });
+
+  it('is left to callers who wait: a batch gets three quarters of it', async () => {
+    const gate = gated();
+    const desk = createDeskClient(env.JUDGE_DESK);
+    const replies = [desk.judge(await callAtFirstDesk(5, 'batch')), desk.judge(await callAtFirstDesk(6, 'batch'))];
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
+    expect(await desk.judge(await callAtFirstDesk(7, 'batch'))).toMatchObject({
+      failure: { reason: 'judge_capacity' },
+    });
+    replies.push(desk.judge(await callAtFirstDesk(8, 'live')));
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(3));
+    gate.open();
+    for (const reply of await Promise.all(replies)) expect(reply).toMatchObject({ ok: true });
+  });
+});
+
+describe('a deployment under way', () => {
+  it('never stores a judgment under the key of another judge', async () => {
+    const call = await callOf(3, {}, 'counting-of-tomorrow');
+    expect(await createDeskClient(env.JUDGE_DESK).judge(call)).toMatchObject({
+      ok: false,
+      failure: { reason: 'judge_model_mismatch', retryable: true },
+    });
+    expect(counting.calls).toEqual([]);
+  });
+});
+
+/** 10 MB of prompt for desk 0. */
+async function callAtFirstDesk(number: number, callClass: CallClass): Promise<JudgmentCall> {
+  for (let salt = 0; ; salt++) {
+    const call = await callOf(number * 1_000 + salt, { class: callClass });
+    const request = { ...call.request, question: 'q'.repeat(10_000_000) };
+    if (Number.parseInt(call.key.slice(0, 8), 16) % JUDGE_DESKS === 0) return { ...call, request };
+  }
+}
+
+async function callOf(
+  number: number,
+  changes: Partial<JudgmentCall> = {},
+  model = 'counting-1',
+): Promise<JudgmentCall> {
+  const request: JudgmentRequest = {
+    kind: 'rubric',
+    question: `question ${replicate} ${number}`,
+    sources: [],
+    criteria: [{ key: 'c1', description: 'Says something' }],
+    answer: 'an answer',
+  };
+  const identity = { model, template: 't1', sampling: { temperature: 0 } };
+  const preimage = await judgmentPreimage(request, identity, 0);
+  const key = await judgmentKey(preimage);
+  return { judge: COUNTING, key, preimage, request, class: 'live', deadline_ms: 10_000, ...changes };
+}

@@ -1,0 +1,132 @@
+/** What is cut when a prompt is too long: uncited sources from the last on, then cited ones alike; nothing else, ever. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { estimateTokens, fitRequest } from '../../../src/judgments/budget.ts';
+import { judgePrompt } from '../../../src/judgments/prompt.ts';
+import type { JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
+import { CITATIONS, RUBRIC } from './requests.ts';
+
+/** A source text of so many tokens, as estimated. */
+function textOf(tokens: number): string {
+  return 'abc'.repeat(tokens);
+}
+
+function withSources(...tokens: readonly number[]): RubricRequest {
+  return { ...RUBRIC, sources: tokens.map((size, n) => ({ id: `S${n + 1}`, text: textOf(size) })) };
+}
+
+/** The budget that this request just fits into. */
+function costOf(request: JudgmentRequest): number {
+  let low = 0;
+  let high = 10_000_000;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const fitted = fitRequest(request, middle, new Set());
+    if (fitted.ok && fitted.cuts.length === 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function kept(request: JudgmentRequest, budget: number, cited: readonly number[]): number[] {
+  const fitted = fitRequest(request, budget, new Set(cited));
+  if (!fitted.ok) throw new Error(fitted.failure.detail);
+  return fitted.request.sources.map(({ text }) => text.length / 3);
+}
+
+describe('a prompt that fits', () => {
+  it('is left as it is', () => {
+    const request = withSources(300, 300);
+    expect(fitRequest(request, costOf(request), new Set([0]))).toEqual({ ok: true, request, cuts: [] });
+  });
+});
+
+describe('a prompt that does not', () => {
+  const request = withSources(1_000, 1_000, 1_000, 1_000);
+  const full = costOf(request);
+
+  it('loses uncited sources first, from the last one on', () => {
+    expect(kept(request, full - 400, [1])).toEqual([1_000, 1_000, 1_000, 600]);
+    expect(kept(request, full - 1_500, [1]).map((size) => size === 1_000)).toEqual([true, true, false, false]);
+    expect(kept(request, full - 2_500, [3]).map((size) => size === 1_000)).toEqual([false, false, false, true]);
+  });
+
+  it('then shortens the cited ones to a common length', () => {
+    const uneven = withSources(2_000, 300, 1_000);
+    const sizes = kept(uneven, costOf(uneven) - 1_600, [0, 1, 2]);
+    expect(sizes[1]).toBe(300);
+    expect(sizes[0]).toBe(sizes[2]);
+  });
+
+  it('leaves out whole what would say nothing any more', () => {
+    expect(kept(request, full - 980, [0, 1, 2])).toEqual([1_000, 1_000, 1_000, 0]);
+  });
+
+  it('says what was cut, and keeps place and id of each source', () => {
+    const fitted = fitRequest(request, full - 400, new Set([1]));
+    expect(fitted).toMatchObject({ ok: true, cuts: [{ source: 3, kept_chars: 1_800, chars: 3_000 }] });
+    if (fitted.ok) expect(fitted.request.sources.map(({ id }) => id)).toEqual(['S1', 'S2', 'S3', 'S4']);
+  });
+
+  it('fails where not even that is enough', () => {
+    const answer = textOf(5_000);
+    for (const whole of [
+      { ...RUBRIC, answer },
+      { ...CITATIONS, claims: [{ claim: 0, text: answer, sources: [0] }] },
+    ]) {
+      const fitted = fitRequest(whole, 3_000, new Set([0]));
+      expect(fitted).toMatchObject({ ok: false, failure: { reason: 'judge_prompt_too_long', retryable: false } });
+    }
+  });
+});
+
+describe('any cut', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 400 });
+  const source = fc.record({
+    id: fc.string({ maxLength: 5 }),
+    text: fc.string({ unit: 'binary', minLength: 1, maxLength: 400 }),
+  });
+  const shape = fc.record({
+    sources: fc.array(source, { minLength: 1, maxLength: 6 }),
+    cited: fc.uniqueArray(fc.nat(5), { maxLength: 4 }),
+    answer: text,
+    budget: fc.integer({ min: 1_000, max: 3_500 }),
+  });
+
+  it('touches nothing but source texts, cuts no character in two, fits, and is the same each time', () => {
+    fc.assert(
+      fc.property(shape, ({ sources, cited, answer, budget }) => {
+        const request: RubricRequest = { ...RUBRIC, sources, answer };
+        const inRange = new Set(cited.filter((position) => position < sources.length));
+        const fitted = fitRequest(request, budget, inRange);
+        expect(fitRequest(structuredClone(request), budget, inRange)).toEqual(fitted);
+        if (!fitted.ok) return;
+        const { sources: cut, ...rest } = fitted.request;
+        expect({ ...rest, sources }).toEqual(request);
+        cut.forEach((one, position) => {
+          const whole = sources[position]?.text ?? '';
+          expect(whole.startsWith(one.text)).toBe(true);
+          expect(one.id).toBe(sources[position]?.id);
+          if (whole.isWellFormed()) expect(one.text.isWellFormed()).toBe(true);
+        });
+        expect(fitted.cuts.map(({ source: position }) => position)).toEqual(
+          cut.flatMap((one, position) => (one.text === sources[position]?.text ? [] : [position])),
+        );
+        const prompt = judgePrompt(fitted.request).messages.map(({ content }) => content);
+        if (fitted.cuts.length > 0) expect(estimateTokens(prompt.join(''))).toBeLessThanOrEqual(budget);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+it.each([
+  ['', 0],
+  ['abc', 1],
+  ['abcd', 2],
+  ['ä', 1],
+  ['你好', 2],
+  ['😀', 2],
+])('%j is estimated at %d tokens', (text, tokens) => {
+  expect(estimateTokens(text)).toBe(tokens);
+});

@@ -1,0 +1,31 @@
+/** Judgment requests for tests of the protocol: one small rollout, as its two requests. */
+import type { CitationsRequest, JudgedSource, RubricRequest } from '../../../src/judgments/types.ts';
+
+export const QUESTION = 'How long is the Aare, and where does it rise?';
+
+export const SOURCES: readonly JudgedSource[] = [
+  { id: 'S1', title: 'Aare', text: 'The Aare is 288 kilometres long. It lies entirely within Switzerland.' },
+  { id: 'S2', text: 'It rises at the Aare Glaciers in the Bernese Alps — not in Italy.' },
+];
+
+export const RUBRIC: RubricRequest = {
+  kind: 'rubric',
+  question: QUESTION,
+  sources: SOURCES,
+  criteria: [
+    { key: 'c1', title: 'Length', description: 'States that the Aare is 288 km long' },
+    { key: 'c2', description: 'Names where the Aare rises' },
+  ],
+  answer: 'The Aare is 288 km long.',
+};
+
+export const CITATIONS: CitationsRequest = {
+  kind: 'citations',
+  question: QUESTION,
+  sources: SOURCES,
+  claims: [
+    { claim: 0, text: 'The Aare is 288 km long.', sources: [0] },
+    { claim: 3, text: 'It rises in the Bernese Alps.', sources: [1, 0] },
+  ],
+  statements: [{ statement: 2, text: 'Thousands of swimmers float down it every summer.' }],
+};
