@@ -1,6 +1,6 @@
 /**
  * Three kinds of test: `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black
- * box against real processes, `slow` for what takes minutes. Storage in `functions` is isolated per file, and a file
+ * box against real processes, `slow` and `slow-functions` for what takes minutes. Storage in `functions` is isolated per file, and a file
  * costs about a second: few files.
  */
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
@@ -13,6 +13,14 @@ const ofProcesses = {
   fileParallelism: false,
 } as const;
 
+function inWorkerd(): ReturnType<typeof cloudflareTest> {
+  return cloudflareTest({
+    wrangler: { configPath: './wrangler.toml' },
+    remoteBindings: false,
+    miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },
+  });
+}
+
 export default defineConfig({
   test: {
     // Request logs of tests that pass are noise.
@@ -20,13 +28,7 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', environment: 'node', include: ['test/unit/**/*.test.ts'] } },
       {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: './wrangler.toml' },
-            remoteBindings: false,
-            miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },
-          }),
-        ],
+        plugins: [inWorkerd()],
         test: {
           name: 'functions',
           // A model server that misbehaves on request.
@@ -36,6 +38,15 @@ export default defineConfig({
         },
       },
       { test: { name: 'e2e', ...ofProcesses, include: ['test/e2e/**/*.test.ts'] } },
+      {
+        plugins: [inWorkerd()],
+        test: {
+          name: 'slow-functions',
+          include: ['test/slow-functions/**/*.test.ts'],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
       { test: { name: 'slow', ...ofProcesses, include: ['test/slow/**/*.test.ts'] } },
     ],
   },

@@ -9,7 +9,7 @@ import { createDeskClient } from '../../functions/objects/desk-client.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
-import { COUNTING, counting, countingBackends, lexically } from './desk-judge.ts';
+import { COUNTING, counting, countingBackends, lexically } from '../functions/desk-judge.ts';
 
 vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
   ...(await original()),
@@ -17,7 +17,7 @@ vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
 }));
 
 const SLOTS = 8;
-const DELAY_MS = 50;
+const DELAY_MS = 200;
 const LIVE_CALLERS = 2;
 const LIVE_CALLS = 40;
 const BATCH_CALLERS = 64;
