@@ -1,7 +1,7 @@
 /**
- * Three kinds of test: `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black
- * box against real processes, `slow` and `slow-functions` for what takes minutes. Storage in `functions` is isolated per file, and a file
- * costs about a second: few files.
+ * `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black box against real
+ * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. Storage in `functions`
+ * is isolated per file, and a file costs about a second: few files.
  */
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
@@ -47,6 +47,7 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      { test: { name: 'llm', ...ofProcesses, include: ['test/llm/**/*.test.ts'] } },
       { test: { name: 'slow', ...ofProcesses, include: ['test/slow/**/*.test.ts'] } },
     ],
   },

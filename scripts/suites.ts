@@ -30,7 +30,12 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
     vitest('functions'),
     vitest('e2e'),
   ],
-  slow: [vitest('slow'), vitest('slow-functions')],
+  slow: [
+    vitest('slow'),
+    vitest('slow-functions'),
+    { name: 'llm-build', command: ['node', 'scripts/llm/build-server.ts'], counted: false },
+    vitest('llm'),
+  ],
 };
 
 type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };

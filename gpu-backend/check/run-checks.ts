@@ -48,7 +48,7 @@ const STEPS: readonly Step[] = [
   { requirements: [judging.THINKING], run: judging.checkThinkingOff },
   { requirements: [streaming.STREAM], run: streaming.checkStream },
   { requirements: [streaming.DROP], run: streaming.checkDroppedStream },
-  { requirements: [replies.USAGE], run: replies.checkUsage },
+  { requirements: [replies.USAGE, replies.ECHO], run: replies.checkUsage },
   { requirements: [repeatability.SEED, repeatability.SEED_UNDER_LOAD], run: repeatability.checkSeeds },
   { requirements: [prefix.PREFIX], run: prefix.checkPrefixCache },
   { requirements: [replies.CHOICES], run: replies.checkChoices },

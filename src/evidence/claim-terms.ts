@@ -153,11 +153,11 @@ export class ClaimTerms {
     let size = 256;
     // A term has at most about eight keys, most have one.
     while (size < count * 8) size *= 2;
-    if (size === this.keys.length) this.values.fill(0);
+    this.mask = size - 1;
+    if (size <= this.keys.length) this.values.fill(0, 0, size);
     else {
       this.keys = new Int32Array(size);
       this.values = new Int32Array(size);
-      this.mask = size - 1;
     }
   }
 }

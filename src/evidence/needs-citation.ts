@@ -33,6 +33,11 @@ const MIN_PLAIN_CONTENT = 5;
 /** With one of them, this many are enough. */
 const MIN_FACT_CONTENT = 2;
 
+const EXPECTED_TOKENS = 64;
+/** Room is kept from call to call unless a statement made it larger than this. */
+const MAX_KEPT_TOKENS = 1 << 12;
+let tokens = new TokenList(EXPECTED_TOKENS);
+
 /**
  * Whether text[start, end) looks like a checkable fact that ought to carry a citation: a number, a name or enough content; not a question, a heading, a lead-in, or a
  * remark on the sources ("the sources do not say"). A guess by words; a statement about nothing but generalities is often taken for a fact.
@@ -44,7 +49,8 @@ export function needsCitation(statement: string, start = 0, end = statement.leng
   if (from >= to || statement.charCodeAt(from) === 0x23) return false;
   const last = statement.charCodeAt(to - 1);
   if (last === 0x3f || last === 0xff1f || last === 0x3a || last === 0xff1a) return false;
-  const tokens = new TokenList(48);
+  if (tokens.hashes.length > MAX_KEPT_TOKENS) tokens = new TokenList(EXPECTED_TOKENS);
+  tokens.clear();
   appendTokens(tokens, statement, from, to);
   let content = 0;
   let facts = 0;

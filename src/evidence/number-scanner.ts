@@ -71,13 +71,16 @@ export class NumberScanner {
 
   private readDigits(text: string, limit: number): number {
     const from = this.end;
+    let { raw, value } = this;
     let i = from;
     for (; i < limit; i++) {
       const c = text.charCodeAt(i);
       if (c < 48 || c > 57) break;
-      this.raw = addUnit(this.raw, c);
-      this.value = this.value * 10 + (c - 48);
+      raw = addUnit(raw, c);
+      value = value * 10 + (c - 48);
     }
+    this.raw = raw;
+    this.value = value;
     this.end = i;
     this.digits += i - from;
     return i - from;

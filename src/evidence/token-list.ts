@@ -39,7 +39,7 @@ export class TokenList {
     this.hashes = new Int32Array(expectedTokens);
     this.starts = new Int32Array(expectedTokens);
     this.ends = new Int32Array(expectedTokens);
-    this.kinds = new Uint8Array(expectedTokens);
+    this.kinds = new Uint8Array(marksKinds ? expectedTokens : 0);
     this.sentenceTokens = new Int32Array((expectedTokens >> 3) + 8);
     this.numberTokens = new Int32Array((expectedTokens >> 4) + 8);
     this.numberValues = new Float64Array((expectedTokens >> 4) + 8);
@@ -51,13 +51,19 @@ export class TokenList {
     this.numberCount = 0;
   }
 
+  /** Makes room for some tokens; returns the index before which they may be written, at most `latest` where that lies ahead. */
+  reserve(latest: number): number {
+    if (this.count + 2 >= this.hashes.length) this.grow();
+    return Math.min(this.hashes.length - 1, Math.max(latest, this.count + 1));
+  }
+
   push(hash: number, start: number, end: number, kind: number): void {
     const n = this.count;
     if (n === this.hashes.length) this.grow();
     this.hashes[n] = hash;
     this.starts[n] = start;
     this.ends[n] = end;
-    this.kinds[n] = kind;
+    if (this.marksKinds) this.kinds[n] = kind;
     this.count = n + 1;
   }
 
@@ -84,7 +90,7 @@ export class TokenList {
   scaleLast(factor: number, start: number, end: number): boolean {
     const last = this.count - 1;
     if (last < this.first || start - (this.ends[last] ?? 0) > 1) return false;
-    const isNumber = ((this.kinds[last] ?? 0) & NUMBER) !== 0;
+    const isNumber = this.numberCount > 0 && this.numberTokens[this.numberCount - 1] === last;
     const base = isNumber
       ? (this.numberValues[this.numberCount - 1] ?? Number.NaN)
       : numberWordValue(this.hashes[last] ?? 0);
@@ -103,7 +109,7 @@ export class TokenList {
     if (last < this.first || this.hashes[last] !== PER) return false;
     this.hashes[last] = PERCENT;
     this.ends[last] = end;
-    this.kinds[last] = 0;
+    if (this.marksKinds) this.kinds[last] = 0;
     return true;
   }
 
@@ -112,7 +118,7 @@ export class TokenList {
     this.hashes = grown(this.hashes, new Int32Array(size));
     this.starts = grown(this.starts, new Int32Array(size));
     this.ends = grown(this.ends, new Int32Array(size));
-    this.kinds = grown(this.kinds, new Uint8Array(size));
+    if (this.marksKinds) this.kinds = grown(this.kinds, new Uint8Array(size));
   }
 }
 

@@ -1,120 +1,111 @@
-import { ASCII_FOLD, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
+import { BEYOND_ASCII, BYTE_ROLES, FIRST_DIGIT, FIRST_LETTER, PERCENT_SIGN, PLAIN_MARK, POINT } from './byte-roles.ts';
+import { SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
 import { NumberScanner } from './number-scanner.ts';
-import { magnitude } from './number-words.ts';
-import { stemHash } from './stemming.ts';
-import { isStopWord, LONGEST_STOP_WORD } from './stop-words.ts';
-import { addUnit, HASH_FACTOR, HASH_SEED } from './token-hash.ts';
-import { ACRONYM, CAPITALISED, CENT, PERCENT, STOP, type TokenList } from './token-list.ts';
+import { SentenceBreaks } from './sentence-breaks.ts';
+import { addUnit, HASH_SEED } from './token-hash.ts';
+import { PERCENT, type TokenList } from './token-list.ts';
 import { appendUncommonWord } from './uncommon-words.ts';
+import { LEADING_BYTES, Utf8Bytes, utf8Length } from './utf8-bytes.ts';
+import { appendWord, settleWords } from './word-endings.ts';
+import { WordReader } from './word-reader.ts';
 
-/** A sentence for windows ends after this many tokens at the latest: a table or list without full stops is no sentence. */
-const MAX_SENTENCE_TOKENS = 80;
-/** "Dr.", "Jan.", "Inc.": a capitalised word this short before a full stop does not end a sentence. */
-const MAX_ABBREVIATION_UNITS = 3;
-
-// What lies between two tokens, as bits.
-const SAW_POINT = 1;
-const SAW_STOP = 2;
-const SAW_NEWLINE = 4;
-const SAW_BLANK_LINE = 8;
-
+// One text is read at a time, and nothing of it outlives the call.
+const input = new Utf8Bytes();
+const reader = new WordReader();
 const scanner = new NumberScanner();
+const breaks = new SentenceBreaks();
 
-/** Appends the tokens of text[from, to) to `list`. One pass; the text is not copied unless a token holds units beyond ASCII. */
+/**
+ * Appends the tokens of text[from, to) to `list`. One pass over its UTF-8 bytes: the reader takes runs of plain words, and stops at what needs
+ * more thought, which is done on the text itself.
+ */
 export function appendTokens(list: TokenList, text: string, from: number, to: number): void {
-  const fold = ASCII_FOLD;
-  const marksKinds = list.marksKinds;
-  const first = list.count;
-  list.first = first;
-  let sentenceEnd = -1;
-  let i = from;
-  let between = 0;
-  let newLine = true;
-  while (i < to) {
-    let c = text.charCodeAt(i);
-    if (c === 0x20) {
-      i++;
+  list.first = list.count;
+  if (from >= to) return;
+  input.load(text, from, to);
+  breaks.begin();
+  const { bytes, end } = input;
+  const isAscii = end - LEADING_BYTES === to - from;
+  let at = LEADING_BYTES;
+  // From offsets of bytes to those of the text; goes down by what a unit beyond ASCII takes more than one byte.
+  let shift = from - LEADING_BYTES;
+  while (at < end) {
+    if (breaks.isPossible(list)) {
+      at = skipPlainMarks(bytes, at, end);
+      if (at < end && roleOf(bytes, at) >= FIRST_LETTER) breaks.beforeToken(list, text, at + shift);
+    }
+    const limit = list.reserve(breaks.latest);
+    const words = reader.read(list, bytes, at, end, shift, limit);
+    if (words > list.count) settleWords(list, text, bytes, shift, words);
+    at = reader.at;
+    const { role, start } = reader;
+    const units = at - start;
+    if (units > 0 && words >= limit) {
+      // Read again once there is room for it, or as the first word of a sentence.
+      at = start;
       continue;
     }
-    let folded = c < 128 ? (fold[c] ?? 0) : 0;
-    if (folded === 0 && (c < 128 || unitClass(c) === SEPARATOR)) {
-      i++;
-      if (c === 0x0a) {
-        between |= newLine ? SAW_NEWLINE | SAW_BLANK_LINE : SAW_NEWLINE;
-        newLine = true;
-      } else if (c === 0x2e) {
-        between |= SAW_POINT;
-      } else if (c === 0x21 || c === 0x3f || c === 0x3002 || c === 0xff01 || c === 0xff1f || c === 0x0964) {
-        between |= SAW_STOP;
-      } else if (c === 0x25) {
-        if (list.count === first) list.startSentence();
-        list.push(PERCENT, i - 1, i, 0);
+    const isWord = units > 0 && (role < POINT || (role === POINT && units > 1));
+    if (isWord) appendWord(list, text, start + shift, at + shift, reader.hash);
+    if (isWord || units === 0) {
+      if (role < BEYOND_ASCII) {
+        if (role === PERCENT_SIGN) appendPercent(list, at + shift);
+        else breaks.note(role);
+        at++;
+        continue;
       }
-      continue;
-    }
-    if (list.count >= sentenceEnd || (between !== 0 && endsSentence(list, text, between, i, c))) {
-      // A percent sign may have opened the first sentence already.
-      if (sentenceEnd >= 0 || list.count === first) list.startSentence();
-      sentenceEnd = list.count + MAX_SENTENCE_TOKENS;
-    }
-    between = 0;
-    newLine = false;
-    if (folded < 97) {
-      if (folded !== 0) {
-        scanner.scan(text, i, to);
-        list.pushNumber(scanner.value, scanner.hash, i, scanner.end);
-        i = scanner.end;
-      } else if (unitClass(c) === SINGLE) {
-        list.push(addUnit(HASH_SEED, c), i, i + 1, 0);
-        i++;
-      } else i = appendUncommonWord(list, scanner, text, i, to);
-      continue;
-    }
-    // The usual word: ASCII letters and digits up to a space or a mark.
-    const start = i;
-    const initial = c;
-    let h = HASH_SEED;
-    do {
-      h = (Math.imul(h, HASH_FACTOR) + folded) | 0;
-      i++;
-      if (i === to) break;
-      c = text.charCodeAt(i);
-      folded = c < 128 ? (fold[c] ?? 0) : 0;
-    } while (folded !== 0);
-    const units = i - start;
-    if (i < to && (c >= 128 || c === 0x27 || (c === 0x2e && units === 1))) {
-      i = appendUncommonWord(list, scanner, text, start, to);
-      continue;
-    }
-    let kind = initial < 97 ? CAPITALISED : 0;
-    if (marksKinds) {
-      if (kind !== 0 && units > 1 && isUpperCase(text, start, i)) kind |= ACRONYM;
-      if (units <= LONGEST_STOP_WORD && isStopWord(h)) kind |= STOP;
-    }
-    if (units > 3) {
-      if (units >= 7) {
-        const factor = magnitude(h);
-        if (factor !== 0 && list.scaleLast(factor, start, i)) continue;
+      const unit = text.charCodeAt(at + shift);
+      if (role === BEYOND_ASCII && unitClass(unit) === SEPARATOR) {
+        breaks.noteUnit(unit);
+        const bytesOfUnit = unit < 0x800 ? 2 : 3;
+        at += bytesOfUnit;
+        shift -= bytesOfUnit - 1;
+        continue;
       }
-      h = stemHash(text, start, i, h);
-      if (h === CENT && list.joinPercent(i)) continue;
     }
-    list.push(h, start, i, kind);
+    const place = start + shift;
+    const after = appendUnusual(list, text, place, to, units === 0 ? role : FIRST_LETTER);
+    at = isAscii ? after - shift : start + utf8Length(text, place, after);
+    shift = after - at;
   }
+  input.unload();
 }
 
-/** Whether what lies between the last token and the one at `at` (first unit `c`) ends a sentence; rough, for windows only. */
-function endsSentence(list: TokenList, text: string, between: number, at: number, c: number): boolean {
-  if ((between & (SAW_STOP | SAW_BLANK_LINE)) !== 0) return true;
-  const lowerCase = c >= 97 && c <= 122;
-  if ((between & SAW_NEWLINE) !== 0) return !lowerCase || (between & SAW_POINT) !== 0;
-  if (lowerCase || text.charCodeAt(at - 1) === 0x2e) return false;
-  const last = list.count - 1;
-  const units = (list.ends[last] ?? 0) - (list.starts[last] ?? 0);
-  return units > MAX_ABBREVIATION_UNITS || ((list.kinds[last] ?? 0) & CAPITALISED) === 0;
+function roleOf(bytes: Uint8Array, at: number): number {
+  return BYTE_ROLES[bytes[at] ?? 0] ?? PLAIN_MARK;
 }
 
-function isUpperCase(text: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (text.charCodeAt(i) >= 97) return false;
-  return true;
+function skipPlainMarks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && roleOf(bytes, at) === PLAIN_MARK) at++;
+  return at;
+}
+
+function appendPercent(list: TokenList, at: number): void {
+  if (list.count === list.first) list.startSentence();
+  list.push(PERCENT, at, at + 1, 0);
+}
+
+/**
+ * A number, a run of units that are tokens by themselves, or a word with more in it than letters; `role` is that of its first byte. Returns the
+ * offset after it.
+ */
+function appendUnusual(list: TokenList, text: string, at: number, to: number, role: number): number {
+  breaks.beforeToken(list, text, at);
+  if (role >= FIRST_DIGIT && role < FIRST_LETTER) {
+    scanner.scan(text, at, to);
+    list.pushNumber(scanner.value, scanner.hash, at, scanner.end);
+    return scanner.end;
+  }
+  if (role >= FIRST_LETTER || unitClass(text.charCodeAt(at)) !== SINGLE) {
+    return appendUncommonWord(list, scanner, text, at, to);
+  }
+  let i = at;
+  for (; i < to; i++) {
+    const unit = text.charCodeAt(i);
+    if (unitClass(unit) !== SINGLE) break;
+    breaks.beforeToken(list, text, i);
+    list.push(addUnit(HASH_SEED, unit), i, i + 1, 0);
+  }
+  return i;
 }

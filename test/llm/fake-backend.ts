@@ -25,6 +25,7 @@ export type Fault =
   | 'keeps_generating'
   | 'no_usage'
   | 'wrong_sum'
+  | 'echoes_another_model'
   | 'ignores_seeds'
   | 'seeds_fail_under_load'
   | 'no_prefix_cache'
@@ -161,7 +162,8 @@ async function wholeReply(state: State, body: Body, response: ServerResponse): P
       ? null
       : { cached_tokens: faults.has('no_prefix_cache') ? 16 : promptTokens - 16 },
   };
-  json(response, 200, { model: body.model, choices, ...(faults.has('no_usage') ? {} : { usage }) });
+  const model = faults.has('echoes_another_model') ? 'alias' : body.model;
+  json(response, 200, { model, choices, ...(faults.has('no_usage') ? {} : { usage }) });
 }
 
 function replyText(state: State, body: Body, index: number): { readonly text: string; readonly finish: string } {

@@ -1,9 +1,9 @@
 /** The allow-listing proxy, as the real nginx: what passes, what does not, that streams flow, that a disconnect arrives. */
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
-import { createServer as createNetServer } from 'node:net';
+import { createServer, request as httpRequest, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Nginx, startNginx } from './nginx.ts';
+import { freePort, listening, send } from './plain-http.ts';
 
 type Seen = {
   readonly engine: string;
@@ -45,50 +45,6 @@ async function startEngine(engine: string): Promise<string> {
   });
   engines.push(server);
   return `127.0.0.1:${await listening(server)}`;
-}
-
-function listening(server: Server | ReturnType<typeof createNetServer>): Promise<number> {
-  return new Promise((found, failed) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address !== null && typeof address === 'object') found(address.port);
-      else failed(new Error('no port'));
-    });
-  });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createNetServer();
-  const port = await listening(probe);
-  await new Promise((closed) => probe.close(closed));
-  return port;
-}
-
-type Sent = {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: string;
-  readonly times: number[];
-};
-
-/** A request with the path exactly as given: URL would tidy up dot segments. */
-function send(port: number, line: string, more: { body?: string; authorization?: string } = {}): Promise<Sent> {
-  const [method = 'GET', path = '/'] = line.split(' ');
-  const started = performance.now();
-  return new Promise((done, failed) => {
-    const headers = more.authorization === undefined ? {} : { authorization: more.authorization };
-    const request = httpRequest({ port, host: '127.0.0.1', method, path, headers, agent: false }, async (response) => {
-      let text = '';
-      const times: number[] = [];
-      for await (const chunk of response) {
-        text += String(chunk);
-        times.push(performance.now() - started);
-      }
-      done({ status: response.statusCode ?? 0, headers: response.headers, text, times });
-    });
-    request.once('error', failed);
-    request.end(more.body);
-  });
 }
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { chat, shortened } from '../chat.ts';
 import { send } from '../connection.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
 import { type Probe, proseBody } from '../probe.ts';
-import { errorMessage, readCompletion } from '../wire.ts';
+import { errorMessage, readCompletion, type Usage } from '../wire.ts';
 
 export const USAGE: Requirement = {
   id: 'usage',
@@ -11,17 +11,35 @@ export const USAGE: Requirement = {
   change: 'Cost and budgets are counted from usage: let the gateway pass it through.',
 };
 
+export const ECHO: Requirement = {
+  id: 'model_echo',
+  title: 'replies name the model that was asked for',
+  change:
+    'The Worker refuses a reply under another name. Gateways: switch aliases off, or ask for the name that is echoed.',
+};
+
 const CUT_TOKENS = 16;
 
-/** A reply that is cut after 16 tokens must say so, and count 16. */
-export async function checkUsage(probe: Probe): Promise<Finding> {
-  const { usage, choices } = await chat(probe.target, proseBody(probe, CUT_TOKENS, { ignore_eos: true }));
+/** A reply that is cut after 16 tokens must count no more, add up, and name its model. */
+export async function checkUsage(probe: Probe): Promise<readonly Finding[]> {
+  const { usage, choices, model } = await chat(probe.target, proseBody(probe, CUT_TOKENS, { ignore_eos: true }));
+  return [countedRight(usage, choices[0]?.finish_reason ?? null), namedRight(model, probe.model)];
+}
+
+function countedRight(usage: Usage | null, finish: string | null): Finding {
   if (usage === null) return fail(USAGE, 'no usage');
   const { prompt_tokens, completion_tokens, total_tokens } = usage;
-  const saw = `${prompt_tokens} + ${completion_tokens} = ${total_tokens ?? 'not said'}, "${choices[0]?.finish_reason}"`;
+  const saw = `${prompt_tokens} + ${completion_tokens} = ${total_tokens ?? 'not said'}, "${finish}"`;
   const counted = completion_tokens > 0 && completion_tokens <= CUT_TOKENS && prompt_tokens > 0;
   const sums = total_tokens === undefined || total_tokens === prompt_tokens + completion_tokens;
   return counted && sums ? pass(USAGE, saw) : fail(USAGE, saw);
+}
+
+function namedRight(echoed: string | null, asked: string): Finding {
+  if (echoed === null) return notReported(ECHO, 'replies name no model');
+  return echoed === asked
+    ? pass(ECHO, shortened(echoed))
+    : fail(ECHO, `asked for ${shortened(asked)}, named ${shortened(echoed)}`);
 }
 
 export const CHOICES: Requirement = {

@@ -89,8 +89,8 @@ describe('kappa at its ends', () => {
       [0, 0, 0],
       [0, 0, 10],
     ];
-    // By chance: 4 * 10 * 10 + 1 * 10 * 1 for the near one, 4 * (10 * 11 + 10 * 9) for the far one, each over 20.
-    expect(weightedKappa(near)).toBeCloseTo(1 - 1 / ((10 * 1 + 4 * 10 * 10 + 10 * 4 * 9 + 10 * 1) / 20), 12);
+    // Row totals 10, 0, 10 for both; column totals 9, 1, 10 for the near one and 9, 0, 11 for the far one.
+    expect(weightedKappa(near)).toBeCloseTo(1 - 1 / ((10 * 1 + 4 * 10 * 10 + 4 * 10 * 9 + 10 * 1) / 20), 12);
     expect(weightedKappa(far)).toBeCloseTo(1 - 4 / ((4 * 10 * 11 + 4 * 10 * 9) / 20), 12);
   });
 });
