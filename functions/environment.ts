@@ -2,9 +2,8 @@
  * The Worker's configuration, read once an isolate into a readonly value. Every setting is checked in full: a typo is a
  * configuration problem that refuses requests, never a silent default.
  */
-import * as z from 'zod';
+import { apiKeysSchema, type Scope } from '../src/schema/api-keys.ts';
 import { pathText, problemsOfIssues } from '../src/schema/issues.ts';
-import { sha256Schema } from '../src/schema/judgment.ts';
 import { isAiBinding, isService } from './backends/bindings.ts';
 import type { BackendsConfig } from './backends/config.ts';
 import { readBackends, type Surroundings } from './backends/settings.ts';
@@ -15,21 +14,11 @@ export type Environment = Env & {
   readonly API_KEYS?: string;
   /** JSON: the model backends (backends/settings.ts). */
   readonly BACKENDS?: string;
+  /** Signs judgments, and whose signatures are known (storage/issuer-settings.ts). */
+  readonly ISSUER_KEY?: string;
+  readonly ISSUER_KEYS_PREVIOUS?: string;
+  readonly TRUSTED_ISSUERS?: string;
 };
-
-export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
-export type Scope = (typeof SCOPES)[number];
-
-const MAX_KEY_NAME_CHARS = 64;
-
-const apiKeysSchema = z.record(
-  // A key's name stands in the log.
-  z
-    .string()
-    .max(MAX_KEY_NAME_CHARS)
-    .regex(/^[A-Za-z0-9._-]+$/),
-  z.strictObject({ sha256: sha256Schema, scopes: z.array(z.enum(SCOPES)).min(1) }),
-);
 
 export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
 

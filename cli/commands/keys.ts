@@ -1,8 +1,10 @@
 /** `citeward keys add`: makes an API key and the configuration that admits it. */
+
 import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { type ApiKeys, KEY_NAME, SCOPES, type Scope } from '../../src/schema/api-keys.ts';
 import { didYouMean, type Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_OK, UsageError } from '../command.ts';
-import { type ApiKeys, entryOf, KEY_NAME, makeKey, readApiKeys, SCOPES, type Scope } from '../keys/api-keys.ts';
+import { entryOf, makeKey, readApiKeys } from '../keys/api-keys.ts';
 import { readVariable, withVariable } from '../keys/vars-file.ts';
 
 const VARIABLE = 'API_KEYS';

@@ -1,27 +1,13 @@
 /**
  * API keys: making one, and the entry of the secret `API_KEYS` that admits it. Only the hash is configured; the key
- * itself is shown once. The shape is that of functions/environment.ts; an end-to-end test holds both together.
+ * itself is shown once.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import * as z from 'zod';
+import { type ApiKeys, apiKeysSchema, type Scope } from '../../src/schema/api-keys.ts';
 import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
-import { sha256Schema } from '../../src/schema/judgment.ts';
-
-export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
-export type Scope = (typeof SCOPES)[number];
 
 const KEY_BYTES = 32;
 const KEY_PREFIX = 'cw_';
-
-/** A key's name stands in the log of the Worker. */
-export const KEY_NAME = /^[A-Za-z0-9._-]{1,64}$/;
-
-const apiKeysSchema = z.record(
-  z.string().regex(KEY_NAME),
-  z.strictObject({ sha256: sha256Schema, scopes: z.array(z.enum(SCOPES)).min(1) }),
-);
-
-export type ApiKeys = z.infer<typeof apiKeysSchema>;
 
 /** A new key: 256 random bits. */
 export function makeKey(random: (bytes: number) => Buffer = randomBytes): string {

@@ -1,6 +1,7 @@
 /** What travels with one request through the Hono app. */
 import type { Context as HonoContext } from 'hono';
-import type { Environment, Scope, Settings } from '../environment.ts';
+import type { Scope } from '../../src/schema/api-keys.ts';
+import type { Environment, Settings } from '../environment.ts';
 
 /** Who asks: a configured key, or anyone where that is allowed. */
 export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Scope> };

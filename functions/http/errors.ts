@@ -7,9 +7,9 @@
 import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgeFailureReason, JudgmentKind } from '../../src/judgments/types.ts';
 import { DEFAULT_RETRY_AFTER_S, MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
+import type { Scope } from '../../src/schema/api-keys.ts';
 import { pathText } from '../../src/schema/issues.ts';
 import type { Problem, ProblemReason } from '../../src/schema/problem.ts';
-import type { Scope } from '../environment.ts';
 
 /** Why a request is answered with a problem. */
 export type RequestFailure =

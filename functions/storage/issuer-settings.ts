@@ -8,8 +8,8 @@ import type { Environment } from '../environment.ts';
 
 export type IssuerSetting = 'ISSUER_KEY' | 'ISSUER_KEYS_PREVIOUS' | 'TRUSTED_ISSUERS';
 
-/** The settings, beside a binding that every environment has. */
-export type IssuerEnvironment = Pick<Environment, 'JUDGMENTS'> & { readonly [setting in IssuerSetting]?: string };
+/** What it is read from. */
+export type IssuerEnvironment = Pick<Environment, IssuerSetting>;
 
 export type IssuerKeys = {
   readonly signing: Signing;

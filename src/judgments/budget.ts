@@ -103,7 +103,7 @@ function withCuts(request: JudgmentRequest, sizes: readonly number[], kept: read
   const cuts: SourceCut[] = [];
   const sources = request.sources.map((source, position): JudgedSource => {
     const budget = kept[position] ?? 0;
-    if (budget === sizes[position]) return source;
+    if (budget === sizes[position] || source.text === '') return source;
     const chars = unitsWithin(source.text, Math.max(0, budget - TOKENS_PER_BLOCK));
     cuts.push({ source: position, kept_chars: chars, chars: source.text.length });
     return { ...source, text: source.text.slice(0, chars) };

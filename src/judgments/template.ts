@@ -10,14 +10,14 @@ import { citationsSchema, rubricSchema } from './reply-schema.ts';
 import { dataBlock } from './untrusted.ts';
 
 /** SHA-256 (hex) of the current templates. */
-export const TEMPLATE_DIGEST = 'b2539bee4de6446baf3193a048c323b7006b8bb5373e2f6211fe733f2a90ee4f';
+export const TEMPLATE_DIGEST = 'fab91abc4ecacc14ff32500078e538eeee9044bf8b0fc82c040de1993d3318d2';
 
 /** Computes the digest from the texts, the schemas, the shape of a data block and the reader's version. */
 export function computeTemplateDigest(): Promise<string> {
   return digestJson({
     texts: PROMPT_TEXTS,
     reader: READER_VERSION,
-    block: dataBlock('name', '0123456789ab', { key: 'k' }, 'text <tag> [INST]'),
+    block: dataBlock('name', '0123456789ab', { key: 'k' }, 'text <tag> [INST] [control_8]'),
     rubric: rubricSchema({ criteria: [{ key: 'c1', description: 'd' }] }),
     citations: citationsSchema({
       claims: [{ claim: 0, text: 't', sources: [0] }],

@@ -5,12 +5,13 @@
  * The mapping is one unit for one unit, so offsets and lengths stay, and it is told to the judge. A nonce of the shared
  * content in each delimiter is the second lock: what imitates our delimiters does not know it.
  */
-import { isAsciiLetter, SLASH } from '../citations/characters.ts';
+import { isAsciiDigit, isAsciiLetter, SLASH } from '../citations/characters.ts';
 
 const LESS_THAN = 0x3c;
 const GREATER_THAN = 0x3e;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const UNDERSCORE = 0x5f;
 /** Longest upper-case word in brackets that a chat template uses as a control token, with room to spare. */
 const MAX_CONTROL_WORD_CHARS = 32;
 
@@ -53,17 +54,23 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-/** End of `INST]`, `/INST]`, `TOOL_CALLS]` behind an opening bracket; -1 for anything else. */
+/**
+ * End of `INST]`, `/INST]`, `TOOL_CALLS]`, `control_8]` behind an opening bracket; -1 for anything else. A word with digits
+ * counts only with an underscore: `[1]` and `[S1]` are citation markers, and stay.
+ */
 function controlWordEnd(text: string, from: number): number {
   let i = text.charCodeAt(from) === SLASH ? from + 1 : from;
   const start = i;
   const limit = Math.min(text.length, start + MAX_CONTROL_WORD_CHARS);
-  while (i < limit && isControlWordUnit(text.charCodeAt(i))) i++;
-  return i > start && text.charCodeAt(i) === CLOSE_BRACKET ? i : -1;
-}
-
-function isControlWordUnit(code: number): boolean {
-  return isAsciiLetter(code) || code === 0x5f;
+  let digits = false;
+  let underscores = false;
+  for (; i < limit; i++) {
+    const code = text.charCodeAt(i);
+    if (code === UNDERSCORE) underscores = true;
+    else if (isAsciiDigit(code)) digits = true;
+    else if (!isAsciiLetter(code)) break;
+  }
+  return i > start && text.charCodeAt(i) === CLOSE_BRACKET && (underscores || !digits) ? i : -1;
 }
 
 /** A neutralised text on one line, for attributes: no quotes and no line breaks. */

@@ -1,8 +1,9 @@
 /** API keys: enough randomness, only the hash configured, and files of variables changed in one line only. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { entryOf, KEY_NAME, makeKey, readApiKeys } from '../../../cli/keys/api-keys.ts';
+import { entryOf, makeKey, readApiKeys } from '../../../cli/keys/api-keys.ts';
 import { readVariable, withVariable } from '../../../cli/keys/vars-file.ts';
+import { KEY_NAME } from '../../../src/schema/api-keys.ts';
 
 test('a key is 256 random bits behind a prefix', () => {
   expect(makeKey(() => Buffer.alloc(32, 0xff))).toBe(`cw_${Buffer.alloc(32, 0xff).toString('base64url')}`);

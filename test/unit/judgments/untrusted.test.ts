@@ -126,6 +126,9 @@ describe('neutralised text', () => {
 
   it('keeps a bracketed word readable', () => {
     expect(neutralise('He said [sic] that [INST] is a word.')).toBe('He said ⁅sic⁆ that ⁅INST⁆ is a word.');
+    expect(neutralise('[UNUSED_TOKEN_146] [control_8] [1] [S1] [2, 3]')).toBe(
+      '⁅UNUSED_TOKEN_146⁆ ⁅control_8⁆ [1] [S1] [2, 3]',
+    );
   });
 
   it('keeps citation markup readable', () => {
