@@ -3,6 +3,8 @@
 import manifest from 'citeward/package.json' with { type: 'json' };
 import { didYouMean, readFlags } from './arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, EXIT_USAGE, RunError, UsageError } from './command.ts';
+import { judgeCommand } from './commands/judge.ts';
+import { judgmentsCommand } from './commands/judgments.ts';
 import { keysCommand } from './commands/keys.ts';
 import { scoreCommand } from './commands/score.ts';
 import { verifyCommand } from './commands/verify.ts';
@@ -10,7 +12,7 @@ import { commandHelp, generalHelp } from './help.ts';
 import { styleFor } from './output/style.ts';
 import { plainLine } from './output/text-width.ts';
 
-const COMMANDS: readonly Command[] = [scoreCommand, verifyCommand, keysCommand];
+const COMMANDS: readonly Command[] = [scoreCommand, verifyCommand, judgeCommand, judgmentsCommand, keysCommand];
 
 async function dispatch(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args;

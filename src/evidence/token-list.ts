@@ -25,13 +25,14 @@ export class TokenList {
   hashes: Int32Array;
   starts: Int32Array;
   ends: Int32Array;
+  /** Empty where kinds are not marked. */
   kinds: Uint8Array;
   sentenceCount = 0;
   sentenceTokens: Int32Array;
   numberCount = 0;
   numberTokens: Int32Array;
   numberValues: Float64Array;
-  /** Whether function words and acronyms are marked: claims need it, sources do not. */
+  /** Whether tokens have kinds: claims need them, sources do not. */
   readonly marksKinds: boolean;
 
   constructor(expectedTokens: number, marksKinds = true) {

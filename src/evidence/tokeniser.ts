@@ -1,4 +1,4 @@
-import { BEYOND_ASCII, BYTE_ROLES, FIRST_DIGIT, FIRST_LETTER, PERCENT_SIGN, PLAIN_MARK, POINT } from './byte-roles.ts';
+import { BEYOND_ASCII, BYTE_ROLES, FIRST_DIGIT, FIRST_LETTER, PERCENT_SIGN, PLAIN_MARK } from './byte-roles.ts';
 import { SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
 import { NumberScanner } from './number-scanner.ts';
 import { SentenceBreaks } from './sentence-breaks.ts';
@@ -6,7 +6,7 @@ import { addUnit, HASH_SEED } from './token-hash.ts';
 import { PERCENT, type TokenList } from './token-list.ts';
 import { appendUncommonWord } from './uncommon-words.ts';
 import { LEADING_BYTES, Utf8Bytes, utf8Length } from './utf8-bytes.ts';
-import { appendWord, settleWords } from './word-endings.ts';
+import { settleWords } from './word-endings.ts';
 import { WordReader } from './word-reader.ts';
 
 // One text is read at a time, and nothing of it outlives the call.
@@ -45,9 +45,7 @@ export function appendTokens(list: TokenList, text: string, from: number, to: nu
       at = start;
       continue;
     }
-    const isWord = units > 0 && (role < POINT || (role === POINT && units > 1));
-    if (isWord) appendWord(list, text, start + shift, at + shift, reader.hash);
-    if (isWord || units === 0) {
+    if (units === 0) {
       if (role < BEYOND_ASCII) {
         if (role === PERCENT_SIGN) appendPercent(list, at + shift);
         else breaks.note(role);

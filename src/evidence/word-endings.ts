@@ -10,7 +10,7 @@ const DROP_LAST = 1;
 /** The s, and the e too if three letters are left before it. */
 const DROP_ES = 2;
 const Y_TO_I = 3;
-/** More than two letters must be looked at. */
+/** More than two letters must be looked at; all words for magnitudes (hundred, million) are among these. */
 const LOOK_FURTHER = 4;
 
 const ENDINGS: Uint8Array = endings();
@@ -69,7 +69,7 @@ function stemWords(list: TokenList, text: string, bytes: Uint8Array, shift: numb
 }
 
 /** One word of ASCII letters and digits; `hash` is unstemmed. */
-export function appendWord(list: TokenList, text: string, start: number, end: number, hash: number): void {
+function appendWord(list: TokenList, text: string, start: number, end: number, hash: number): void {
   const units = end - start;
   let kind = text.charCodeAt(start) < 97 ? CAPITALISED : 0;
   if (list.marksKinds) {

@@ -1,4 +1,4 @@
-import { BYTE_ROLES, FIRST_LETTER, PLAIN_MARK } from './byte-roles.ts';
+import { BYTE_ROLES, FIRST_LETTER, PLAIN_MARK, POINT } from './byte-roles.ts';
 import { HASH_FACTOR, HASH_SEED } from './token-hash.ts';
 import type { TokenList } from './token-list.ts';
 
@@ -6,6 +6,7 @@ import type { TokenList } from './token-list.ts';
 const ROLES = BYTE_ROLES;
 const LETTERS = FIRST_LETTER;
 const PLAIN = PLAIN_MARK;
+const POINT_ROLE = POINT;
 const FACTOR = HASH_FACTOR;
 const SEED = HASH_SEED;
 
@@ -13,10 +14,8 @@ const SEED = HASH_SEED;
 export class WordReader {
   /** The byte it stopped at: the end, a byte with a role of its own, or the end of a word there was no room for. */
   at = 0;
-  /** First byte of the word before `at` that is not in the list; `at` if there is none. */
+  /** First byte of the word before `at` that there was no room for, or that may go on behind it; `at` if there is none. */
   start = 0;
-  /** Hash of that word. */
-  hash = 0;
   /** Role of the byte at `at`; PLAIN_MARK at the end. */
   role = 0;
 
@@ -46,10 +45,18 @@ export class WordReader {
         start = i + 1;
       } else break;
     }
+    if (i >= end) role = PLAIN;
+    // A full stop behind a single letter may be that of an initial.
+    if (i !== start && n < limit && (role < POINT_ROLE || (role === POINT_ROLE && i - start > 1))) {
+      hashes[n] = h;
+      starts[n] = start + shift;
+      ends[n] = i + shift;
+      n++;
+      start = i;
+    }
     this.at = i;
     this.start = start;
-    this.hash = h;
-    this.role = i < end ? role : PLAIN;
+    this.role = role;
     return n;
   }
 }

@@ -38,9 +38,7 @@ type Reply = z.output<typeof replySchema> & { readonly http: number };
 let server: LlmServer;
 let worker: LocalWorker;
 
-async function score(question: string, more: Readonly<Record<string, unknown>> = {}): Promise<Reply> {},
-  signal?: AbortSignal,
-): Promise<Reply> {
+async function score(question: string, more: Readonly<Record<string, unknown>> = {}): Promise<Reply> {
   const reply = await fetch(`${worker.url}/v1/score`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,0 +1,341 @@
+/** `citeward judge check` as a process: with the lexical judge, and against a model server that is wrong on request. */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { citeward, type Ended, jsonLines, runScript } from './processes.ts';
+
+const EXAMPLES = 'examples/rollouts.jsonl';
+const KEY = 'sk-test';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-test-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function fileOf(name: string, rows: readonly (object | string)[]): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
+  return path;
+}
+
+function claim(set: string, label: string, text: string, evidence = 'The bridge was opened in May 1937.'): object {
+  return { id: `${set}:${text.length}`, set, claim: text, evidence, label };
+}
+
+const COPIED = 'The bridge was opened in May 1937.';
+const CLAIMS = [
+  claim('bridges', 'supported', COPIED),
+  claim('bridges', 'unsupported', 'Kenya has 40 zebras.'),
+  claim('bridges', 'partial', COPIED),
+  claim('others', 'unsupported', COPIED),
+];
+
+/** The tables of standard output by their titles. */
+function tablesOf(stdout: string): Map<string, string[]> {
+  const blocks = stdout.trimEnd().split('\n\n');
+  return new Map(blocks.map((block) => [block.split('\n')[0] ?? '', block.split('\n').slice(1)]));
+}
+
+describe('the lexical judge', () => {
+  test('the examples: the tables fit into 100 columns, and each figure is read out', async () => {
+    const ended = await citeward('judge', 'check', EXAMPLES);
+    expect(ended.code).toBe(0);
+    for (const line of ended.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    const [title, rows = []] = [...tablesOf(ended.stdout)][0] ?? [];
+    expect(title).toBe('Criteria: each way of judging against the joint one');
+    expect(rows[0]).toMatch(/^judged +verdicts +same +kappa +bias +failed +calls +tokens +latency$/);
+    expect(rows[1]).toMatch(/^joint +- +- +- +- +0\.0% +17 +- +\d/);
+    expect(rows[2]).toMatch(/^one by one +140 +\d+\.\d% +0\.\d\d +[+-]\d\.\d\d +0\.0% +140 /);
+    expect(rows[3]).toMatch(/^order reversed +140 +100\.0% +1\.00 +0\.00 +0\.0% +17 /);
+    expect(rows[4]).toMatch(/^again +deterministic: nothing is sampled$/);
+    expect(ended.stdout).toMatch(
+      /^one by one: changes \d+\.\d% of verdicts, scores [+-]\d\.\d\d on average; 8\.2x the calls$/m,
+    );
+    expect(ended.stdout).toMatch(/^order: reversing it changes no verdict$/m);
+    expect(ended.stdout).toMatch(/^again: deterministic/m);
+    expect(ended.stdout).toMatch(/^failures: none in 174 questions$/m);
+    expect(ended.stderr).toContain('is no model');
+    expect(ended.stderr).toContain('19 rollouts · 2 without an answer · 174 judge calls');
+  });
+
+  test('is the same every time, also with several rows in hand', async () => {
+    const reports = await Promise.all(
+      [['--json'], ['--json', '--concurrency', '8']].map((flags) => citeward('judge', 'check', EXAMPLES, ...flags)),
+    );
+    const timeless = ({ stdout }: Ended): string => stdout.replaceAll(/"mean_latency_ms":[\d.]+/g, '""');
+    const [first, second] = reports.map(timeless);
+    expect(second).toBe(first);
+    expect(jsonLines(reports[0]?.stdout ?? '')).toHaveLength(1);
+  });
+
+  test('labelled claims: verdicts by label, a set at a time and together', async () => {
+    const path = await fileOf('claims.jsonl', CLAIMS);
+    const ended = await citeward('judge', 'check', path);
+    expect(ended.code).toBe(0);
+    const tables = tablesOf(ended.stdout);
+    expect(tables.get('Claims by label and verdict')).toEqual([
+      'set      label        full  partial  none  failed',
+      'bridges  supported       1        0     0       0',
+      'bridges  partial         1        0     0       0',
+      'bridges  unsupported     0        0     1       0',
+      'others   unsupported     1        0     0       0',
+      'all      supported       1        0     0       0',
+      'all      partial         1        0     0       0',
+      'all      unsupported     1        0     1       0',
+    ]);
+    const [head, ...rows] = tables.get('Claims: verdicts against labels') ?? [];
+    expect(head).toMatch(/^set +claims +3-way +bal\. +kappa +yes\/no +bal\. +kappa +bias +failed$/);
+    // others: one label and one verdict, so that neither balanced accuracy nor the three-way kappa is defined.
+    expect(rows[1]).toMatch(/^others +1 +0\.0% +- +0\.00 +0\.0% +- +0\.00 +\+1\.00 +0\.0%$/);
+    expect(rows[2]).toMatch(/^all +4 +50\.0% +50\.0% .* 50\.0% +66\.7% +0\.20 +\+0\.50 +0\.0%$/);
+    expect(ended.stdout).toContain('passes 66.7% of those that people did not find supported, and misses 0.0%');
+    expect(ended.stdout).not.toContain('NaN');
+  });
+
+  test('both kinds of rows in one file, bad lines named, the rest done, --limit', async () => {
+    const rollout = { question: 'q', response: '<answer>r</answer>', sources: [], positive_rubrics: ['r', 's'] };
+    const path = await fileOf('mixed.jsonl', [
+      ...CLAIMS.slice(0, 1),
+      rollout,
+      claim('x', 'true', 'c'),
+      '{"claim":',
+      { ...rollout, recpie: 'x' },
+      { ...rollout, recipe: 'x' },
+      { claim: 'c', evidence: 'e' },
+      { ...rollout, id: 'no-answer', response: 'none' },
+    ]);
+    const ended = await citeward('judge', 'check', path);
+    expect(ended.code).toBe(1);
+    const named = ended.stderr.split('\n').filter((line) => line.startsWith('line '));
+    expect(named).toEqual([
+      'line 3: label: expected one of "unsupported", "partial", "supported"',
+      'line 4: expected one JSON object a line; this is not JSON: it ends too early',
+      'line 5: recpie: unknown field',
+      expect.stringContaining('line 6: recipe: unknown recipe; expected one of'),
+      'line 7: set: required: a string',
+      'line 7: label: expected one of "unsupported", "partial", "supported"',
+    ]);
+    expect(ended.stderr).toContain('2 rollouts · 1 without an answer · 1 claim · 5 bad lines');
+    expect([...tablesOf(ended.stdout).keys()].filter((title) => !title.includes(': '))).toEqual([
+      'Claims by label and verdict',
+    ]);
+    expect(await citeward('judge', 'check', path, '--limit', '2')).toMatchObject({ code: 0 });
+  });
+
+  test('nothing to judge is said, and is no number', async () => {
+    const ended = await runScript('cli/main.ts', { args: ['judge', 'check', '-', '--json'], stdin: ['\n'] });
+    expect(ended.code).toBe(0);
+    expect(jsonLines(ended.stdout)).toMatchObject([{ criteria: null, claims: null }]);
+  });
+});
+
+const askedSchema = z.object({
+  model: z.string(),
+  seed: z.number(),
+  messages: z.array(z.object({ content: z.string() })),
+  response_format: z.object({
+    json_schema: z.object({ schema: z.object({ properties: z.record(z.string(), z.unknown()) }) }),
+  }),
+});
+type Asked = z.infer<typeof askedSchema>;
+
+/**
+ * A model that gives the criterion it is shown first a 2 and all others a 1, under other seeds than the first a 0 to the
+ * last one; and finds every claim supported. Texts say what goes wrong: BROKEN is no JSON, REFUSED a refusal.
+ */
+function replyTo({ seed, messages, response_format }: Asked): { readonly content: string; readonly finish: string } {
+  const prompt = messages.map(({ content }) => content).join('\n');
+  if (prompt.includes('REFUSED')) return { content: '', finish: 'content_filter' };
+  if (prompt.includes('BROKEN')) return { content: 'I would rather not say.', finish: 'stop' };
+  const keys = Object.keys(response_format.json_schema.schema.properties);
+  const scoreOf = (position: number): number => {
+    if (position === 0) return 2;
+    return seed > 1 && position === keys.length - 1 ? 0 : 1;
+  };
+  const entries = keys.map((key, position): [string, object] =>
+    key.startsWith('k')
+      ? [key, { reason: 'r', quote: '', support: 'full', relevant: [true] }]
+      : [key, { reason: 'r', score: scoreOf(position) }],
+  );
+  return { content: JSON.stringify(Object.fromEntries(entries)), finish: 'stop' };
+}
+
+describe('a model server', () => {
+  let server: Server;
+  let url: string;
+  let asked: Asked[] = [];
+  let listed: object = {};
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const send = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    let body = '';
+    for await (const part of request) body += String(part);
+    if (request.headers.authorization !== `Bearer ${KEY}`) return send(401, { error: 'Unauthorized' });
+    if (request.url === '/v1/models') return send(200, { data: [{ id: 'judge', ...listed }] });
+    const parsed = askedSchema.parse(JSON.parse(body));
+    asked.push(parsed);
+    const { content, finish } = replyTo(parsed);
+    send(200, {
+      model: parsed.model,
+      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finish }],
+      usage: { prompt_tokens: 100, completion_tokens: 10 },
+    });
+  }
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      answer(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    url = `http://127.0.0.1:${address.port}/v1`;
+  });
+  beforeEach(() => {
+    asked = [];
+    listed = { max_model_len: 32_768 };
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  function check(path: string, ...flags: string[]): Promise<Ended> {
+    const args = ['judge', 'check', path, '--url', url, '--model', 'judge', ...flags];
+    return runScript('cli/main.ts', { args, env: { VLLM_API_KEY: KEY } });
+  }
+
+  /** Four criteria: one of its own and the three static ones. */
+  const rollout = (answerText: string): object => ({
+    question: 'When was it opened?',
+    response: `<answer>${answerText}</answer>`,
+    sources: [{ id: 'a', text: COPIED }],
+    positive_rubrics: ['Names the year.'],
+  });
+
+  test('a judge that minds the order and the seed is found out, in figures that can be done by hand', async () => {
+    const ended = await check(await fileOf('order.jsonl', [rollout('1937'), rollout('1938')]), '--json');
+    expect(ended.code).toBe(0);
+    const [report] = jsonLines(ended.stdout);
+    // Joint 2 1 1 1; reversed 1 1 1 2; one by one 2 2 2 2; under another seed 2 1 1 0. Twice each.
+    expect(report).toMatchObject({
+      judge: { model: 'judge', deterministic: false },
+      criteria: {
+        joint: { questions: 2, calls: 2, tokens: { prompt_tokens: 200, completion_tokens: 20 }, failure_rate: 0 },
+        reversed: {
+          verdicts_compared: 8,
+          exact_agreement: 0.5,
+          mean_difference: 0,
+          table: [
+            [0, 0, 0],
+            [0, 4, 2],
+            [0, 2, 0],
+          ],
+        },
+        per_criterion: { calls: 8, verdicts_compared: 8, exact_agreement: 0.25, mean_difference: 0.75, kappa: 0 },
+        replicates: [{ calls: 2, exact_agreement: 0.75, mean_difference: -0.25 }],
+      },
+    });
+    expect(Object(report)['readings']).toEqual([
+      'one by one: changes 75.0% of verdicts, scores +0.75 on average; 4.0x the calls, 4.0x the prompt tokens',
+      'order: reversing it changes 50.0% of verdicts, scores 0.00 on average',
+      'again 1: another seed changes 25.0% of verdicts, scores -0.25 on average',
+      'failures: none in 14 questions',
+    ]);
+    expect(new Set(asked.map(({ seed }) => seed))).toEqual(new Set([0, 2]));
+  });
+
+  test('a question without a verdict is a failure, counted and said, and in no other figure', async () => {
+    const rows = [
+      rollout('1937'),
+      rollout('BROKEN'),
+      claim('bridges', 'supported', COPIED),
+      claim('bridges', 'supported', 'REFUSED'),
+      claim('bridges', 'unsupported', 'BROKEN'),
+    ];
+    const path = await fileOf('failing.jsonl', rows);
+    const ended = await check(path, '--replicates', '0');
+    expect(ended.code).toBe(1);
+    const tables = tablesOf(ended.stdout);
+    const criteria = tables.get('Criteria: each way of judging against the joint one') ?? [];
+    // A reply that cannot be read is asked for once more: three calls for two questions.
+    expect(criteria[1]).toMatch(/^joint +- +- +- +- +50\.0% +3 +330 /);
+    expect(criteria[2]).toMatch(/^one by one +4\/8 +25\.0% +0\.00 +\+0\.75 +50\.0% +12 +1,320 /);
+    expect(criteria[3]).toMatch(/^order reversed +4\/8 +50\.0% +-0\.\d\d +0\.00 +50\.0% +3 +330 /);
+    expect(criteria).toHaveLength(4);
+    expect(tables.get('Claims by label and verdict')).toEqual([
+      'set      label        full  partial  none  failed',
+      'bridges  supported       1        0     0       1',
+      'bridges  unsupported     0        0     0       1',
+    ]);
+    expect(tables.get('Claims: verdicts against labels')?.[1]).toMatch(
+      /^bridges +3 +100\.0% +- +- +100\.0% +- .* 66\.7%$/,
+    );
+    expect(ended.stdout).toContain(
+      'failures: 8 of 15 questions got no verdict and are in no figure: 7 judge_reply_invalid, 1 judge_refusal',
+    );
+    expect(ended.stdout).toContain('changes 50.0% of verdicts, scores 0.00 on average; 4 of 8 not comparable');
+  });
+
+  test('a judge that gives nothing any more ends the run, with the report of what there is', async () => {
+    const path = await fileOf('gone.jsonl', [
+      claim('s', 'supported', COPIED),
+      ...Array.from({ length: 60 }, () => claim('s', 'supported', 'REFUSED')),
+    ]);
+    const ended = await check(path, '--concurrency', '2');
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('20 rows one after the other got no verdict at all');
+    expect(asked.length).toBeLessThan(30);
+    expect(ended.stdout).toMatch(/^s +supported +1 +0 +0 +2\d$/m);
+  });
+
+  test('sources that do not fit are cut, alike for every way of judging, and it is said', async () => {
+    const long = { ...rollout('1937'), sources: [{ id: 'a', text: COPIED.repeat(1_000) }] };
+    const ended = await check(await fileOf('long.jsonl', [long]), '--context-tokens', '4096');
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain("cut: in 1 row the sources did not fit into the judge's context whole");
+    const lengths = asked.map(({ messages }) => /<source-[^>]*>([^<]*)</.exec(messages[1]?.content ?? '')?.[1]?.length);
+    expect(new Set(lengths).size).toBe(1);
+    expect(lengths[0]).toBeLessThan(COPIED.length * 1_000);
+  });
+
+  test.each([
+    ['another key', { key: 'no' }, 'HTTP 401'],
+    ['another model', { model: 'other' }, 'serves no model "other"'],
+    ['another port', { url: 'http://127.0.0.1:9/v1' }, 'judge_unreachable'],
+    ['no length of context', { listed: {} }, '--context-tokens N'],
+  ])('%s: one message, no row', async (_what, wrong, said) => {
+    const given = { key: KEY, model: 'judge', url, listed, ...wrong };
+    listed = given.listed;
+    const args = ['judge', 'check', EXAMPLES, '--url', given.url, '--model', given.model, '--key', given.key];
+    const ended = await citeward(...args);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain(said);
+    expect(asked).toEqual([]);
+  });
+});
+
+test.each([
+  [['judge'], 'expected: citeward judge check FILE.jsonl'],
+  [['judge', 'chek', EXAMPLES], 'Did you mean check?'],
+  [['judge', 'check'], 'no input'],
+  [['judge', 'check', EXAMPLES, '--judge', 'gpt'], 'not one of lexical'],
+  [['judge', 'check', EXAMPLES, '--model', 'm'], '--model is for a server'],
+  [['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1'], '--url needs --model'],
+  [['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1', '--model', 'm', '--judge', 'lexical'], 'not both'],
+  [['judge', 'check', EXAMPLES, '--url', 'http://example.org/v1', '--model', 'm'], 'expected https'],
+  [['judge', 'check', EXAMPLES, '--replicates', 'x'], 'expected an integer from 0 to 20'],
+])('a wrong command line: %j', async (args, said) => {
+  const ended = await citeward(...args);
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain(said);
+});

@@ -1,0 +1,159 @@
+/** The ways of judging put the same question, verdicts find back to their criteria, and failures stay out of every figure. */
+import { describe, expect, test } from 'vitest';
+import type { CheckedJudge } from '../../../cli/judge/checked-judge.ts';
+import { ClaimsCheck } from '../../../cli/judge/claims-check.ts';
+import { CostMeter } from '../../../cli/judge/cost.ts';
+import { CriteriaCheck } from '../../../cli/judge/criteria-check.ts';
+import { Lane } from '../../../cli/judge/lane.ts';
+import { readingsOf } from '../../../cli/judge/readings.ts';
+import { reportOf } from '../../../cli/judge/report.ts';
+import { reversedRequest, scoresOneByOne, scoresReversed, separateRequests } from '../../../cli/judge/ways.ts';
+import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
+import type { CriterionScore, JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
+import { REFINER_RECIPES } from '../../../src/recipes/refiner.ts';
+import { plan } from '../../../src/rewards/plan.ts';
+import { rolloutOf, scoreRequestSchema } from '../../../src/schema/score.ts';
+
+const REQUEST = scoreRequestSchema.parse({
+  question: 'When was it opened?',
+  response: '<answer><snippet id=a>It was opened in May 1937.</snippet></answer>',
+  sources: [{ id: 'a', text: 'The bridge was opened in May 1937.' }],
+  positive_rubrics: ['Names the year.', { title: 'Month', description: 'Names the month.', weight: 2 }],
+  recipe: 'refiner-gpt54-instance-rubric',
+});
+
+function requestsBy(judging: 'joint' | 'per_criterion'): readonly RubricRequest[] {
+  const recipe = { ...REFINER_RECIPES['refiner-gpt54-instance-rubric'], judging };
+  const planned = plan(rolloutOf(REQUEST), recipe);
+  if (!planned.ok || typeof planned.plan.rubric === 'string') throw new Error('nothing to judge');
+  return planned.plan.rubric;
+}
+
+function joint(): RubricRequest {
+  const [whole] = requestsBy('joint');
+  if (whole === undefined) throw new Error('no joint request');
+  return whole;
+}
+
+const IDENTITY = { model: 'made-up', template: 'made-up', sampling: { temperature: 0 } };
+
+/** A judge that scores by the description, wherever it stands. */
+function scoring(scoreOf: (description: string, position: number) => CriterionScore | null): Judge {
+  return judgeThat((request) => {
+    if (request.kind !== 'rubric') throw new Error('only criteria are asked about');
+    const criteria = request.criteria.map(({ key, description }, position) => ({
+      key,
+      score: scoreOf(description, position),
+    }));
+    const scored = criteria.flatMap(({ key, score }) => (score === null ? [] : [{ key, score }]));
+    return { ok: true, verdicts: { kind: 'rubric', criteria: scored }, usage: null };
+  });
+}
+
+function judgeThat(reply: (request: JudgmentRequest) => JudgeReply): Judge {
+  return { name: 'made-up', identity: IDENTITY, context_tokens: null, judge: async (request) => reply(request) };
+}
+
+function laneOf(judge: Judge): Lane {
+  let time = 0;
+  return new Lane(judge, new CostMeter(), () => time++ * 10);
+}
+
+function underCheck(judge: Judge): CheckedJudge {
+  return { identity: IDENTITY, context_tokens: null, concurrency: 1, notices: [], lane: () => laneOf(judge) };
+}
+
+async function reportWith(judge: Judge, replicates: number) {
+  const checked = underCheck(judge);
+  const criteria = new CriteriaCheck(checked, replicates);
+  await criteria.check(REQUEST);
+  return reportOf({
+    judge: checked,
+    rows: { rollouts: 1, claims: 0, bad: 0, without_answer: 0, cut: 0 },
+    stopped_early: false,
+    criteria: criteria.report,
+    claims: new ClaimsCheck(checked).report,
+  });
+}
+
+describe('requests', () => {
+  test('one by one is what a recipe with judging: "per_criterion" asks', () => {
+    expect(separateRequests(joint())).toEqual(requestsBy('per_criterion'));
+  });
+
+  test('reversed: the same criteria last first, under the keys of their new places', () => {
+    const { reversed, keyOf } = reversedRequest(joint());
+    expect(reversed.criteria.map(({ key }) => key)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
+    expect(reversed.criteria.map(({ description }) => description)).toEqual(
+      joint()
+        .criteria.map(({ description }) => description)
+        .toReversed(),
+    );
+    expect([...keyOf]).toEqual([
+      ['c1', 'c5'],
+      ['c2', 'c4'],
+      ['c3', 'c3'],
+      ['c4', 'c2'],
+      ['c5', 'c1'],
+    ]);
+    expect({ ...reversed, criteria: [] }).toEqual({ ...joint(), criteria: [] });
+  });
+
+  test('verdicts find back to their own criteria', async () => {
+    const judge = scoring((description) => (description === 'Names the year.' ? 2 : 0));
+    for (const way of [scoresOneByOne, scoresReversed]) {
+      const scores = await way(laneOf(judge), joint());
+      expect(Object.fromEntries(scores)).toEqual({ c1: 2, c2: 0, c3: 0, c4: 0, c5: 0 });
+    }
+  });
+});
+
+describe('figures', () => {
+  test('a steady judge changes nothing, and kappa is there as the scores differ', async () => {
+    const { criteria } = await reportWith(
+      scoring((description) => (description === 'Names the year.' ? 2 : 0)),
+      2,
+    );
+    expect(criteria?.reversed).toMatchObject({
+      verdicts_compared: 5,
+      exact_agreement: 1,
+      kappa: 1,
+      mean_difference: 0,
+    });
+    expect(criteria?.replicates).toHaveLength(2);
+    expect(criteria?.joint).toMatchObject({ questions: 1, failure_rate: 0, mean_latency_ms: 10 });
+  });
+
+  test('a judge that says one thing throughout has no kappa', async () => {
+    const { criteria } = await reportWith(
+      scoring(() => 2),
+      0,
+    );
+    expect(criteria?.reversed).toMatchObject({ exact_agreement: 1, kappa: null });
+  });
+
+  test('verdicts that do not answer the question are a failure, and nothing is compared with them', async () => {
+    // Without the last criterion, whatever the order: only a question of one criterion alone is answered, with nothing.
+    const report = await reportWith(
+      scoring((_description, position) => (position === 4 ? null : 1)),
+      1,
+    );
+    const { criteria } = report;
+    expect(criteria?.joint).toMatchObject({ failure_rate: 1, failures: { by_reason: { judgment_record_invalid: 1 } } });
+    expect(criteria?.joint.mean_latency_ms).toBeNull();
+    expect(criteria?.per_criterion).toMatchObject({
+      failure_rate: 0,
+      verdicts_asked: 5,
+      verdicts_compared: 0,
+      exact_agreement: null,
+      kappa: null,
+      mean_difference: null,
+    });
+    expect(readingsOf(report)).toEqual([
+      'one by one: could not be compared: no verdict was given both ways',
+      'order: reversing it could not be compared: no verdict was given both ways',
+      'again 1: another seed could not be compared: no verdict was given both ways',
+      'failures: 3 of 8 questions got no verdict and are in no figure: 3 judgment_record_invalid',
+    ]);
+  });
+});
