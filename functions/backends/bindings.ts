@@ -15,8 +15,8 @@ export type AiBinding = {
   run(model: string, inputs: Readonly<Record<string, unknown>>, options: AiRunOptions): Promise<unknown>;
 };
 
-/** Of a Workers VPC service. */
-export type Service = Pick<Fetcher, 'fetch'>;
+/** Of a Workers VPC service: the same call as the global one. Named so, as the command line uses these modules in Node. */
+export type Service = { readonly fetch: typeof fetch };
 
 /** Whether a value of the environment can be used as the AI binding. */
 export function isAiBinding(value: unknown): value is AiBinding {
