@@ -8,8 +8,8 @@ import type { Signing } from '../src/judgments/issuer.ts';
 import type { JudgeChoice } from '../src/judgments/judge.ts';
 import type { ObtainTimings } from '../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
-import { JUDGE_DEADLINE_MS } from '../src/limits.ts';
-import { resolveRecipe } from '../src/recipes/resolve.ts';
+import { JUDGE_DEADLINE_MS, SCORING_DEADLINE_MS } from '../src/limits.ts';
+import { type ResolvedRecipe, resolveRecipe } from '../src/recipes/resolve.ts';
 import { scoreRollout } from '../src/rewards/scoring.ts';
 import { rolloutOf, type ScoreRequest, type ScoreResponse } from '../src/schema/score.ts';
 import { type Backends, chooseJudge } from './backends/configured.ts';
@@ -30,21 +30,50 @@ export type ScoringReply =
   | { readonly ok: false; readonly failure: RequestFailure; readonly timings: ObtainTimings | null };
 
 /**
- * 1. the recipe, by name or inline; 2. the judge; 3. the scoring line; 4. what an unscored reward becomes: a failure
+ * 1. the recipe, by name or inline; 2. the judges; 3. the scoring line; 4. what an unscored reward becomes: a failure
  * by default, a `null` reward where the request says so. Never a number.
  */
 export async function scoreRequest(request: ScoreRequest, platform: ScoringPlatform): Promise<ScoringReply> {
   const recipe = await resolveRecipe(request.recipe);
   if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
 
-  const judge = chooseJudge(platform.backends, request.judge);
-  if (judge === null) {
+  const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? [undefined]);
+  const judges = named.flatMap((name) => chooseJudge(platform.backends, name) ?? []);
+  if (judges.length < named.length) {
     const configured = platform.backends.named.map((backend) => backend.judge.name);
     return refused({ reason: 'judge_unknown', configured });
   }
 
+  // Another judge is another measure, so it takes over whole rollouts only, and only where the caller named it.
+  const started = performance.now();
+  let last: ScoringReply | null = null;
+  for (const judge of judges) {
+    const left = SCORING_DEADLINE_MS - (performance.now() - started);
+    if (last !== null && left < MIN_TURN_MS) break;
+    const turn = await scoreWith(judge, request, recipe.resolved, platform, Math.min(JUDGE_DEADLINE_MS, left));
+    if (turn.status === 'done') return turn.reply;
+    // What is missing is missing under the judge that was asked for first.
+    last = last !== null && turn.status === 'missing' ? last : turn.reply;
+  }
+  if (last === null) throw new Error('scoreRequest: no judge was tried');
+  return last;
+}
+
+/** A judge that cannot have this long is not asked. */
+const MIN_TURN_MS = 1_000;
+
+type Turn = { readonly reply: ScoringReply; readonly status: 'done' | 'failed' | 'missing' };
+
+/** Scores with one judge. */
+async function scoreWith(
+  judge: JudgeChoice,
+  request: ScoreRequest,
+  recipe: ResolvedRecipe,
+  platform: ScoringPlatform,
+  deadline_ms: number,
+): Promise<Turn> {
   const result = await scoreRollout(
-    { rollout: rolloutOf(request), recipe: recipe.resolved },
+    { rollout: rolloutOf(request), recipe },
     {
       judge,
       store: platform.store,
@@ -52,22 +81,22 @@ export async function scoreRequest(request: ScoreRequest, platform: ScoringPlatf
       signing: platform.signing,
       mode: request.judgments,
       replicate: request.replicate,
-      deadline_ms: JUDGE_DEADLINE_MS,
+      deadline_ms,
       now: () => new Date().toISOString(),
       elapsed: () => performance.now(),
     },
   );
   switch (result.status) {
     case 'invalid':
-      return refused({ reason: 'input_invalid', problems: result.problems });
+      return { status: 'done', reply: refused({ reason: 'input_invalid', problems: result.problems }) };
     case 'missing':
-      return refused({ reason: 'judgment_missing', missing: result.judgments });
+      return { status: 'missing', reply: refused({ reason: 'judgment_missing', missing: result.judgments }) };
     case 'done': {
       const { reply, failure, timings } = result;
-      if (failure !== null && request.on_judge_failure === 'error') {
-        return { ok: false, failure: { reason: 'judgment_failed', failure }, timings };
-      }
-      return { ok: true, reply, timings };
+      if (failure === null) return { status: 'done', reply: { ok: true, reply, timings } };
+      return request.on_judge_failure === 'error'
+        ? { status: 'failed', reply: { ok: false, failure: { reason: 'judgment_failed', failure }, timings } }
+        : { status: 'failed', reply: { ok: true, reply, timings } };
     }
   }
 }

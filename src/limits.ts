@@ -56,6 +56,10 @@ export const MAX_ECHOED_NAME_CHARS = 64;
 
 // Judgments.
 
+/** Judges that one request can name, to be tried in turn. */
+export const MAX_JUDGES_IN_TURN = 4;
+/** All judges of one request together end after this time: trainers give up after 120 s, proxies after 100. */
+export const SCORING_DEADLINE_MS = 95_000;
 /** A judge call ends after this time, whether its caller is still there or not. */
 export const JUDGE_DEADLINE_MS = 60_000;
 /** What `Retry-After` says where the failure itself does not know better. */

@@ -105,7 +105,9 @@ export class DeskCalls {
   async #obtain(call: JudgmentCall, ticket: Ticket): Promise<DeskJudgment> {
     const kept = await this.#kept(call.key);
     if (kept !== null) return kept;
-    const failed = this.#parts.failures.get(call.key);
+    // Judges of one identity share their judgments, but not their failures.
+    const attempt = `${call.judge}/${call.key}`;
+    const failed = this.#parts.failures.get(attempt);
     if (failed !== undefined) return { ok: false, failure: failed };
     const { kv, signing, lanes } = this.#parts;
     const read = (await kv.get([call.key])).get(call.key);
@@ -119,7 +121,7 @@ export class DeskCalls {
     }
     const made = await this.#call(call, lane, ticket);
     if (made.ok) return this.#keep(made.judgment, stored?.failure ?? null);
-    this.#parts.failures.add(call.key, made.failure);
+    this.#parts.failures.add(attempt, made.failure);
     return made;
   }
 

@@ -1,7 +1,7 @@
 /** `POST /v1/score`: one rollout in, its reward with all parts out. */
 import * as z from 'zod';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
-import { MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
+import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
 import type { Rollout } from '../rewards/rollout.ts';
 import {
   citedIdSchema,
@@ -30,6 +30,8 @@ import {
 /** A recipe by name or inline. What it holds is checked by `resolveRecipe`, which knows the families. */
 export const recipeInputSchema = z.union([z.string().max(MAX_NAME_CHARS), z.record(z.string(), z.unknown())]);
 
+const judgeNameSchema = z.string().min(1).max(MAX_NAME_CHARS);
+
 export const scoreRequestSchema = z
   .strictObject({
     question: questionSchema,
@@ -40,7 +42,13 @@ export const scoreRequestSchema = z
     negative_rubrics: rubricsSchema.exactOptional(),
     finish_reason: finishReasonSchema.exactOptional(),
     recipe: recipeInputSchema,
-    judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured judge.'),
+    judge: z
+      .union([judgeNameSchema, z.array(judgeNameSchema).min(1).max(MAX_JUDGES_IN_TURN)])
+      .exactOptional()
+      .describe(
+        'Name of a configured judge. A list is tried in turn: the next one judges the whole rollout anew where the one ' +
+          'before failed. Judgments name the model that made them.',
+      ),
     judgments: z
       .enum(['use', 'only', 'skip'])
       .default('use')

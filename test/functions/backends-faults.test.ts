@@ -81,3 +81,31 @@ function expectNoNumber(unscored: ScoreResponse): void {
   expect(unscored.claims.map(({ support }) => support)).toEqual([null, 1, 0]);
   for (const { needs_citation } of unscored.statements) expect(needs_citation).toBeNull();
 }
+
+describe('judges in turn', () => {
+  const scoreBy = (judge: readonly string[], more: object = {}) =>
+    send(post('/v1/score', { ...ROLLOUT, judge, replicate: 2_000, ...more }));
+
+  it('the next one judges the rollout where the one before fails, and the reply says who did', async () => {
+    const scored = await scoreOf(await scoreBy(['http_401', 'vllm']));
+    expect(scored.reward).not.toBeNull();
+    expect(scored.judgments.map(({ model, cached }) => [model, cached])).toEqual([
+      [STUB_MODEL, false],
+      [STUB_MODEL, false],
+    ]);
+    const replayed = await scoreOf(await scoreBy(['http_401', 'vllm'], { judgments: 'only' }));
+    expect(replayed.reward).toBe(scored.reward);
+  });
+
+  it('all of them failing is the failure of the last, never a number', async () => {
+    const judges = ['http_401', 'http_404_model'];
+    await problemOf(await scoreBy(judges, { replicate: 2_001 }), 503, 'judge_request_refused');
+    const unscored = await scoreOf(await scoreBy(judges, { replicate: 2_002, on_judge_failure: 'null' }));
+    expect(unscored).toMatchObject({ reward: null, reason: 'judge_request_refused' });
+  });
+
+  it('one that is not configured is named before any is asked', async () => {
+    await problemOf(await scoreBy(['vllm', 'nobody']), 422, 'judge_unknown');
+    await problemOf(await scoreBy([]), 422, 'input_invalid');
+  });
+});
