@@ -14,8 +14,9 @@ const SETTLE_MS = 1_000;
 const PROBES = 3;
 /** Most that a short request may take; under load it may wait for a slot as long as the streams run. */
 const PROBE_MS = 5_000;
-/** Load must slow a request down by this much to be seen. */
-const CONTRAST = 1.5;
+/** Load must slow a request down by this much, in both senses, to be told from a busy machine. */
+const CONTRAST = 3;
+const CONTRAST_MS = 100;
 
 const HINT = "Pass --metrics with the address of the engine's own /metrics, for instance on the GPU host.";
 
@@ -36,7 +37,8 @@ export async function dropSeenInLatency(probe: Probe, requirement: Requirement):
   const numbers = `a short request takes ${ms(idle)} idle, ${ms(loaded)} beside ${STREAMS} streams, ${ms(after)} after their drop`;
   const endedEarly = ends.filter((end) => end !== 'dropped').length;
   if (endedEarly > 0) return notReported(requirement, `by latency: ${endedEarly} streams ended by themselves`, HINT);
-  if (loaded < CONTRAST * idle) return notReported(requirement, `by latency: load does not show; ${numbers}`, HINT);
+  const shows = loaded >= CONTRAST * idle && loaded - idle >= CONTRAST_MS;
+  if (!shows) return notReported(requirement, `by latency: load does not show; ${numbers}`, HINT);
   // Nearer to idle than to loaded, on the scale of ratios.
   return after <= Math.sqrt(idle * loaded)
     ? pass(requirement, `by latency: ${numbers}`)
