@@ -5,7 +5,7 @@
  *
  *     node bench/judging-cost.ts [--url http://127.0.0.1:8000 --model NAME [--key KEY]]
  *
- * Aims (issue "Judging for real"): at least 20 times fewer calls, 8 times fewer uncached prompt tokens.
+ * Aims: at least 20 times fewer calls, 8 times fewer uncached prompt tokens.
  */
 import { parseArgs } from 'node:util';
 import { estimateTokens } from '../src/judgments/budget.ts';

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`, second part: `/v1/verify` of the built bundle under bare `workerd serve`, against a Worker that only
  * parses and echoes the same JSON. (`wrangler dev` is about ten times slower than workerd and would measure itself.)
- * Aims (issue "Foundation"): at least 60% of the echo's requests a second without evidence, 40% with.
+ * Aims: at least 60% of the echo's requests a second without evidence, 40% with.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`, first part: parsing and verifying a typical rollout against `JSON.parse` of the same request body.
- * Aims (issue "Foundation"): structural at most 1x, with lexical evidence at most 8x.
+ * Aims: structural at most 1x, with lexical evidence at most 8x.
  */
 import { parseResponse } from '../src/citations/parse.ts';
 import { parseSources } from '../src/citations/sources.ts';
