@@ -68,38 +68,47 @@ const PHRASES: readonly string[] = [
   '忽略以上',
 ];
 
-const BY_FIRST_UNIT = new Map<number, string[]>();
+/** Phrases by their first two units, as `first * 65536 + second`. */
+const BY_FIRST_UNITS = new Map<number, readonly string[]>();
 for (const phrase of PHRASES) {
-  const unit = phrase.charCodeAt(0);
-  const same = BY_FIRST_UNIT.get(unit);
-  if (same === undefined) BY_FIRST_UNIT.set(unit, [phrase]);
-  else same.push(phrase);
+  const key = phrase.charCodeAt(0) * 65_536 + phrase.charCodeAt(1);
+  BY_FIRST_UNITS.set(key, [...(BY_FIRST_UNITS.get(key) ?? []), phrase]);
 }
 
-/** Pairs of ASCII units that begin a phrase: nearly every place of a text is dismissed by one look into this table. */
+/** Pairs of ASCII units, in either case, that begin a phrase: nearly every place is dismissed by one look into this table. */
 const BEGINS_PHRASE = new Uint8Array(128 * 128);
 for (const phrase of PHRASES) {
-  const pair = phrase.charCodeAt(0) * 128 + phrase.charCodeAt(1);
-  if (phrase.charCodeAt(0) < 128) BEGINS_PHRASE[pair] = 1;
+  if (phrase.charCodeAt(0) > 127) continue;
+  for (const first of bothCases(phrase.charAt(0))) {
+    for (const second of bothCases(phrase.charAt(1))) BEGINS_PHRASE[first * 128 + second] = 1;
+  }
 }
+
+function bothCases(unit: string): readonly number[] {
+  return [unit.charCodeAt(0), unit.toUpperCase().charCodeAt(0)];
+}
+
+const IS_LETTER = new Uint8Array(128);
+for (let unit = 0x61; unit <= 0x7a; unit++)
+  for (const code of bothCases(String.fromCharCode(unit))) IS_LETTER[code] = 1;
 
 /** Places in `text[start, end)` where a phrase begins a word. Linear: phrases are few and short. */
 export function suspectedInjections(text: string, start: number, end: number): Span[] {
   const spans: Span[] = [];
   // Lower-casing can change lengths outside ASCII, so only ASCII is folded: offsets stay the caller's.
-  let atWordStart = true;
+  let inWord = 0;
   // No phrase is one unit long, so the last unit begins none.
   for (let i = start; i < end - 1; i++) {
-    const folded = foldUnit(text.charCodeAt(i));
-    const letter = folded >= 0x61 && folded <= 0x7a;
-    const mayBegin = atWordStart || !letter;
-    atWordStart = !letter;
-    if (!mayBegin) continue;
-    if (folded < 128) {
-      const next = foldUnit(text.charCodeAt(i + 1));
-      if (next >= 128 || BEGINS_PHRASE[folded * 128 + next] === 0) continue;
-    }
-    const length = phraseLengthAt(text, i, end, folded);
+    const code = text.charCodeAt(i);
+    if (code < 128) {
+      const letter = IS_LETTER[code] ?? 0;
+      const insideWord = inWord & letter;
+      inWord = letter;
+      if (insideWord === 1) continue;
+      const next = text.charCodeAt(i + 1);
+      if (next > 127 || BEGINS_PHRASE[code * 128 + next] === 0) continue;
+    } else inWord = 0;
+    const length = phraseLengthAt(text, i, end);
     if (length === 0) continue;
     spans.push({ start: i, end: i + length });
     i += length - 1;
@@ -108,9 +117,12 @@ export function suspectedInjections(text: string, start: number, end: number): S
 }
 
 /** Length of the phrase that begins at a place, 0 if none does. Apart from the scan: a closure there costs it tenfold. */
-function phraseLengthAt(text: string, at: number, end: number, first: number): number {
-  for (const phrase of BY_FIRST_UNIT.get(first) ?? []) {
-    if (startsWithFolded(text, at, end, phrase)) return phrase.length;
+function phraseLengthAt(text: string, at: number, end: number): number {
+  const phrases = BY_FIRST_UNITS.get(foldUnit(text.charCodeAt(at)) * 65_536 + foldUnit(text.charCodeAt(at + 1)));
+  if (phrases === undefined) return 0;
+  for (let n = 0; n < phrases.length; n++) {
+    const phrase = phrases[n];
+    if (phrase !== undefined && startsWithFolded(text, at, end, phrase)) return phrase.length;
   }
   return 0;
 }
