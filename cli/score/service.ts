@@ -54,7 +54,8 @@ export function localScoring(): ScoreService {
     ],
     concurrency: 1,
     async handle(request): Promise<Outcome<ScoreResponse>> {
-      if (request.judge !== undefined && request.judge !== lexicalJudge.name) {
+      const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? []);
+      if (named.some((name) => name !== lexicalJudge.name)) {
         return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${lexicalJudge.name}` }] };
       }
       const recipe = await resolveRecipe(request.recipe);

@@ -41,13 +41,20 @@ export function verifyRow(line: number, labels: Labels, reply: Verification, mod
   };
 }
 
+/** Support of a claim without anything that could support it (REWARDS.md section 2). */
+const UNSUPPORTED = 0;
+
 /** Mean lexical support of the claims; `undefined` without lexical evidence, `null` without claims. */
 function meanSupport({ claims, ratios }: Verification): number | null | undefined {
   if (ratios.copied_share === undefined) return undefined;
   const counted = claims.filter(({ duplicate_of }) => duplicate_of === null);
   if (counted.length === 0) return null;
-  // A claim without evidence cites nothing that exists: nothing supports it.
-  return counted.reduce((sum, { evidence }) => sum + (evidence?.support ?? 0), 0) / counted.length;
+  let sum = 0;
+  for (const { evidence } of counted) {
+    // No evidence is no failure here: such a claim is empty or cites nothing that exists, so nothing supports it.
+    sum += evidence === undefined ? UNSUPPORTED : evidence.support;
+  }
+  return sum / counted.length;
 }
 
 function shareCell(share: number | null): Cell {

@@ -6,7 +6,6 @@
 import type { KnownIssuers } from './issuer.ts';
 import type { Line } from './jsonl.ts';
 import { readRecordLine } from './record-file.ts';
-import type { JudgmentStore } from './store.ts';
 import type { JudgeFailure, Judgment } from './types.ts';
 
 export type ImportOutcome = 'imported' | 'present' | { readonly failure: JudgeFailure };
@@ -151,24 +150,4 @@ class Tally {
     const refused_lines = this.#listed.toSorted((a, b) => a.line - b.line);
     return { v: 1, imported: this.imported, already_there: this.present, refused: this.#refused, refused_lines };
   }
-}
-
-/** Puts into a store that nobody else writes to at the same time (command line, tests). */
-export function importSinkOf(store: JudgmentStore): ImportSink {
-  return async (judgments) => {
-    const stored = await store.get(judgments.map(({ key }) => key));
-    const outcomes: ImportOutcome[] = [];
-    const added = new Set<string>();
-    for (const judgment of judgments) {
-      const found = stored.get(judgment.key);
-      if (found?.ok === true || added.has(judgment.key)) outcomes.push('present');
-      else if (found !== undefined) outcomes.push({ failure: found.failure });
-      else {
-        const receipt = await store.put(judgment);
-        if (receipt.ok) added.add(judgment.key);
-        outcomes.push(receipt.ok ? 'imported' : { failure: receipt.failure });
-      }
-    }
-    return outcomes;
-  };
 }
