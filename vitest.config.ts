@@ -37,7 +37,16 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
-      { test: { name: 'e2e', ...ofProcesses, include: ['test/e2e/**/*.test.ts'] } },
+      // Two files at a time: they wait more than they work.
+      {
+        test: {
+          name: 'e2e',
+          ...ofProcesses,
+          fileParallelism: true,
+          maxWorkers: 2,
+          include: ['test/e2e/**/*.test.ts'],
+        },
+      },
       {
         plugins: [inWorkerd()],
         test: {

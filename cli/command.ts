@@ -23,6 +23,17 @@ export type Command = {
   readonly run: (flags: Flags) => Promise<number>;
 };
 
+/** Commands that belong together: `citeward batch submit`, `citeward batch wait`, … */
+export type CommandGroup = {
+  readonly name: string;
+  /** One line for `citeward --help`. */
+  readonly summary: string;
+  /** Each with the group's name before its own: `batch submit`. */
+  readonly commands: readonly Command[];
+  /** Paragraphs below the list of commands, already broken into lines. */
+  readonly details: readonly string[];
+};
+
 export const EXIT_OK = 0;
 /** Some lines were bad or could not be scored; the rest was done. */
 export const EXIT_INCOMPLETE = 1;

@@ -1,12 +1,12 @@
 /** Help texts, made from the commands' own descriptions. */
 import { COMMON_FLAGS } from './arguments/flags.ts';
-import type { Command, FlagDescription } from './command.ts';
+import type { Command, CommandGroup, FlagDescription } from './command.ts';
 
 const MAX_FLAG_WIDTH = 30;
-const WIDTH = 100;
+export const HELP_WIDTH = 100;
 
 /** `citeward --help` */
-export function generalHelp(commands: readonly Command[], version: string): string {
+export function generalHelp(commands: readonly (Command | CommandGroup)[], version: string): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
     `citeward ${version}: scores cited answers`,
@@ -21,6 +21,23 @@ export function generalHelp(commands: readonly Command[], version: string): stri
     '  --version    The version.',
     '',
     'Try: citeward score examples/rollouts.jsonl',
+  ].join('\n');
+}
+
+/** `citeward help GROUP` */
+export function groupHelp({ name, summary, commands, details }: CommandGroup): string {
+  const width = Math.max(...commands.map((command) => command.name.length));
+  return [
+    summary,
+    '',
+    `Usage: citeward ${name} COMMAND [flags]`,
+    '',
+    'Commands:',
+    ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
+    '',
+    `Flags of a command: citeward help ${name} COMMAND`,
+    '',
+    ...details,
   ].join('\n');
 }
 
@@ -41,11 +58,11 @@ export function commandHelp({ summary, usage, flags, details }: Command): string
 function flagLine({ name, kind, value, help }: FlagDescription): string {
   const left = kind === 'switch' ? `--${name}` : `--${name} ${value ?? 'VALUE'}`;
   const indent = MAX_FLAG_WIDTH + 3;
-  return `  ${left.padEnd(MAX_FLAG_WIDTH)} ${wrapped(help, WIDTH - indent).join(`\n${' '.repeat(indent)}`)}`;
+  return `  ${left.padEnd(MAX_FLAG_WIDTH)} ${wrapped(help, HELP_WIDTH - indent).join(`\n${' '.repeat(indent)}`)}`;
 }
 
 /** Breaks at spaces. */
-function wrapped(text: string, width: number): string[] {
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -2,17 +2,35 @@
 /** The `citeward` command: finds the command, runs it, and turns what went wrong into a message and an exit code. */
 import manifest from 'citeward/package.json' with { type: 'json' };
 import { didYouMean, readFlags } from './arguments/flags.ts';
-import { type Command, EXIT_INCOMPLETE, EXIT_OK, EXIT_USAGE, RunError, UsageError } from './command.ts';
+import {
+  type Command,
+  type CommandGroup,
+  EXIT_INCOMPLETE,
+  EXIT_OK,
+  EXIT_USAGE,
+  RunError,
+  UsageError,
+} from './command.ts';
+import { batchCommands } from './commands/batch.ts';
 import { judgeCommand } from './commands/judge.ts';
 import { judgmentsCommand } from './commands/judgments.ts';
 import { keysCommand } from './commands/keys.ts';
+import { receiptCommands } from './commands/receipt.ts';
 import { scoreCommand } from './commands/score.ts';
 import { verifyCommand } from './commands/verify.ts';
-import { commandHelp, generalHelp } from './help.ts';
+import { commandHelp, generalHelp, groupHelp } from './help.ts';
 import { styleFor } from './output/style.ts';
 import { plainLine } from './output/text-width.ts';
 
-const COMMANDS: readonly Command[] = [scoreCommand, verifyCommand, judgeCommand, judgmentsCommand, keysCommand];
+const COMMANDS: readonly (Command | CommandGroup)[] = [
+  scoreCommand,
+  verifyCommand,
+  batchCommands,
+  judgeCommand,
+  judgmentsCommand,
+  keysCommand,
+  receiptCommands,
+];
 
 async function dispatch(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args;
@@ -25,12 +43,22 @@ async function dispatch(args: readonly string[]): Promise<number> {
     return EXIT_OK;
   }
   if (first === '--help' || first === '-h' || first === 'help') {
-    const [topic] = rest;
-    console.log(topic === undefined ? generalHelp(COMMANDS, manifest.version) : commandHelp(commandNamed(topic)));
+    const [topic, action] = rest;
+    console.log(topic === undefined ? generalHelp(COMMANDS, manifest.version) : helpOf(commandNamed(topic), action));
     return EXIT_OK;
   }
-  const command = commandNamed(first);
-  const flags = readFlags(command, rest);
+  const named = commandNamed(first);
+  if (!('commands' in named)) return runCommand(named, rest);
+  const [action, ...after] = rest;
+  if (action === '--help' || action === '-h') {
+    console.log(groupHelp(named));
+    return EXIT_OK;
+  }
+  return runCommand(actionNamed(named, action), after);
+}
+
+async function runCommand(command: Command, args: readonly string[]): Promise<number> {
+  const flags = readFlags(command, args);
   if (flags.isOn('help')) {
     console.log(commandHelp(command));
     return EXIT_OK;
@@ -38,7 +66,22 @@ async function dispatch(args: readonly string[]): Promise<number> {
   return command.run(flags);
 }
 
-function commandNamed(name: string): Command {
+function helpOf(named: Command | CommandGroup, action: string | undefined): string {
+  if (!('commands' in named)) return commandHelp(named);
+  return action === undefined ? groupHelp(named) : commandHelp(actionNamed(named, action));
+}
+
+/** @throws UsageError where the group has no such command. */
+function actionNamed({ name, commands }: CommandGroup, action: string | undefined): Command {
+  const found = commands.find((command) => command.name === `${name} ${action}`);
+  if (found !== undefined) return found;
+  const names = commands.map((command) => command.name.slice(name.length + 1));
+  const expected = `Commands: ${names.map((one) => `${name} ${one}`).join(', ')}. See: citeward help ${name}`;
+  if (action === undefined) throw new UsageError(`${name}: no command`, expected);
+  throw new UsageError(`unknown command ${name} ${action}`, didYouMean(action, names, `${name} `) ?? expected);
+}
+
+function commandNamed(name: string): Command | CommandGroup {
   const found = COMMANDS.find((command) => command.name === name);
   if (found !== undefined) return found;
   const names = COMMANDS.map((command) => command.name);

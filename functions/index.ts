@@ -1,15 +1,21 @@
 /** Wiring only: what this isolate shares, and the Worker's entry points. */
 import { MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from '../src/limits.ts';
-import type { Environment } from './environment.ts';
+import { createSettingsReader, type Environment, reportProblem } from './environment.ts';
 import { createApp } from './http/app.ts';
+import { consumeJobs } from './jobs/consume.ts';
 import { createKvJudgmentStore } from './storage/judgments.ts';
 import { createRecentJudgments } from './storage/recent-judgments.ts';
 
 const recent = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
-const app = createApp({ judgmentStoreOf: (environment) => createKvJudgmentStore(environment.JUDGMENTS, recent) });
+const storeOf = (environment: Environment) => createKvJudgmentStore(environment.JUDGMENTS, recent);
+const settingsOf = createSettingsReader(reportProblem);
+const app = createApp({ judgmentStoreOf: storeOf });
 
+export { Batch } from './objects/batch.ts';
+export { Deliveries } from './objects/deliveries.ts';
 export { JudgeDesk } from './objects/judge-desk.ts';
 
 export default {
   fetch: (request, environment, context) => app.fetch(request, environment, context),
+  queue: (batch, environment) => consumeJobs(batch, environment, { settingsOf, storeOf }),
 } satisfies ExportedHandler<Environment>;

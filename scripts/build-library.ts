@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '..');
 const output = resolve(root, 'dist/npm');
 
-/** What src/ and cli/ import at run time; the Worker bundles its own. */
+/** What src/, cli/ and clients/ import at run time; the Worker bundles its own. */
 const RUNTIME_DEPENDENCIES = ['canonicalize', 'zod'];
 
 type Manifest = Readonly<Record<string, unknown>> & { readonly dependencies: Readonly<Record<string, string>> };
@@ -30,7 +30,11 @@ const published = {
   license,
   type,
   engines,
-  exports: { '.': { types: './src/index.d.ts', default: './src/index.js' }, './package.json': './package.json' },
+  exports: {
+    '.': { types: './src/index.d.ts', default: './src/index.js' },
+    './client': { types: './clients/typescript/index.d.ts', default: './clients/typescript/index.js' },
+    './package.json': './package.json',
+  },
   bin: { citeward: './cli/main.js' },
   dependencies: Object.fromEntries(RUNTIME_DEPENDENCIES.map((each) => [each, manifest.dependencies[each]])),
 };

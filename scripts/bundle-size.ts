@@ -7,7 +7,8 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-const BUDGET_GZIP_BYTES = 150_000;
+/** Four recipe families, the exact readers of public code, adapters and the OpenAPI file. The platform takes 3 MB. */
+const BUDGET_GZIP_BYTES = 240_000;
 
 const root = resolve(import.meta.dirname, '..');
 const output = resolve(root, 'dist/worker');

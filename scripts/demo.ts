@@ -2,9 +2,10 @@
  * `npm run demo`: the Worker on this machine scores the example rollouts over HTTP, twice, and replays them under
  * another recipe. Ends by itself and leaves nothing running. No account, no network, no GPU.
  */
-import { createClient } from '../cli/client/client.ts';
+
 import { durationText } from '../cli/output/progress.ts';
 import { styleFor } from '../cli/output/style.ts';
+import { createClient } from '../clients/typescript/client.ts';
 import { EXAMPLES, type Pass, readExamples, scoreAll } from './demo/rollouts.ts';
 import { type Paper, printReplay, printStory } from './demo/tables.ts';
 import { isGroupAlive, type LocalWorker, LocalWorkerError, startLocalWorker } from './local-worker.ts';

@@ -19,6 +19,8 @@ export type LocalWorkerOptions = {
   readonly variablesFile?: string;
   /** How long the start may take, in milliseconds. */
   readonly deadline_ms: number;
+  /** Where its state is found and left, for another start. Default: it begins empty, and leaves nothing. */
+  readonly state?: string;
 };
 
 export type LocalWorker = {
@@ -27,6 +29,8 @@ export type LocalWorker = {
   readonly group: number;
   /** Ends every process and removes the temporary directory. May be called again. */
   stop(): Promise<void>;
+  /** The same without a warning, as a machine that loses its power: nothing is finished or flushed. */
+  kill(): Promise<void>;
 };
 
 /** The Worker did not start; `log` is what wrangler said. */
@@ -59,16 +63,18 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
   process.on('exit', killOnExit);
 
   let stopping: Promise<void> | null = null;
+  const end = (signals: readonly NodeJS.Signals[]): Promise<void> => {
+    stopping ??= endGroup(group, signals).then(async () => {
+      process.off('exit', killOnExit);
+      await rm(directory, { recursive: true, force: true });
+    });
+    return stopping;
+  };
   const worker: LocalWorker = {
     url: `http://127.0.0.1:${port}`,
     group,
-    stop() {
-      stopping ??= endGroup(group).then(async () => {
-        process.off('exit', killOnExit);
-        await rm(directory, { recursive: true, force: true });
-      });
-      return stopping;
-    },
+    stop: () => end(['SIGTERM', 'SIGKILL']),
+    kill: () => end(['SIGKILL']),
   };
   const failure = await waitUntilUp(worker.url, child, options.deadline_ms);
   if (failure === null) return worker;
@@ -78,7 +84,7 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
 }
 
 async function spawnWrangler(
-  { variables, variablesFile }: LocalWorkerOptions,
+  { variables, variablesFile, state }: LocalWorkerOptions,
   directory: string,
   logFile: string,
   port: number,
@@ -93,7 +99,7 @@ async function spawnWrangler(
       [
         resolve(root, 'node_modules/wrangler/bin/wrangler.js'),
         ...['dev', '--local', '--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'],
-        ...['--show-interactive-dev-session=false', '--persist-to', join(directory, 'state')],
+        ...['--show-interactive-dev-session=false', '--persist-to', state ?? join(directory, 'state')],
         ...['--env-file', variablesFile ?? ownFile],
         ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
       ],
@@ -161,9 +167,9 @@ async function isUp(url: string): Promise<boolean> {
 
 const TERM_MS = 5_000;
 
-/** Asks the group to end, then makes it. @throws Error if something survives even that. */
-async function endGroup(group: number): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+/** Sends one signal after the other until the group has ended. @throws Error if something survives even that. */
+async function endGroup(group: number, signals: readonly NodeJS.Signals[]): Promise<void> {
+  for (const signal of signals) {
     signalGroup(group, signal);
     const deadline = performance.now() + TERM_MS;
     while (performance.now() < deadline) {

@@ -8,6 +8,13 @@
 // Citations: what is in a response, and what can be said of it without a judge.
 export type { AnswerChoice } from './citations/blocks.ts';
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from './citations/grammars.ts';
+export {
+  createIncrementalVerifier,
+  type FinishedVerification,
+  type IncrementalOptions,
+  type IncrementalVerifier,
+} from './citations/incremental.ts';
+export type { AnswerEvent, ClaimEvent, FindingEvent, StreamEvent } from './citations/incremental-events.ts';
 export { type ParseOptions, parseResponse } from './citations/parse.ts';
 export { splitSentences } from './citations/sentences.ts';
 export { sizeProblems } from './citations/size.ts';
@@ -37,6 +44,9 @@ export {
 // Lexical evidence and the built-in judge: no model.
 export { type ClaimEvidence, gatherEvidence, indexSources, lexicalSupport, supportVerdict } from './evidence/index.ts';
 export { judgeLexically, LEXICAL_IDENTITY } from './evidence/judge.ts';
+// Generation: prompts of refiners, and one that needs no model.
+export { EXTRACTIVE_MODEL, type ExtractiveOptions, refineExtractively } from './generation/extractive.ts';
+export { type RefinerPrompt, refinerPrompt } from './generation/refiner-prompt.ts';
 export type { InputProblem } from './input-problem.ts';
 // Judgments: requests, records, keys, stores, and the protocol of model judges.
 export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } from './judgments/backend.ts';
@@ -51,24 +61,56 @@ export type {
   JudgeFailureReason,
   JudgeIdentity,
   Judgment,
+  JudgmentKind,
   JudgmentOutcome,
   JudgmentRequest,
   Verdicts,
 } from './judgments/types.ts';
 // Recipes, and the line from a rollout to a reward.
 export {
-  REFINER_FIELDS,
-  REFINER_RECIPES,
-  type RefinerRecipe,
-  refinerRecipeSchema,
-  refinerRewardRange,
-} from './recipes/refiner.ts';
+  FAMILIES,
+  FAMILY_FIELDS,
+  type Family,
+  RECIPES,
+  type Recipe,
+  type RecipeName,
+  type RewardRange,
+  recipeSchema,
+  rewardRange,
+} from './recipes/families.ts';
 export { type ResolvedRecipe, resolveRecipe } from './recipes/resolve.ts';
-export { compose, neededJudgments } from './rewards/compose.ts';
-export type { CriterionFact, Facts, Observed, RefinerFacts, StatementFact } from './rewards/facts.ts';
-export { measure, type Outcomes } from './rewards/measure.ts';
-export { type PlanOptions, type PlanResult, plan, type RefinerPlan } from './rewards/plan.ts';
+export { ADVANTAGE_PRESETS, type AdvantageOptions, type AdvantagePreset } from './rewards/advantage-presets.ts';
+export { type AdvantagesResult, advantages, type GroupAdvantages } from './rewards/advantages.ts';
+export { compose, composeGroup } from './rewards/compose.ts';
+export type {
+  CriterionFact,
+  DrTuluFacts,
+  Facts,
+  LongTraceFacts,
+  Observed,
+  RefinerFacts,
+  StatementFact,
+  ToolCallFacts,
+} from './rewards/facts.ts';
+export {
+  type FinishedRollout,
+  type MeasuredRollout,
+  type PlannedRollout,
+  type PlanOptions,
+  planRollout,
+} from './rewards/family.ts';
 export type { Criterion, CriterionInput, Rollout } from './rewards/rollout.ts';
-export type { Component, RefinerScore, Score, UnscoredReason } from './rewards/score.ts';
-export { type ScoringRequest, type ScoringResult, scoreRollout } from './rewards/scoring.ts';
+export type { Component, Score, UnscoredReason } from './rewards/score.ts';
+export {
+  type GroupScoringResult,
+  type ScoringRequest,
+  type ScoringResult,
+  scoreGroup,
+  scoreRollout,
+} from './rewards/scoring.ts';
 export { STATIC_V3 } from './rubrics/static-v3.ts';
+// Tool-call text, for agents and for rewards over them.
+export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/boxed-answer.ts';
+export { readToolCalls } from './tools/hermes.ts';
+export { overlongPenalty } from './tools/overlong-penalty.ts';
+export { runnableBlock } from './tools/runnable-block.ts';

@@ -24,6 +24,21 @@ export const MAX_SOURCES = 5_000;
 export const MAX_CRITERIA = 100;
 /** A criterion's description, in UTF-16 code units. */
 export const MAX_CRITERION_CHARS = 8_000;
+/** Gold entities of one rollout, and each one's length in UTF-16 code units; the search automaton takes 50 bytes a unit. */
+export const MAX_ENTITIES = 256;
+export const MAX_ENTITY_CHARS = 512;
+/** Gold chunk ids of one rollout. */
+export const MAX_USEFUL_CHUNKS = 10_000;
+/** Tests of one program, and the length of one input, output or assertion in UTF-16 code units. */
+export const MAX_TESTS = 200;
+export const MAX_TEST_CHARS = 1024 * 1024;
+/**
+ * Tests of a program times the time limit of each, in seconds: eight run at once, and a judgment has 60 s. A program that
+ * loops on every test is then wrong, not unscored.
+ */
+export const MAX_TEST_SECONDS = 360;
+/** Samples of one group. */
+export const MAX_GROUP = 64;
 /** An id longer than this, in UTF-16 code units, is malformed. */
 export const MAX_ID_CHARS = 256;
 /** Ids read from one citation; the rest are one `citation_id_malformed` finding. */
@@ -53,6 +68,47 @@ export const MAX_REPLICATE = 1_000_000;
 export const MAX_PROBLEM_ERRORS = 100;
 /** A caller's field name is repeated in a problem up to this length, in UTF-16 code units. */
 export const MAX_ECHOED_NAME_CHARS = 64;
+
+// Event streams.
+
+/** A comment is sent so often, so that a caller who has gone is noticed. */
+export const EVENT_HEARTBEAT_MS = 1_000;
+/** Events that wait for a caller who does not read, in bytes: ten times what a long answer with many faults gives. */
+export const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
+
+// Refining.
+
+/** Tokens of one candidate, and of a prompt: the longest context that refiners' base models have. */
+export const MAX_GENERATED_TOKENS = 16_384;
+export const MAX_PROMPT_TOKENS = 262_144;
+/** Seed + candidate fits into every server's 32 bits. */
+export const MAX_SEED = 2_147_483_000;
+/** Calls of one refinement that run side by side, where each candidate is one: the platform waits for six replies at most. */
+export const REFINE_CALLS_AT_ONCE = 6;
+/** All candidates have to be there by then, where nothing is sent before the end; proxies give up after 100 to 120 s. */
+export const REFINE_DEADLINE_MS = 60_000;
+/** The same where candidates are streamed or nobody waits (batches). */
+export const REFINE_STREAM_DEADLINE_MS = 10 * 60 * 1000;
+
+// The tool agent.
+
+/** Messages of its prompt, and assistant turns of one trajectory; training has 16 turns. */
+export const MAX_AGENT_MESSAGES = 64;
+export const MAX_AGENT_TURNS = 64;
+/** Tokens of its prompt and of all turns together; training has 2,560 and 20,480. */
+export const MAX_AGENT_PROMPT_TOKENS = 131_072;
+export const MAX_AGENT_RESPONSE_TOKENS = 131_072;
+/** Characters of one tool output that the policy may be shown; training has 256. */
+export const MAX_TOOL_RESPONSE_CHARS = 65_536;
+/** For one program of the policy, in seconds and MB; training has 30 and 2,048. */
+export const MAX_TOOL_TIME_LIMIT_S = 60;
+export const MAX_TOOL_MEMORY_LIMIT_MB = 16_384;
+/** A trajectory has to be whole by then, where nothing is sent before its end; proxies give up after 100 to 120 s. */
+export const AGENT_DEADLINE_MS = 90_000;
+/** The same where it is streamed: sixteen turns of thought at 30 tokens a second take 11 minutes. */
+export const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
+/** One turn ends after this time: all 20,480 tokens of the response at 70 a second. */
+export const AGENT_TURN_DEADLINE_MS = 5 * 60 * 1000;
 
 // Judgments.
 
@@ -112,3 +168,162 @@ export const MAX_IMPORT_LINES = 100_000;
 export const MAX_REFUSED_LINES_LISTED = 100;
 /** Judgments that are checked and stored together by an import. */
 export const IMPORT_CHUNK_LINES = 100;
+
+// Files and uploads.
+
+/** Largest file: OpenAI's number, and the sum of what MAX_BATCH_REQUESTS lines of 10 KB need. */
+export const MAX_FILE_BYTES = 512 * 1024 * 1024;
+/** Largest part of an upload: OpenAI's number. The platform caps a whole body at 100 MB on most plans. */
+export const MAX_UPLOAD_PART_BYTES = 64 * 1024 * 1024;
+/**
+ * Parts of one upload. Each is one read when the upload is completed, one after the other at some 30 ms, and a proxy waits
+ * 120 s for the reply; one listing of R2 names so many. At the largest size that still is 0.5 MB a part.
+ */
+export const MAX_UPLOAD_PARTS = 1_000;
+/** An upload that is not completed by then is expired (OpenAI's number). */
+export const UPLOAD_LIFETIME_S = 60 * 60;
+/** The parts of an expired upload are kept this much longer, for a completion that began in time. */
+export const UPLOAD_GRACE_S = 15 * 60;
+/** A file may be told to expire after so many seconds (OpenAI's numbers). */
+export const MIN_FILE_LIFETIME_S = 60 * 60;
+export const MAX_FILE_LIFETIME_S = 30 * 24 * 60 * 60;
+/** A removed file's row stays for this long, so that a list that is being paged through while it is emptied goes on. */
+export const REMOVED_FILE_MEMORY_S = 7 * 24 * 60 * 60;
+/** Expired files and ended uploads that one request clears away beside its own work. */
+export const MAX_CLEARED_AT_ONCE = 10;
+/** One part of a multipart object in R2, which wants equal parts of at least 5 MiB; two of them are in memory at once. */
+export const R2_PART_BYTES = 8 * 1024 * 1024;
+/** Keys of one R2 listing or deletion (the platform's limit). */
+export const MAX_R2_BULK_KEYS = 1_000;
+/** A file's name, in UTF-16 code units: what file systems take. */
+export const MAX_FILE_NAME_CHARS = 255;
+/** Files of one page of a list: OpenAI's number, which is its default too. */
+export const MAX_FILES_LISTED = 10_000;
+
+// Multipart bodies.
+
+/** The header of one part of a form, in bytes: a name and a file name, each in two spellings. */
+export const MAX_PART_HEADER_BYTES = 8 * 1024;
+/** Parts of one form; OpenAI's have two to four. */
+export const MAX_FORM_PARTS = 64;
+/** The value of one field of a form that is not the file, in bytes. */
+export const MAX_FORM_FIELD_BYTES = 64 * 1024;
+/** What is read over in one form, in bytes: unknown fields, and what stands before the first and after the last part. */
+export const MAX_FORM_IGNORED_BYTES = 1024 * 1024;
+
+// Batches.
+
+/** Requests of one batch (OpenAI's number). */
+export const MAX_BATCH_REQUESTS = 50_000;
+/** One line of a batch's input, in bytes: a request body and its envelope. */
+export const MAX_BATCH_LINE_BYTES = MAX_BODY_BYTES;
+/** A chunk is scored in one go by one consumer: so many lines and bytes at most, a larger line alone. */
+export const MAX_CHUNK_LINES = 100;
+/** The same for groups, whose lines have up to MAX_GROUP samples: a chunk makes about a thousand judgments at most. */
+export const MAX_CHUNK_GROUPS = 8;
+export const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
+/** Errors of a batch's input that are listed one by one. */
+export const MAX_BATCH_ERRORS = 100;
+/** A request's own id, in UTF-16 code units. */
+export const MAX_CUSTOM_ID_CHARS = 512;
+/** OpenAI's number of metadata pairs. */
+export const MAX_METADATA_PAIRS = 16;
+/** Requests of one chunk that are scored side by side: above the platform's six connections nothing would be won. */
+export const CHUNK_CONCURRENCY = 8;
+/** Chunks of one batch that are with the queue at once, so that none waits there longer than its message is trusted. */
+export const MAX_CHUNKS_IN_FLIGHT = 32;
+/** A task belongs to the consumer that claimed it for this long; the consumer extends it while it works. */
+export const TASK_LEASE_MS = 20_000;
+export const TASK_HEARTBEAT_MS = 6_000;
+/** A message that nobody has claimed after this time is taken to be lost, and sent again. */
+export const MESSAGE_TRUST_MS = 120_000;
+/** How often a batch looks after itself while it runs. */
+export const BATCH_WATCH_MS = 5_000;
+/** A chunk whose judge was down waits this long, doubled each time. */
+export const CHUNK_BACKOFF_MS = 5_000;
+export const CHUNK_MAX_BACKOFF_MS = 10 * 60 * 1000;
+/** Tries of a line whose judge answers, but gives no judgment. While a judge is down there is no limit but the window. */
+export const MAX_LINE_TRIES = 5;
+/** The last round of a chunk begins so long before the window ends, where it would otherwise wait beyond it. */
+export const LAST_ROUND_MS = 2 * 60 * 1000;
+/** Failures of a chunk for no reason of its lines (storage, a bug) after which it is a dead letter. */
+export const MAX_CHUNK_FAILURES = 8;
+/** Consumers that a chunk may lose without a word (crashes, memory) before it is one. A machine that is restarted is none of its doing. */
+export const MAX_CHUNK_LOSSES = 20;
+/** Results of chunks are removed so long after the end, when no finaliser can be reading them (a consumer has 15 minutes). */
+export const CHUNK_RESULTS_KEPT_MS = 60 * 60 * 1000;
+
+// Webhooks.
+
+/** Body of a signed scoring request, in bytes: it is stored until it is scored. A 128K-token rollout is about 1 MB. */
+export const MAX_WEBHOOK_BODY_BYTES = 4 * 1024 * 1024;
+/** Registered endpoints of a deployment. */
+export const MAX_WEBHOOK_ENDPOINTS = 100;
+/** An endpoint's url and description, in UTF-16 code units. */
+export const MAX_WEBHOOK_URL_CHARS = 2_048;
+export const MAX_WEBHOOK_DESCRIPTION_CHARS = 512;
+/** A sender's `webhook-id`, in characters, and the signatures read from one header. */
+export const MAX_WEBHOOK_ID_CHARS = 128;
+export const MAX_WEBHOOK_SIGNATURES = 16;
+/** How far a `webhook-timestamp` may be from now (the tolerance of Standard Webhooks). */
+export const WEBHOOK_TOLERANCE_S = 5 * 60;
+/** Secrets of one endpoint that are valid at once. */
+export const MAX_WEBHOOK_SECRETS = 4;
+/** How long a secret stays valid after its rotation. */
+export const DEFAULT_SECRET_GRACE_S = 24 * 60 * 60;
+export const MAX_SECRET_GRACE_S = 7 * 24 * 60 * 60;
+/** A receiver answers within this, its body and all, or the attempt has failed. */
+export const DELIVERY_TIMEOUT_MS = 15_000;
+/** Of a receiver's reply this much is read, and thrown away; a longer one is a failed attempt. */
+export const MAX_DELIVERY_REPLY_BYTES = 64 * 1024;
+/** Waits after the first, second, … failed attempt, before jitter; the last one repeats until the window is over. */
+export const DELIVERY_BACKOFF_S = [5, 30, 120, 600, 3_600, 14_400, 28_800] as const;
+export const DELIVERY_WINDOW_MS = 24 * 60 * 60 * 1000;
+/** The same for a scoring whose judge is down. */
+export const JOB_BACKOFF_S = [5, 15, 60, 300, 900, 1_800, 3_600] as const;
+export const JOB_WINDOW_MS = 24 * 60 * 60 * 1000;
+/** A wait is longer by up to this share, at random, so that what failed together does not come back together. */
+export const BACKOFF_JITTER = 0.2;
+/** Attempts and scorings of one endpoint at once, and the text that either may hold in memory, in bytes. */
+export const DELIVERIES_AT_ONCE = 4;
+export const WEBHOOK_JOBS_AT_ONCE = 16;
+export const MAX_WEBHOOK_BYTES_AT_WORK = 8 * 1024 * 1024;
+/** What may wait at one endpoint before more is refused with a 503. */
+export const MAX_PENDING_JOBS = 10_000;
+export const MAX_PENDING_DELIVERIES = 10_000;
+/** Storage of one endpoint after which more is refused with a 503; an object has 10 GB. */
+export const MAX_WEBHOOK_STORAGE_BYTES = 4 * 1024 * 1024 * 1024;
+/** How long what is over is kept. A `webhook-id` is known for as long as its job. */
+export const DELIVERED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+export const DEAD_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+export const JOB_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** How much of it: deliveries of either end, jobs, and attempts of one delivery. */
+export const MAX_DELIVERIES_KEPT = 10_000;
+export const MAX_JOBS_KEPT = 100_000;
+export const MAX_ATTEMPTS_KEPT = 50;
+/** Deliveries of one page of the list. */
+export const MAX_DELIVERY_PAGE = 100;
+
+// Runs.
+
+/** A group's or sample's own id, in UTF-16 code units. */
+export const MAX_RUN_PLACE_CHARS = 256;
+/** Largest step of a run. */
+export const MAX_RUN_STEP = 1_000_000_000;
+/**
+ * What replay reads of a rollout is kept in D1 up to this size, as UTF-16 code units of its JSON: 150 statements and
+ * claims. A typical rollout has 2 KB, so that a step of 256 is one page; larger ones stand in R2 beside their spans.
+ */
+export const MAX_INLINE_ROW_CHARS = 16 * 1024;
+/** Ledger rows of one D1 query while a run is read: 4 MB at most, 0.5 MB typically. */
+export const LEDGER_PAGE_ROWS = 250;
+/** Rollouts of one group of a run: a group is normalised whole, in memory. */
+export const MAX_RUN_GROUP = 10_000;
+
+// Replay.
+
+/** Values of one sweep: 0 to 1 by hundredths. Each composes every rollout of the run once more. */
+export const MAX_SWEEP_POINTS = 101;
+/** Rollouts that a replay names: those that moved most, and those whose recorded reward is another. */
+export const MAX_REPLAY_MOVERS = 20;
+export const MAX_DIFFERENT_NAMED = 20;

@@ -5,8 +5,8 @@
  */
 import { parseSources } from '../../src/citations/sources.ts';
 import type { CitationsRequest, RubricRequest } from '../../src/judgments/types.ts';
-import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import { plan } from '../../src/rewards/plan.ts';
+import { REFINER_RECIPES } from '../../src/recipes/refiner.ts';
+import { planRefiner } from '../../src/rewards/refiner/plan.ts';
 import type { Rollout } from '../../src/rewards/rollout.ts';
 import { typicalRollout } from '../typical-rollout.ts';
 
@@ -18,7 +18,7 @@ export const CRITERIA = 7;
 export type SampleRequests = { readonly rubric: RubricRequest; readonly citations: CitationsRequest };
 
 /** @param length of the sources, as a multiple of the typical rollout's; what the answers say stays the same. */
-export async function groupRequests(length: number): Promise<SampleRequests[]> {
+export function groupRequests(length: number): SampleRequests[] {
   const typical = typicalRollout();
   const sources = parseSources(typical.tool_output).list;
   const sentences = sources.flatMap(({ id, text }) =>
@@ -27,8 +27,6 @@ export async function groupRequests(length: number): Promise<SampleRequests[]> {
       .filter((sentence) => sentence.length > 60 && sentence.length < 220)
       .map((sentence) => ({ id, sentence: sentence.replace(/[<>]/g, '') })),
   );
-  const recipe = await resolveRecipe('refiner-gpt54-instance-rubric');
-  if (!recipe.ok) throw new Error('groupRequests: no recipe');
   return Array.from({ length: SAMPLES }, (_, sample) => {
     const pick = (position: number) => {
       const found = sentences[(sample * 31 + position * 7) % sentences.length];
@@ -54,7 +52,7 @@ export async function groupRequests(length: number): Promise<SampleRequests[]> {
       ],
       negative_rubrics: [{ description: 'Gives the year of the opening or of the expansion wrongly.' }],
     };
-    const planned = plan(rollout, recipe.resolved.recipe);
+    const planned = planRefiner(rollout, REFINER_RECIPES['refiner-gpt54-instance-rubric']);
     if (!planned.ok) throw new Error(`groupRequests: ${JSON.stringify(planned.problems)}`);
     const { rubric: rubrics, citations } = planned.plan;
     if (typeof rubrics !== 'object' || typeof citations !== 'object') throw new Error('groupRequests: nothing to ask');

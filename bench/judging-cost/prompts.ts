@@ -5,7 +5,7 @@
  * instructions of our own that are shorter than the few-shot ones in use, so that it is not made to look worse.
  */
 import { judgePrompt } from '../../src/judgments/prompt.ts';
-import type { JudgmentRequest } from '../../src/judgments/types.ts';
+import type { ReadingRequest } from '../../src/judgments/types.ts';
 import type { SampleRequests } from './group.ts';
 
 /** All messages of one call in one text; between messages a chat template puts what is the same for all. */
@@ -17,7 +17,7 @@ export function jointPrompts(group: readonly SampleRequests[]): Prompt[] {
   return group.flatMap(({ rubric, citations }) => [promptOf(rubric), promptOf(citations)]);
 }
 
-export function promptOf(request: JudgmentRequest): Prompt {
+export function promptOf(request: ReadingRequest): Prompt {
   return judgePrompt(request)
     .messages.map(({ content }) => content)
     .join(BETWEEN_MESSAGES);

@@ -1,7 +1,6 @@
 /** `citeward verify`: rows in, what can be said of their citations without a judge out. */
 import { GRAMMAR_NAMES } from '../../src/citations/grammars.ts';
 import type { Verification } from '../../src/citations/verify.ts';
-import { scoreRequestSchema } from '../../src/schema/score.ts';
 import { verifyRequestSchema } from '../../src/schema/verify.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
@@ -13,6 +12,7 @@ import { Table } from '../output/table.ts';
 import { CONCURRENCY_RANGE, connect, REMOTE_FLAGS } from '../remote/connect.ts';
 import { runRows } from '../run-rows.ts';
 import { badLinesText } from '../score/tally.ts';
+import { SCORING_ONLY_FIELDS } from '../verify/fields.ts';
 import { type Evidence, localVerification, remoteVerification, type VerifyService } from '../verify/service.ts';
 import { VERIFY_COLUMNS, verifyRow } from '../verify/table.ts';
 
@@ -37,11 +37,6 @@ export const verifyCommand: Command = {
   run,
 };
 
-/** A row made for scoring can be verified as it is. */
-const SCORING_FIELDS: ReadonlySet<string> = new Set(
-  Object.keys(scoreRequestSchema.shape).filter((field) => !Object.hasOwn(verifyRequestSchema.shape, field)),
-);
-
 async function run(flags: Flags): Promise<number> {
   const evidence = flags.choice('evidence', ['none', 'lexical']) ?? 'none';
   const overrides = readOverrides(flags);
@@ -61,7 +56,7 @@ async function run(flags: Flags): Promise<number> {
   await runRows({
     input,
     schema: verifyRequestSchema,
-    prepare: (fields) => ({ ...withoutFields(fields, SCORING_FIELDS), ...overrides }),
+    prepare: (fields) => ({ ...withoutFields(fields, SCORING_ONLY_FIELDS), ...overrides }),
     service,
     concurrency,
     screen,

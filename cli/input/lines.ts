@@ -20,7 +20,6 @@ const BOM = '\uFEFF';
 
 /** Splits at LF and CRLF; drops a byte order mark and blank lines. A line over `maxBytes` is skipped, not buffered. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   let bytesRead = 0;
   let pieces: Uint8Array[] = [];
@@ -29,13 +28,10 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
   const take = (): Line | null => {
     number++;
     const tooLong = length > maxBytes;
-    const bytes = tooLong ? null : Buffer.concat(pieces, length);
+    const content = contentOfLine(tooLong ? null : Buffer.concat(pieces, length), number === 1);
     pieces = [];
     length = 0;
-    if (bytes === null) return { number, bytesRead, content: { ok: false, problem: 'too_long' } };
-    const text = decode(decoder, bytes, number === 1);
-    if (text === null) return { number, bytesRead, content: { ok: false, problem: 'not_utf8' } };
-    return text.trim() === '' ? null : { number, bytesRead, content: { ok: true, text } };
+    return content.ok && content.text.trim() === '' ? null : { number, bytesRead, content };
   };
   const keep = (piece: Uint8Array): void => {
     bytesRead += piece.byteLength;
@@ -61,7 +57,16 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
   }
 }
 
-function decode(decoder: TextDecoder, bytes: Uint8Array, isFirst: boolean): string | null {
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** What stands on a line. @param bytes without the line feed; `null` = they are too many. */
+export function contentOfLine(bytes: Uint8Array | null, isFirst: boolean): Line['content'] {
+  if (bytes === null) return { ok: false, problem: 'too_long' };
+  const text = decode(bytes, isFirst);
+  return text === null ? { ok: false, problem: 'not_utf8' } : { ok: true, text };
+}
+
+function decode(bytes: Uint8Array, isFirst: boolean): string | null {
   const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.byteLength - 1 : bytes.byteLength;
   try {
     const text = decoder.decode(bytes.subarray(0, end));

@@ -6,6 +6,8 @@ import { UsageError } from '../command.ts';
 export type Input = {
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Where it can be read again; `null` = nowhere (standard input, pipes). */
+  readonly path: string | null;
   /** `null` where it is not known beforehand (standard input, pipes). */
   readonly bytes: number | null;
 };
@@ -17,10 +19,11 @@ export async function openInput(positionals: readonly string[], command: string)
     throw new UsageError('no input', `Try: citeward ${command} examples/rollouts.jsonl (- reads standard input)`);
   }
   if (more.length > 0) throw new UsageError(`one input at a time; also got ${more.join(' ')}`);
-  if (path === '-') return { name: 'standard input', chunks: process.stdin, bytes: null };
+  if (path === '-') return { name: 'standard input', chunks: process.stdin, path: null, bytes: null };
   const found = await inspect(path);
   if (found.isDirectory) throw new UsageError(`${path} is a directory; expected a JSONL file`);
-  return { name: path, chunks: createReadStream(path), bytes: found.bytes };
+  const again = found.bytes === null ? null : path;
+  return { name: path, chunks: createReadStream(path), path: again, bytes: found.bytes };
 }
 
 async function inspect(path: string): Promise<{ readonly isDirectory: boolean; readonly bytes: number | null }> {

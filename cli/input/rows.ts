@@ -43,14 +43,9 @@ export function readRow<S extends z.ZodType>(
     line: line.number,
     problems,
   });
-  if (!line.content.ok) return refused([{ field: null, message: LINE_PROBLEMS[line.content.problem] }]);
-  const parsed = parseJson(line.content.text);
-  if (!parsed.ok) return refused([{ field: null, message: parsed.message }]);
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refused([{ field: null, message: 'expected a JSON object' }]);
-  }
-  const { id, note, ...rest } = asFields(value);
+  const read = lineFields(line.content);
+  if (!read.ok) return refused([read.problem]);
+  const { id, note, ...rest } = read.fields;
   const labels = labelsSchema.safeParse({ id, note });
   const fields = prepare(rest);
   const request = schema.safeParse(fields);
@@ -68,6 +63,21 @@ export function readRow<S extends z.ZodType>(
       request: request.data,
     },
   };
+}
+
+export type LineFields =
+  | { readonly ok: true; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly problem: LineProblem };
+
+/** The object that a line holds. */
+export function lineFields(content: Line['content']): LineFields {
+  const refused = (message: string): LineFields => ({ ok: false, problem: { field: null, message } });
+  if (!content.ok) return refused(LINE_PROBLEMS[content.problem]);
+  const parsed = parseJson(content.text);
+  if (!parsed.ok) return refused(parsed.message);
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('expected a JSON object');
+  return { ok: true, fields: asFields(value) };
 }
 
 const LINE_PROBLEMS = {

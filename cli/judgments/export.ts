@@ -3,10 +3,11 @@
  * all of them. Each record is checked to hash to its key, and a reply that breaks off ends the run: no file looks whole
  * that is not.
  */
+
+import { reasonOf } from '../../clients/typescript/transport.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { type ReadRecordLine, readRecordLine, writeRecordLine } from '../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES } from '../../src/limits.ts';
-import { reasonOf } from '../client/transport.ts';
 import { RunError } from '../command.ts';
 import { refusedByWorker, type Worker } from './worker.ts';
 

@@ -2,9 +2,10 @@
  * Judgments into a Worker, from a file of any length: it is sent in parts that the Worker takes whole, and refused lines
  * are named by their place in the file. Doing it again does no harm: nothing is ever overwritten.
  */
+
+import { DEFAULT_TRANSPORT, send } from '../../clients/typescript/transport.ts';
 import { readRecordLine, writeRecordLine } from '../../src/judgments/record-file.ts';
 import { importReportSchema } from '../../src/schema/judgment-files.ts';
-import { DEFAULT_TRANSPORT, send } from '../client/transport.ts';
 import { RunError } from '../command.ts';
 import type { Line } from '../input/lines.ts';
 import { refusedByWorker, type Worker } from './worker.ts';

@@ -1,39 +1,45 @@
-/** The progress line: on standard error, only where that is a terminal. Count, rate, and the time left where it is known. */
+/** The progress line: on standard error, only where that is a terminal. What is done, the rate, and the time left where it is known. */
 import { textWidth } from './text-width.ts';
 
 const REDRAW_MS = 100;
 /** Runs shorter than this show none: a line that flashes up tells nothing. */
 const FIRST_DRAW_MS = 500;
 
-export class Progress {
+/** One line that is drawn over itself. */
+export class LiveLine {
   readonly #stream: NodeJS.WriteStream;
-  readonly #totalBytes: number | null;
   readonly #started = performance.now();
+  readonly #firstDrawMs: number;
   #drawnAt = Number.NEGATIVE_INFINITY;
   #shown = false;
-  #rows = 0;
-  #bytes = 0;
   #remark = '';
 
-  /** @param totalBytes of the input, `null` = unknown. */
-  constructor(stream: NodeJS.WriteStream, totalBytes: number | null) {
+  /** @param firstDrawMs nothing is drawn before. */
+  constructor(stream: NodeJS.WriteStream, firstDrawMs = FIRST_DRAW_MS) {
     this.#stream = stream;
-    this.#totalBytes = totalBytes;
+    this.#firstDrawMs = firstDrawMs;
   }
 
-  /** @param bytes of the input that are behind the finished rows. */
-  advance(rows: number, bytes: number): void {
-    this.#rows = rows;
-    this.#bytes = bytes;
+  get seconds(): number {
+    return (performance.now() - this.#started) / 1000;
+  }
+
+  /** Whether it is drawn at all. */
+  get isLive(): boolean {
+    return this.#stream.isTTY;
+  }
+
+  /** @param text of at most so many columns; asked for only when it is drawn. */
+  update(text: (columns: number) => string): void {
     this.#remark = '';
-    this.#draw();
+    this.#draw(text);
   }
 
   /** Says why nothing moves, until something does. */
-  remark(text: string): void {
-    this.#remark = text;
+  remark(remark: string, text: (columns: number) => string): void {
+    this.#remark = remark;
     this.#drawnAt = Number.NEGATIVE_INFINITY;
-    this.#draw();
+    this.#draw(text);
   }
 
   /** Makes room for other output. */
@@ -44,12 +50,12 @@ export class Progress {
     this.#drawnAt = Number.NEGATIVE_INFINITY;
   }
 
-  #draw(): void {
+  #draw(text: (columns: number) => string): void {
     const now = performance.now();
-    if (!this.#stream.isTTY || now - this.#drawnAt < REDRAW_MS || now - this.#started < FIRST_DRAW_MS) return;
-    const seconds = (now - this.#started) / 1000;
-    const text = progressText(this.#rows, this.#bytes, this.#totalBytes, seconds);
-    const line = this.#remark === '' ? text : `${text}  ${this.#remark}`;
+    const isTooSoon = now - this.#drawnAt < REDRAW_MS || now - this.#started < this.#firstDrawMs;
+    if (!this.#stream.isTTY || isTooSoon) return;
+    const after = this.#remark === '' ? '' : `  ${this.#remark}`;
+    const line = `${text(this.#stream.columns - textWidth(after) - 1)}${after}`;
     if (textWidth(line) < this.#stream.columns) {
       this.#stream.write(`\r\x1b[K${line}`);
       this.#shown = true;
@@ -58,9 +64,44 @@ export class Progress {
   }
 }
 
+/** Of a run over rows, whose number is not known before its end. */
+export class Progress {
+  readonly #line: LiveLine;
+  readonly #totalBytes: number | null;
+  #rows = 0;
+  #bytes = 0;
+
+  /** @param totalBytes of the input, `null` = unknown. */
+  constructor(stream: NodeJS.WriteStream, totalBytes: number | null) {
+    this.#line = new LiveLine(stream);
+    this.#totalBytes = totalBytes;
+  }
+
+  /** @param bytes of the input that are behind the finished rows. */
+  advance(rows: number, bytes: number): void {
+    this.#rows = rows;
+    this.#bytes = bytes;
+    this.#line.update(() => this.#text());
+  }
+
+  /** Says why nothing moves, until something does. */
+  remark(text: string): void {
+    this.#line.remark(text, () => this.#text());
+  }
+
+  /** Makes room for other output. */
+  clear(): void {
+    this.#line.clear();
+  }
+
+  #text(): string {
+    return progressText(this.#rows, this.#bytes, this.#totalBytes, this.#line.seconds);
+  }
+}
+
 /** `1,234 rows  87 rows/s  42%  about 1 min 10 s left` */
 export function progressText(rows: number, bytes: number, totalBytes: number | null, seconds: number): string {
-  const parts = [`${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}`];
+  const parts = [`${countText(rows)} ${rows === 1 ? 'row' : 'rows'}`];
   if (seconds > 0 && rows > 0) parts.push(`${rateText(rows / seconds)} rows/s`);
   if (totalBytes !== null && totalBytes > 0 && bytes > 0 && bytes < totalBytes) {
     const share = bytes / totalBytes;
@@ -69,8 +110,44 @@ export function progressText(rows: number, bytes: number, totalBytes: number | n
   return parts.join('  ');
 }
 
-function rateText(rate: number): string {
-  return rate >= 10 ? Math.round(rate).toLocaleString('en-US') : rate.toFixed(1);
+/** What is known of work whose size is known. */
+export type Share = {
+  readonly done: number;
+  readonly total: number;
+  readonly failed: number;
+  /** `null` = not known yet. */
+  readonly lines_per_second: number | null;
+  readonly left_s: number | null;
+};
+
+const WIDEST_BAR = 30;
+const NARROWEST_BAR = 8;
+
+/** `[████████░░░░]  1,234 of 5,000 lines  24%  3 failed  87 lines/s  about 43.0 s left`, the bar as wide as there is room. */
+export function barText(share: Share, columns: number): string {
+  const text = shareText(share);
+  const width = Math.min(WIDEST_BAR, columns - textWidth(text) - 4);
+  if (width < NARROWEST_BAR || share.total === 0) return text;
+  const full = Math.floor((width * Math.min(share.done, share.total)) / share.total);
+  return `[${'█'.repeat(full)}${'░'.repeat(width - full)}]  ${text}`;
+}
+
+/** The same in words. */
+export function shareText({ done, total, failed, lines_per_second, left_s }: Share): string {
+  const parts = [`${countText(done)} of ${countText(total)} lines`];
+  if (total > 0) parts.push(`${Math.floor((100 * done) / total)}%`);
+  if (failed > 0) parts.push(`${countText(failed)} failed`);
+  if (lines_per_second !== null) parts.push(`${rateText(lines_per_second)} lines/s`);
+  if (left_s !== null && done < total) parts.push(`about ${durationText(left_s)} left`);
+  return parts.join('  ');
+}
+
+export function countText(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+export function rateText(rate: number): string {
+  return rate >= 10 ? countText(Math.round(rate)) : rate.toFixed(1);
 }
 
 /** `0.42 s`, `8.1 s`, `1 min 10 s`, `2 h 5 min` */
@@ -80,4 +157,11 @@ export function durationText(seconds: number): string {
   const whole = Math.round(seconds);
   const minutes = Math.floor(whole / 60);
   return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `812 bytes`, `4.2 MB`, `128 MB` (a million bytes) */
+export function sizeText(bytes: number): string {
+  if (bytes < 10_000) return `${countText(bytes)} bytes`;
+  const megabytes = bytes / 1_000_000;
+  return `${megabytes >= 10 ? countText(Math.round(megabytes)) : megabytes.toFixed(megabytes < 0.1 ? 2 : 1)} MB`;
 }

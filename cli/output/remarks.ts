@@ -1,6 +1,6 @@
 /** What a row's result says besides its numbers, most telling first, in few words: `2 invented ids, 1 unsupported`. */
 import type { FindingReason } from '../../src/citations/types.ts';
-import type { ScoreResponse } from '../../src/schema/score.ts';
+import type { RefinerReply } from '../../src/schema/score-reply.ts';
 
 /** One thing noticed, and how often. */
 export type Remark = { readonly count: number; readonly one: string; readonly many: string };
@@ -45,7 +45,7 @@ export function remarksOfFindings(counts: Readonly<Partial<Record<FindingReason,
 }
 
 /** Remarks of a scored row: what the parser found, then what the judge found wanting. */
-export function remarksOfScore(reply: ScoreResponse): Remark[] {
+export function remarksOfScore(reply: RefinerReply): Remark[] {
   const counted = reply.claims.filter(({ duplicate_of }) => duplicate_of === null);
   const repeated = reply.claims.length - counted.length;
   const unsupported = counted.filter(({ support }) => support === 0).length;

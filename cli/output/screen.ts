@@ -3,9 +3,11 @@
  * the way of both.
  */
 import { once } from 'node:events';
-import type { Progress } from './progress.ts';
 import { type Style, styleFor } from './style.ts';
 import { plainLine } from './text-width.ts';
+
+/** Something that is drawn over itself and makes room for other output. */
+export type Clearable = { clear(): void };
 
 /** Columns where nobody says how many there are. */
 const DEFAULT_WIDTH = 120;
@@ -15,7 +17,7 @@ export class Screen {
   readonly width: number;
   readonly resultStyle: Style;
   readonly messageStyle: Style;
-  #progress: Progress | null = null;
+  #progress: Clearable | null = null;
 
   constructor(noColorFlag: boolean) {
     this.width = process.stdout.columns ?? DEFAULT_WIDTH;
@@ -23,7 +25,7 @@ export class Screen {
     this.messageStyle = styleFor(process.stderr, noColorFlag);
   }
 
-  show(progress: Progress): void {
+  show(progress: Clearable): void {
     this.#progress = progress;
   }
 

@@ -1,6 +1,6 @@
 /** `--url` and `--key`: a client that has found its Worker. */
-import { type Client, createClient } from '../client/client.ts';
-import type { TransportOptions } from '../client/transport.ts';
+import { type Client, createClient } from '../../clients/typescript/client.ts';
+import type { TransportOptions } from '../../clients/typescript/transport.ts';
 import { type FlagDescription, RunError, UsageError } from '../command.ts';
 
 export const REMOTE_FLAGS: readonly FlagDescription[] = [

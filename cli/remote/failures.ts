@@ -1,5 +1,5 @@
 /** What a failure of the client means for the run: this row is wrong, this row has no result, or nothing will work. */
-import type { ClientFailure, ReceivedProblem } from '../client/client.ts';
+import type { ClientFailure, ReceivedProblem } from '../../clients/typescript/reply.ts';
 import { RunError, UsageError } from '../command.ts';
 import type { Outcome } from '../outcome.ts';
 
@@ -33,12 +33,30 @@ function outcomeOfProblem(status: number, problem: ReceivedProblem, flagFields: 
   if (status === 409 || status === 503 || status === 429 || reason === 'internal') {
     return { kind: 'failed', reason, detail: reason === 'internal' ? `${detail} (request ${requestId})` : detail };
   }
-  throw new RunError(`the Worker refuses: ${status} ${reason}: ${detail}`, HINTS.get(reason) ?? null);
+  throw refusal(status, problem);
+}
+
+/** A failure that ends the run, whatever it is. */
+export function runErrorOf(failure: ClientFailure): RunError {
+  switch (failure.kind) {
+    case 'unreachable':
+      return new RunError(`the Worker stopped answering: ${failure.why}`);
+    case 'unexpected_reply':
+      return new RunError(`the Worker gave an unexpected reply: ${failure.detail}`);
+    case 'problem':
+      return refusal(failure.status, failure.problem);
+  }
+}
+
+function refusal(status: number, { reason, detail, errors }: ReceivedProblem): RunError {
+  const fields = (errors ?? []).map(({ path, message }) => `\n${path}: ${message}`).join('');
+  return new RunError(`the Worker refuses: ${status} ${reason}: ${detail}${fields}`, HINTS.get(reason) ?? null);
 }
 
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['key_missing', 'Set CITEWARD_KEY, or give --key. citeward keys add makes one.'],
   ['key_unknown', 'Is it the key of this deployment? citeward keys add makes a new one.'],
+  ['batch_not_found', 'citeward batch list shows those that there are.'],
 ]);
 
 /** A flag that is wrong as a whole is named as the flag; a field inside it by its path. */

@@ -1,37 +1,23 @@
 /** Scoring rows: in this process with the lexical judge, or by a Worker. Both give the same reply for the same row. */
 
-import { judgeLexically, LEXICAL_IDENTITY } from '../../src/evidence/judge.ts';
+import type { Client } from '../../clients/typescript/client.ts';
+import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
-import type { Judge } from '../../src/judgments/judge.ts';
-import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/limits.ts';
 import { REFINER_FIELDS } from '../../src/recipes/refiner.ts';
 import { resolveRecipe } from '../../src/recipes/resolve.ts';
 import { scoreRollout } from '../../src/rewards/scoring.ts';
 import { pathText } from '../../src/schema/issues.ts';
-import { rolloutOf, type ScoreRequest, type ScoreResponse } from '../../src/schema/score.ts';
+import { requestedRollout, type ScoreRequest } from '../../src/schema/score.ts';
+import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 import { didYouMean } from '../arguments/flags.ts';
-import type { Client } from '../client/client.ts';
 import { UsageError } from '../command.ts';
 import type { LineProblem } from '../input/rows.ts';
-import { BoundedRecords } from '../local/bounded-records.ts';
+import { LEXICAL_NOTICE, localJudging, namesAnotherJudge } from '../local/lexical.ts';
 import type { Outcome, Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
 import { flagProblem, outcomeOfFailure } from '../remote/failures.ts';
 
 export type ScoreService = Service<ScoreRequest, ScoreResponse>;
-
-/** Judgments remembered in this process, so that equal rows are judged once; about 2 KB each. */
-const MAX_REMEMBERED_JUDGMENTS = 10_000;
-
-const lexicalJudge: Judge = {
-  name: 'lexical',
-  identity: LEXICAL_IDENTITY,
-  context_tokens: null,
-  async judge(request) {
-    return { ok: true, verdicts: judgeLexically(request), usage: null };
-  },
-};
 
 /** Scoring by a Worker. @param flagFields fields that flags set for every row. */
 export function remoteScoring(client: Client, flagFields: ReadonlySet<string>): ScoreService {
@@ -47,30 +33,19 @@ export function remoteScoring(client: Client, flagFields: ReadonlySet<string>): 
 
 /** Scoring in this process. */
 export function localScoring(): ScoreService {
-  const store = createMemoryJudgmentStore(new BoundedRecords(MAX_REMEMBERED_JUDGMENTS));
+  const judging = localJudging();
   return {
-    notices: [
-      'Judge: lexical, built in. It compares words and is no model: good for trying things out, not for training.',
-    ],
+    notices: [LEXICAL_NOTICE],
     concurrency: 1,
     async handle(request): Promise<Outcome<ScoreResponse>> {
-      const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? []);
-      if (named.some((name) => name !== lexicalJudge.name)) {
-        return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${lexicalJudge.name}` }] };
+      if (namesAnotherJudge(request.judge)) {
+        return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${LEXICAL_JUDGE.name}` }] };
       }
       const recipe = await resolveRecipe(request.recipe);
       if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
       const result = await scoreRollout(
-        { rollout: rolloutOf(request), recipe: recipe.resolved },
-        {
-          judge: { ok: true, judge: lexicalJudge },
-          store,
-          mode: request.judgments,
-          replicate: request.replicate,
-          deadline_ms: JUDGE_DEADLINE_MS,
-          now: () => new Date().toISOString(),
-          elapsed: () => performance.now(),
-        },
+        { rollout: requestedRollout(request), recipe: recipe.resolved, plan: { explain: request.explain } },
+        judging(request),
       );
       switch (result.status) {
         case 'invalid':
@@ -90,16 +65,21 @@ export async function checkLocalFlags(flags: {
   readonly judge: string | null;
   readonly judgments: 'use' | 'only' | 'skip' | null;
 }): Promise<void> {
-  if (flags.judge !== null && flags.judge !== lexicalJudge.name) {
+  if (flags.judge !== null && flags.judge !== LEXICAL_JUDGE.name) {
     throw new UsageError(
-      `--judge: this process has only the judge "${lexicalJudge.name}"`,
+      `--judge: this process has only the judge "${LEXICAL_JUDGE.name}"`,
       'Models are configured in a Worker: --url URL --judge NAME',
     );
   }
   if (flags.judgments === 'only') {
     throw new UsageError('--judgments only: this process stores no judgments', 'A Worker does: --url URL');
   }
-  const recipe = await resolveRecipe(flags.recipe);
+  await checkRecipe(flags.recipe);
+}
+
+/** @throws UsageError for a recipe that is none. */
+export async function checkRecipe(flag: string | Readonly<Record<string, unknown>>): Promise<void> {
+  const recipe = await resolveRecipe(flag);
   if (!recipe.ok) {
     throw new UsageError(
       recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),

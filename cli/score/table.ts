@@ -1,5 +1,5 @@
 /** The table of `citeward score`. */
-import type { ScoreResponse } from '../../src/schema/score.ts';
+import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 import type { Labels } from '../input/rows.ts';
 import { remarksOfScore, remarksText } from '../output/remarks.ts';
 import { type Colour, colourOfShare } from '../output/style.ts';
@@ -28,12 +28,18 @@ export function idCell(line: number, labels: Labels): Cell {
 export function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow {
   const id = idCell(line, labels);
   if (reply.reward === null) return unscoredRow(id, reply.reason ?? 'unknown', '');
+  const reward = {
+    text: reply.reward.toFixed(2),
+    colour: rewardColour(reply.reward, reply.recipe.reward_range),
+  };
+  // The columns are those of cited answers; other families say their parts in words.
+  if (reply.family !== 'refiner') return { cells: [id, reward], spread: { text: partsText(reply), colour: 'dim' } };
   const { rubric, citation, format } = reply.components;
   const { citation_recall: recall, citation_precision: precision } = reply.details;
   return {
     cells: [
       id,
-      { text: reply.reward.toFixed(2), colour: rewardColour(reply.reward, reply.recipe.reward_range) },
+      reward,
       { text: numberText(rubric.value) },
       { text: citation.status === 'not_applicable' ? 'n/a' : numberText(citation.value) },
       { text: numberText(recall), colour: 'dim' },
@@ -51,9 +57,16 @@ export function unscoredRow(id: Cell, reason: string, detail: string): TableRow 
   return { cells: [id], spread: { text, colour: 'yellow' } };
 }
 
-/** By the share of the recipe's range. */
-export function rewardColour(reward: number, [least, most]: readonly [number, number]): Colour | null {
-  return most > least ? colourOfShare((reward - least) / (most - least)) : null;
+/** `outcome 1.00 · rubric 0.40`: each part's value. */
+function partsText(reply: ScoreResponse): string {
+  const parts = Object.entries(reply.components).map(([name, { value }]) => `${name} ${numberText(value)}`);
+  if (reply.family === 'long-trace' && !reply.details.final) parts.push("before the group's maximum divides it");
+  return parts.join(' · ');
+}
+
+/** By the share of the recipe's range; none where the range has no bound. */
+export function rewardColour(reward: number, [least, most]: readonly [number | null, number | null]): Colour | null {
+  return least !== null && most !== null && most > least ? colourOfShare((reward - least) / (most - least)) : null;
 }
 
 export function numberText(value: number | null): string {

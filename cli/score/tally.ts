@@ -1,5 +1,5 @@
 /** Counting while rows go by: what the summary of `citeward score` says. */
-import type { ScoreResponse } from '../../src/schema/score.ts';
+import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 import type { Outcome } from '../outcome.ts';
 import { durationText } from '../output/progress.ts';
 

@@ -1,12 +1,10 @@
 /** Verifying rows: in this process, or by a Worker. No judge either way. */
-import { parseResponse } from '../../src/citations/parse.ts';
-import { sizeProblems } from '../../src/citations/size.ts';
-import { sourcesOf } from '../../src/citations/sources.ts';
-import { describeResponse, type Verification } from '../../src/citations/verify.ts';
+
+import type { Client } from '../../clients/typescript/client.ts';
+import type { Verification } from '../../src/citations/verify.ts';
 import { pathText } from '../../src/schema/issues.ts';
-import { rolloutSources } from '../../src/schema/rollout.ts';
 import type { VerifyRequest } from '../../src/schema/verify.ts';
-import type { Client } from '../client/client.ts';
+import { verifyRequested } from '../../src/verify-requested.ts';
 import type { Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
 import { outcomeOfFailure } from '../remote/failures.ts';
@@ -31,14 +29,10 @@ export function localVerification(evidence: Evidence): VerifyService {
     notices: [],
     concurrency: 1,
     async handle(request) {
-      const { response, grammar, answer, mode, tool_output } = request;
-      const sources = sourcesOf(rolloutSources(request));
-      const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
-      const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
-      if (problems.length > 0) {
-        return { kind: 'refused', problems: problems.map(({ path, message }) => ({ field: pathText(path), message })) };
-      }
-      return { kind: 'done', reply: describeResponse(response, parsed, sources, mode, evidence) };
+      const result = verifyRequested(request, evidence);
+      if (result.ok) return { kind: 'done', reply: result.verification };
+      const problems = result.problems.map(({ path, message }) => ({ field: pathText(path), message }));
+      return { kind: 'refused', problems };
     },
   };
 }

@@ -5,17 +5,26 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
-import { createSettingsReader, type Environment } from '../environment.ts';
+import { createSettingsReader, type Environment, reportProblem } from '../environment.ts';
+import { adapterRoutes } from './adapters/routes.ts';
 import { authenticate } from './auth.ts';
+import { batchRoutes } from './batches.ts';
 import { discardUnread } from './body.ts';
 import type { AppEnvironment } from './context.ts';
-import { problemResponse, RequestError, type RequestFailure } from './errors.ts';
+import { failureOf, problemResponse } from './errors.ts';
+import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
 import { judgmentRoutes } from './judgments.ts';
 import { observe } from './observe.ts';
 import { openApiRoutes } from './openapi.ts';
+import { recipeRoutes } from './recipes.ts';
 import { scoreRoutes } from './score.ts';
+import { createScoringPlatform } from './scoring.ts';
+import { uploadRoutes } from './uploads.ts';
 import { verifyRoutes } from './verify.ts';
+import { verifyStreamRoutes } from './verify-stream.ts';
+import { webhookScoreRoutes } from './webhook-score.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export type AppOptions = {
   /** The judgment store of an environment. */
@@ -24,9 +33,7 @@ export type AppOptions = {
 
 /** Builds the app once an isolate. */
 export function createApp(options: AppOptions): Hono<AppEnvironment> {
-  const settingsOf = createSettingsReader(({ setting, problems }) => {
-    console.error(JSON.stringify({ event: 'config_invalid', setting, problems }));
-  });
+  const settingsOf = createSettingsReader(reportProblem);
   const app = new Hono<AppEnvironment>();
   app.use(observe);
   app.use(async function discardRefused(c, next) {
@@ -37,19 +44,26 @@ export function createApp(options: AppOptions): Hono<AppEnvironment> {
   app.use(
     methodNotAllowed({
       app,
-      onMethodNotAllowed: (c, allow) => problemResponse({ reason: 'method_not_allowed', allow }, c.get('requestId')),
+      onMethodNotAllowed: (c, allow) =>
+        problemResponse({ reason: 'method_not_allowed', allow }, c.get('requestId'), c.req.path),
     }),
   );
   app.route('/', healthRoutes);
   app.route('/', openApiRoutes);
   app.route('/', verifyRoutes);
-  app.route('/', scoreRoutes(options.judgmentStoreOf));
+  app.route('/', verifyStreamRoutes);
+  app.route('/', recipeRoutes);
+  const platformOf = createScoringPlatform(options.judgmentStoreOf);
+  app.route('/', scoreRoutes(platformOf));
+  app.route('/', adapterRoutes(platformOf));
   app.route('/', judgmentRoutes(options.judgmentStoreOf));
+  app.route('/', fileRoutes);
+  app.route('/', uploadRoutes);
+  app.route('/', batchRoutes);
+  app.route('/', webhookRoutes);
+  app.route('/', webhookScoreRoutes);
 
-  app.notFound((c) => problemResponse({ reason: 'route_unknown' }, c.get('requestId')));
-  app.onError((error, c) => {
-    const failure: RequestFailure = error instanceof RequestError ? error.failure : { reason: 'internal' };
-    return problemResponse(failure, c.get('requestId'));
-  });
+  app.notFound((c) => problemResponse({ reason: 'route_unknown' }, c.get('requestId'), c.req.path));
+  app.onError((error, c) => problemResponse(failureOf(error), c.get('requestId'), c.req.path));
   return app;
 }

@@ -12,9 +12,14 @@ import { RequestError } from './errors.ts';
 export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   requireJson(c.req.raw.headers);
   const start = performance.now();
-  const text = await readText(c.req.raw);
+  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES);
   c.get('phases').body = performance.now() - start;
-  const value = parseJson(text);
+  return parseBody(bytes, schema);
+}
+
+/** Validates a body that was read. @throws RequestError for anything that is the caller's to mend. */
+export function parseBody<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.output<S> {
+  const value = parseJson(decode(bytes));
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
@@ -42,29 +47,39 @@ function requireJson(headers: Headers): void {
   if (!isJson || !isUtf8 || encoding !== 'identity') throw new RequestError({ reason: 'content_type_unsupported' });
 }
 
-async function readText(request: Request): Promise<string> {
-  if (request.body === null) return '';
-  const tooLarge = new RequestError({ reason: 'body_too_large', limit_bytes: MAX_BODY_BYTES });
+/** A body as it came in. @throws RequestError for one that is too large, or whose connection broke. */
+export async function readBytes(request: Request, limit_bytes: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  const tooLarge = new RequestError({ reason: 'body_too_large', limit_bytes });
   const length = declaredBytes(request.headers);
-  if (length !== null && length <= MAX_BODY_BYTES) return decodeWhole(await readWhole(request));
+  if (length !== null && length <= limit_bytes) return new Uint8Array(await readWhole(request));
   const reader = request.body.getReader();
   if (length !== null) {
     await discard(reader);
     throw tooLarge;
   }
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-  const pieces: string[] = [];
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const chunk = await readChunk(reader);
-    if (chunk !== null) bytes += chunk.byteLength;
-    if (bytes > MAX_BODY_BYTES) {
+    if (chunk === null) return joined(chunks, bytes);
+    bytes += chunk.byteLength;
+    if (bytes > limit_bytes) {
       await discard(reader);
       throw tooLarge;
     }
-    pieces.push(decode(decoder, chunk, chunk !== null));
-    if (chunk === null) return pieces.join('');
+    chunks.push(chunk);
   }
+}
+
+function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
 }
 
 /** What HTTP itself holds the body to; `null` where it is chunked or nothing was declared, and has to be counted. */
@@ -82,10 +97,6 @@ async function readWhole(request: Request): Promise<ArrayBuffer> {
     // Reading fails only when the caller's connection does.
     throw new RequestError({ reason: 'body_interrupted' });
   }
-}
-
-function decodeWhole(bytes: ArrayBuffer): string {
-  return decode(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }), new Uint8Array(bytes), false);
 }
 
 /**
@@ -118,10 +129,9 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
   }
 }
 
-/** The last call, with `stream` false, flushes: a sequence that is cut off at the end is not UTF-8 either. */
-function decode(decoder: TextDecoder, chunk: Uint8Array | null, stream: boolean): string {
+function decode(bytes: Uint8Array): string {
   try {
-    return chunk === null ? decoder.decode() : decoder.decode(chunk, { stream });
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) throw new RequestError({ reason: 'body_not_utf8' });
     throw error;

@@ -9,6 +9,9 @@ export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Sc
 /** Durations of I/O phases, in milliseconds, for `Server-Timing`. */
 export type PhaseTimings = { [phase in 'body' | 'store_read' | 'judge' | 'store_write']?: number };
 
+/** What the caller calls the run that a request belongs to, for the log. Digests are no content. */
+export type NamedRun = { readonly run: string; readonly groups: readonly string[] };
+
 export type AppEnvironment = {
   Bindings: Environment;
   Variables: {
@@ -19,6 +22,8 @@ export type AppEnvironment = {
     phases: PhaseTimings;
     /** Judgments of this request that the store could not serve or keep. */
     storeProblems: number;
+    /** `null` where the request names no run. */
+    namedRun: NamedRun | null;
   };
 };
 

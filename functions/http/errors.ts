@@ -4,12 +4,18 @@
  * the request but names of unknown fields, and says nothing of the inside.
  */
 
+import type { GenerationFailure } from '../../src/generation/backend.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgeFailureReason, JudgmentKind } from '../../src/judgments/types.ts';
 import { DEFAULT_RETRY_AFTER_S, MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
 import type { Scope } from '../../src/schema/api-keys.ts';
 import { pathText } from '../../src/schema/issues.ts';
 import type { Problem, ProblemReason } from '../../src/schema/problem.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import type { SignatureProblem } from '../webhooks/signature.ts';
+import { type FileFailure, wireOfFileFailure } from './file-failures.ts';
+import { wireOfGenerationFailure } from './generation-failures.ts';
+import { isOpenAiPath, retryHeader, withOpenAiError } from './openai-error.ts';
 
 /** Why a request is answered with a problem. */
 export type RequestFailure =
@@ -20,16 +26,32 @@ export type RequestFailure =
   | { readonly reason: 'config_invalid'; readonly setting: string }
   | { readonly reason: 'route_unknown' }
   | { readonly reason: 'method_not_allowed'; readonly allow: readonly string[] }
-  | { readonly reason: 'content_type_unsupported' }
+  | { readonly reason: 'content_type_unsupported'; readonly wanted?: 'form' }
   | { readonly reason: 'body_too_large'; readonly limit_bytes: number }
   | { readonly reason: 'body_interrupted' }
   | { readonly reason: 'body_not_utf8' }
   | { readonly reason: 'body_not_json'; readonly position: number | null }
   | { readonly reason: 'input_invalid'; readonly problems: readonly InputProblem[] }
+  | FileFailure
+  | { readonly reason: 'batch_not_found' }
+  /** It has ended, or is about to. */
+  | { readonly reason: 'batch_is_over'; readonly status: string }
+  /** A signed request that proves nothing. */
+  | { readonly reason: SignatureProblem }
+  | { readonly reason: 'webhook_not_found' }
+  | { readonly reason: 'webhook_job_not_found' }
+  | { readonly reason: 'webhook_delivery_not_found' }
+  | { readonly reason: 'webhook_disabled' }
+  | { readonly reason: 'webhook_id_reused' }
+  | { readonly reason: 'webhook_limit_reached'; readonly limit: string }
+  | { readonly reason: 'webhook_busy' }
   | { readonly reason: 'judge_unknown'; readonly configured: readonly string[] }
   | { readonly reason: 'judgment_missing'; readonly missing: readonly { kind: JudgmentKind; key: string }[] }
   /** A needed judgment could not be had. */
   | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure }
+  | { readonly reason: 'generator_unknown'; readonly configured: readonly string[] }
+  /** A policy's output could not be had, or not all of it. */
+  | { readonly reason: 'generation_failed'; readonly failure: GenerationFailure }
   | { readonly reason: 'internal' };
 
 /** Carries a failure from where it is found to the app's error handler. */
@@ -43,7 +65,8 @@ export class RequestError extends Error {
   }
 }
 
-type Wire = {
+/** A failure as it goes over the wire. */
+export type Wire = {
   readonly reason: ProblemReason;
   readonly status: number;
   readonly title: string;
@@ -112,7 +135,10 @@ function wireOf(failure: RequestFailure): Wire {
         reason,
         status: 415,
         title: 'Content type unsupported',
-        detail: 'Send JSON in UTF-8 with "content-type: application/json" and no content-encoding.',
+        detail:
+          failure.wanted === 'form'
+            ? 'Send a form with "content-type: multipart/form-data" and no content-encoding.'
+            : 'Send JSON in UTF-8 with "content-type: application/json" and no content-encoding.',
       };
     case 'body_too_large':
       return {
@@ -152,6 +178,61 @@ function wireOf(failure: RequestFailure): Wire {
             : 'Some fields are wrong; errors lists each with what was expected.',
         extra: { errors: wireErrors(failure.problems) },
       };
+    case 'file_not_found':
+    case 'file_too_large':
+    case 'multipart_malformed':
+    case 'range_not_satisfiable':
+    case 'upload_not_found':
+    case 'upload_not_pending':
+    case 'upload_parts_exceeded':
+    case 'storage_failed':
+      return wireOfFileFailure(failure);
+    case 'batch_not_found':
+      return { reason, status: 404, title: 'Batch not found', detail: 'There is no batch of that id.' };
+    case 'batch_is_over':
+      return {
+        reason,
+        status: 409,
+        title: 'The batch is over',
+        detail: `The batch is ${failure.status}: it can no longer be cancelled.`,
+      };
+    case 'signature_missing':
+    case 'signature_malformed':
+    case 'signature_wrong':
+    case 'timestamp_stale':
+    case 'timestamp_future':
+      return { reason, status: 401, ...SIGNATURE_PROBLEMS[reason], headers: SIGNATURE_CHALLENGE };
+    case 'webhook_not_found':
+      return { reason, status: 404, title: 'Webhook not found', detail: 'There is no webhook endpoint of that id.' };
+    case 'webhook_job_not_found':
+      return { reason, status: 404, title: 'Job not found', detail: 'The endpoint has no job of that id (any more).' };
+    case 'webhook_delivery_not_found':
+      return {
+        reason,
+        status: 404,
+        title: 'Delivery not found',
+        detail: 'The endpoint has no delivery of that id (any more).',
+      };
+    case 'webhook_disabled':
+      return { reason, status: 403, title: 'Webhook disabled', detail: 'The endpoint is disabled.' };
+    case 'webhook_id_reused':
+      return {
+        reason,
+        status: 409,
+        title: 'The webhook-id was used before',
+        detail: 'The webhook-id came with another body before: a new message needs a new id.',
+      };
+    case 'webhook_limit_reached':
+      return { reason, status: 409, title: 'Limit reached', detail: failure.limit };
+    case 'webhook_busy':
+      return {
+        reason,
+        status: 503,
+        title: 'The webhook is busy',
+        detail: 'The endpoint cannot take more now; try again.',
+        retryable: true,
+        headers: { 'retry-after': String(DEFAULT_RETRY_AFTER_S) },
+      };
     case 'judge_unknown': {
       const message = `expected one of ${failure.configured.join(', ')}`;
       return {
@@ -172,10 +253,44 @@ function wireOf(failure: RequestFailure): Wire {
       };
     case 'judgment_failed':
       return wireOfJudgeFailure(failure.failure);
+    case 'generator_unknown': {
+      const message = `expected one of ${failure.configured.join(', ')}`;
+      return {
+        reason,
+        status: 422,
+        title: 'Generator unknown',
+        detail: `No generator of that name is configured; ${message}.`,
+        extra: { errors: [{ path: 'generator', message }] },
+      };
+    }
+    case 'generation_failed':
+      return wireOfGenerationFailure(failure.failure);
     case 'internal':
       return { reason, status: 500, title: 'Internal error', detail: 'Something went wrong here, not in the request.' };
   }
 }
+
+const SIGNATURE_CHALLENGE = { 'www-authenticate': 'StandardWebhooks realm="citeward"' };
+
+const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, { readonly title: string; readonly detail: string }>> = {
+  signature_missing: {
+    title: 'Signature missing',
+    detail: 'Send the headers webhook-id, webhook-timestamp and webhook-signature.',
+  },
+  signature_malformed: {
+    title: 'Signature malformed',
+    detail: 'The webhook-id is printable ASCII without a full stop, the webhook-timestamp is seconds since 1970.',
+  },
+  signature_wrong: {
+    title: 'Signature wrong',
+    detail: 'No signature of version v1 fits the id, the timestamp and the body under a valid secret of the endpoint.',
+  },
+  timestamp_stale: { title: 'Timestamp too old', detail: 'The webhook-timestamp is too long ago: sign anew.' },
+  timestamp_future: {
+    title: 'Timestamp in the future',
+    detail: 'The webhook-timestamp is too far ahead of our clock.',
+  },
+};
 
 /** Status and title of a needed judgment that could not be had. */
 const JUDGE_FAILURES: Readonly<Record<JudgeFailureReason, { readonly status: number; readonly title: string }>> = {
@@ -197,6 +312,14 @@ const JUDGE_FAILURES: Readonly<Record<JudgeFailureReason, { readonly status: num
   judge_refusal: { status: 503, title: 'The judge refused to judge' },
   judge_reply_invalid: { status: 503, title: "The judge's reply is no judgment" },
   judge_model_mismatch: { status: 503, title: 'Another model answered' },
+  sandbox_unconfigured: { status: 503, title: 'No sandbox is configured' },
+  sandbox_unreachable: { status: 503, title: 'The sandbox is unreachable' },
+  sandbox_timeout: { status: 503, title: 'The sandbox took too long' },
+  sandbox_overloaded: { status: 503, title: 'The sandbox is overloaded' },
+  sandbox_unauthorized: { status: 503, title: 'The sandbox refused our credentials' },
+  sandbox_error: { status: 503, title: 'The sandbox failed' },
+  sandbox_reply_invalid: { status: 503, title: "The sandbox's reply is no verdict" },
+  equivalence_undecided: { status: 422, title: 'The answers cannot be compared' },
   judgment_missing: { status: 409, title: 'Judgment missing' },
   judgment_skipped: { status: 409, title: 'Judgment skipped' },
   judgment_store_failed: { status: 503, title: 'The judgment store failed' },
@@ -221,13 +344,19 @@ function wireErrors(problems: readonly InputProblem[]): { path: string; message:
 
 /** The reason as it stands in the problem and in the log. */
 export function wireReason(failure: RequestFailure): ProblemReason {
-  return failure.reason === 'judgment_failed' ? failure.failure.reason : failure.reason;
+  switch (failure.reason) {
+    case 'judgment_failed':
+    case 'generation_failed':
+      return failure.failure.reason;
+    default:
+      return failure.reason;
+  }
 }
 
-/** The reply to a failed request. */
-export function problemResponse(failure: RequestFailure, requestId: string): Response {
-  const { reason, status, title, detail, retryable, extra, headers } = wireOf(failure);
-  const problem: Problem = {
+/** The problem that says a failure. */
+export function problemOf(failure: RequestFailure, requestId: string): Problem {
+  const { reason, status, title, detail, retryable, extra } = wireOf(failure);
+  return {
     type: `urn:citeward:problem:${reason}`,
     title,
     status,
@@ -237,8 +366,25 @@ export function problemResponse(failure: RequestFailure, requestId: string): Res
     request_id: requestId,
     ...extra,
   };
-  return new Response(JSON.stringify(problem), {
+}
+
+/** What an error that reached the app stands for. */
+export function failureOf(error: unknown): RequestFailure {
+  if (error instanceof RequestError) return error.failure;
+  return { reason: error instanceof StorageError ? 'storage_failed' : 'internal' };
+}
+
+/** The reply to a failed request. @param path of the request, as routes of OpenAI's shape also say it in OpenAI's way. */
+export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
+  const { status, headers } = wireOf(failure);
+  const problem = problemOf(failure, requestId);
+  const isOpenAi = isOpenAiPath(path);
+  return new Response(JSON.stringify(isOpenAi ? withOpenAiError(problem) : problem), {
     status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(isOpenAi ? retryHeader(problem) : {}),
+      ...headers,
+    },
   });
 }

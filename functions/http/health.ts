@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { Readiness } from '../../src/schema/health.ts';
 import { emptyQuerySchema } from '../../src/schema/query.ts';
+import type { Backend } from '../backends/backend.ts';
 import { type Backends, configuredBackends } from '../backends/configured.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
@@ -23,7 +24,15 @@ async function readinessOf(backends: Backends): Promise<Readiness> {
   );
   const defaultName = backends.default?.judge.name ?? null;
   const reason = notReadyReason(judges.find(({ name }) => name === defaultName));
-  return { status: reason === null ? 'ready' : 'not_ready', reason, default_judge: defaultName, judges };
+  const sandbox = await sandboxState(backends.sandbox);
+  return { status: reason === null ? 'ready' : 'not_ready', reason, default_judge: defaultName, judges, sandbox };
+}
+
+/** A sandbox that is away stops only what runs programs, so it does not decide about readiness. */
+async function sandboxState(sandbox: Backend | null): Promise<Readiness['sandbox']> {
+  if (sandbox === null) return null;
+  const { reachable, last_error } = await sandbox.health();
+  return { name: sandbox.judge.name, runtime: sandbox.judge.identity.model, reachable, last_error };
 }
 
 /** @param judge the default one, if there is one. */

@@ -19,6 +19,7 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   c.set('principal', null);
   c.set('phases', {});
   c.set('storeProblems', 0);
+  c.set('namedRun', null);
   await next();
   c.header('x-request-id', requestId);
   c.header('cache-control', 'no-store');
@@ -46,6 +47,7 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
     key: c.get('principal')?.name ?? null,
     request_id: c.get('requestId'),
     ...(storeProblems > 0 ? { store_problems: storeProblems } : {}),
+    ...c.get('namedRun'),
     ...(c.error === undefined ? {} : describeError(c.error)),
   };
 }

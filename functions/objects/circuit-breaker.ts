@@ -91,16 +91,25 @@ export function evidenceOf({ reason }: JudgeFailure): CallEvidence {
     case 'judge_error':
     case 'judge_unauthorized':
     case 'judge_not_an_api':
+    case 'sandbox_unreachable':
+    case 'sandbox_timeout':
+    case 'sandbox_overloaded':
+    case 'sandbox_unauthorized':
       return 'down';
     case 'judge_reply_cut':
     case 'judge_refusal':
     case 'judge_reply_invalid':
     case 'judge_model_mismatch':
     case 'judge_request_refused':
+    // A sandbox that says that it failed on one program is there for the next.
+    case 'sandbox_error':
+    case 'sandbox_reply_invalid':
+    case 'equivalence_undecided':
     case 'judgment_record_invalid':
       return 'up';
     case 'judge_prompt_too_long':
     case 'judge_unconfigured':
+    case 'sandbox_unconfigured':
     case 'judge_unknown':
     case 'judge_capacity':
     case 'judge_circuit_open':

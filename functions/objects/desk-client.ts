@@ -10,6 +10,7 @@ import { DESK_GRACE_MS, JUDGE_DESKS } from '../../src/limits.ts';
 import { DESK_FULL, DESK_LOST, OVERDUE } from './desk-failures.ts';
 import { DESK_MESSAGE_VERSION } from './desk-messages.ts';
 import type { JudgeDesk } from './judge-desk.ts';
+import { rpcFailure } from './rpc-failure.ts';
 import { withinMs } from './within-ms.ts';
 
 export type DeskNamespace = Pick<DurableObjectNamespace<JudgeDesk>, 'getByName'>;
@@ -80,17 +81,8 @@ async function send<T>(call: () => Promise<T>, ms: number): Promise<Sent<T>> {
     const reply = await withinMs(call(), ms);
     return reply === 'late' ? { ok: false, failure: OVERDUE } : { ok: true, reply };
   } catch (error) {
-    const failure = failureOfRpc(error);
+    const failure = rpcFailure(error);
     if (failure === null) throw error;
-    return { ok: false, failure };
+    return { ok: false, failure: failure === 'overloaded' ? DESK_FULL : DESK_LOST };
   }
-}
-
-/** The platform marks its own errors; `remote` alone is an exception of the desk's code. */
-function failureOfRpc(error: unknown): JudgeFailure | null {
-  if (!(error instanceof Error)) return null;
-  const marked = (name: string): boolean => Reflect.get(error, name) === true;
-  if (marked('overloaded')) return DESK_FULL;
-  if (marked('retryable') || marked('durableObjectReset') || !marked('remote')) return DESK_LOST;
-  return null;
 }

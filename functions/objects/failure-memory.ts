@@ -58,6 +58,13 @@ function isRemembered({ reason }: JudgeFailure): boolean {
     case 'judge_refusal':
     case 'judge_reply_invalid':
     case 'judge_model_mismatch':
+    case 'sandbox_unreachable':
+    case 'sandbox_timeout':
+    case 'sandbox_overloaded':
+    case 'sandbox_unauthorized':
+    case 'sandbox_error':
+    case 'sandbox_reply_invalid':
+    case 'equivalence_undecided':
     case 'judgment_record_invalid':
       return true;
     // No room here: over in a moment, and kept by slots and breaker.
@@ -67,6 +74,7 @@ function isRemembered({ reason }: JudgeFailure): boolean {
     case 'judge_prompt_too_long':
     case 'judge_unknown':
     case 'judge_unconfigured':
+    case 'sandbox_unconfigured':
     case 'judgment_missing':
     case 'judgment_skipped':
     // The judgment was had.

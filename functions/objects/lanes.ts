@@ -17,8 +17,9 @@ export type Lane = { readonly judge: Judge; readonly slots: CallSlots; readonly 
 /** @param now a clock in milliseconds. */
 export function lanesOf(backends: Backends, { desk, desks }: DeskPlace, now: () => number): ReadonlyMap<string, Lane> {
   const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
+  const all = backends.sandbox === null ? backends.named : [...backends.named, backends.sandbox];
   return new Map(
-    backends.named.map(({ judge, slots }) => {
+    all.map(({ judge, slots }) => {
       const share = shareOfSlots(slots, desk, desks);
       const lane = {
         judge,

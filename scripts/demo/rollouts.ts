@@ -1,20 +1,25 @@
 /** The example rollouts, and one pass of scoring them over HTTP. */
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Client } from '../../cli/client/client.ts';
 import { mapInOrder } from '../../cli/input/in-order.ts';
 import { readLines } from '../../cli/input/lines.ts';
 import { type Row, readRow } from '../../cli/input/rows.ts';
 import { ScoreTally } from '../../cli/score/tally.ts';
+import type { Client } from '../../clients/typescript/client.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { RecipeInput } from '../../src/recipes/resolve.ts';
-import { type ScoreRequest, type ScoreResponse, scoreRequestSchema } from '../../src/schema/score.ts';
+import { type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
+import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 
 export const EXAMPLES = 'examples/rollouts.jsonl';
 
 export type ExampleRow = Row<ScoreRequest>;
 
-export type ScoredRow = { readonly row: ExampleRow; readonly reply: ScoreResponse; readonly reward: number };
+export type ScoredRow = {
+  readonly row: ExampleRow;
+  readonly reply: Extract<ScoreResponse, { family: 'refiner' }>;
+  readonly reward: number;
+};
 
 export type Pass = { readonly rows: readonly ScoredRow[]; readonly tally: ScoreTally; readonly seconds: number };
 
@@ -53,6 +58,7 @@ export async function scoreAll(
   for await (const { row, reply } of replies) {
     if (!reply.ok) throw new Error(`${row.labels.id ?? `line ${row.line}`}: ${JSON.stringify(reply.failure)}`);
     const { reward, reason } = reply.body;
+    if (reply.body.family !== 'refiner') throw new Error('the demo scores cited answers');
     if (reward === null) throw new Error(`${row.labels.id ?? `line ${row.line}`} is unscored: ${reason}`);
     scored.push({ row, reply: reply.body, reward });
     tally.add({ kind: 'done', reply: reply.body });

@@ -31,17 +31,76 @@ const THINK = 0;
 /** Position of the citation element in the names asked for. */
 export const CITATION = 2;
 
+/** The names to read tags by. `element` is the citation element of an element grammar, or `null`. */
+export function blockTagNames(element: string | null): readonly string[] {
+  return element === null ? ['think', 'answer'] : ['think', 'answer', element];
+}
+
+/** What a tag does to the blocks. */
+export type BlockStep =
+  | 'nothing'
+  /** `whole`: thinking began, which unmakes what was read before it. */
+  | 'thought_began'
+  /** `whole`: thinking ended, and the judged text begins behind it. */
+  | 'thought_ended'
+  /** A citation tag in the judged text or an answer. */
+  | 'cited'
+  | 'cited_outside'
+  | 'answer_opened'
+  /** An `<answer>` inside an answer. */
+  | 'answer_opened_again'
+  | 'answer_closed';
+
+/** The blocks so far, tag by tag. The whole parser and the incremental one step through the same states. */
+export class BlockState {
+  /** Inside a thinking part. */
+  thinking = false;
+  /** Opening tag of the answer that is open. */
+  answer: Tag | null = null;
+  closedAnswers = 0;
+  readonly #whole: boolean;
+  #sawAnswer = false;
+
+  constructor(choice: AnswerChoice) {
+    this.#whole = choice === 'whole';
+  }
+
+  step(tag: Tag): BlockStep {
+    if (tag.name === THINK) {
+      if (this.answer !== null) return 'nothing';
+      if (!tag.closing) {
+        const began = this.#whole && !this.thinking;
+        this.thinking = true;
+        return began ? 'thought_began' : 'nothing';
+      }
+      if (!this.thinking && this.#sawAnswer) return 'nothing';
+      this.thinking = false;
+      return this.#whole ? 'thought_ended' : 'nothing';
+    }
+    if (this.thinking) return 'nothing';
+    if (tag.name === CITATION) return this.answer !== null || this.#whole ? 'cited' : 'cited_outside';
+    if (this.#whole) return 'nothing';
+    if (tag.closing) {
+      if (this.answer === null) return 'nothing';
+      this.answer = null;
+      this.closedAnswers++;
+      return 'answer_closed';
+    }
+    if (this.answer !== null) return 'answer_opened_again';
+    this.answer = tag;
+    this.#sawAnswer = true;
+    return 'answer_opened';
+  }
+}
+
 /** Reads the blocks of a response. `element` is the citation element of an element grammar, or `null`. */
 export function readBlocks(response: string, element: string | null, choice: AnswerChoice): Blocks {
-  const names = element === null ? ['think', 'answer'] : ['think', 'answer', element];
+  const names = blockTagNames(element);
   const findings = new FindingList();
   const end = response.length;
-  const whole = choice === 'whole';
+  const state = new BlockState(choice);
   let judged: AnswerBlock | null = null;
-  let closedAnswers = 0;
-  let thinking = false;
-  let sawAnswer = false;
-  let answerOpen: Tag | null = null;
+  let opening: Tag | null = null;
   let wholeStart = 0;
   let tags: Tag[] = [];
 
@@ -52,56 +111,43 @@ export function readBlocks(response: string, element: string | null, choice: Ans
       continue;
     }
     at = response.indexOf('<', tag.span.end);
-    if (tag.name === THINK) {
-      if (answerOpen !== null) continue;
-      if (!tag.closing) thinking = true;
-      else if (thinking || !sawAnswer) {
-        thinking = false;
-        if (whole) {
-          tags = [];
-          wholeStart = tag.span.end;
+    switch (state.step(tag)) {
+      case 'nothing':
+      case 'thought_began':
+        break;
+      case 'thought_ended':
+        tags = [];
+        wholeStart = tag.span.end;
+        break;
+      case 'cited':
+        tags.push(tag);
+        break;
+      case 'cited_outside':
+        findings.add({ reason: 'citation_outside_answer', in: 'response', span: tag.span });
+        break;
+      case 'answer_opened':
+        opening = tag;
+        tags = [];
+        break;
+      case 'answer_opened_again':
+        findings.add({ reason: 'several_answers', in: 'response', span: tag.span });
+        tags.push(tag);
+        break;
+      case 'answer_closed': {
+        if (opening === null) break;
+        const elementSpan = { start: opening.span.start, end: tag.span.end };
+        if (state.closedAnswers > 1) findings.add({ reason: 'several_answers', in: 'response', span: elementSpan });
+        if (judged === null || choice === 'last') {
+          judged = { content: { start: opening.span.end, end: tag.span.start }, element: elementSpan, tags };
         }
+        break;
       }
-      continue;
-    }
-    if (thinking) continue;
-    if (tag.name === CITATION) {
-      if (answerOpen !== null || whole) tags.push(tag);
-      else findings.add({ reason: 'citation_outside_answer', in: 'response', span: tag.span });
-      continue;
-    }
-    if (whole) continue;
-    if (tag.closing) {
-      if (answerOpen === null) continue;
-      closedAnswers++;
-      if (closedAnswers > 1) {
-        findings.add({
-          reason: 'several_answers',
-          in: 'response',
-          span: { start: answerOpen.span.start, end: tag.span.end },
-        });
-      }
-      if (judged === null || choice === 'last') {
-        judged = {
-          content: { start: answerOpen.span.end, end: tag.span.start },
-          element: { start: answerOpen.span.start, end: tag.span.end },
-          tags,
-        };
-      }
-      answerOpen = null;
-    } else if (answerOpen === null) {
-      answerOpen = tag;
-      sawAnswer = true;
-      tags = [];
-    } else {
-      findings.add({ reason: 'several_answers', in: 'response', span: tag.span });
-      tags.push(tag);
     }
   }
-  if (answerOpen !== null) findings.add({ reason: 'answer_unclosed', in: 'response', span: answerOpen.span });
-  if (whole) {
-    const content = { start: wholeStart, end: thinking ? wholeStart : end };
+  if (state.answer !== null) findings.add({ reason: 'answer_unclosed', in: 'response', span: state.answer.span });
+  if (choice === 'whole') {
+    const content = { start: wholeStart, end: state.thinking ? wholeStart : end };
     return { judged: { content, element: content, tags }, closedAnswers: 1, findings };
   }
-  return { judged, closedAnswers, findings };
+  return { judged, closedAnswers: state.closedAnswers, findings };
 }

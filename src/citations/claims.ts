@@ -11,19 +11,17 @@
 import { MAX_CITATION_NESTING } from '../limits.ts';
 import { CITATION } from './blocks.ts';
 import { hasContent, trimSpan } from './characters.ts';
-import type { FindingList } from './findings.ts';
-import { readIds } from './ids.ts';
+import type { FindingSink } from './findings.ts';
+import { beginIds, readIdsIn } from './ids.ts';
 import type { Stretch } from './statements.ts';
 import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, textWithoutTags, valueSpan } from './tags.ts';
-import type { Claim, SourceSet, Span } from './types.ts';
+import type { CitedId, Claim, SourceSet, Span } from './types.ts';
 
 export type ReadClaims = {
   /** In the order of their opening tags; `duplicate_of` is still open. */
   readonly claims: readonly Claim[];
   readonly stretches: readonly Stretch[];
 };
-
-type OpenCitation = { readonly tag: Tag; readonly position: number };
 
 /** Reads the claims between `tags`, all of them inside `content`. */
 export function readElementClaims(
@@ -32,7 +30,7 @@ export function readElementClaims(
   tags: readonly Tag[],
   attributes: readonly string[],
   sources: SourceSet,
-  findings: FindingList,
+  findings: FindingSink,
 ): ReadClaims {
   const closers = pairTags(tags, findings);
   const claims: Claim[] = [];
@@ -48,11 +46,9 @@ export function readElementClaims(
     if (tag === undefined) continue;
     const closerPosition = closers[position] ?? NO_CLOSER;
     const closer = closerPosition === NO_CLOSER ? undefined : tags[closerPosition];
-    const claim =
-      closer === undefined
-        ? null
-        : readClaim(text, tags, position, closerPosition, attributes, sources, claims.length, findings);
-    if (claim !== null && closer !== undefined) {
+    const ids = closer === undefined ? [] : readCitedIds(text, tag, attributes, sources, claims.length, findings);
+    if (ids.length > 0 && closer !== undefined) {
+      const claim = claimBetween(text, tags, position, closerPosition, ids, claims.length, findings);
       claims.push(claim);
       if (tag.span.start >= outerEnd) {
         addText(tag.span.start);
@@ -73,54 +69,97 @@ export function readElementClaims(
 const NO_CLOSER = -1;
 
 /** For each tag the position of the one that closes it; NO_CLOSER for closing tags and for those never closed. */
-function pairTags(tags: readonly Tag[], findings: FindingList): Int32Array {
+function pairTags(tags: readonly Tag[], findings: FindingSink): Int32Array {
   const closers = new Int32Array(tags.length).fill(NO_CLOSER);
-  const open: OpenCitation[] = [];
-  let tooDeep = 0;
+  const open = new OpenCitations<number>();
   for (let position = 0; position < tags.length; position++) {
     const tag = tags[position];
     if (tag === undefined || tag.name !== CITATION) continue;
     if (!tag.closing) {
-      if (open.length > 0) findings.add({ reason: 'citation_nested', in: 'response', span: tag.span });
+      if (open.list.length > 0) findings.add({ reason: 'citation_nested', in: 'response', span: tag.span });
       if (tag.selfClosing) closers[position] = position;
-      else if (open.length >= MAX_CITATION_NESTING) tooDeep++;
-      else open.push({ tag, position });
-    } else if (tooDeep > 0) tooDeep--;
-    else {
-      const opened = open.pop();
-      if (opened === undefined) findings.add({ reason: 'citation_stray_close', in: 'response', span: tag.span });
-      else closers[opened.position] = position;
+      else open.open(position);
+    } else {
+      const opener = open.close();
+      if (opener === 'stray') findings.add({ reason: 'citation_stray_close', in: 'response', span: tag.span });
+      else if (opener !== 'too_deep') closers[opener] = position;
     }
   }
-  for (const { tag } of open) findings.add({ reason: 'citation_unclosed', in: 'response', span: tag.span });
+  for (const opener of open.list) {
+    const tag = tags[opener];
+    if (tag !== undefined) findings.add({ reason: 'citation_unclosed', in: 'response', span: tag.span });
+  }
   return closers;
 }
 
-function readClaim(
+/** The citations that are open at one place, outermost first. Deeper than the limit nothing is opened. */
+export class OpenCitations<T> {
+  readonly list: T[] = [];
+  #tooDeep = 0;
+
+  /** False if it is too deep: then it is text, and so is its closing tag. */
+  open(citation: T): boolean {
+    if (this.list.length >= MAX_CITATION_NESTING) {
+      this.#tooDeep++;
+      return false;
+    }
+    this.list.push(citation);
+    return true;
+  }
+
+  /** What a closing tag closes. */
+  close(): T | 'too_deep' | 'stray' {
+    if (this.#tooDeep > 0) {
+      this.#tooDeep--;
+      return 'too_deep';
+    }
+    return this.list.pop() ?? 'stray';
+  }
+}
+
+/**
+ * The ids of an opening tag. Without any it is `citation_no_id` and makes no claim. Places are reported `offset` units
+ * further on: where `text` stands in the response.
+ */
+export function readCitedIds(
+  text: string,
+  tag: Tag,
+  attributes: readonly string[],
+  sources: SourceSet,
+  claim: number,
+  findings: FindingSink,
+  offset = 0,
+): CitedId[] {
+  const reading = beginIds();
+  for (const span of idSpansOf(text, tag, attributes, findings, claim, offset)) {
+    readIdsIn(reading, text, span, sources, claim, findings, offset);
+  }
+  if (reading.ids.length === 0) {
+    const span = { start: tag.span.start + offset, end: tag.span.end + offset };
+    findings.add({ reason: 'citation_no_id', in: 'response', span });
+  }
+  return reading.ids;
+}
+
+/** The claim between two of `tags`. All places count from `offset` units before `text`. */
+export function claimBetween(
   text: string,
   tags: readonly Tag[],
   opener: number,
   closer: number,
-  attributes: readonly string[],
-  sources: SourceSet,
+  ids: readonly CitedId[],
   index: number,
-  findings: FindingList,
-): Claim | null {
+  findings: FindingSink,
+  offset = 0,
+): Claim {
   const open = tags[opener];
   const close = tags[closer];
-  if (open === undefined || close === undefined) return null;
-  const idSpans = idSpansOf(text, open, attributes, findings, index);
-  const ids = readIds(text, idSpans, sources, index, findings);
-  if (ids.length === 0) {
-    findings.add({ reason: 'citation_no_id', in: 'response', span: open.span });
-    return null;
-  }
-  const selfClosing = opener === closer;
-  const span = selfClosing
-    ? { start: open.span.end, end: open.span.end }
-    : trimSpan(text, open.span.end, close.span.start);
+  if (open === undefined || close === undefined) throw new RangeError('claimBetween: no such tag');
+  const span = opener === closer ? afterTag(open) : trimBetween(text, open, close, offset);
   const claimText =
-    closer <= opener + 1 ? text.slice(span.start, span.end) : textWithoutTags(text, span, tags, opener, closer);
+    closer <= opener + 1
+      ? text.slice(span.start - offset, span.end - offset)
+      : textWithoutTags(text, span, tags, opener, closer, offset);
   if (claimText.length === 0)
     findings.add({ reason: 'citation_empty_claim', in: 'response', span: open.span, claim: index });
   else if (!hasContent(claimText, 0, claimText.length)) {
@@ -136,31 +175,44 @@ function readClaim(
   };
 }
 
+/** The empty claim of a self-closing tag. */
+function afterTag({ span }: Tag): Span {
+  return { start: span.end, end: span.end };
+}
+
+function trimBetween(text: string, open: Tag, close: Tag, offset: number): Span {
+  const { start, end } = trimSpan(text, open.span.end - offset, close.span.start - offset);
+  return { start: start + offset, end: end + offset };
+}
+
 /** Where the ids stand: the id attributes, and bare words right behind them (`id=S1 S2`), which are malformed. */
 function idSpansOf(
   text: string,
   { attributes }: Tag,
   names: readonly string[],
-  findings: FindingList,
+  findings: FindingSink,
   claim: number,
+  offset: number,
 ): Span[] {
   const spans: Span[] = [];
   let bareWordsAreIds = false;
+  const reportMalformed = ({ start, end }: Span): void => {
+    const span = { start: start + offset, end: end + offset };
+    findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
+  };
   for (let n = 0; n < attributeCount(attributes); n++) {
     const value = valueSpan(attributes, n);
     if (value === null) {
       if (!bareWordsAreIds) continue;
       const word = nameSpan(attributes, n);
       spans.push(word);
-      findings.add({ reason: 'citation_id_malformed', in: 'response', span: word, claim });
+      reportMalformed(word);
       continue;
     }
     bareWordsAreIds = names.some((name) => isNamed(text, attributes, n, name));
     if (!bareWordsAreIds) continue;
     spans.push(value);
-    if (isQuoteUnclosed(text, value)) {
-      findings.add({ reason: 'citation_id_malformed', in: 'response', span: value, claim });
-    }
+    if (isQuoteUnclosed(text, value)) reportMalformed(value);
   }
   return spans;
 }

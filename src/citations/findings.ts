@@ -2,7 +2,10 @@
 import { MAX_FINDINGS } from '../limits.ts';
 import { FINDING_REASONS, type Finding, type FindingCounts, type FindingReason } from './types.ts';
 
-export class FindingList {
+/** Where findings go as they are found. */
+export type FindingSink = { add(finding: Finding): void };
+
+export class FindingList implements FindingSink {
   readonly list: Finding[] = [];
   readonly #counts: Partial<Record<FindingReason, number>> = {};
 

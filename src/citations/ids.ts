@@ -1,12 +1,28 @@
 /** Reading the ids of a citation or source: separators with or without spaces, each id with its own span. */
 import { MAX_ID_CHARS, MAX_IDS_PER_CITATION } from '../limits.ts';
 import { isSpace } from './characters.ts';
-import type { FindingList } from './findings.ts';
+import type { FindingSink } from './findings.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
 import type { CitedId, SourceSet, Span } from './types.ts';
 
+/** The ids of one citation so far. */
+export type IdReading = {
+  /** Distinct, in the order written. */
+  readonly ids: CitedId[];
+  seen: Set<string> | null;
+  /** Repeated ones included. */
+  read: number;
+  /** There were more than are read; the rest is passed over. */
+  full: boolean;
+};
+
+/** Begins to read the ids of a citation. */
+export function beginIds(): IdReading {
+  return { ids: [], seen: null, read: 0, full: false };
+}
+
 /**
- * The distinct ids in `text[span)`, resolved against the sources. Reports malformed, repeated and unknown ids.
+ * The distinct ids in `text[spans)`, resolved against the sources. Reports malformed, repeated and unknown ids.
  * An id with white space inside is malformed unless a source is called exactly that.
  */
 export function readIds(
@@ -14,49 +30,60 @@ export function readIds(
   spans: readonly Span[],
   sources: SourceSet,
   claim: number,
-  findings: FindingList,
+  findings: FindingSink,
 ): CitedId[] {
-  const ids: CitedId[] = [];
-  let seen: Set<string> | null = null;
-  let read = 0;
-  for (const { start: from, end: to } of spans) {
-    let i = from;
-    let separated = false;
-    while (i <= to) {
-      while (i < to && isSpace(text.charCodeAt(i))) i++;
-      const start = i;
-      while (i < to && !isIdSeparator(text.charCodeAt(i))) i++;
-      let end = i;
-      while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
-      const span = { start, end };
-      if (start === end) {
-        // Nothing at all is `citation_no_id`, reported by the caller; a hole in a list is malformed.
-        if (separated || i < to) findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
-      } else if (read === MAX_IDS_PER_CITATION) {
-        findings.add({ reason: 'citation_id_malformed', in: 'response', span: { start, end: to }, claim });
-        return ids;
-      } else {
-        read++;
-        const id = text.slice(start, end);
-        const source = sources.byId.get(id);
-        if (source === undefined && !isWellFormedId(id)) {
-          findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
-        }
-        if (ids.length > 0 && seen === null) seen = new Set(ids.map((cited) => cited.id));
-        if (seen?.has(id)) {
-          findings.add({ reason: 'citation_id_repeated', in: 'response', span, claim });
-        } else {
-          seen?.add(id);
-          if (source === undefined) findings.add({ reason: 'citation_id_unknown', in: 'response', span, claim });
-          ids.push({ id, span, source: source === undefined ? null : source });
-        }
+  const reading = beginIds();
+  for (const span of spans) readIdsIn(reading, text, span, sources, claim, findings);
+  return reading.ids;
+}
+
+/** Reads on in one more span. What is found is placed `offset` units further on: where `text` stands in the response. */
+export function readIdsIn(
+  reading: IdReading,
+  text: string,
+  { start: from, end: to }: Span,
+  sources: SourceSet,
+  claim: number,
+  findings: FindingSink,
+  offset = 0,
+): void {
+  const ids = reading.ids;
+  let i = from;
+  let separated = false;
+  while (i <= to && !reading.full) {
+    while (i < to && isSpace(text.charCodeAt(i))) i++;
+    const start = i;
+    while (i < to && !isIdSeparator(text.charCodeAt(i))) i++;
+    let end = i;
+    while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+    const span = { start: start + offset, end: end + offset };
+    if (start === end) {
+      // Nothing at all is `citation_no_id`, reported by the caller; a hole in a list is malformed.
+      if (separated || i < to) findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
+    } else if (reading.read === MAX_IDS_PER_CITATION) {
+      const rest = { start: span.start, end: to + offset };
+      findings.add({ reason: 'citation_id_malformed', in: 'response', span: rest, claim });
+      reading.full = true;
+    } else {
+      reading.read++;
+      const id = text.slice(start, end);
+      const source = sources.byId.get(id);
+      if (source === undefined && !isWellFormedId(id)) {
+        findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
       }
-      if (i >= to) break;
-      i++;
-      separated = true;
+      if (ids.length > 0 && reading.seen === null) reading.seen = new Set(ids.map((cited) => cited.id));
+      if (reading.seen?.has(id)) {
+        findings.add({ reason: 'citation_id_repeated', in: 'response', span, claim });
+      } else {
+        reading.seen?.add(id);
+        if (source === undefined) findings.add({ reason: 'citation_id_unknown', in: 'response', span, claim });
+        ids.push({ id, span, source: source === undefined ? null : source });
+      }
     }
+    if (i >= to) break;
+    i++;
+    separated = true;
   }
-  return ids;
 }
 
 function isWellFormedId(id: string): boolean {

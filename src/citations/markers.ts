@@ -5,7 +5,7 @@
  */
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from './characters.ts';
 import type { ReadClaims } from './claims.ts';
-import type { FindingList } from './findings.ts';
+import type { FindingSink } from './findings.ts';
 import type { MarkerGrammar } from './grammars.ts';
 import { readIds } from './ids.ts';
 import { splitSentences } from './sentences.ts';
@@ -14,7 +14,7 @@ import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet, Span } from './types.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
-const MAX_MARKER_CHARS = 1024;
+export const MAX_MARKER_CHARS = 1024;
 
 type Run = { readonly span: Span; readonly ids: readonly Span[] };
 
@@ -24,7 +24,7 @@ export function readMarkerClaims(
   content: Span,
   grammar: MarkerGrammar,
   sources: SourceSet,
-  findings: FindingList,
+  findings: FindingSink,
 ): ReadClaims {
   const runs = readRuns(text, content, grammar, sources);
   const masked = maskRuns(text, content, runs);
@@ -83,8 +83,9 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   let span: Span | null = null;
   let at = text.indexOf(grammar.open, content.start);
   while (at !== -1 && at < content.end) {
-    const close = markerEnd(text, at + grammar.open.length, content.end, grammar);
-    const inside = close === -1 ? null : { start: at + grammar.open.length, end: close };
+    const from = at + grammar.open.length;
+    const close = markerEnd(text, from, from, content.end, true, grammar);
+    const inside = close === NO_MARKER ? null : { start: from, end: close };
     if (inside === null || (grammar.ambiguous && !isMarker(text, inside, sources))) {
       at = text.indexOf(grammar.open, at + 1);
       continue;
@@ -104,18 +105,45 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   return runs;
 }
 
-function markerEnd(text: string, from: number, end: number, grammar: MarkerGrammar): number {
+/** What `markerEnd` finds besides a place: no marker, or that only more text can tell. */
+export const NO_MARKER = -1;
+export const UNDECIDED = -2;
+
+/**
+ * Where the marker that opened before `from` has its closing mark; it never crosses another opening or a line break. The
+ * text is looked at from `at` on. If it goes on behind `end` (`complete` is false), it may be `UNDECIDED`.
+ */
+export function markerEnd(
+  text: string,
+  from: number,
+  at: number,
+  end: number,
+  complete: boolean,
+  { open, close }: MarkerGrammar,
+): number {
   const limit = Math.min(end, from + MAX_MARKER_CHARS);
-  for (let i = from; i < limit; i++) {
+  for (let i = at; i < limit; i++) {
     const code = text.charCodeAt(i);
-    if (code === grammar.close.charCodeAt(0) && text.startsWith(grammar.close, i)) return i;
-    if (code === LINE_FEED || (code === grammar.open.charCodeAt(0) && text.startsWith(grammar.open, i))) return -1;
+    if (code === close.charCodeAt(0)) {
+      if (text.startsWith(close, i)) return i;
+      if (!complete && mayBegin(text, i, close)) return UNDECIDED;
+    }
+    if (code === LINE_FEED) return NO_MARKER;
+    if (code === open.charCodeAt(0)) {
+      if (text.startsWith(open, i)) return NO_MARKER;
+      if (!complete && mayBegin(text, i, open)) return UNDECIDED;
+    }
   }
-  return -1;
+  return complete || limit === from + MAX_MARKER_CHARS ? NO_MARKER : UNDECIDED;
+}
+
+/** Whether the text ends at `at` in what may become `mark`. */
+export function mayBegin(text: string, at: number, mark: string): boolean {
+  return text.length - at < mark.length && mark.startsWith(text.slice(at));
 }
 
 /** A bare bracket is a marker if no link follows and every id is known or a spaceless word with a digit. */
-function isMarker(text: string, inside: Span, sources: SourceSet): boolean {
+export function isMarker(text: string, inside: Span, sources: SourceSet): boolean {
   if (text.charCodeAt(inside.end + 1) === 0x28) return false;
   let start = inside.start;
   for (let i = inside.start; i <= inside.end; i++) {

@@ -115,17 +115,22 @@ function outsideSpans(response: string, element: Span): Span[] {
 }
 
 function reportClaims(response: string, claims: readonly Claim[], block: AnswerBlock, findings: FindingList): void {
-  const answerLength = block.content.end - block.content.start;
   for (const claim of claims) {
-    if (claim.ids.length > SHOTGUN_IDS_PER_CLAIM) {
+    if (citesMany(claim))
       findings.add({ reason: 'ids_shotgun', in: 'response', span: claim.element, claim: claim.index });
-    }
-    const length = claim.element.end - claim.element.start;
-    if (
-      length >= COVERING_CLAIM_SHARE * answerLength &&
-      splitSentences(response, claim.span.start, claim.span.end).length >= COVERING_CLAIM_SENTENCES
-    ) {
+    if (coversAnswer(response, claim, block.content)) {
       findings.add({ reason: 'claim_covers_answer', in: 'response', span: claim.span, claim: claim.index });
     }
   }
+}
+
+/** Whether a claim is `ids_shotgun`. */
+export function citesMany({ ids }: Claim): boolean {
+  return ids.length > SHOTGUN_IDS_PER_CLAIM;
+}
+
+/** Whether a claim is `claim_covers_answer`. */
+export function coversAnswer(response: string, { element, span }: Claim, answer: Span): boolean {
+  if (element.end - element.start < COVERING_CLAIM_SHARE * (answer.end - answer.start)) return false;
+  return splitSentences(response, span.start, span.end).length >= COVERING_CLAIM_SENTENCES;
 }

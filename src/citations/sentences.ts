@@ -15,94 +15,36 @@ import {
   SPACE,
   trimSpan,
 } from './characters.ts';
+import {
+  CLOSE_BRACKET,
+  classOf,
+  FULL_STOP,
+  isCloser,
+  isOpener,
+  LINE_BREAK,
+  OPEN_BRACKET,
+  ORDINARY,
+  STOP,
+  STRONG_STOP,
+} from './sentence-marks.ts';
 import type { Span } from './types.ts';
 
-const FULL_STOP = 0x2e;
-const ELLIPSIS = 0x2026;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 /** Longest bracketed reference after a full stop that is read as part of the sentence before: "1937.[12]". */
 const MAX_REFERENCE_CHARS = 12;
 /** No abbreviation is longer; what stands before a full stop is looked at no further back. */
 const MAX_ABBREVIATION_CHARS = 12;
 
-const ORDINARY = 0;
-const STOP = 1;
-const STRONG_STOP = 2;
-const LINE_BREAK = 3;
-
-/** Classes of the ASCII units; the scan looks no further at ordinary ones. */
-const ASCII_CLASS = new Uint8Array(128);
-ASCII_CLASS[FULL_STOP] = STOP;
-ASCII_CLASS[0x21] = STOP;
-ASCII_CLASS[0x3f] = STOP;
-ASCII_CLASS[LINE_FEED] = LINE_BREAK;
-ASCII_CLASS[CARRIAGE_RETURN] = LINE_BREAK;
-
-function classOf(code: number): number {
-  if (code < 128) return ASCII_CLASS[code] ?? ORDINARY;
-  switch (code) {
-    case ELLIPSIS:
-      return STOP;
-    case 0x3002: // ideographic full stop
-    case 0xff01: // fullwidth exclamation mark
-    case 0xff1f: // fullwidth question mark
-    case 0xff61: // halfwidth ideographic full stop
-    case 0x61f: // Arabic question mark
-    case 0x6d4: // Urdu full stop
-    case 0x964: // danda
-    case 0x965: // double danda
-    case 0x589: // Armenian full stop
-      return STRONG_STOP;
-    case 0x2028:
-    case 0x2029:
-      return LINE_BREAK;
-    default:
-      return ORDINARY;
-  }
-}
-
-/** Quotes and brackets that close after a full stop and still belong to its sentence. */
-function isCloser(code: number): boolean {
-  switch (code) {
-    case 0x22: // "
-    case 0x27: // '
-    case 0x29: // )
-    case CLOSE_BRACKET:
-    case 0x7d: // }
-    case 0xbb: // »
-    case 0x2019:
-    case 0x201d:
-    case 0x300d:
-    case 0x300f:
-    case 0xff09:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** Quotes and brackets that may open a sentence. */
-function isOpener(code: number): boolean {
-  switch (code) {
-    case 0x22:
-    case 0x27:
-    case 0x28: // (
-    case OPEN_BRACKET:
-    case 0x2a: // * of Markdown emphasis
-    case 0x5f: // _
-    case 0xab: // «
-    case 0x2018:
-    case 0x201c:
-    case 0x201e:
-    case 0x300c:
-    case 0x300e:
-    case 0xff08:
-      return true;
-    default:
-      return false;
-  }
-}
+/** How far a text has been split. Places are offsets into it; those before it (negative) are of a part that was dropped. */
+export type SentenceState = {
+  /** Where the current sentence begins, white space before it included. */
+  from: number;
+  /** What comes next. */
+  at: number;
+  /** First unit of the current line that is not white space: where a list number or heading mark would stand. */
+  lineStart: number;
+  /** Whether the current line begins as a list item, heading or quotation does; `null` = look. */
+  blockLine: boolean | null;
+};
 
 /**
  * The sentences of `text[start, end)`, edges trimmed, in order; what is only white space is left out.
@@ -110,11 +52,26 @@ function isOpener(code: number): boolean {
  */
 export function splitSentences(text: string, start = 0, end = text.length): Span[] {
   const sentences: Span[] = [];
-  let from = start;
-  let i = start;
-  while (i < end && isSpace(text.charCodeAt(i))) i++;
-  // First unit of the current line that is not white space: where a list number or heading mark would stand.
-  let lineStart = i;
+  let at = start;
+  while (at < end && isSpace(text.charCodeAt(at))) at++;
+  const state: SentenceState = { from: start, at, lineStart: at, blockLine: null };
+  splitFurther(text, end, true, state, sentences);
+  push(sentences, text, state.from, end);
+  return sentences;
+}
+
+/**
+ * Splits on up to `end`; the sentence that is open there is not added. If the text goes on behind `end` (`complete` is
+ * false), its last unit is white space, and a stop or line break with nothing but that behind it waits for what follows.
+ */
+export function splitFurther(
+  text: string,
+  end: number,
+  complete: boolean,
+  state: SentenceState,
+  sentences: Span[],
+): void {
+  let { from, at: i, lineStart } = state;
   while (i < end) {
     const code = text.charCodeAt(i);
     const kind = classOf(code);
@@ -123,24 +80,46 @@ export function splitSentences(text: string, start = 0, end = text.length): Span
       continue;
     }
     if (kind === LINE_BREAK) {
-      const next = afterLineBreak(text, lineStart, i, end);
+      const blockLine = state.blockLine === null ? isBlockStart(text, lineStart, i) : state.blockLine;
+      const next = afterLineBreak(text, blockLine, i, end);
+      if (!complete && next.at >= end) break;
       if (next.boundary) {
         push(sentences, text, from, i);
         from = next.at;
       }
       i = next.at;
       lineStart = i;
+      state.blockLine = null;
       continue;
     }
     const after = afterStop(text, i + 1, end);
+    if (!complete && kind !== STRONG_STOP && isSpaceUpTo(text, after, end)) break;
     if (kind === STRONG_STOP || isBoundary(text, lineStart, i, after, end)) {
       push(sentences, text, from, after);
       from = after;
     }
     i = after;
   }
-  push(sentences, text, from, end);
-  return sentences;
+  state.from = from;
+  state.at = i;
+  state.lineStart = lineStart;
+}
+
+/** How far before `at` the splitter may look back, in units. */
+export const SENTENCE_LOOKBACK = MAX_ABBREVIATION_CHARS + 2;
+
+/** Makes the state independent of everything more than `SENTENCE_LOOKBACK` units before its place. */
+export function settleSentence(text: string, state: SentenceState): void {
+  while (state.from < state.at && isSpace(text.charCodeAt(state.from))) state.from++;
+  if (state.blockLine === null && state.at - state.lineStart >= MAX_BLOCK_MARK_CHARS) {
+    state.blockLine = isBlockStart(text, state.lineStart, state.at);
+  }
+}
+
+function isSpaceUpTo(text: string, from: number, end: number): boolean {
+  let i = from;
+  while (i < end && isSpace(text.charCodeAt(i))) i++;
+  return i >= end;
 }
 
 function push(sentences: Span[], text: string, start: number, end: number): void {
@@ -235,7 +214,7 @@ function isAbbreviation(text: string, lineStart: number, stop: number, nextCode:
  * A line break ends a sentence if another break follows, or if the line before or after is a list item, heading,
  * table row or quotation; otherwise it is soft wrapping.
  */
-function afterLineBreak(text: string, lineStart: number, at: number, end: number): { boundary: boolean; at: number } {
+function afterLineBreak(text: string, blockLine: boolean, at: number, end: number): { boundary: boolean; at: number } {
   let i = at;
   let breaks = 0;
   while (i < end && isSpace(text.charCodeAt(i))) {
@@ -244,9 +223,11 @@ function afterLineBreak(text: string, lineStart: number, at: number, end: number
     else if (code === CARRIAGE_RETURN && text.charCodeAt(i + 1) !== LINE_FEED) breaks++;
     i++;
   }
-  const blocky = isBlockStart(text, i, end) || isBlockStart(text, lineStart, at);
-  return { boundary: breaks > 1 || blocky, at: Math.max(i, at + 1) };
+  return { boundary: breaks > 1 || blockLine || isBlockStart(text, i, end), at: Math.max(i, at + 1) };
 }
+
+/** No mark that `isBlockStart` looks for is longer, the unit behind it included. */
+const MAX_BLOCK_MARK_CHARS = 6;
 
 /** `- `, `* `, `• `, `#`, `|`, `>` or `12. ` / `12) ` at the start of a line. */
 function isBlockStart(text: string, at: number, end: number): boolean {

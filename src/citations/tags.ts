@@ -77,6 +77,12 @@ function sameFolded(code: number, lower: number): boolean {
   return code === lower || (isAsciiLetter(code) && (code | 0x20) === lower);
 }
 
+/** The same tag in a text that `by` units were put in front of. */
+export function shiftTag(tag: Tag, by: number): Tag {
+  const attributes = tag.attributes.map((at) => (at === BARE_WORD ? at : at + by));
+  return { ...tag, span: { start: tag.span.start + by, end: tag.span.end + by }, attributes };
+}
+
 /** Which of `names` (lower case) stands at `at`, followed by something that ends a tag name; -1 if none does. */
 function nameAt(text: string, at: number, end: number, names: readonly string[]): number {
   const first = text.charCodeAt(at) | 0x20;
@@ -126,6 +132,8 @@ function readHeader(
 ): Tag | null {
   const attributes: number[] = [];
   let selfClosing = false;
+  // Closing quotes that the rest of the header does not hold: looked for once, or many openings would cost quadratic time.
+  let absentQuotes = 0;
   let i = afterName;
   while (i < limit) {
     const code = text.charCodeAt(i);
@@ -150,14 +158,18 @@ function readHeader(
     }
     let from = equals + 1;
     while (from < limit && isSpace(text.charCodeAt(from))) from++;
-    const close = quotedEnd(text, from, limit);
-    if (close !== -1) {
-      attributes.push(nameStart, nameEnd, from + 1, close);
-      i = close + 1;
-      continue;
+    const quote = from < limit ? closingQuote(text.charCodeAt(from)) : -1;
+    const quoted = quote !== -1;
+    if (quoted && (absentQuotes & quoteBit(quote)) === 0) {
+      const close = closingQuoteAt(text, quote, from + 1, limit);
+      if (close !== -1) {
+        attributes.push(nameStart, nameEnd, from + 1, close);
+        i = close + 1;
+        continue;
+      }
+      absentQuotes |= quoteBit(quote);
     }
     // Unquoted, or a quote that is never closed: then the quotes at either end are no part of the value.
-    const quoted = from < limit && closingQuote(text.charCodeAt(from)) !== -1;
     const valueStart = quoted ? from + 1 : from;
     i = unquotedEnd(text, valueStart, limit);
     let valueEnd = i;
@@ -173,8 +185,8 @@ function endsAttributeName(text: string, at: number): boolean {
   return code === SLASH && text.charCodeAt(at + 1) === GREATER_THAN;
 }
 
-/** The closing mark of a quote; typographic quotes around ids do occur in model output. */
-function closingQuote(code: number): number {
+/** The closing mark of a quote, -1 for what opens none; typographic quotes around ids do occur in model output. */
+export function closingQuote(code: number): number {
   switch (code) {
     case 0x22:
     case 0x27:
@@ -194,15 +206,25 @@ function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x27 || (code >= 0x2018 && code <= 0x201f);
 }
 
+/** One bit a closing quote. */
+function quoteBit(closing: number): number {
+  if (closing === 0x22) return 1;
+  if (closing === 0x27) return 2;
+  return closing === 0x201d ? 4 : 8;
+}
+
 /**
- * Where the quote that opens at `from` closes; -1 if none opens there or it is never closed. Looking past the limit stays
- * linear: the search runs from one quote to the next of its kind, and no two such stretches overlap.
+ * Where a closing quote next stands in `text[from, limit)`, -1 if nowhere. A straight quote may be looked for past the
+ * limit: the search runs from one to the next of its kind, and no two such stretches overlap. A typographic one may not:
+ * what opens it is another unit.
  */
-function quotedEnd(text: string, from: number, limit: number): number {
-  const quote = from < limit ? closingQuote(text.charCodeAt(from)) : -1;
-  if (quote === -1) return -1;
-  const end = text.indexOf(String.fromCharCode(quote), from + 1);
-  return end < limit ? end : -1;
+function closingQuoteAt(text: string, quote: number, from: number, limit: number): number {
+  if (quote === 0x22 || quote === 0x27) {
+    const at = text.indexOf(quote === 0x22 ? '"' : "'", from);
+    return at < limit ? at : -1;
+  }
+  for (let i = from; i < limit; i++) if (text.charCodeAt(i) === quote) return i;
+  return -1;
 }
 
 /** Up to white space that no id separator touches, or the end of the tag. */
@@ -238,7 +260,7 @@ export function isIdUnit(code: number): boolean {
 
 /**
  * `text[span)` without the tags between `opener` and `closer`, edges trimmed. Callers bound the nesting, so that each tag
- * is left out a bounded number of times.
+ * is left out a bounded number of times. Span and tags count from `offset` units before the text.
  */
 export function textWithoutTags(
   text: string,
@@ -246,14 +268,15 @@ export function textWithoutTags(
   tags: readonly Tag[],
   opener: number,
   closer: number,
+  offset = 0,
 ): string {
   let kept = '';
   let from = span.start;
   for (let inner = opener + 1; inner < closer; inner++) {
     const tag = tags[inner];
     if (tag === undefined || tag.span.start < from) continue;
-    kept += text.slice(from, tag.span.start);
+    kept += text.slice(from - offset, tag.span.start - offset);
     from = tag.span.end;
   }
-  return (kept + text.slice(from, Math.max(from, span.end))).trim();
+  return (kept + text.slice(from - offset, Math.max(from, span.end) - offset)).trim();
 }

@@ -3,12 +3,13 @@
  * `evidence: 'lexical'` by comparing words. Pure CPU (ARCHITECTURE.md rule 6). JSON-ready: this is what `/v1/verify`
  * answers. Lexical support is a flag, never a verdict (reference: SummEdits AUC is near chance for every lexical score).
  */
-import { type ClaimEvidence, gatherEvidence, needsCitation } from '../evidence/index.ts';
+import { type ClaimEvidence, needsCitation } from '../evidence/index.ts';
 import { suspectedInjections } from '../evidence/injection.ts';
 import type { AnswerChoice } from './blocks.ts';
 import { indexSourceSet } from './evidence-index.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
+import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
 import type {
@@ -23,6 +24,8 @@ import type {
   Span,
 } from './types.ts';
 
+export type { LexicalEvidence, SourceSpan } from './lexical-evidence.ts';
+
 export type VerifyInput = {
   readonly response: string;
   readonly tool_output?: string;
@@ -35,9 +38,6 @@ export type VerifyInput = {
 
 export type VerifyOptions = { readonly evidence: 'none' | 'lexical' };
 
-/** A place in the text of a source. */
-export type SourceSpan = { readonly source: number } & Span;
-
 export type VerifiedClaim = {
   readonly index: number;
   readonly text: string;
@@ -49,17 +49,6 @@ export type VerifiedClaim = {
   readonly findings: readonly FindingReason[];
   /** With lexical evidence, where the claim cites at least one known source. */
   readonly evidence?: LexicalEvidence;
-};
-
-/** Lexical evidence for one claim; probabilities and shares in [0, 1]. */
-export type LexicalEvidence = {
-  /** Calibrated probability that the cited texts support the whole claim. */
-  readonly support: number;
-  readonly coverage: number;
-  readonly window: SourceSpan | null;
-  readonly verbatim: readonly SourceSpan[];
-  readonly negation_mismatch: boolean;
-  readonly sources: readonly { readonly source: number; readonly coverage: number; readonly relevant: boolean }[];
 };
 
 export type VerifiedStatement = {
@@ -192,11 +181,6 @@ function describeClaim(
   return described;
 }
 
-function describeEvidence(evidence: ClaimEvidence): LexicalEvidence {
-  const { support, coverage, window, verbatim, negation_mismatch, sources } = evidence;
-  return { support, coverage, window, verbatim, negation_mismatch, sources };
-}
-
 /** Evidence for each claim that cites a known source, with the findings it gives. */
 function lexicalEvidence(
   response: string,
@@ -207,21 +191,10 @@ function lexicalEvidence(
   const index = indexSourceSet(sources);
   const byClaim = new Map<number, ClaimEvidence>();
   for (const claim of parsed.claims) {
-    const cited = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));
-    if (cited.length === 0 || claim.text.length === 0) continue;
-    const evidence = gatherEvidence(index, claim.text, cited);
+    const evidence = evidenceOf(index, claim);
+    if (evidence === null) continue;
     byClaim.set(claim.index, evidence);
-    if (evidence.verbatim.length > 0) {
-      findings.add({ reason: 'claim_verbatim', in: 'response', span: claim.span, claim: claim.index });
-    }
-    for (const { start, end } of evidence.missing_numbers) {
-      const span = spanInClaim(claim, start, end);
-      findings.add({ reason: 'number_not_in_source', in: 'response', span, claim: claim.index });
-    }
-    for (const { start, end } of evidence.missing_names) {
-      const span = spanInClaim(claim, start, end);
-      findings.add({ reason: 'name_not_in_source', in: 'response', span, claim: claim.index });
-    }
+    reportEvidence(claim, evidence, findings);
   }
   const answer = parsed.answer;
   if (answer !== null) {
@@ -230,12 +203,6 @@ function lexicalEvidence(
     }
   }
   return byClaim;
-}
-
-/** A place in the claim's text as a place in the response; the whole claim where an inner tag was left out of the text. */
-function spanInClaim(claim: Claim, start: number, end: number): Span {
-  if (claim.span.end - claim.span.start !== claim.text.length) return claim.span;
-  return { start: claim.span.start + start, end: claim.span.start + end };
 }
 
 function ratiosOf(

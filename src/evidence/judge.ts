@@ -7,6 +7,7 @@ import { indexSourceSet } from '../citations/evidence-index.ts';
 import { parseResponse } from '../citations/parse.ts';
 import { sourcesFromList } from '../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
+import type { Judge } from '../judgments/judge.ts';
 import type {
   CitationsRequest,
   CitationVerdicts,
@@ -14,6 +15,8 @@ import type {
   JudgedCriterion,
   JudgeIdentity,
   JudgmentRequest,
+  OutcomeRequest,
+  OutcomeVerdicts,
   RubricRequest,
   RubricVerdicts,
   Support,
@@ -51,6 +54,16 @@ const CONFABULATED_SHARE = 0.25;
 
 const SUPPORT_OF_VERDICT: Record<ReturnType<typeof supportVerdict>, Support> = { full: 1, partial: 0.5, none: 0 };
 
+/** The judge itself, for wherever it runs: in the caller, as it only computes. */
+export const LEXICAL_JUDGE: Judge = {
+  name: 'lexical',
+  identity: LEXICAL_IDENTITY,
+  context_tokens: null,
+  async judge(request) {
+    return { ok: true, verdicts: judgeLexically(request), usage: null };
+  },
+};
+
 /** Judges one request. Linear in its texts. */
 export function judgeLexically(request: JudgmentRequest): Verdicts {
   switch (request.kind) {
@@ -58,7 +71,26 @@ export function judgeLexically(request: JudgmentRequest): Verdicts {
       return judgeRubric(request);
     case 'citations':
       return judgeCitations(request);
+    case 'outcome':
+      return judgeOutcome(request);
+    case 'execution':
+    case 'equivalence':
+      throw new Error(`judgeLexically: ${request.kind} is for a sandbox`);
   }
+}
+
+/**
+ * The answer says the reference if it holds all of its words, numbers and names in one place. A negation is seen where the
+ * reference is a sentence; "not Paris" holds "Paris" (docs/lexical-judge.md).
+ */
+function judgeOutcome({ reference, answer }: OutcomeRequest): OutcomeVerdicts {
+  const { coverage, missing_numbers, missing_names, negation_mismatch } = gatherEvidence(
+    indexSources([{ text: answer }]),
+    reference,
+    [0],
+  );
+  const complete = coverage === 1 && missing_numbers.length === 0 && missing_names.length === 0;
+  return { kind: 'outcome', correct: complete && !negation_mismatch };
 }
 
 function judgeCitations(request: CitationsRequest): CitationVerdicts {

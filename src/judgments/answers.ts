@@ -1,5 +1,5 @@
 /**
- * Whether verdicts answer a request exactly: every criterion, claim, cited source and statement once, in order.
+ * Whether verdicts answer a request exactly: every criterion, claim, cited source, statement and test once, in order.
  * Anything else is refused as a whole; a verdict is never guessed at, moved or left out.
  */
 import type {
@@ -18,6 +18,11 @@ export function answersRequest(request: JudgmentRequest, verdicts: Verdicts): bo
       return verdicts.kind === 'rubric' && answersRubric(request, verdicts);
     case 'citations':
       return verdicts.kind === 'citations' && answersCitations(request, verdicts);
+    case 'execution':
+      return verdicts.kind === 'execution' && verdicts.tests.length === request.tests.length;
+    case 'outcome':
+    case 'equivalence':
+      return verdicts.kind === request.kind;
   }
 }
 

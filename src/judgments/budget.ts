@@ -6,7 +6,7 @@
  * Tokens are estimated from above (no tokenizer at the edge): one per three ASCII units, one per other unit. Qwen's
  * vocabulary needs about one per four and one per 1.5.
  */
-import type { JudgedSource, JudgeFailure, JudgmentRequest } from './types.ts';
+import type { CitedRequest, JudgedSource, JudgeFailure, JudgmentRequest, OutcomeRequest } from './types.ts';
 
 const ASCII_UNITS_PER_TOKEN = 3;
 /** Delimiters, attributes and the chat template around one block. */
@@ -19,8 +19,8 @@ const MIN_SOURCE_TOKENS = 50;
 /** One source that was shortened; `kept_chars` of `chars` UTF-16 code units are shown, from its beginning. */
 export type SourceCut = { readonly source: number; readonly kept_chars: number; readonly chars: number };
 
-export type Fitted =
-  | { readonly ok: true; readonly request: JudgmentRequest; readonly cuts: readonly SourceCut[] }
+export type Fitted<R extends JudgmentRequest = JudgmentRequest> =
+  | { readonly ok: true; readonly request: R; readonly cuts: readonly SourceCut[] }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 /** Upper estimate of the tokens of a text. */
@@ -34,7 +34,11 @@ export function estimateTokens(text: string): number {
  * The request within a budget of prompt tokens.
  * @param cited positions of the sources that the answer cites.
  */
-export function fitRequest(request: JudgmentRequest, promptTokens: number, cited: ReadonlySet<number>): Fitted {
+export function fitRequest<R extends CitedRequest>(
+  request: R,
+  promptTokens: number,
+  cited: ReadonlySet<number>,
+): Fitted<R> {
   const fixed = FIXED_TOKENS + tokensBesideSources(request);
   const sizes = request.sources.map((source) => estimateTokens(source.text) + TOKENS_PER_BLOCK);
   let over = fixed + sizes.reduce((sum, size) => sum + size, 0) - promptTokens;
@@ -46,15 +50,27 @@ export function fitRequest(request: JudgmentRequest, promptTokens: number, cited
     over -= takeFrom(kept, position, over);
   }
   over -= cutAlike(kept, [...cited], over);
-  if (over > 0) {
-    const detail = `the prompt needs about ${promptTokens + over} tokens without any source text; the judge takes ${promptTokens}`;
-    return { ok: false, failure: { reason: 'judge_prompt_too_long', detail, retryable: false } };
-  }
-  return withCuts(request, sizes, kept);
+  return over > 0 ? tooLong(promptTokens + over, promptTokens) : withCuts(request, sizes, kept);
 }
 
-function tokensBesideSources(request: JudgmentRequest): number {
-  let tokens = estimateTokens(request.question) + TOKENS_PER_BLOCK;
+/** A final answer is never cut: it fits whole, or not at all. */
+export function fitOutcome(request: OutcomeRequest, promptTokens: number): Fitted<OutcomeRequest> {
+  const { question, reference, answer } = request;
+  const needed = FIXED_TOKENS + [question, reference, answer].reduce((sum, text) => sum + blockTokens(text), 0);
+  return needed <= promptTokens ? { ok: true, request, cuts: [] } : tooLong(needed, promptTokens);
+}
+
+function blockTokens(text: string): number {
+  return estimateTokens(text) + TOKENS_PER_BLOCK;
+}
+
+function tooLong(needed: number, promptTokens: number): Extract<Fitted, { ok: false }> {
+  const detail = `the prompt needs about ${needed} tokens without any source text; the judge takes ${promptTokens}`;
+  return { ok: false, failure: { reason: 'judge_prompt_too_long', detail, retryable: false } };
+}
+
+function tokensBesideSources(request: CitedRequest): number {
+  let tokens = blockTokens(request.question);
   const add = (...texts: readonly (string | undefined)[]): void => {
     for (const text of texts) if (text !== undefined) tokens += estimateTokens(text);
     tokens += TOKENS_PER_BLOCK;
@@ -99,7 +115,7 @@ function cutAlike(kept: number[], positions: readonly number[], wanted: number):
   return total - positions.reduce((sum, position) => sum + (kept[position] ?? 0), 0);
 }
 
-function withCuts(request: JudgmentRequest, sizes: readonly number[], kept: readonly number[]): Fitted {
+function withCuts<R extends CitedRequest>(request: R, sizes: readonly number[], kept: readonly number[]): Fitted<R> {
   const cuts: SourceCut[] = [];
   const sources = request.sources.map((source, position): JudgedSource => {
     const budget = kept[position] ?? 0;

@@ -1,10 +1,11 @@
 /**
  * Who vouches for a judgment: an Ed25519 signature over the RFC 8785 JSON of the record without the signature itself. The
  * key of a judgment covers what was asked; the signature covers what was answered. It proves which deployment wrote a
- * record, not that its judge was right.
+ * record, not that its judge was right. The same keys sign statements (receipts): those name their kind, which no judgment
+ * does, so that a signature over one never holds for the other.
  */
 import canonicalize from 'canonicalize';
-import type { Judgment, UnsignedJudgment } from './types.ts';
+import type { Judgment, RecordSignature, UnsignedJudgment } from './types.ts';
 
 /** A public key as RFC 8037 writes it. */
 export type PublicKey = { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string };
@@ -15,10 +16,19 @@ export type IssuerKey = {
   readonly public_key: PublicKey;
 };
 
-/** Signs what this deployment judges. */
+/** Something to be signed that is no judgment. Signing throws for a number that is not finite, which JSON has not. */
+export type Statement = {
+  /** Tells it from everything else that these keys sign. A judgment's signed JSON has no such member. */
+  readonly kind: 'receipt';
+  readonly [member: string]: unknown;
+};
+
+/** Signs what this deployment judges and states. */
 export interface Issuer {
   readonly key: IssuerKey;
   sign(judgment: UnsignedJudgment): Promise<Judgment>;
+  /** The signature over the statement with `issuer: {key_id}`. */
+  signStatement(statement: Statement): Promise<RecordSignature>;
 }
 
 /** `unknown_key`: signed by somebody whose public key is not at hand, so neither right nor wrong. */
@@ -28,6 +38,7 @@ export type SignatureCheck = 'valid' | 'wrong' | 'unknown_key' | 'unsigned';
 export interface KnownIssuers {
   has(keyId: string): boolean;
   check(judgment: Judgment): Promise<SignatureCheck>;
+  checkStatement(statement: Statement, issuer: RecordSignature): Promise<Exclude<SignatureCheck, 'unsigned'>>;
 }
 
 export type Signing = { readonly issuer: Issuer | null; readonly known: KnownIssuers };
@@ -37,12 +48,16 @@ const encoder = new TextEncoder();
 
 /** @param privateKey usable for `sign` and belonging to `key`. */
 export function createIssuer(key: IssuerKey, privateKey: CryptoKey): Issuer {
+  const signatureOver = async (bytes: Uint8Array<ArrayBuffer>): Promise<RecordSignature> => {
+    const signature = await crypto.subtle.sign(ALGORITHM, privateKey, bytes);
+    return { key_id: key.key_id, signature: base64Url(new Uint8Array(signature)) };
+  };
   return {
     key,
     async sign(judgment) {
-      const signature = await crypto.subtle.sign(ALGORITHM, privateKey, signedBytes(judgment, key.key_id));
-      return { ...judgment, issuer: { key_id: key.key_id, signature: base64Url(new Uint8Array(signature)) } };
+      return { ...judgment, issuer: await signatureOver(judgmentBytes(judgment, key.key_id)) };
     },
+    signStatement: (statement) => signatureOver(statementBytes(statement, key.key_id)),
   };
 }
 
@@ -64,6 +79,12 @@ export function createKnownIssuers(keys: readonly IssuerKey[]): KnownIssuers {
     imported.set(key.key_id, fresh);
     return fresh;
   };
+  const holds = async (key: IssuerKey, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> => {
+    const given = bytesOfBase64Url(signature);
+    // The last digit has bits to spare: of the texts that decode to one signature, one is the signature.
+    if (base64Url(given) !== signature) return false;
+    return crypto.subtle.verify(ALGORITHM, await keyOf(key), given, bytes);
+  };
   return {
     has: (keyId) => known.has(keyId),
     async check(judgment) {
@@ -72,18 +93,30 @@ export function createKnownIssuers(keys: readonly IssuerKey[]): KnownIssuers {
       const key = known.get(issuer.key_id);
       if (key === undefined) return 'unknown_key';
       if (valid.has(judgment)) return 'valid';
-      const bytes = signedBytes(unsigned, issuer.key_id);
-      const ok = await crypto.subtle.verify(ALGORITHM, await keyOf(key), bytesOfBase64Url(issuer.signature), bytes);
+      const ok = await holds(key, issuer.signature, judgmentBytes(unsigned, issuer.key_id));
       if (ok) valid.add(judgment);
       return ok ? 'valid' : 'wrong';
+    },
+    async checkStatement(statement, issuer) {
+      const key = known.get(issuer.key_id);
+      if (key === undefined) return 'unknown_key';
+      return (await holds(key, issuer.signature, statementBytes(statement, issuer.key_id))) ? 'valid' : 'wrong';
     },
   };
 }
 
-function signedBytes(judgment: UnsignedJudgment, keyId: string): Uint8Array<ArrayBuffer> {
+function judgmentBytes(judgment: UnsignedJudgment, keyId: string): Uint8Array<ArrayBuffer> {
   const { v, key, preimage, verdicts, usage, judged_at } = judgment;
-  const json = canonicalize({ v, key, preimage, verdicts, usage, judged_at, issuer: { key_id: keyId } });
-  if (json === undefined) throw new TypeError('issuer: the judgment has no JSON form');
+  return canonicalBytes({ v, key, preimage, verdicts, usage, judged_at, issuer: { key_id: keyId } });
+}
+
+function statementBytes(statement: Statement, keyId: string): Uint8Array<ArrayBuffer> {
+  return canonicalBytes({ ...statement, issuer: { key_id: keyId } });
+}
+
+function canonicalBytes(value: object): Uint8Array<ArrayBuffer> {
+  const json = canonicalize(value);
+  if (json === undefined) throw new TypeError('issuer: what is to be signed has no JSON form');
   return new Uint8Array(encoder.encode(json));
 }
 

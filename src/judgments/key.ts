@@ -4,7 +4,7 @@
  */
 import canonicalize from 'canonicalize';
 import { PARSER_VERSION } from '../citations/version.ts';
-import type { JudgeIdentity, JudgmentPreimage, JudgmentRequest } from './types.ts';
+import type { JudgeIdentity, JudgmentKind, JudgmentPreimage, JudgmentRequest } from './types.ts';
 
 const encoder = new TextEncoder();
 
@@ -37,6 +37,9 @@ function escapeLoneSurrogates(value: unknown): unknown {
   return value;
 }
 
+/** What is asked of these depends on how the parser cut the response. */
+const PARSED_KINDS: ReadonlySet<JudgmentKind> = new Set<JudgmentKind>(['rubric', 'citations']);
+
 /** Everything that could change the verdicts of a request, with the inputs as digests. */
 export async function judgmentPreimage(
   request: JudgmentRequest,
@@ -47,10 +50,20 @@ export async function judgmentPreimage(
   const digests: Record<string, string> = {};
   await Promise.all(
     Object.entries(inputs).map(async ([name, value]) => {
-      digests[name] = await digestJson(value);
+      digests[name] = await digestOfInput(value);
     }),
   );
-  return { v: 1, kind, judge, parser: PARSER_VERSION, replicate, inputs: digests };
+  return { v: 1, kind, judge, parser: PARSED_KINDS.has(kind) ? PARSER_VERSION : 'none', replicate, inputs: digests };
+}
+
+/** Digests of lists that several requests share: the sources of a group may be a megabyte, and are in every key of it. */
+const known = new WeakMap<object, Promise<string>>();
+
+function digestOfInput(value: unknown): Promise<string> {
+  if (typeof value !== 'object' || value === null) return digestJson(value);
+  const digest = known.get(value) ?? digestJson(value);
+  known.set(value, digest);
+  return digest;
 }
 
 /** The key of a judgment: 64 hex digits. */

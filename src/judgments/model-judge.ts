@@ -7,7 +7,7 @@ import type { Judge, JudgeReply } from './judge.ts';
 import { judgePrompt } from './prompt.ts';
 import { readReply } from './reply.ts';
 import { TEMPLATE_DIGEST } from './template.ts';
-import type { JudgeIdentity, JudgmentRequest, TokenUsage } from './types.ts';
+import { isSandboxRequest, type JudgeIdentity, type ReadingRequest, type TokenUsage } from './types.ts';
 
 /** Temperature 0 and a fixed seed (REWARDS.md section 4). */
 const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };
@@ -30,6 +30,7 @@ export function createModelJudge(backend: ChatBackend, elapsed: () => number): J
     identity: modelJudgeIdentity(backend.model),
     context_tokens: backend.context_tokens,
     async judge(request, { deadline_ms }) {
+      if (isSandboxRequest(request)) throw new Error(`createModelJudge: ${request.kind} is for a sandbox`);
       const started = elapsed();
       const first = await attempt(backend, request, SAMPLING, deadline_ms);
       if (first.ok || first.failure.reason !== 'judge_reply_invalid') return first;
@@ -45,7 +46,7 @@ type Attempt = JudgeReply & { readonly usage: TokenUsage | null };
 
 async function attempt(
   backend: ChatBackend,
-  request: JudgmentRequest,
+  request: ReadingRequest,
   sampling: JudgeSampling,
   deadline_ms: number,
 ): Promise<Attempt> {

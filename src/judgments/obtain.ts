@@ -26,6 +26,7 @@ import type {
   JudgmentPreimage,
   JudgmentRequest,
 } from './types.ts';
+import { isSandboxRequest } from './types.ts';
 import { usableFor } from './usable.ts';
 
 /** `use`: stored or judged now. `only`: stored or not at all, no judge call. `skip`: nothing is read or judged. */
@@ -35,10 +36,13 @@ export type JudgmentMode = 'use' | 'only' | 'skip';
 export type WantedJudgment = { readonly request: JudgmentRequest; readonly cited: ReadonlySet<number> };
 
 export type ObtainOptions = {
+  /** Who reads answers. */
   readonly judge: JudgeChoice;
+  /** Who runs programs and compares expressions; absent = there is none. */
+  readonly sandbox?: JudgeChoice;
   readonly store: JudgmentStore;
-  /** Where the judge's calls are made for all callers; absent = here, in this process. */
-  readonly desk?: { readonly desk: Desk; readonly class: CallClass };
+  /** Where calls are made for all callers, and for which judges, by name; absent = here, in this process. */
+  readonly desk?: { readonly desk: Desk; readonly class: CallClass; readonly takes: (judge: string) => boolean };
   /** Signs what is judged here and checks what is read; absent = neither. */
   readonly signing?: Signing;
   readonly mode: JudgmentMode;
@@ -74,6 +78,7 @@ export type ObtainTimings = { readonly store_read: number; readonly judge: numbe
 export type Obtained = { readonly judgments: readonly ObtainedJudgment[]; readonly timings: ObtainTimings };
 
 type Keyed = {
+  readonly judge: Judge;
   readonly request: JudgmentRequest;
   readonly cuts: readonly SourceCut[];
   readonly preimage: JudgmentPreimage;
@@ -82,14 +87,9 @@ type Keyed = {
 
 /** Obtains the judgments that are wanted, in their order. */
 export async function obtainJudgments(wanted: readonly WantedJudgment[], options: ObtainOptions): Promise<Obtained> {
-  const choice = options.judge;
-  if (!choice.ok) {
-    const failure = options.mode === 'skip' ? SKIPPED : choice.failure;
-    return { judgments: wanted.map(({ request }) => unkeyed(request.kind, failure)), timings: NO_TIME };
-  }
-  const asked = await Promise.all(wanted.map((one) => keyed(one, choice.judge, options.replicate)));
+  const asked = await Promise.all(wanted.map((one) => keyed(one, options)));
   const open = asked.filter((one) => 'key' in one);
-  const obtained = await obtainKeyed(open, choice.judge, options);
+  const obtained = await obtainKeyed(open, options);
   const inOrder = obtained.judgments.values();
   const judgments = asked.map((one) => {
     if ('unfit' in one) return one.unfit;
@@ -102,22 +102,24 @@ export async function obtainJudgments(wanted: readonly WantedJudgment[], options
 
 async function keyed(
   { request, cited }: WantedJudgment,
-  judge: Judge,
-  replicate: number,
+  options: ObtainOptions,
 ): Promise<Keyed | { readonly unfit: ObtainedJudgment }> {
+  const choice = isSandboxRequest(request) ? (options.sandbox ?? NO_SANDBOX) : options.judge;
+  if (!choice.ok) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : choice.failure) };
+  const { judge } = choice;
   const fitted = fitToJudge(request, judge, cited);
   if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
-  const preimage = await judgmentPreimage(fitted.request, judge.identity, replicate);
-  return { request: fitted.request, cuts: fitted.cuts, preimage, key: await judgmentKey(preimage) };
+  const preimage = await judgmentPreimage(fitted.request, judge.identity, options.replicate);
+  return { judge, request: fitted.request, cuts: fitted.cuts, preimage, key: await judgmentKey(preimage) };
 }
 
-async function obtainKeyed(asked: readonly Keyed[], judge: Judge, options: ObtainOptions): Promise<Obtained> {
+async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Promise<Obtained> {
   if (options.mode === 'skip') return { judgments: asked.map((one) => failed(one, SKIPPED)), timings: NO_TIME };
   if (asked.length === 0) return { judgments: [], timings: NO_TIME };
   const start = options.elapsed();
   const stored = await readStored(asked, options);
   const storeRead = options.elapsed() - start;
-  const steps = await Promise.all(asked.map((one) => obtainOne(one, stored.get(one.key), storeRead, judge, options)));
+  const steps = await Promise.all(asked.map((one) => obtainOne(one, stored.get(one.key), storeRead, options)));
   const longest = (pick: (step: Step) => number): number => Math.max(...steps.map(pick));
   return {
     judgments: steps.map(({ obtained }) => obtained),
@@ -139,8 +141,9 @@ async function readStored(asked: readonly Keyed[], options: ObtainOptions): Prom
     if (found !== undefined) usable.set(one.key, await usableFor(one.request, found, known));
   }
   if (options.mode === 'only' && options.desk !== undefined) {
-    const open = asked.map(({ key }) => key).filter((key) => usable.get(key)?.ok !== true);
-    const kept = open.length === 0 ? [] : await options.desk.desk.find(open);
+    const { desk, takes } = options.desk;
+    const open = asked.filter(({ judge, key }) => takes(judge.name) && usable.get(key)?.ok !== true);
+    const kept = open.length === 0 ? [] : await desk.find(open.map(({ key }) => key));
     for (const [key, found] of kept) usable.set(key, found);
   }
   return usable;
@@ -152,9 +155,9 @@ async function obtainOne(
   asked: Keyed,
   stored: StoredJudgment | undefined,
   storeRead: number,
-  judge: Judge,
   options: ObtainOptions,
 ): Promise<Step> {
+  const { judge } = asked;
   if (stored?.ok === true) {
     const had = { ok: true, judgment: stored.judgment, cached: true, stored: true, storeProblem: null } as const;
     return { obtained: obtainedFrom(asked, had, storeRead, null, options), judge_ms: 0, store_ms: 0 };
@@ -162,7 +165,7 @@ async function obtainOne(
   const readProblem = stored?.failure ?? null;
   if (options.mode === 'only') return { obtained: failed(asked, readProblem ?? MISSING), judge_ms: 0, store_ms: 0 };
   const start = options.elapsed();
-  if (options.desk !== undefined) {
+  if (options.desk?.takes(judge.name) === true) {
     const { key, preimage, request } = asked;
     const { desk, class: callClass } = options.desk;
     const call = { judge: judge.name, key, preimage, request, class: callClass, deadline_ms: options.deadline_ms };
@@ -221,6 +224,15 @@ function unkeyed(kind: JudgmentKind, failure: JudgeFailure): ObtainedJudgment {
 }
 
 const NO_TIME: ObtainTimings = { store_read: 0, judge: 0, store_write: 0 };
+
+const NO_SANDBOX: JudgeChoice = {
+  ok: false,
+  failure: {
+    reason: 'sandbox_unconfigured',
+    detail: 'No sandbox is configured: programs cannot be run, nor expressions compared.',
+    retryable: false,
+  },
+};
 
 const SKIPPED: JudgeFailure = {
   reason: 'judgment_skipped',

@@ -40,3 +40,5 @@ export function citationsSchema(request: Pick<CitationsRequest, 'claims' | 'stat
   ]);
   return exactObject(Object.fromEntries([...claims, ...statements]));
 }
+
+export const OUTCOME_SCHEMA: JsonSchema = exactObject({ reason: REASON, correct: { type: 'boolean' } });

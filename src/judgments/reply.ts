@@ -8,7 +8,8 @@ import { QuoteFinder } from './quote.ts';
 import type {
   CitationsRequest,
   CitationVerdicts,
-  JudgmentRequest,
+  OutcomeVerdicts,
+  ReadingRequest,
   RubricRequest,
   RubricVerdicts,
   Support,
@@ -49,7 +50,7 @@ function claimEntry(sources: number): z.ZodType<ClaimEntry> {
 type ClaimEntry = { reason: string; quote: string; support: 'full' | 'partial' | 'none'; relevant: boolean[] };
 
 /** Reads the text of a reply against its request. */
-export function readReply(request: JudgmentRequest, text: string): ReadReply {
+export function readReply(request: ReadingRequest, text: string): ReadReply {
   const json = parseObject(text);
   if (json === null) return { ok: false, problem: 'not_json', detail: 'the reply is not one JSON object' };
   switch (request.kind) {
@@ -57,6 +58,8 @@ export function readReply(request: JudgmentRequest, text: string): ReadReply {
       return readRubric(request, json);
     case 'citations':
       return readCitations(request, json);
+    case 'outcome':
+      return readOutcome(json);
   }
 }
 
@@ -154,6 +157,15 @@ function readCitations(request: CitationsRequest, json: unknown): ReadReply {
       needs_citation: entryOf(statements.data, statementKey(position)).needs_citation,
     })),
   };
+  return { ok: true, verdicts };
+}
+
+const outcomeReply = z.strictObject({ reason: z.string(), correct: z.boolean() });
+
+function readOutcome(json: unknown): ReadReply {
+  const parsed = outcomeReply.safeParse(json);
+  if (!parsed.success) return wrongShape(parsed.error);
+  const verdicts: OutcomeVerdicts = { kind: 'outcome', correct: parsed.data.correct };
   return { ok: true, verdicts };
 }
 

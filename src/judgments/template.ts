@@ -6,11 +6,11 @@
 import { digestJson } from './key.ts';
 import { PROMPT_TEXTS } from './prompt.ts';
 import { READER_VERSION } from './reply.ts';
-import { citationsSchema, rubricSchema } from './reply-schema.ts';
+import { citationsSchema, OUTCOME_SCHEMA, rubricSchema } from './reply-schema.ts';
 import { dataBlock } from './untrusted.ts';
 
 /** SHA-256 (hex) of the current templates. */
-export const TEMPLATE_DIGEST = 'fab91abc4ecacc14ff32500078e538eeee9044bf8b0fc82c040de1993d3318d2';
+export const TEMPLATE_DIGEST = 'b41fb916b8754425b869bb4ad8c4c5aca4aa5a6294e52ba22895757d3b818b26';
 
 /** Computes the digest from the texts, the schemas, the shape of a data block and the reader's version. */
 export function computeTemplateDigest(): Promise<string> {
@@ -23,5 +23,6 @@ export function computeTemplateDigest(): Promise<string> {
       claims: [{ claim: 0, text: 't', sources: [0] }],
       statements: [{ statement: 0, text: 't' }],
     }),
+    outcome: OUTCOME_SCHEMA,
   });
 }

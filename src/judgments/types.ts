@@ -44,8 +44,58 @@ export type CitationsRequest = {
   readonly statements: readonly JudgedStatement[];
 };
 
-export type JudgmentRequest = RubricRequest | CitationsRequest;
+/** Whether a final answer says what the reference says (long-trace, REWARDS.md section 5.2). */
+export type OutcomeRequest = {
+  readonly kind: 'outcome';
+  readonly question: string;
+  readonly reference: string;
+  /** The final answer: what stands behind the last `</think>`. */
+  readonly answer: string;
+};
+
+/** One test of a program: what it prints for an input, or Python that runs behind it and must not raise. */
+export type ProgramTest =
+  | { readonly stdin: string; readonly stdout: string }
+  /** Python, one or more lines. */
+  | { readonly assert: string };
+
+/** A program's tests, run in a sandbox (tool-call, REWARDS.md section 5.3). */
+export type ExecutionRequest = {
+  readonly kind: 'execution';
+  readonly language: 'python';
+  readonly program: string;
+  /** At least one. */
+  readonly tests: readonly ProgramTest[];
+  /** For each test. */
+  readonly time_limit_s: number;
+  readonly memory_limit_mb: number;
+};
+
+/** Whether two mathematical answers (LaTeX or plain) are equal as expressions, computed in a sandbox. */
+export type EquivalenceRequest = { readonly kind: 'equivalence'; readonly answer: string; readonly reference: string };
+
+/** What a language model, or the lexical judge in its place, is asked. */
+export type ReadingRequest = CitedRequest | OutcomeRequest;
+/** What is asked of an answer that cites sources. */
+export type CitedRequest = RubricRequest | CitationsRequest;
+/** What a sandbox computes. */
+export type SandboxRequest = ExecutionRequest | EquivalenceRequest;
+export type JudgmentRequest = ReadingRequest | SandboxRequest;
 export type JudgmentKind = JudgmentRequest['kind'];
+
+/** Every kind of judgment. */
+export const JUDGMENT_KINDS = [
+  'rubric',
+  'citations',
+  'outcome',
+  'execution',
+  'equivalence',
+] as const satisfies readonly JudgmentKind[];
+
+/** Whether a request goes to the sandbox rather than to the judge. */
+export function isSandboxRequest(request: JudgmentRequest): request is SandboxRequest {
+  return request.kind === 'execution' || request.kind === 'equivalence';
+}
 
 /** How far a criterion is met: dr-tulu's scale, divided by 2 when composed. */
 export type CriterionScore = 0 | 1 | 2;
@@ -76,7 +126,28 @@ export type CitationVerdicts = {
   readonly statements: readonly { readonly statement: number; readonly needs_citation: boolean }[];
 };
 
-export type Verdicts = RubricVerdicts | CitationVerdicts;
+export type OutcomeVerdicts = { readonly kind: 'outcome'; readonly correct: boolean };
+
+/** What became of one test. All but `passed` are the program's failures; a sandbox that fails gives no verdicts. */
+export const TEST_OUTCOMES = [
+  'passed',
+  'wrong_output',
+  'compile_error',
+  'runtime_error',
+  'time_limit',
+  'memory_limit',
+] as const;
+export type TestOutcome = (typeof TEST_OUTCOMES)[number];
+
+export type ExecutionVerdicts = {
+  readonly kind: 'execution';
+  /** In the order of the request, every test exactly once. */
+  readonly tests: readonly TestOutcome[];
+};
+
+export type EquivalenceVerdicts = { readonly kind: 'equivalence'; readonly equivalent: boolean };
+
+export type Verdicts = RubricVerdicts | CitationVerdicts | OutcomeVerdicts | ExecutionVerdicts | EquivalenceVerdicts;
 
 /** Everything about a judge that can change its verdicts; part of every key. */
 export type JudgeIdentity = {
@@ -95,7 +166,7 @@ export type JudgmentPreimage = {
   readonly v: 1;
   readonly kind: JudgmentKind;
   readonly judge: JudgeIdentity;
-  /** Version of the sentence splitter and parser that cut the claims. */
+  /** Version of the sentence splitter and parser that cut the claims; `none` where nothing was cut. */
   readonly parser: string;
   /** Joins the key: another independent judgment of the same thing, for measuring judge variance. */
   readonly replicate: number;
@@ -150,6 +221,16 @@ export const JUDGE_FAILURE_REASONS = [
   'judge_refusal',
   'judge_reply_invalid',
   'judge_model_mismatch',
+  // The same for the sandbox, where programs run and answers are compared.
+  'sandbox_unconfigured',
+  'sandbox_unreachable',
+  'sandbox_timeout',
+  'sandbox_overloaded',
+  'sandbox_unauthorized',
+  'sandbox_error',
+  'sandbox_reply_invalid',
+  /** The reference is no expression, or comparing took too long: nobody can say whether the answer equals it. */
+  'equivalence_undecided',
   'judgment_missing',
   'judgment_skipped',
   'judgment_store_failed',

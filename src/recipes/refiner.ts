@@ -53,7 +53,11 @@ export const refinerRecipeSchema = z
     non_stop_penalty: z
       .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
       .describe('Replaces the reward when finish_reason is not "stop".'),
-    citation_metric: z.enum(['answer_f1', 'claim_f1']),
+    citation_metric: z
+      .enum(['answer_f1', 'claim_f1'])
+      .describe(
+        'answer_f1: harmonic mean of recall and precision. claim_f1: mean F1 of the statements, as dr-tulu averages.',
+      ),
     uncited_ok: z.enum(['exclude', 'credit']).describe('What an uncited statement that needs no citation counts as.'),
     citation_not_applicable: z.enum(['zero', 'credit', 'drop']).describe('What an answer with nothing to cite earns.'),
     unverified_quote: z

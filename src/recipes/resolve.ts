@@ -7,23 +7,28 @@
 import type { InputProblem } from '../input-problem.ts';
 import { digestJson } from '../judgments/key.ts';
 import { problemsOfIssues } from '../schema/issues.ts';
-import { REFINER_RECIPES, type RefinerRecipe, refinerRecipeSchema, refinerRewardRange } from './refiner.ts';
-
-export type RecipeName = keyof typeof REFINER_RECIPES;
+import {
+  FAMILIES,
+  RECIPES,
+  type Recipe,
+  type RecipeName,
+  type RewardRange,
+  recipeSchema,
+  rewardRange,
+} from './families.ts';
 
 /** Every recipe that a request can name. */
-export const RECIPE_NAMES = Object.keys(REFINER_RECIPES).filter(isRecipeName);
+export const RECIPE_NAMES = Object.keys(RECIPES).filter(isRecipeName);
 
 export type RecipeInput = string | Readonly<Record<string, unknown>>;
 
 export type ResolvedRecipe = {
   /** `null` for an inline recipe, even if it changes nothing. */
   readonly name: RecipeName | null;
-  readonly recipe: RefinerRecipe;
+  readonly recipe: Recipe;
   /** SHA-256 (hex) of the RFC 8785 JSON of all parameters. */
   readonly digest: string;
-  /** Smallest and largest reward that it can give. */
-  readonly reward_range: readonly [number, number];
+  readonly reward_range: RewardRange;
 };
 
 export type RecipeResolution =
@@ -32,7 +37,7 @@ export type RecipeResolution =
 
 /** True for the name of a known recipe (and not for a name of Object.prototype). */
 export function isRecipeName(name: string): name is RecipeName {
-  return Object.hasOwn(REFINER_RECIPES, name);
+  return Object.hasOwn(RECIPES, name);
 }
 
 /** Resolves a recipe. Problems name the field, below `path`; they never repeat what the caller sent. */
@@ -42,16 +47,16 @@ export async function resolveRecipe(
 ): Promise<RecipeResolution> {
   if (typeof input === 'string') {
     if (!isRecipeName(input)) return unknownName(path);
-    return { ok: true, resolved: await described(input, REFINER_RECIPES[input]) };
+    return { ok: true, resolved: await described(input, RECIPES[input]) };
   }
   const { base, ...fields } = input;
   let candidate: Readonly<Record<string, unknown>> = fields;
   if (Object.hasOwn(input, 'base')) {
     if (typeof base !== 'string' || !isRecipeName(base)) return unknownName([...path, 'base']);
-    candidate = { ...REFINER_RECIPES[base], ...fields };
+    candidate = { ...RECIPES[base], ...fields };
   }
-  const parsed = refinerRecipeSchema.safeParse(candidate);
-  if (!parsed.success) return { ok: false, problems: problemsOfIssues(parsed.error.issues, candidate, path) };
+  const parsed = recipeSchema.safeParse(candidate);
+  if (!parsed.success) return { ok: false, problems: problemsOfRecipe(parsed.error.issues, candidate, path) };
   return { ok: true, resolved: await described(null, parsed.data) };
 }
 
@@ -59,6 +64,18 @@ function unknownName(path: InputProblem['path']): RecipeResolution {
   return { ok: false, problems: [{ path, message: `unknown recipe; expected one of ${RECIPE_NAMES.join(', ')}` }] };
 }
 
-async function described(name: RecipeName | null, recipe: RefinerRecipe): Promise<ResolvedRecipe> {
-  return { name, recipe, digest: await digestJson(recipe), reward_range: refinerRewardRange(recipe) };
+/** Without a family that is known, the other fields cannot be judged. */
+function problemsOfRecipe(
+  issues: Parameters<typeof problemsOfIssues>[0],
+  candidate: Readonly<Record<string, unknown>>,
+  path: InputProblem['path'],
+): InputProblem[] {
+  if (FAMILIES.some((family) => family === candidate['family'])) return problemsOfIssues(issues, candidate, path);
+  const names = FAMILIES.map((family) => JSON.stringify(family)).join(', ');
+  const message = `expected one of ${names}; or "base", the name of a recipe to start from`;
+  return [{ path: [...path, 'family'], message }];
+}
+
+async function described(name: RecipeName | null, recipe: Recipe): Promise<ResolvedRecipe> {
+  return { name, recipe, digest: await digestJson(recipe), reward_range: rewardRange(recipe) };
 }

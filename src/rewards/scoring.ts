@@ -1,95 +1,187 @@
 /**
  * The scoring line from end to end, independent of the platform: the Worker, the command line and batches call it.
  *
- *     plan -> judgments (store, judge) -> measure -> compose -> reply
+ *     plan -> judgments (store, judge, sandbox) -> measure -> compose -> reply
  *
- * It never decides what an unscored reward becomes on the wire: it says which failure stands behind it.
+ * A rollout is scored alone or with its group. It never decides what an unscored reward becomes on the wire: it says which
+ * failure stands behind it.
  */
-
+import { sourcesOf } from '../citations/sources.ts';
 import type { InputProblem } from '../input-problem.ts';
-import {
-  type ObtainedJudgment,
-  type ObtainOptions,
-  type ObtainTimings,
-  obtainJudgments,
-  type WantedJudgment,
-} from '../judgments/obtain.ts';
-import type { JudgeFailure, JudgmentKind, JudgmentOutcome, JudgmentRequest } from '../judgments/types.ts';
+import type { Issuer } from '../judgments/issuer.ts';
+import { type ObtainedJudgment, type ObtainOptions, type ObtainTimings, obtainJudgments } from '../judgments/obtain.ts';
+import { pinJudgments } from '../judgments/pin.ts';
+import type { JudgeFailure, JudgmentKind } from '../judgments/types.ts';
+import { createReceipt } from '../receipts/receipt.ts';
+import { createRequestDigests } from '../receipts/request-digest.ts';
 import type { ResolvedRecipe } from '../recipes/resolve.ts';
-import type { ScoreResponse } from '../schema/score.ts';
-import { compose } from './compose.ts';
-import { measure, type Outcomes } from './measure.ts';
-import { plan, type RefinerPlan } from './plan.ts';
-import { reportJudgment, reportRollout } from './report.ts';
+import type { Receipt } from '../schema/receipt.ts';
+import type { ScoreResponse } from '../schema/score-reply.ts';
+import type { Facts } from './facts.ts';
+import {
+  type FinishedRollout,
+  type MeasuredRollout,
+  type PlannedRollout,
+  type PlanOptions,
+  planRollout,
+} from './family.ts';
+import { reportJudgment } from './judgment-report.ts';
 import type { Rollout } from './rollout.ts';
-import type { RefinerScore } from './score.ts';
+import type { Score } from './score.ts';
 
-export type ScoringRequest = { readonly rollout: Rollout; readonly recipe: ResolvedRecipe };
+export type ScoringRequest = {
+  readonly rollout: Rollout;
+  readonly recipe: ResolvedRecipe;
+  readonly plan?: Omit<PlanOptions, 'sources'>;
+};
 
-export type ScoringResult =
-  | {
-      readonly status: 'done';
-      readonly reply: ScoreResponse;
-      /** The failure that left the reward `null`; `null` where there is a reward or where nothing failed. */
-      readonly failure: JudgeFailure | null;
-      readonly timings: ObtainTimings;
-    }
+export type GroupScoringRequest = {
+  /** At least one; all have the same `tool_output` or `sources`. */
+  readonly rollouts: readonly Rollout[];
+  readonly recipe: ResolvedRecipe;
+  readonly plan?: Omit<PlanOptions, 'sources'>;
+};
+
+/** A scored rollout, or an unscored one with the failure behind it. */
+export type ScoredRollout = {
+  readonly reply: ScoreResponse;
+  /** The failure that left the reward `null`; `null` where there is a reward or where nothing failed. */
+  readonly failure: JudgeFailure | null;
+  /** What was observed, and the judgments that were asked for: what a run records. */
+  readonly facts: Facts;
+  readonly obtained: readonly ObtainedJudgment[];
+};
+
+type Undone =
   /** Mode `only`, and a needed judgment is not in the store. */
   | { readonly status: 'missing'; readonly judgments: readonly { readonly kind: JudgmentKind; readonly key: string }[] }
   /** The rollout does not fit the recipe or the limits: the caller's to mend. */
   | { readonly status: 'invalid'; readonly problems: readonly InputProblem[] };
 
+export type ScoringResult = ({ readonly status: 'done'; readonly timings: ObtainTimings } & ScoredRollout) | Undone;
+
+export type GroupScoringResult =
+  | { readonly status: 'done'; readonly members: readonly ScoredRollout[]; readonly timings: ObtainTimings }
+  | Undone;
+
 /** Scores one rollout. Expected failures are results; a rejection is a bug. */
 export async function scoreRollout(request: ScoringRequest, options: ObtainOptions): Promise<ScoringResult> {
-  const { recipe } = request;
-  const planned = plan(request.rollout, recipe.recipe);
+  const { recipe, rollout } = request;
+  const planned = planRollout(rollout, recipe.recipe, request.plan);
+  if (!planned.ok) return { status: 'invalid', problems: planned.problems };
+  const { judgments, timings } = await obtainJudgments(planned.planned.wanted, options);
+  const measured = planned.planned.measure(judgments.map(({ outcome }) => outcome));
+  const finished = measured.finish(null);
+  if (finished.score.reason === 'judgment_missing') return { status: 'missing', judgments: missingOf(judgments) };
+  const scored = createReplies(recipe, options);
+  return { status: 'done', ...(await scored({ ...finished, rollout, judgments, facts: measured.facts })), timings };
+}
+
+/**
+ * Scores the samples of one prompt together: their sources are read once, all their judgments are obtained at once, and
+ * families that normalise within the group do so. Problems of a sample are named below `responses[i]`.
+ */
+export async function scoreGroup(request: GroupScoringRequest, options: ObtainOptions): Promise<GroupScoringResult> {
+  const { recipe, rollouts } = request;
+  const planned = planGroup(request);
   if (!planned.ok) return { status: 'invalid', problems: planned.problems };
 
-  const { judgments, timings } = await obtainJudgments(wantedBy(planned.plan), options);
-  const facts = measure(planned.plan, outcomesOf(judgments));
-  const score = compose(facts, recipe.recipe);
-
-  if (score.reason === 'judgment_missing') return { status: 'missing', judgments: missingOf(judgments) };
-  const { reward, status, reason, decided_by, base, components, details } = score;
+  const wanted = planned.plans.flatMap(({ plan }) => plan.wanted);
+  const { judgments, timings } = await obtainJudgments(wanted, options);
+  let next = 0;
+  const members = planned.plans.map(({ rollout, plan }) => {
+    const own = judgments.slice(next, next + plan.wanted.length);
+    next += plan.wanted.length;
+    return { rollout, own, measured: plan.measure(own.map(({ outcome }) => outcome)) };
+  });
+  const group = { max: largestVote(members.map(({ measured }) => measured)) };
+  const finished = members.map(({ rollout, own, measured }) => ({
+    rollout,
+    judgments: own,
+    facts: measured.facts,
+    ...measured.finish(group),
+  }));
+  if (finished.some(({ score }) => score.reason === 'judgment_missing')) {
+    return { status: 'missing', judgments: missingOf(judgments) };
+  }
+  if (finished.length !== rollouts.length) throw new Error('scoreGroup: a member was lost');
+  const scored = createReplies(recipe, options);
   return {
     status: 'done',
-    reply: {
-      reward,
-      status,
-      reason,
-      decided_by,
-      base,
-      components,
-      details,
-      ...reportRollout(planned.plan, facts),
-      judgments: judgments.map(reportJudgment),
-      recipe: {
-        name: recipe.name,
-        family: recipe.recipe.family,
-        digest: recipe.digest,
-        reward_range: [...recipe.reward_range],
-      },
-    },
-    failure: failureBehind(score, judgments),
+    members: await Promise.all(finished.map(scored)),
     timings,
   };
 }
 
-function wantedBy({ rubric, citations, parsed }: RefinerPlan): WantedJudgment[] {
-  const cited = new Set(
-    parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))),
-  );
-  const requests: JudgmentRequest[] = [];
-  if (typeof rubric === 'object') requests.push(...rubric);
-  if (typeof citations === 'object') requests.push(citations);
-  return requests.map((request) => ({ request, cited }));
+type PlannedGroup =
+  | { readonly ok: true; readonly plans: readonly { readonly rollout: Rollout; readonly plan: PlannedRollout }[] }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+function planGroup({ rollouts, recipe, plan }: GroupScoringRequest): PlannedGroup {
+  const [first] = rollouts;
+  const origin =
+    first?.tool_output !== undefined
+      ? { tool_output: first.tool_output }
+      : first?.sources !== undefined
+        ? { sources: first.sources }
+        : null;
+  const shared = { ...plan, ...(origin === null ? {} : { sources: sourcesOf(origin) }) };
+  const plans: { rollout: Rollout; plan: PlannedRollout }[] = [];
+  for (const [position, rollout] of rollouts.entries()) {
+    const planned = planRollout(rollout, recipe.recipe, shared);
+    // What one sample lacks of the shared part, all lack: the first tells.
+    if (!planned.ok) return { ok: false, problems: planned.problems.map((problem) => ofSample(problem, position)) };
+    plans.push({ rollout, plan: planned.planned });
+  }
+  return { ok: true, plans };
 }
 
-function outcomesOf(judgments: readonly ObtainedJudgment[]): Outcomes {
-  const of = (kind: JudgmentKind): JudgmentOutcome[] =>
-    judgments.flatMap((obtained) => (obtained.kind === kind ? [obtained.outcome] : []));
-  const [citations] = of('citations');
-  return { rubric: of('rubric'), ...(citations === undefined ? {} : { citations }) };
+const SAMPLE_FIELDS: ReadonlySet<unknown> = new Set([
+  'response',
+  'reasoning',
+  'finish_reason',
+  'num_turns',
+  'response_tokens',
+]);
+
+function ofSample(problem: InputProblem, position: number): InputProblem {
+  if (!SAMPLE_FIELDS.has(problem.path[0])) return problem;
+  return { ...problem, path: ['responses', position, ...problem.path] };
+}
+
+function largestVote(members: readonly MeasuredRollout[]): number | null {
+  let largest: number | null = null;
+  for (const { groupVote } of members) {
+    if (groupVote !== null && (largest === null || groupVote > largest)) largest = groupVote;
+  }
+  return largest;
+}
+
+type Finished = FinishedRollout & {
+  readonly rollout: Rollout;
+  readonly judgments: readonly ObtainedJudgment[];
+  readonly facts: Facts;
+};
+
+/** Makes the replies of one request. They are signed where there is an issuer; what members share is hashed once. */
+function createReplies(recipe: ResolvedRecipe, options: ObtainOptions): (finished: Finished) => Promise<ScoredRollout> {
+  const { name, digest } = recipe;
+  const [least, most] = recipe.reward_range;
+  const requestDigest = createRequestDigests();
+  const issuer = options.signing?.issuer ?? null;
+  const receiptOf = async ({ rollout, score, judgments }: Finished, by: Issuer): Promise<Receipt> => {
+    const [request, pinned] = await Promise.all([requestDigest(rollout), pinJudgments(judgments)]);
+    return createReceipt({ request, recipe: digest, judgments: pinned, score, issued_at: options.now() }, by);
+  };
+  return async (finished) => {
+    const { reply, score, judgments, facts } = finished;
+    const madeBy: Pick<ScoreResponse, 'judgments' | 'recipe' | 'receipt'> = {
+      judgments: judgments.map(reportJudgment),
+      recipe: { name, digest, reward_range: [least, most] },
+      receipt: issuer === null ? null : await receiptOf(finished, issuer),
+    };
+    return { reply: { ...reply, ...madeBy }, failure: failureBehind(score, judgments), facts, obtained: judgments };
+  };
 }
 
 function missingOf(judgments: readonly ObtainedJudgment[]): { kind: JudgmentKind; key: string }[] {
@@ -102,10 +194,10 @@ function missingOf(judgments: readonly ObtainedJudgment[]): { kind: JudgmentKind
  * The failure that the reward's reason names. Skipped judgments are no failure: the caller asked for it.
  * @throws Error if the reason names a failure that no judgment has, which no path should reach.
  */
-function failureBehind(score: RefinerScore, judgments: readonly ObtainedJudgment[]): JudgeFailure | null {
+function failureBehind(score: Score, judgments: readonly ObtainedJudgment[]): JudgeFailure | null {
   if (score.reason === null || score.reason === 'nothing_to_score' || score.reason === 'judgment_skipped') return null;
   for (const { outcome } of judgments) {
     if (!outcome.ok && outcome.failure.reason === score.reason) return outcome.failure;
   }
-  throw new Error(`scoreRollout: no judgment failed with ${score.reason}, and yet the reward is unscored for it`);
+  throw new Error(`scoring: no judgment failed with ${score.reason}, and yet the reward is unscored for it`);
 }

@@ -3,8 +3,8 @@ import type { Criterion, CriterionInput } from '../rewards/rollout.ts';
 import { STATIC_V3 } from './static-v3.ts';
 
 export type RubricsOfRow = {
-  readonly positive_rubrics: readonly CriterionInput[];
-  readonly negative_rubrics: readonly CriterionInput[];
+  readonly positive_rubrics?: readonly CriterionInput[];
+  readonly negative_rubrics?: readonly CriterionInput[];
 };
 
 /**
@@ -17,7 +17,7 @@ export function criteriaOf(row: RubricsOfRow, withStatic: boolean): readonly Cri
     criteria.push({ key: `c${criteria.length + 1}`, ...criterion });
   };
   for (const polarity of ['positive', 'negative'] as const) {
-    for (const { title, description, weight } of row[`${polarity}_rubrics`]) {
+    for (const { title, description, weight } of row[`${polarity}_rubrics`] ?? []) {
       add({
         origin: 'instance',
         polarity,

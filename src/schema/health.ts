@@ -26,6 +26,15 @@ export const readinessSchema = z.strictObject({
         .describe('The backends behind the judge, in the order they are tried.'),
     }),
   ),
+  sandbox: z
+    .strictObject({
+      name: z.string(),
+      runtime: z.string().describe('What verdicts are pinned to.'),
+      reachable: z.boolean(),
+      last_error: z.string().nullable(),
+    })
+    .nullable()
+    .describe('Where programs run and expressions are compared; null = none is configured.'),
 });
 
 export type Readiness = z.infer<typeof readinessSchema>;

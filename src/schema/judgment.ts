@@ -1,12 +1,13 @@
 /** The judgment record as it is stored and carried between deployments. Version 2; version 1 is still read. */
 import * as z from 'zod';
+import { JUDGMENT_KINDS, TEST_OUTCOMES } from '../judgments/types.ts';
 
 /** 64 lower-case hex digits: a SHA-256. */
 export const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
 const indexSchema = z.int().min(0);
 
-export const judgmentKindSchema = z.enum(['rubric', 'citations']);
+export const judgmentKindSchema = z.enum(JUDGMENT_KINDS);
 
 export const samplingSchema = z
   .record(z.string(), z.union([z.number(), z.string(), z.boolean()]))
@@ -44,10 +45,22 @@ const citationVerdictsSchema = z.strictObject({
   statements: z.array(z.strictObject({ statement: indexSchema, needs_citation: z.boolean() })),
 });
 
+const outcomeVerdictsSchema = z.strictObject({ kind: z.literal('outcome'), correct: z.boolean() });
+
+const executionVerdictsSchema = z.strictObject({ kind: z.literal('execution'), tests: z.array(z.enum(TEST_OUTCOMES)) });
+
+const equivalenceVerdictsSchema = z.strictObject({ kind: z.literal('equivalence'), equivalent: z.boolean() });
+
 const recordFields = {
   key: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of `preimage`.'),
   preimage: preimageSchema,
-  verdicts: z.discriminatedUnion('kind', [rubricVerdictsSchema, citationVerdictsSchema]),
+  verdicts: z.discriminatedUnion('kind', [
+    rubricVerdictsSchema,
+    citationVerdictsSchema,
+    outcomeVerdictsSchema,
+    executionVerdictsSchema,
+    equivalenceVerdictsSchema,
+  ]),
   usage: tokenUsageSchema.nullable(),
   judged_at: z.iso.datetime(),
 };
@@ -55,7 +68,8 @@ const recordFields = {
 /** An Ed25519 signature is 64 bytes: 86 base64url digits. */
 const ED25519_SIGNATURE_TEXT = /^[A-Za-z0-9_-]{86}$/;
 
-const issuerSchema = z.strictObject({
+/** Who signed a record, and what came of it. */
+export const recordSignatureSchema = z.strictObject({
   key_id: sha256Schema.describe('RFC 7638 thumbprint of the Ed25519 public key, in hex.'),
   signature: z
     .string()
@@ -66,7 +80,7 @@ const issuerSchema = z.strictObject({
 export const judgmentSchema = z.strictObject({
   v: z.literal(2),
   ...recordFields,
-  issuer: issuerSchema.nullable().describe('null = unsigned.'),
+  issuer: recordSignatureSchema.nullable().describe('null = unsigned.'),
 });
 
 /** Version 1 had no issuer. Written until 2026-11; still read. */

@@ -3,15 +3,31 @@
  * the file and the routes agree with it, and the Worker serves the file; nothing of this runs in production.
  */
 import * as z from 'zod';
+import { drTuluRecipeSchema } from '../recipes/dr-tulu.ts';
+import { RECIPES } from '../recipes/families.ts';
+import { longTraceRecipeSchema } from '../recipes/long-trace.ts';
 import { refinerRecipeSchema } from '../recipes/refiner.ts';
 import { RECIPE_NAMES } from '../recipes/resolve.ts';
+import { toolCallRecipeSchema } from '../recipes/tool-call.ts';
+import { longTraceRlReplySchema, longTraceRlRequestSchema } from './adapters/longtracerl.ts';
+import { nemoGymReplySchema, nemoGymRequestSchema } from './adapters/nemo-gym.ts';
+import { openRlhfReplySchema, openRlhfRequestSchema } from './adapters/openrlhf.ts';
+import { adapterQuerySchema, longTraceRlQuerySchema, slimeQuerySchema } from './adapters/query.ts';
+import { slimeReplySchema, slimeRequestSchema } from './adapters/slime.ts';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from './findings.ts';
+import { groupRequestSchema, groupResponseSchema } from './groups.ts';
 import { healthSchema, readinessSchema } from './health.ts';
 import { judgmentSchema } from './judgment.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from './judgment-files.ts';
+import { labelSchema } from './label.ts';
+import { BATCH_REPLIES, BATCH_REQUESTS, BATCH_ROUTES } from './openapi-batches.ts';
+import { FILE_REPLIES, FILE_REQUESTS, FILE_ROUTES } from './openapi-files.ts';
+import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS, WEBHOOK_ROUTES } from './openapi-webhooks.ts';
 import { problemSchema } from './problem.ts';
+import { recipesResponseSchema } from './recipes.ts';
 import { criterionInputSchema, sourceInputSchema } from './rollout.ts';
-import { componentSchema, recipeInputSchema, scoreRequestSchema, scoreResponseSchema } from './score.ts';
+import { recipeInputSchema, scoreRequestSchema } from './score.ts';
+import { componentSchema, scoreResponseSchema } from './score-reply.ts';
 import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from './verify.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -19,24 +35,41 @@ type Json = Readonly<Record<string, unknown>>;
 const JSON_MEDIA = 'application/json';
 const JSON_LINES = 'application/jsonl';
 
-/** With `media` the schema describes one line. */
-type RouteReply = { readonly description: string; readonly schema: string | null; readonly media?: typeof JSON_LINES };
+/** With JSON lines the schema describes one line, with an event stream the data of one event. */
+type RouteReply = {
+  readonly description: string;
+  readonly schema: string | null;
+  readonly media?: typeof JSON_LINES | 'application/octet-stream' | 'text/event-stream';
+};
 
-type Route = {
-  readonly method: 'get' | 'post';
+export type Route = {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** With parameters in braces. */
   readonly path: string;
   readonly summary: string;
   /** `null` = public, `any` = any key. */
-  readonly scope: 'verify' | 'score' | 'admin' | 'any' | null;
+  readonly scope: 'verify' | 'score' | 'batch' | 'admin' | 'any' | null;
   readonly query?: z.ZodObject;
   readonly request?: string;
-  readonly requestMedia?: typeof JSON_LINES;
+  readonly requestMedia?: typeof JSON_LINES | 'multipart/form-data';
   readonly replies: Readonly<Record<number, RouteReply>>;
   readonly problems: readonly number[];
+  /** The key may also come as the password of Basic auth: in a trainer's URL. */
+  readonly keyInUrl?: true;
+  /** Admitted by its signature instead of a key. */
+  readonly signed?: true;
 };
 
 const BODY_PROBLEMS = [400, 413, 415, 422] as const;
 const KEY_PROBLEMS = [401, 403, 500] as const;
+
+/** What the routes for trainers have in common. */
+const ADAPTER = {
+  method: 'post',
+  scope: 'score',
+  keyInUrl: true,
+  problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 503],
+} as const;
 
 /** Every route of the Worker. */
 export const ROUTES: readonly Route[] = [
@@ -87,6 +120,25 @@ export const ROUTES: readonly Route[] = [
     problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
   },
   {
+    method: 'post',
+    path: '/v1/groups',
+    summary: 'Scores the samples of one prompt together: rewards and advantages.',
+    scope: 'score',
+    request: 'GroupRequest',
+    replies: {
+      200: { description: 'Each reward, or null with the reason; and the advantages.', schema: 'GroupResponse' },
+    },
+    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
+  },
+  {
+    method: 'get',
+    path: '/v1/recipes',
+    summary: 'Every named recipe: its formula, its parameters, and where each comes from.',
+    scope: 'score',
+    replies: { 200: { description: 'The recipes.', schema: 'Recipes' } },
+    problems: [...KEY_PROBLEMS, 422],
+  },
+  {
     method: 'get',
     path: '/v1/keys',
     summary: 'Public keys by which judgments of this deployment can be checked.',
@@ -113,6 +165,41 @@ export const ROUTES: readonly Route[] = [
     replies: { 200: { description: 'What became of the lines.', schema: 'ImportReport' } },
     problems: [400, 422, ...KEY_PROBLEMS],
   },
+  {
+    ...ADAPTER,
+    path: '/v1/adapters/slime',
+    summary: "slime's remote reward model: one sample, answered with a number.",
+    query: slimeQuerySchema,
+    request: 'SlimeRequest',
+    replies: { 200: { description: 'The reward.', schema: 'SlimeReply' } },
+  },
+  {
+    ...ADAPTER,
+    path: '/v1/adapters/longtracerl/evaluate',
+    summary: "LongTraceRL's reward server: outcome, rubric and reward of one sample.",
+    query: longTraceRlQuerySchema,
+    request: 'LongTraceRlRequest',
+    replies: { 200: { description: 'All three rewards.', schema: 'LongTraceRlReply' } },
+  },
+  {
+    ...ADAPTER,
+    path: '/v1/adapters/openrlhf/get_reward',
+    summary: "OpenRLHF's remote reward model: lists, answered with lists of the same length.",
+    query: adapterQuerySchema,
+    request: 'OpenRlhfRequest',
+    replies: { 200: { description: 'Rewards, scores and logs.', schema: 'OpenRlhfReply' } },
+  },
+  {
+    ...ADAPTER,
+    path: '/v1/adapters/nemo-gym/verify',
+    summary: "A NeMo Gym resources server's verification: the row with its reward.",
+    query: adapterQuerySchema,
+    request: 'NemoGymRequest',
+    replies: { 200: { description: 'The row and its reward.', schema: 'NemoGymReply' } },
+  },
+  ...FILE_ROUTES,
+  ...BATCH_ROUTES,
+  ...WEBHOOK_ROUTES,
 ];
 
 /** Builds the document. @param version of the API, from package.json. */
@@ -131,6 +218,13 @@ export function buildOpenApi(version: string): Json {
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'Scopes: verify, score, generate, batch, admin.' },
+        signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'webhook-signature',
+          description: 'Standard Webhooks, with webhook-id and webhook-timestamp.',
+        },
+        key_in_url: { type: 'http', scheme: 'basic', description: 'The key as the password. Scope: score only.' },
       },
       schemas: componentSchemas(),
     },
@@ -138,13 +232,17 @@ export function buildOpenApi(version: string): Json {
 }
 
 function pathsOf(routes: readonly Route[]): Json {
-  return Object.fromEntries(routes.map((route) => [route.path, { [route.method]: operation(route) }]));
+  const paths: Record<string, Json> = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  return paths;
 }
 
-function operation({ summary, scope, query, request, requestMedia, replies, problems }: Route): Json {
+function operation(route: Route): Json {
+  const { path, summary, scope, query, request, requestMedia, replies, problems, keyInUrl, signed } = route;
+  const parameters = [...pathParametersOf(path), ...(query === undefined ? [] : parametersOf(query))];
   const answers = Object.entries(replies).map(([status, { description, schema, media }]): [string, Json] => [
     status,
-    { description, content: { [media ?? JSON_MEDIA]: { schema: schema === null ? { type: 'object' } : ref(schema) } } },
+    { description, content: { [media ?? JSON_MEDIA]: schema === null ? anything(media) : { schema: ref(schema) } } },
   ]);
   const refusals = problems.map((status): [string, Json] => [
     String(status),
@@ -153,8 +251,10 @@ function operation({ summary, scope, query, request, requestMedia, replies, prob
   return {
     summary,
     ...(scope === null ? { security: [] } : {}),
+    ...(signed === true ? { security: [{ signature: [] }] } : {}),
+    ...(keyInUrl === true ? { security: [{ key: [] }, { key_in_url: [] }] } : {}),
     ...(scope === null || scope === 'any' ? {} : { description: `Scope: ${scope}.` }),
-    ...(query === undefined ? {} : { parameters: parametersOf(query) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined
       ? {}
       : { requestBody: { required: true, content: { [requestMedia ?? JSON_MEDIA]: { schema: ref(request) } } } }),
@@ -162,10 +262,21 @@ function operation({ summary, scope, query, request, requestMedia, replies, prob
   };
 }
 
+/** Bytes have no schema in OpenAPI 3.1. */
+function anything(media: RouteReply['media']): Json {
+  return media === 'application/octet-stream' ? {} : { schema: { type: 'object' } };
+}
+
+function pathParametersOf(path: string): Json[] {
+  const names = [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name);
+  return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+}
+
 function parametersOf(query: z.ZodObject): Json[] {
   return Object.entries(query.shape).map(([name, schema]) => {
     const { $schema: _, description, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-    return { name, in: 'query', required: false, ...(description === undefined ? {} : { description }), schema: rest };
+    const required = schema._zod.optin === undefined;
+    return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema: rest };
   });
 }
 
@@ -173,22 +284,53 @@ function ref(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** A named recipe of the family with some fields changed. */
+function changeOf<S extends z.core.$ZodShape & { family: z.ZodLiteral<string> }>(shape: S): z.ZodType {
+  const { family, ...fields } = shape;
+  const names = RECIPE_NAMES.filter((name) => RECIPES[name].family === family.value);
+  return z
+    .strictObject({ base: z.enum(names), family: family.exactOptional(), ...z.strictObject(fields).partial().shape })
+    .describe('A named recipe with some fields changed.');
+}
+
 const REQUESTS = {
+  ...FILE_REQUESTS,
+  ...BATCH_REQUESTS,
+  ...WEBHOOK_REQUESTS,
+  SlimeRequest: slimeRequestSchema,
+  LongTraceRlRequest: longTraceRlRequestSchema,
+  OpenRlhfRequest: openRlhfRequestSchema,
+  NemoGymRequest: nemoGymRequestSchema,
+  Label: labelSchema,
   VerifyRequest: verifyRequestSchema,
   ScoreRequest: scoreRequestSchema,
   ExportRequest: exportRequestSchema,
   RecipeInput: recipeInputSchema,
+  GroupRequest: groupRequestSchema,
   RefinerRecipe: refinerRecipeSchema,
-  RefinerRecipeChange: z
-    .strictObject({ base: z.enum(RECIPE_NAMES), ...z.strictObject(refinerRecipeSchema.shape).partial().shape })
-    .describe('A named recipe with some fields changed.'),
+  RefinerRecipeChange: changeOf(refinerRecipeSchema.shape),
+  LongTraceRecipe: longTraceRecipeSchema,
+  LongTraceRecipeChange: changeOf(longTraceRecipeSchema.shape),
+  ToolCallRecipe: toolCallRecipeSchema,
+  ToolCallRecipeChange: changeOf(toolCallRecipeSchema.shape),
+  DrTuluRecipe: drTuluRecipeSchema,
+  DrTuluRecipeChange: changeOf(drTuluRecipeSchema.shape),
   SourceInput: sourceInputSchema,
   CriterionInput: criterionInputSchema,
 };
 
 const REPLIES = {
+  ...FILE_REPLIES,
+  ...BATCH_REPLIES,
+  ...WEBHOOK_REPLIES,
+  SlimeReply: slimeReplySchema,
+  LongTraceRlReply: longTraceRlReplySchema,
+  OpenRlhfReply: openRlhfReplySchema,
+  NemoGymReply: nemoGymReplySchema,
   VerifyResponse: verifyResponseSchema,
   ScoreResponse: scoreResponseSchema,
+  GroupResponse: groupResponseSchema,
+  Recipes: recipesResponseSchema,
   Judgment: judgmentSchema,
   ImportReport: importReportSchema,
   IssuerKeys: issuerKeysSchema,
@@ -202,11 +344,16 @@ const REPLIES = {
   Component: componentSchema,
 };
 
+const RECIPE_SCHEMAS = ['RefinerRecipe', 'LongTraceRecipe', 'ToolCallRecipe', 'DrTuluRecipe'] as const;
+
 function componentSchemas(): Json {
   const schemas = { ...jsonSchemas(REQUESTS, 'input'), ...jsonSchemas(REPLIES, 'output') };
   // What the union leaves open (src/recipes/resolve.ts checks it) is said in full here.
   schemas['RecipeInput'] = {
-    oneOf: [{ type: 'string', enum: [...RECIPE_NAMES] }, ref('RefinerRecipe'), ref('RefinerRecipeChange')],
+    oneOf: [
+      { type: 'string', enum: [...RECIPE_NAMES] },
+      ...RECIPE_SCHEMAS.flatMap((name) => [ref(name), ref(`${name}Change`)]),
+    ],
   };
   return schemas;
 }

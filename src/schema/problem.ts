@@ -1,5 +1,6 @@
 /** RFC 9457 problems: every error reply of the API. */
 import * as z from 'zod';
+import { GENERATION_FAILURE_REASONS } from '../generation/backend.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 import { judgmentKindSchema, sha256Schema } from './judgment.ts';
 
@@ -18,10 +19,37 @@ export const REQUEST_PROBLEM_REASONS = [
   'body_not_utf8',
   'body_not_json',
   'input_invalid',
+  'batch_is_over',
+  'batch_not_found',
+  'file_not_found',
+  'file_too_large',
+  'multipart_malformed',
+  'range_not_satisfiable',
+  'upload_not_found',
+  'upload_not_pending',
+  'upload_parts_exceeded',
+  'storage_failed',
+  'signature_missing',
+  'signature_malformed',
+  'signature_wrong',
+  'timestamp_stale',
+  'timestamp_future',
+  'webhook_not_found',
+  'webhook_job_not_found',
+  'webhook_delivery_not_found',
+  'webhook_disabled',
+  'webhook_id_reused',
+  'webhook_limit_reached',
+  'webhook_busy',
+  'generator_unknown',
   'internal',
 ] as const;
 
-export const PROBLEM_REASONS = [...REQUEST_PROBLEM_REASONS, ...JUDGE_FAILURE_REASONS] as const;
+export const PROBLEM_REASONS = [
+  ...REQUEST_PROBLEM_REASONS,
+  ...JUDGE_FAILURE_REASONS,
+  ...GENERATION_FAILURE_REASONS,
+] as const;
 
 export type ProblemReason = (typeof PROBLEM_REASONS)[number];
 
@@ -41,6 +69,15 @@ export const problemSchema = z.strictObject({
     .array(z.strictObject({ kind: judgmentKindSchema, key: sha256Schema }))
     .exactOptional()
     .describe('Judgments that are not in the store.'),
+  error: z
+    .strictObject({
+      message: z.string(),
+      type: z.enum(['invalid_request_error', 'server_error']),
+      param: z.string().nullable().describe('The first offending field.'),
+      code: z.enum(PROBLEM_REASONS),
+    })
+    .exactOptional()
+    .describe("The same for OpenAI's clients, on routes of its shape: /v1/files, /v1/uploads, /v1/batches."),
 });
 
 export type Problem = z.infer<typeof problemSchema>;

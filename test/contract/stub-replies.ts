@@ -11,11 +11,13 @@ const bodySchema = z.object({
 /** A reply to the body of a request, as text. */
 export function replyText(behaviour: StubBehaviour, body: string): string {
   const { schema } = bodySchema.parse(JSON.parse(body)).response_format.json_schema;
-  const reply = z.record(z.string(), z.record(z.string(), z.unknown())).parse(replyForSchema(schema));
+  const reply = z.record(z.string(), z.unknown()).parse(replyForSchema(schema));
   const text = JSON.stringify(reply);
   const [first = ''] = Object.keys(reply);
   const entry = JSON.stringify(reply[first]);
-  const withFirst = (changed: string): string => text.replace(entry, changed);
+  // An outcome is one verdict, not an entry for each of several.
+  const verdict = typeof reply[first] === 'object' ? entry : text;
+  const withFirst = (changed: string): string => text.replace(verdict, changed);
   switch (behaviour) {
     case 'prose':
       return `I would give this a 2. ${text}`;
@@ -30,11 +32,11 @@ export function replyText(behaviour: StubBehaviour, body: string): string {
     case 'repeated_key':
       return `{${JSON.stringify(first)}:${entry},${text.slice(1)}`;
     case 'verdict_out_of_range':
-      return withFirst(entry.replace(VERDICT, '$1 7'));
+      return withFirst(verdict.replace(VERDICT, '$1 7'));
     case 'verdict_nan':
-      return withFirst(entry.replace(VERDICT, '$1 NaN'));
+      return withFirst(verdict.replace(VERDICT, '$1 NaN'));
     case 'verdict_as_text':
-      return withFirst(entry.replace(VERDICT, '$1 "2"'));
+      return withFirst(verdict.replace(VERDICT, '$1 "2"'));
     case 'verdict_missing':
       return withFirst(JSON.stringify({ reason: 'none' }));
     case 'fenced':
@@ -45,4 +47,4 @@ export function replyText(behaviour: StubBehaviour, body: string): string {
 }
 
 /** The first verdict of an entry: a score, a support level or a decision. */
-const VERDICT = /("(?:score|support|needs_citation)":)("[a-z]*"|[a-z]+|\d+)/;
+const VERDICT = /("(?:score|support|needs_citation|correct)":)("[a-z]*"|[a-z]+|\d+)/;

@@ -2,7 +2,7 @@
 import { exports } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { type Problem, problemSchema } from '../../src/schema/problem.ts';
-import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score-reply.ts';
 
 export const ORIGIN = 'https://citeward.test';
 
@@ -59,14 +59,29 @@ export async function wrongFields(reply: Response): Promise<string[]> {
   return (problem.errors ?? []).map(({ path }) => path);
 }
 
-/** The score of a reply with status 200. */
-export async function scoreOf(reply: Response): Promise<ScoreResponse> {
-  const text = await reply.text();
-  expect(reply.status, text).toBe(200);
-  return scoreResponseSchema.parse(JSON.parse(text));
+export type Family = ScoreResponse['family'];
+export type ScoreOf<F extends Family> = Extract<ScoreResponse, { family: F }>;
+export type RefinerScore = ScoreOf<'refiner'>;
+
+function isOf<F extends Family>(family: F, reply: ScoreResponse): reply is ScoreOf<F> {
+  return reply.family === family;
 }
 
-export async function score(body: unknown): Promise<ScoreResponse> {
+/** A reply with status 200, as the score of a family. */
+export async function familyScoreOf<F extends Family>(family: F, reply: Response): Promise<ScoreOf<F>> {
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  const parsed = scoreResponseSchema.parse(JSON.parse(text));
+  if (!isOf(family, parsed)) throw new Error(`a score of the family ${parsed.family}`);
+  return parsed;
+}
+
+/** The refiner's score of a reply with status 200. */
+export function scoreOf(reply: Response): Promise<RefinerScore> {
+  return familyScoreOf('refiner', reply);
+}
+
+export async function score(body: unknown): Promise<RefinerScore> {
   return scoreOf(await send(post('/v1/score', body)));
 }
 

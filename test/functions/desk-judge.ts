@@ -68,5 +68,5 @@ export function countingBackends(): Backends {
     slots: counting.slots,
     health: lexicalBackend.health,
   };
-  return { named: [backend], default: backend };
+  return { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
 }

@@ -109,7 +109,7 @@ describe.each(ROUTES)('body of %s', (path, good) => {
     const { tool_output: _, ...without } = good;
     expect(await wrongFields(await send(post(path, without)))).toEqual(['tool_output']);
     expect(await wrongFields(await send(post(path, { ...good, sources: [] })))).toEqual(['tool_output']);
-    expect(await wrongFields(await send(post(path, { ...without, response: 1, x: 2 })))).toEqual([
+    expect(await wrongFields(await send(post(path, { ...good, sources: [], response: 1, x: 2 })))).toEqual([
       'response',
       'x',
       'tool_output',
@@ -282,7 +282,8 @@ describe('POST /v1/score refuses', () => {
       await at({ question: '', judgments: 'maybe', replicate: -1, on_judge_failure: 0, finish_reason: 1 }),
     ).toEqual(['question', 'finish_reason', 'judgments', 'replicate', 'on_judge_failure']);
     expect(await at({ replicate: 0.5 })).toEqual(['replicate']);
-    expect(await at({ run: { id: 'r' }, explain: true, grammar: 'cite' })).toEqual(['run', 'explain', 'grammar']);
+    expect(await at({ run: { id: 'r' }, receipt: true, grammar: 'cite' })).toEqual(['run', 'receipt', 'grammar']);
+    expect(await at({ explain: true })).toEqual(['explain']);
   });
 
   it('a judge that is not configured, naming those that are', async () => {

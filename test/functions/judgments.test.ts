@@ -9,8 +9,7 @@ import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import { JUDGE_DESKS } from '../../src/limits.ts';
 import { judgmentSchema } from '../../src/schema/judgment.ts';
 import { importReportSchema, issuerKeysSchema } from '../../src/schema/judgment-files.ts';
-import type { ScoreResponse } from '../../src/schema/score.ts';
-import { ORIGIN, post, problemOf, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
+import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
 import { counting, countingBackends, resetCounting } from './desk-judge.ts';
 
 type KeySettings = { ISSUER_KEY?: string; ISSUER_KEYS_PREVIOUS?: string; TRUSTED_ISSUERS?: string };
@@ -57,7 +56,7 @@ function isolate(variables: Record<string, string> = {}): (request: Request) => 
   return async (request) => app.request(request, undefined, { ...env, ...variables });
 }
 
-async function score(body: unknown): Promise<ScoreResponse> {
+async function score(body: unknown): Promise<RefinerScore> {
   return scoreOf(await isolate()(post('/v1/score', body)));
 }
 
@@ -66,7 +65,7 @@ const GROUP = [0, 1, 2].map((sample) => ({
   response: ROLLOUT.response.replace('every summer', `in summer ${sample}`),
 }));
 
-function keysOf(scores: readonly ScoreResponse[]): string[] {
+function keysOf(scores: readonly RefinerScore[]): string[] {
   return scores.flatMap(({ judgments }) => judgments.flatMap(({ key }) => (key === null ? [] : [key])));
 }
 
@@ -106,12 +105,12 @@ beforeEach(async () => {
 });
 
 describe('"judgments": "only" after a scored set', () => {
-  async function replays(first: readonly ScoreResponse[]): Promise<void> {
+  async function replays(first: readonly RefinerScore[]): Promise<void> {
     resetCounting();
     for (const [position, rollout] of GROUP.entries()) {
       const again = await score({ ...rollout, judgments: 'only' });
       expect(Object.is(again.reward, first[position]?.reward)).toBe(true);
-      const steady = ({ judgments: _, ...rest }: ScoreResponse) => rest;
+      const steady = ({ judgments: _, ...rest }: RefinerScore) => rest;
       expect(JSON.stringify(steady(again))).toBe(JSON.stringify(first[position] && steady(first[position])));
       for (const { cached, stored } of again.judgments) expect([cached, stored]).toEqual([true, true]);
     }

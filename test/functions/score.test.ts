@@ -19,8 +19,8 @@ const BASE = 'refiner-gpt54-instance-rubric';
 describe('POST /v1/score', () => {
   it('gives a reward with all its parts', async () => {
     const scored = await score(rollout);
-    expect(scored).toMatchObject({ status: 'scored', reason: null, decided_by: 'components' });
-    expect(scored.recipe).toMatchObject({ name: BASE, family: 'refiner', reward_range: [0, 10] });
+    expect(scored).toMatchObject({ status: 'scored', reason: null, decided_by: 'components', family: 'refiner' });
+    expect(scored.recipe).toMatchObject({ name: BASE, reward_range: [0, 10] });
     const { rubric, citation } = scored.components;
     expect(scored.reward).toBeCloseTo((rubric.contribution ?? Number.NaN) + (citation.contribution ?? Number.NaN), 9);
     expect(scored.reward).toBeGreaterThan(0);

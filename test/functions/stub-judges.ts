@@ -61,7 +61,7 @@ function createStubBackends(): Backends {
     const judge = { ...backend.judge, judge: shortened(backend) };
     return { ...backend, judge };
   });
-  return { named: [...judges, lexicalBackend], default: null };
+  return { named: [...judges, lexicalBackend], default: null, sandbox: null, generators: { named: [], default: null } };
 }
 
 function shortened({ judge }: Backend): Backend['judge']['judge'] {

@@ -115,6 +115,44 @@ async function metric(name: string): Promise<number> {
   return Number(line.split(' ')[1]);
 }
 
+describe('an outcome judged by a real model server', () => {
+  const trace = {
+    recipe: 'longtrace-rl',
+    question: 'Which river flows through Bern?',
+    reference: 'the Aare',
+    entities: ['Aare', 'Rhine'],
+    response: '<think>It joins the Rhine.</think>The Aare.',
+    finish_reason: 'stop',
+  };
+
+  async function send(path: string, body: object): Promise<Response> {
+    const headers = { 'content-type': 'application/json' };
+    return fetch(`${worker.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  it('is a verdict on the final answer, stored and replayed', async () => {
+    const first = replySchema.parse(await (await send('/v1/score', trace)).json());
+    expect(first).toMatchObject({
+      status: 'scored',
+      judgments: [{ kind: 'outcome', cached: false, model: server.model }],
+    });
+    // A wrong answer earns nothing, a right one at least its outcome.
+    expect(first.reward === 0 || (first.reward ?? 0) >= 0.7).toBe(true);
+    const again = replySchema.parse(await (await send('/v1/score', { ...trace, judgments: 'only' })).json());
+    expect(again.reward).toBe(first.reward);
+  });
+
+  it('of a group is one call a sample, and none for equal samples', async () => {
+    const { response, finish_reason, ...shared } = trace;
+    const sample = (text: string) => ({ response: text, finish_reason });
+    const responses = [sample(response), sample('The Rhine.'), sample('The Rhine.')];
+    const reply = await send('/v1/groups', { ...shared, responses });
+    const group = z.object({ rewards: z.array(z.number()), members: z.array(replySchema) }).parse(await reply.json());
+    expect(group.rewards).toHaveLength(3);
+    expect(new Set(group.members.flatMap(({ judgments }) => judgments?.map(({ key }) => key) ?? [])).size).toBe(2);
+  });
+});
+
 describe('failures of a real model server are never a number', () => {
   it.each([
     ['wrong-key', 503, 'judge_unauthorized', false],

@@ -8,8 +8,9 @@ import { splitSentences } from '../../../src/citations/sentences.ts';
 import { parseSources } from '../../../src/citations/sources.ts';
 import { suspectedInjections } from '../../../src/evidence/injection.ts';
 
-const GROWTH = 8;
-const SLACK = 4;
+/** How many times longer the larger of two inputs is. */
+export const GROWTH = 8;
+export const SLACK = 4;
 
 const HOSTILE: Readonly<Record<string, string>> = {
   'a million <': '<',
@@ -18,6 +19,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'open quotes': '<snippet id="',
   'alternating open quotes': `<snippet id="<snippet id='`,
   'quoted tags': `<snippet a='<snippet ' `,
+  'typographic quotes': '<snippet id=“',
   'closing tags': '</snippet>',
   pairs: '<snippet id=S1>x</snippet>',
   commas: '<snippet id=,,,,,,,,,,>x</snippet>',
@@ -33,7 +35,8 @@ const HOSTILE: Readonly<Record<string, string>> = {
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 
-function fastestMilliseconds(work: () => void): number {
+/** The least of several runs. */
+export function fastestMilliseconds(work: () => void): number {
   let fastest = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 3; run++) {
     const started = performance.now();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateTokens, fitRequest } from '../../../src/judgments/budget.ts';
 import { judgePrompt } from '../../../src/judgments/prompt.ts';
-import type { JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
+import type { CitedRequest, RubricRequest } from '../../../src/judgments/types.ts';
 import { CITATIONS, RUBRIC } from './requests.ts';
 
 /** A source text of so many tokens, as estimated. */
@@ -16,7 +16,7 @@ function withSources(...tokens: readonly number[]): RubricRequest {
 }
 
 /** The budget that this request just fits into. */
-function costOf(request: JudgmentRequest): number {
+function costOf(request: CitedRequest): number {
   let low = 0;
   let high = 10_000_000;
   while (low < high) {
@@ -28,7 +28,7 @@ function costOf(request: JudgmentRequest): number {
   return low;
 }
 
-function kept(request: JudgmentRequest, budget: number, cited: readonly number[]): number[] {
+function kept(request: CitedRequest, budget: number, cited: readonly number[]): number[] {
   const fitted = fitRequest(request, budget, new Set(cited));
   if (!fitted.ok) throw new Error(fitted.failure.detail);
   return fitted.request.sources.map(({ text }) => text.length / 3);

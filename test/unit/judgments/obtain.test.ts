@@ -8,11 +8,16 @@ import type { Judge } from '../../../src/judgments/judge.ts';
 import { makeJudgment } from '../../../src/judgments/make.ts';
 import { type ObtainOptions, obtainJudgments, type WantedJudgment } from '../../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
-import type { Judgment, JudgmentRequest } from '../../../src/judgments/types.ts';
+import type { JudgedSource, Judgment, JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
 
 const SENTENCE = 'The river Aare is 288 kilometres long. ';
 
-const REQUEST: JudgmentRequest = {
+/** What a judge of cited answers was shown. */
+function sourcesOf(request: JudgmentRequest | undefined): readonly JudgedSource[] {
+  return request !== undefined && 'sources' in request ? request.sources : [];
+}
+
+const REQUEST: RubricRequest = {
   kind: 'rubric',
   question: 'How long is the Aare?',
   sources: [
@@ -78,9 +83,9 @@ describe('a judge of limited context', () => {
     for (const { source, kept_chars, chars } of cut.cuts) {
       expect(chars).toBe(3_900);
       expect(kept_chars).toBeLessThan(chars);
-      expect(seen[0]?.sources[source]?.text).toBe(REQUEST.sources[source]?.text.slice(0, kept_chars));
+      expect(sourcesOf(seen[0])[source]?.text).toBe(REQUEST.sources[source]?.text.slice(0, kept_chars));
     }
-    expect(seen[0]?.sources[1]).toEqual(REQUEST.sources[1]);
+    expect(sourcesOf(seen[0])[1]).toEqual(REQUEST.sources[1]);
     expect((await one(judge, { mode: 'skip' })).cuts).toEqual(cut.cuts);
     expect((await one(judge, { mode: 'skip' })).key).toBe(cut.key);
   });
@@ -122,7 +127,7 @@ describe('with a desk', () => {
         return new Map(found.map((judgment) => [judgment.key, { ok: true, judgment }]));
       },
     };
-    return { desk: { desk, class: 'batch' as const }, calls };
+    return { desk: { desk, class: 'batch' as const, takes: () => true }, calls };
   }
 
   it('never calls the judge itself, and passes on what the caller wants', async () => {
@@ -133,7 +138,7 @@ describe('with a desk', () => {
     expect(obtained).toMatchObject({ stored: true, outcome: { ok: true, cached: false } });
     expect(calls).toMatchObject([{ judge: 'small', class: 'batch', deadline_ms: 1_000, key: obtained.key }]);
     // The desk gets what the judge will see.
-    expect(calls[0]?.request.sources[2]?.text.length).toBe(obtained.cuts[0]?.kept_chars);
+    expect(sourcesOf(calls[0]?.request)[2]?.text.length).toBe(obtained.cuts[0]?.kept_chars);
     expect(seen).toEqual([]);
   });
 

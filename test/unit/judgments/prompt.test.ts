@@ -1,11 +1,11 @@
 /** Prompts: what a prefix cache may share, what is shown and what is not, and how long a reply may be. */
 import { describe, expect, it } from 'vitest';
 import { judgePrompt } from '../../../src/judgments/prompt.ts';
-import type { JudgmentRequest } from '../../../src/judgments/types.ts';
+import type { CitedRequest } from '../../../src/judgments/types.ts';
 import { CITATIONS, RUBRIC, SOURCES } from './requests.ts';
 
 /** The whole prompt as the template will see it, in bytes. */
-function bytesOf(request: JudgmentRequest): Uint8Array {
+function bytesOf(request: CitedRequest): Uint8Array {
   const { messages } = judgePrompt(request);
   return new TextEncoder().encode(messages.map(({ role, content }) => `${role}\n${content}`).join('\n'));
 }

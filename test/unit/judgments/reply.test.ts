@@ -1,7 +1,7 @@
 /** The strict reader: exactly what was asked for, in range, once, or nothing. */
 import { describe, expect, it } from 'vitest';
 import { readReply } from '../../../src/judgments/reply.ts';
-import type { JudgmentRequest } from '../../../src/judgments/types.ts';
+import type { CitedRequest } from '../../../src/judgments/types.ts';
 import { CITATIONS, RUBRIC } from './requests.ts';
 
 const RUBRIC_REPLY = { c1: { reason: 'It does.', score: 2 }, c2: { reason: 'It does not.', score: 0 } };
@@ -13,7 +13,7 @@ const CITATIONS_REPLY = {
 
 const SECRET = 'KANARIENVOGEL';
 
-function problemOf(request: JudgmentRequest, reply: unknown): string | null {
+function problemOf(request: CitedRequest, reply: unknown): string | null {
   const read = readReply(request, typeof reply === 'string' ? reply : JSON.stringify(reply));
   if (read.ok) return null;
   expect(read.detail).not.toContain(SECRET);

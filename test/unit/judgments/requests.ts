@@ -1,5 +1,5 @@
 /** Judgment requests for tests of the protocol: one small rollout, as its two requests. */
-import type { CitationsRequest, JudgedSource, RubricRequest } from '../../../src/judgments/types.ts';
+import type { CitationsRequest, JudgedSource, OutcomeRequest, RubricRequest } from '../../../src/judgments/types.ts';
 
 export const QUESTION = 'How long is the Aare, and where does it rise?';
 
@@ -28,4 +28,11 @@ export const CITATIONS: CitationsRequest = {
     { claim: 3, text: 'It rises in the Bernese Alps.', sources: [1, 0] },
   ],
   statements: [{ statement: 2, text: 'Thousands of swimmers float down it every summer.' }],
+};
+
+export const OUTCOME: OutcomeRequest = {
+  kind: 'outcome',
+  question: QUESTION,
+  reference: '288 kilometres; in the Bernese Alps',
+  answer: 'It is 288 km long and rises in the Bernese Alps.',
 };

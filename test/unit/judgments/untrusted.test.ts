@@ -1,13 +1,13 @@
 /** Injection attempts: wherever they are planted, the prompt keeps its structure, and they stay in their data block. */
 import { describe, expect, it } from 'vitest';
 import { judgePrompt, PROMPT_TEXTS } from '../../../src/judgments/prompt.ts';
-import type { JudgmentRequest } from '../../../src/judgments/types.ts';
+import type { CitedRequest } from '../../../src/judgments/types.ts';
 import { contentNonce, dataBlock, neutralise, neutraliseAttribute } from '../../../src/judgments/untrusted.ts';
 import { INJECTIONS } from './injections.ts';
 import { CITATIONS, RUBRIC } from './requests.ts';
 
 /** Every place of a request where somebody else's text stands, and how to plant some there. */
-const PLACES: Readonly<Record<string, (text: string) => JudgmentRequest>> = {
+const PLACES: Readonly<Record<string, (text: string) => CitedRequest>> = {
   question: (text) => ({ ...RUBRIC, question: text }),
   'source text': (text) => ({ ...CITATIONS, sources: CITATIONS.sources.map((source) => ({ ...source, text })) }),
   'source id': (text) => ({ ...RUBRIC, sources: RUBRIC.sources.map((source) => ({ ...source, id: text })) }),
@@ -51,11 +51,11 @@ function structureOf(
   }
 }
 
-function nonceOf({ question, sources }: JudgmentRequest): string {
+function nonceOf({ question, sources }: CitedRequest): string {
   return contentNonce([question, ...sources.map(({ id, text }) => `${id} ${text}`)]);
 }
 
-function userMessage(request: JudgmentRequest): string {
+function userMessage(request: CitedRequest): string {
   const [system, user] = judgePrompt(request).messages;
   expect(system.content).toBe(PROMPT_TEXTS.system);
   return user.content;

@@ -5,6 +5,10 @@
 import { describe, expect, it } from 'vitest';
 import { splitSentences } from '../../../src/citations/sentences.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
+import type { CriterionScore } from '../../../src/judgments/types.ts';
+import { rubricKey } from '../../../src/recipes/dr-tulu/exact/rubric-key.ts';
+import { rubricCriteria } from '../../../src/recipes/dr-tulu/exact/rubric-score.ts';
+import { finalReward, responseFacts } from '../../../src/recipes/dr-tulu/final-reward.ts';
 import {
   type CitationJudge,
   citationTerm,
@@ -12,13 +16,23 @@ import {
   searchTurnsTerm,
   validIdRatio,
 } from '../../../src/recipes/dr-tulu/reward-terms.ts';
+import { rubricTerm } from '../../../src/recipes/dr-tulu/rubric-term.ts';
 import {
   type CallForm,
   readCitedClaims,
   readQueries,
   readTranscript,
 } from '../../../src/recipes/dr-tulu/transcript.ts';
-import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
+import { type GoldenRow, goldenRows } from '../golden.ts';
+import {
+  agrees,
+  type CitationReply,
+  type CriterionReply,
+  paymentOf,
+  rubricSetOf,
+  text,
+  variantOf,
+} from './dr-tulu-rows.ts';
 
 const DIFFERS: Readonly<Record<string, string>> = {
   'dtf-s012': 'an element is found in any case',
@@ -84,18 +98,21 @@ const DIFFERS: Readonly<Record<string, string>> = {
   'dtc-s066': 'a reply without a known rating is a judge failure, and a failure is never a number',
   'dtc-s069': 'a reply without a known rating is a judge failure, and a failure is never a number',
   'dtc-s067': 'only the answer is scored',
+  'dtr-s018': 'a score outside the scale is a judge failure, and a failure is never a number',
+  'dtr-s019': 'a score that is not 0, 1 or 2 as a number is a judge failure, and a failure is never a number',
+  'dtr-s020': 'a reply without a score is a judge failure, and a failure is never a number',
+  'dtr-s021': 'a reply that is more than one object is a judge failure, and a failure is never a number',
+  'dtr-s022': 'a reply that is more than one object is a judge failure, and a failure is never a number',
+  'dtr-s023': 'a reply that is no object is a judge failure, and a failure is never a number',
+  'dtr-s033': 'one rating of 1 to 10 for the whole answer is no criterion score',
+  'dtr-s036': 'only the answer is scored',
+  'dtr-s038': 'search turns are paid without an answer too',
+  'dtr-s039': 'search turns are paid without an answer too',
 };
-
-type Reply = { kind: string; claim: string; reply: string | null };
 
 function callForm(name: unknown): CallForm | null {
   if (name === null || name === undefined) return 'search';
   return name === 'unified' || name === 'v20250824' ? name : null;
-}
-
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError(`expected text, got ${typeof value}`);
-  return value;
 }
 
 /** `[[Fully supported]]` and its like: the first bracketed word of a reply, or `null` where it is none of the words. */
@@ -114,7 +131,7 @@ function rating(reply: string | null | undefined, words: Readonly<Record<string,
   );
 }
 
-function judgeOf(replies: readonly Reply[]): CitationJudge {
+function judgeOf(replies: readonly CitationReply[]): CitationJudge {
   const find = (kind: string, claim: string) =>
     replies.find((reply) => reply.kind === kind && reply.claim === claim)?.reply;
   return {
@@ -137,7 +154,54 @@ function uncitedParts(parts: readonly string[], input: Readonly<Record<string, u
   return split.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** Our answer in the shape of the reference's. */
+/** A reply that is one object, alone or in a Markdown fence, with 0, 1 or 2 as its score. */
+function criterionScore(reply: string | null | undefined): CriterionScore | null {
+  let body = (reply ?? '').trim();
+  if (body.startsWith('```json') && body.endsWith('```')) body = body.slice('```json'.length, -'```'.length).trim();
+  if (!body.startsWith('{')) return null;
+  try {
+    const { score }: { score?: unknown } = JSON.parse(body);
+    return score === 0 || score === 1 || score === 2 ? score : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function rubricTermOf(input: GoldenRow['input'], replies: readonly CriterionReply[]): number | null {
+  const criteria = rubricCriteria(rubricSetOf(input), variantOf(input));
+  return rubricTerm(
+    criteria.map(({ criterion, weight }) => ({
+      weight,
+      score: criterionScore(replies.find((reply) => reply.criterion === criterion)?.reply),
+    })),
+  );
+}
+
+/** The part of the reference's answer that we have too: the totals by rubric type and by key are its logs. */
+function comparable({ fn, output }: GoldenRow): unknown {
+  switch (fn) {
+    case '_compute_rubric_scores_and_reward':
+      return (output as { overall: number }).overall;
+    case 'compute_weighted_rubric_reward_with_citation_and_format_reward': {
+      const { reward, log_values: log } = output as { reward: number; log_values: Record<string, unknown> };
+      return {
+        reward,
+        hasAnswer: log['format_correct_has_answer'] === 1,
+        terms: {
+          rubric: log['rubric_reward'],
+          citation: log['citation_reward'],
+          format: log['format_reward'],
+          searchTurns: log['num_search_turns_reward'],
+        },
+      };
+    }
+    default:
+      return output;
+  }
+}
+
+/** Our answer in the shape of `comparable`. */
 function ours({ fn, input }: GoldenRow): unknown {
   switch (fn) {
     case 'extract_answer_context_citations': {
@@ -179,44 +243,47 @@ function ours({ fn, input }: GoldenRow): unknown {
     case 'score_in_context_citations': {
       const citations = Object.entries(input['citations'] as Record<string, string>);
       const sources = sourcesFromList(citations.map(([id, source]) => ({ id, text: source })));
-      return citationTerm(text(input['response']), sources, judgeOf(input['judge'] as Reply[]));
+      return citationTerm(text(input['response']), sources, judgeOf(input['judge'] as CitationReply[]));
+    }
+    case 'create_rubric_key':
+      return rubricKey(text(input['question']), input['rubric'] as Parameters<typeof rubricKey>[1]);
+    case '_compute_rubric_scores_and_reward':
+      return rubricTermOf(input, input['judge'] as CriterionReply[]);
+    case 'compute_weighted_rubric_reward_with_citation_and_format_reward': {
+      const form = callForm(input['mcp_parser_name']);
+      if (form === null) return { error: 'ValueError' };
+      const response = text(input['response']);
+      const facts = responseFacts(response, form);
+      const { sources } = readTranscript(response);
+      const payment = paymentOf(input);
+      const citation =
+        sources === null || payment.shares.citation === 0
+          ? 0
+          : citationTerm(response, sources, judgeOf(input['citation_judge'] as CitationReply[]));
+      const rubric = rubricTermOf(input, input['rubric_judge'] as CriterionReply[]);
+      return { ...finalReward(facts, { rubric, citation }, payment), hasAnswer: facts.hasAnswer };
     }
     default:
       throw new Error(`no function ${fn}`);
   }
 }
 
-function agrees(actual: unknown, expected: unknown): boolean {
-  if (typeof actual === 'number' && typeof expected === 'number') {
-    return Math.abs(actual - expected) <= GOLDEN_TOLERANCE;
-  }
-  if (Array.isArray(actual) && Array.isArray(expected)) {
-    return actual.length === expected.length && actual.every((item, n) => agrees(item, expected[n]));
-  }
-  if (typeof actual === 'object' && typeof expected === 'object' && actual !== null && expected !== null) {
-    const [left, right] = [new Map(Object.entries(actual)), new Map(Object.entries(expected))];
-    return (
-      left.size === right.size && [...left].every(([name, value]) => right.has(name) && agrees(value, right.get(name)))
-    );
-  }
-  return actual === expected;
-}
+const FILES = ['dr-tulu-format.jsonl', 'dr-tulu-citations.jsonl', 'dr-tulu-rubrics.jsonl'] as const;
 
-describe.each(['dr-tulu-format.jsonl', 'dr-tulu-citations.jsonl'])('%s', (file) => {
+describe.each(FILES)('%s', (file) => {
   it.each(goldenRows(file).map((row) => [row.id, row] as const))('%s', (id, row) => {
     const actual = ours(row);
+    const expected = comparable(row);
     const reason = DIFFERS[id];
     if (reason === undefined) {
-      if (!agrees(actual, row.output)) expect(actual, row.note).toEqual(row.output);
+      if (!agrees(actual, expected)) expect(actual, row.note).toEqual(expected);
     } else {
-      expect(agrees(actual, row.output), `${id} is listed as differing (${reason}) but agrees`).toBe(false);
+      expect(agrees(actual, expected), `${id} is listed as differing (${reason}) but agrees`).toBe(false);
     }
   });
 });
 
 it('lists only rows that exist', () => {
-  const ids = new Set(
-    [...goldenRows('dr-tulu-format.jsonl'), ...goldenRows('dr-tulu-citations.jsonl')].map((row) => row.id),
-  );
+  const ids = new Set(FILES.flatMap((file) => goldenRows(file)).map((row) => row.id));
   expect(Object.keys(DIFFERS).filter((id) => !ids.has(id))).toEqual([]);
 });

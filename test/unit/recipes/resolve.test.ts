@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REFINER_RECIPES } from '../../../src/recipes/refiner.ts';
+import { RECIPES } from '../../../src/recipes/families.ts';
 import { RECIPE_NAMES, resolveRecipe } from '../../../src/recipes/resolve.ts';
 
 async function digestOf(input: Parameters<typeof resolveRecipe>[0]): Promise<string> {
@@ -12,7 +12,7 @@ describe('resolveRecipe', () => {
   it('gives one digest to one recipe, however it is written', async () => {
     for (const name of RECIPE_NAMES) {
       const named = await digestOf(name);
-      const whole = REFINER_RECIPES[name];
+      const whole = RECIPES[name];
       expect(await digestOf({ base: name })).toBe(named);
       expect(await digestOf({ ...whole })).toBe(named);
       expect(await digestOf(Object.fromEntries(Object.entries(whole).reverse()))).toBe(named);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { REFINER_RECIPES, type RefinerRecipe, refinerRecipeSchema } from '../../../src/recipes/refiner.ts';
-import { compose } from '../../../src/rewards/compose.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/rewards/facts.ts';
+import { composeRefiner } from '../../../src/rewards/refiner/compose.ts';
 import { GOLDEN_TOLERANCE, goldenRows } from '../golden.ts';
 
 type GoldenInput = {
@@ -46,7 +46,7 @@ describe('compose reproduces refiner.jsonl', () => {
       citation: { status: 'scored', observed: input.facts.statements ?? [] },
     };
     const recipe = refinerRecipeSchema.parse({ ...REFINER_RECIPES['refiner-gpt54-instance-rubric'], ...input.recipe });
-    const score = compose(facts, recipe);
+    const score = composeRefiner(facts, recipe);
     expect(score.status).toBe(output.status);
     closeTo(score.base, output.base, 'base');
     closeTo(score.reward, output.reward, 'reward');

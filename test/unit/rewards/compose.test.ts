@@ -6,8 +6,8 @@ import {
   refinerRecipeSchema,
   refinerRewardRange,
 } from '../../../src/recipes/refiner.ts';
-import { compose, neededJudgments } from '../../../src/rewards/compose.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/rewards/facts.ts';
+import { composeRefiner, neededJudgments } from '../../../src/rewards/refiner/compose.ts';
 
 const BASE = REFINER_RECIPES['refiner-gpt54-instance-rubric'];
 
@@ -71,7 +71,7 @@ describe('compose on any facts and recipe', () => {
   it('gives a reward within the published range, or null with a reason', () => {
     fc.assert(
       fc.property(facts, recipe, (observed, chosen) => {
-        const score = compose(observed, chosen);
+        const score = composeRefiner(observed, chosen);
         const [least, most] = refinerRewardRange(chosen);
         if (score.reward === null) {
           expect(score.status).toBe('unscored');
@@ -88,7 +88,7 @@ describe('compose on any facts and recipe', () => {
   it('gives contributions that add up to the reward', () => {
     fc.assert(
       fc.property(facts, recipe, (observed, chosen) => {
-        const { reward, decided_by, components } = compose(observed, chosen);
+        const { reward, decided_by, components } = composeRefiner(observed, chosen);
         if (reward === null || decided_by !== 'components') return;
         const parts = [components.rubric, components.citation, components.format].map((part) => part.contribution);
         const sum = parts.reduce<number>((total, part) => total + (part ?? 0), 0);
@@ -101,8 +101,8 @@ describe('compose on any facts and recipe', () => {
     fc.assert(
       fc.property(facts, recipe, fc.constantFrom('rubric', 'citation'), (observed, chosen, part) => {
         const failed: RefinerFacts = { ...observed, [part]: { status: 'unscored', reason: 'judge_unconfigured' } };
-        const whole = compose(observed, chosen);
-        const score = compose(failed, chosen);
+        const whole = composeRefiner(observed, chosen);
+        const score = composeRefiner(failed, chosen);
         if (neededJudgments(observed, chosen).includes(part)) {
           expect(score.reward).toBeNull();
           expect(['judge_unconfigured', 'nothing_to_score']).toContain(score.reason);
@@ -117,7 +117,7 @@ describe('compose on any facts and recipe', () => {
     fc.assert(
       fc.property(facts, recipe, (observed, chosen) => {
         const again: RefinerFacts = JSON.parse(JSON.stringify(observed));
-        expect(JSON.stringify(compose(again, chosen))).toBe(JSON.stringify(compose(observed, chosen)));
+        expect(JSON.stringify(composeRefiner(again, chosen))).toBe(JSON.stringify(composeRefiner(observed, chosen)));
       }),
     );
   });
@@ -142,26 +142,26 @@ const SCORED: RefinerFacts = {
 describe('compose fields', () => {
   it('mode decides which format counts, under the gate only', () => {
     const gated: RefinerRecipe = { ...BASE, gate_judge_score_with_format_bonus: true };
-    expect(compose(SCORED, { ...gated, mode: 'full' }).components.rubric.value).toBe(0.5);
-    expect(compose(SCORED, { ...gated, mode: 'answer_only' }).components.rubric.value).toBe(0);
-    expect(compose(SCORED, { ...BASE, mode: 'answer_only' }).components.rubric.value).toBe(0.5);
+    expect(composeRefiner(SCORED, { ...gated, mode: 'full' }).components.rubric.value).toBe(0.5);
+    expect(composeRefiner(SCORED, { ...gated, mode: 'answer_only' }).components.rubric.value).toBe(0);
+    expect(composeRefiner(SCORED, { ...BASE, mode: 'answer_only' }).components.rubric.value).toBe(0.5);
   });
 
   it('instance_rubrics_only equals facts that hold no static criteria', () => {
     const own =
       SCORED.rubric.status === 'scored' ? SCORED.rubric.observed.filter((one) => one.origin === 'instance') : [];
     const without: RefinerFacts = { ...SCORED, rubric: { status: 'scored', observed: own } };
-    expect(compose(SCORED, { ...BASE, instance_rubrics_only: true })).toEqual(compose(without, BASE));
+    expect(composeRefiner(SCORED, { ...BASE, instance_rubrics_only: true })).toEqual(composeRefiner(without, BASE));
   });
 
   it('unverified_quote zeroes the support of a claim whose quote was made up', () => {
-    expect(compose(SCORED, BASE).details.citation_recall).toBe(1);
-    expect(compose(SCORED, { ...BASE, unverified_quote: 'zero' }).details.citation_recall).toBe(0);
+    expect(composeRefiner(SCORED, BASE).details.citation_recall).toBe(1);
+    expect(composeRefiner(SCORED, { ...BASE, unverified_quote: 'zero' }).details.citation_recall).toBe(0);
   });
 
   it('drop with nothing else of weight leaves nothing to score', () => {
     const nothingCited: RefinerFacts = { ...SCORED, citation: { status: 'scored', observed: [] } };
-    const score = compose(nothingCited, { ...BASE, citation_weight: 1, citation_not_applicable: 'drop' });
+    const score = composeRefiner(nothingCited, { ...BASE, citation_weight: 1, citation_not_applicable: 'drop' });
     expect(score).toMatchObject({ reward: null, status: 'unscored', reason: 'nothing_to_score' });
   });
 });

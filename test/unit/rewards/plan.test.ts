@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REFINER_RECIPES, type RefinerRecipe } from '../../../src/recipes/refiner.ts';
-import { plan, type RefinerPlan } from '../../../src/rewards/plan.ts';
+import { planRefiner, type RefinerPlan } from '../../../src/rewards/refiner/plan.ts';
 import type { Rollout } from '../../../src/rewards/rollout.ts';
 import { STATIC_V3 } from '../../../src/rubrics/static-v3.ts';
 
@@ -18,7 +18,7 @@ const ROLLOUT: Rollout = {
 };
 
 function planned(response: string, recipe: RefinerRecipe = RECIPE, measureAll = false): RefinerPlan {
-  const result = plan({ ...ROLLOUT, response }, recipe, { measureAll });
+  const result = planRefiner({ ...ROLLOUT, response }, recipe, { measureAll });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.plan;
 }
@@ -91,7 +91,7 @@ describe('problems are named', () => {
     ['weights that are all zero', { positive_rubrics: [{ description: 'x', weight: 0 }] }, {}, 'positive_rubrics'],
     ['no finish_reason under a penalty', {}, { non_stop_penalty: { enabled: true, value: -1 } }, 'finish_reason'],
   ])('%s', (_what, change, fields, field) => {
-    const result = plan({ ...ROLLOUT, ...change }, { ...RECIPE, ...fields });
+    const result = planRefiner({ ...ROLLOUT, ...change }, { ...RECIPE, ...fields });
     expect(result).toMatchObject({ ok: false, problems: [{ path: [field] }] });
   });
 });

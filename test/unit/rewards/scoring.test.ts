@@ -7,7 +7,7 @@ import type { JudgeFailure, JudgmentRequest } from '../../../src/judgments/types
 import { type RecipeInput, resolveRecipe } from '../../../src/recipes/resolve.ts';
 import type { Rollout } from '../../../src/rewards/rollout.ts';
 import { type ScoringResult, scoreRollout } from '../../../src/rewards/scoring.ts';
-import { scoreResponseSchema } from '../../../src/schema/score.ts';
+import { scoreResponseSchema } from '../../../src/schema/score-reply.ts';
 
 const ROLLOUT: Rollout = {
   question: 'How long is the Aare?',
@@ -129,7 +129,9 @@ describe('scoreRollout', () => {
           verdicts:
             verdicts.kind === 'rubric'
               ? { ...verdicts, criteria: [...verdicts.criteria].reverse() }
-              : { ...verdicts, claims: verdicts.claims.map((claim) => ({ ...claim, relevant: [] })) },
+              : verdicts.kind === 'citations'
+                ? { ...verdicts, claims: verdicts.claims.map((claim) => ({ ...claim, relevant: [] })) }
+                : verdicts,
           usage: null,
         };
       },

@@ -1,0 +1,109 @@
+/**
+ * The files of a batch onto the disk. Each is written beside its place and moved there when it is whole, so that what stands
+ * under a result's name is the result; its lines are counted on the way.
+ */
+import { rename, rm } from 'node:fs/promises';
+import type { Client } from '../../clients/typescript/client.ts';
+import { reasonOf } from '../../clients/typescript/transport.ts';
+import { LineSplitter } from '../../src/batches/lines.ts';
+import type { BatchReply } from '../../src/schema/batches.ts';
+import type { FileReply } from '../../src/schema/files.ts';
+import { RunError } from '../command.ts';
+import { type LiveLine, sizeText } from '../output/progress.ts';
+import { runErrorOf } from '../remote/failures.ts';
+import { LineFile } from './line-file.ts';
+import type { ResultPaths } from './paths.ts';
+import { MAX_RESULT_LINE_BYTES, readResultLine } from './result-lines.ts';
+import type { BatchTally } from './tally.ts';
+
+export type Download = {
+  readonly client: Client;
+  readonly batch: BatchReply;
+  readonly paths: ResultPaths;
+  readonly tally: BatchTally;
+  readonly line: LiveLine;
+};
+
+/** Fetches both files, those that there are. @throws RunError if one cannot be had whole: then neither is there. */
+export async function downloadResults({ client, batch, paths, tally, line }: Download): Promise<void> {
+  const wanted = [
+    { id: batch.output_file_id, path: paths.output },
+    { id: batch.error_file_id, path: paths.errors },
+  ];
+  try {
+    for (const { id, path } of wanted) {
+      if (id !== null) await downloadFile(client, id, path, tally, line);
+    }
+    const { completed, failed } = batch.request_counts;
+    if (tally.done !== completed || tally.failed !== failed) {
+      throw new RunError(
+        `the files hold ${tally.done} results and ${tally.failed} failed lines, but the batch has ${completed} and ${failed}`,
+      );
+    }
+    for (const { id, path } of wanted) {
+      // With --force, what is there of another batch goes also where this one has nothing to put.
+      if (id === null) await rm(path, { force: true });
+      else await rename(partOf(path), path);
+    }
+  } finally {
+    for (const { path } of wanted) await rm(partOf(path), { force: true });
+  }
+}
+
+function partOf(path: string): string {
+  return `${path}.partial`;
+}
+
+async function downloadFile(
+  client: Client,
+  id: string,
+  path: string,
+  tally: BatchTally,
+  line: LiveLine,
+): Promise<void> {
+  const described = await client.files.retrieve(id);
+  if (!described.ok) throw runErrorOf(described.failure);
+  const content = await client.files.content(id);
+  if (!content.ok) throw runErrorOf(content.failure);
+  const file = new LineFile(partOf(path), 'w');
+  const splitter = new LineSplitter(MAX_RESULT_LINE_BYTES);
+  const count = (bytes: Uint8Array | null): void => {
+    const result = readResultLine(bytes);
+    if (result === null) throw new RunError(`${described.body.filename} is not as this version expects`);
+    tally.add(result);
+  };
+  try {
+    for await (const chunk of chunksOf(content.body)) {
+      await file.write(chunk);
+      for (const { bytes } of splitter.push(chunk)) count(bytes);
+      line.update(() => receivedText(described.body, file.bytes));
+    }
+    for (const { bytes } of splitter.finish()) count(bytes);
+  } finally {
+    await file.close();
+    line.clear();
+  }
+  if (file.bytes === described.body.bytes) return;
+  throw new RunError(`the download broke off: ${file.bytes} of ${described.body.bytes} bytes came`, 'Try again.');
+}
+
+function receivedText({ filename, bytes }: FileReply, received: number): string {
+  const share = bytes === 0 ? 100 : Math.floor((100 * received) / bytes);
+  return `${filename}  ${sizeText(received)} of ${sizeText(bytes)}  ${share}%`;
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw new RunError(`the download broke off: ${reasonOf(error)}`, 'Try again.');
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Left early: the rest is not wanted.
+    reader.cancel().catch(() => undefined);
+  }
+}

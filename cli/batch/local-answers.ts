@@ -1,0 +1,116 @@
+/**
+ * What becomes of one request of a batch in this process: the same as at a Worker whose only judge is the lexical one and
+ * that has no sandbox (functions/batches/requests.ts).
+ */
+import type * as z from 'zod';
+import type { LineResult } from '../../src/batches/output.ts';
+import type { InputProblem } from '../../src/input-problem.ts';
+import type { JudgeFailure } from '../../src/judgments/types.ts';
+import { type ResolvedRecipe, resolveRecipe } from '../../src/recipes/resolve.ts';
+import { scoreGroup, scoreRollout } from '../../src/rewards/scoring.ts';
+import type { BatchEndpoint } from '../../src/schema/batches.ts';
+import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/schema/groups.ts';
+import { problemsOfIssues } from '../../src/schema/issues.ts';
+import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
+import { verifyRequestSchema } from '../../src/schema/verify.ts';
+import { verifyRequested } from '../../src/verify-requested.ts';
+import { type LocalJudging, localJudging, namesAnotherJudge } from '../local/lexical.ts';
+import { type LocalFailure, localProblem } from './local-problems.ts';
+
+/** Answers one body. @param requestId what a problem names. */
+export type LocalAnswers = (endpoint: BatchEndpoint, body: unknown, requestId: string) => Promise<LineResult>;
+
+type Outcome = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly failure: LocalFailure };
+
+export function localAnswers(): LocalAnswers {
+  const judging = localJudging();
+  return async (endpoint, body, requestId) => {
+    const outcome = await answer(endpoint, body, judging);
+    return outcome.ok ? outcome : { ok: false, problem: localProblem(outcome.failure, requestId) };
+  };
+}
+
+async function answer(endpoint: BatchEndpoint, body: unknown, judging: LocalJudging): Promise<Outcome> {
+  switch (endpoint) {
+    case '/v1/score': {
+      const read = parse(scoreRequestSchema, body);
+      return read.ok ? score(read.request, judging) : read;
+    }
+    case '/v1/groups': {
+      const read = parse(groupRequestSchema, body);
+      return read.ok ? group(read.request, judging) : read;
+    }
+    case '/v1/verify': {
+      const read = parse(verifyRequestSchema, body);
+      if (!read.ok) return read;
+      const result = verifyRequested(read.request, 'lexical');
+      return result.ok ? { ok: true, body: result.verification } : invalid(result.problems);
+    }
+  }
+}
+
+async function score(request: ScoreRequest, judging: LocalJudging): Promise<Outcome> {
+  const ready = await recipeOf(request);
+  if (!ready.ok) return ready;
+  const asked = { rollout: requestedRollout(request), recipe: ready.recipe, plan: { explain: request.explain } };
+  const result = await scoreRollout(asked, judging(request));
+  if (result.status !== 'done') return undone(result);
+  return failed(request, result.failure) ?? { ok: true, body: result.reply };
+}
+
+async function group(request: GroupRequest, judging: LocalJudging): Promise<Outcome> {
+  const ready = await recipeOf(request);
+  if (!ready.ok) return ready;
+  const asked = { rollouts: groupRollouts(request), recipe: ready.recipe, plan: { explain: request.explain } };
+  const result = await scoreGroup(asked, judging(request));
+  if (result.status !== 'done') return undone(result);
+  const { members } = result;
+  const failure = members.find((member) => member.failure !== null)?.failure ?? null;
+  const lost = failed(request, failure);
+  if (lost !== null) return lost;
+  const reply = groupReplyOf(
+    request,
+    members.map((member) => member.reply),
+  );
+  return reply.ok ? { ok: true, body: reply.reply } : invalid(reply.problems);
+}
+
+type Ready =
+  | { readonly ok: true; readonly recipe: ResolvedRecipe }
+  | { readonly ok: false; readonly failure: LocalFailure };
+
+async function recipeOf({ recipe, judge }: Pick<ScoreRequest, 'recipe' | 'judge'>): Promise<Ready> {
+  const resolved = await resolveRecipe(recipe);
+  if (!resolved.ok) return invalid(resolved.problems);
+  if (!namesAnotherJudge(judge)) return { ok: true, recipe: resolved.resolved };
+  return { ok: false, failure: { reason: 'judge_unknown' } };
+}
+
+/** What a judgment that could not be had makes of the request; `null` = nothing failed, or the reward may be `null`. */
+function failed(
+  { on_judge_failure }: Pick<ScoreRequest, 'on_judge_failure'>,
+  failure: JudgeFailure | null,
+): Outcome | null {
+  if (failure === null || on_judge_failure === 'null') return null;
+  return { ok: false, failure: { reason: 'judgment_failed', failure } };
+}
+
+function undone(result: Exclude<Awaited<ReturnType<typeof scoreRollout>>, { status: 'done' }>): Outcome {
+  switch (result.status) {
+    case 'invalid':
+      return invalid(result.problems);
+    case 'missing':
+      return { ok: false, failure: { reason: 'judgment_missing', missing: result.judgments } };
+  }
+}
+
+type Parsed<T> = { readonly ok: true; readonly request: T } | { readonly ok: false; readonly failure: LocalFailure };
+
+function parse<S extends z.ZodType>(schema: S, body: unknown): Parsed<z.output<S>> {
+  const parsed = schema.safeParse(body);
+  return parsed.success ? { ok: true, request: parsed.data } : invalid(problemsOfIssues(parsed.error.issues, body));
+}
+
+function invalid(problems: readonly InputProblem[]): { readonly ok: false; readonly failure: LocalFailure } {
+  return { ok: false, failure: { reason: 'input_invalid', problems } };
+}

@@ -1,0 +1,36 @@
+"""Citeward's HTTP scoring as a Python client and as the reward function of four trainers.
+
+``citeward.client`` talks to the Worker; ``citeward.verl``, ``citeward.trl``, ``citeward.open_instruct`` and
+``citeward.slime`` each speak the contract of one trainer. Standard library only. A reward is a finite float; what could
+not be determined is an exception, ``None`` or a masked sample, never a number.
+"""
+
+from citeward.client import Client
+from citeward.errors import (
+    BadRequest,
+    CitewardError,
+    FieldProblem,
+    Misconfigured,
+    Unauthorized,
+    UnexpectedReply,
+    Unscored,
+)
+from citeward.replies import Advantage, GroupScore, Score
+from citeward.settings import Settings
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Advantage",
+    "BadRequest",
+    "CitewardError",
+    "Client",
+    "FieldProblem",
+    "GroupScore",
+    "Misconfigured",
+    "Score",
+    "Settings",
+    "Unauthorized",
+    "UnexpectedReply",
+    "Unscored",
+]

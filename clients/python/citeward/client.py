@@ -1,0 +1,173 @@
+"""A client of one Citeward deployment: scores rollouts, alone, in batches and as groups."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from citeward.errors import BadRequest, Misconfigured, Unscored
+from citeward.replies import GroupScore, Score, group_of, score_of
+from citeward.settings import Judge, Recipe, Settings
+from citeward.transport import Outcome, Transport, encoded
+
+
+class Client:
+    """Scores rollouts over HTTP.
+
+    Thread-safe, but not to be carried over a fork (``shared_client`` gives each process its own). Connections are kept
+    open and reused; at most ``max_connections`` requests are under way at a time, and further ones wait their turn.
+    Settings that are not given come from the environment (``citeward.settings``).
+
+    A sample takes at most ``deadline_s`` seconds from when its turn comes, retries included: a batch of n samples takes
+    at most ``ceil(n / max_connections) * deadline_s``.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        recipe: Recipe | None = None,
+        judge: Judge | None = None,
+        deadline_s: float | None = None,
+        max_connections: int | None = None,
+        attempt_timeout_s: float | None = None,
+        *,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = settings or Settings.of(
+            url=url,
+            api_key=api_key,
+            recipe=recipe,
+            judge=judge,
+            deadline_s=deadline_s,
+            max_connections=max_connections,
+            attempt_timeout_s=attempt_timeout_s,
+        )
+        self._transport = Transport(self.settings)
+        self._threads: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Client({self.settings!r})"
+
+    def score(self, fields: Mapping[str, Any]) -> Score:
+        """Scores one rollout.
+
+        Args:
+            fields: the fields of ``POST /v1/score``: ``question``, ``response``, ``tool_output`` or ``sources``,
+                ``positive_rubrics``, ... ``recipe`` and ``judge`` in them go before those of the settings.
+
+        Raises:
+            Unscored: the reward could not be determined.
+            CitewardError: the request, the key or a setting is wrong (``citeward.errors``).
+        """
+        return score_of(self._post("/v1/score", fields))
+
+    def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score | Unscored]:
+        """Scores rollouts at the same time; what could not be scored stands in its place as ``Unscored``.
+
+        Raises:
+            CitewardError: a row, the key or a setting is wrong; rows that have not begun by then are not sent.
+                ``BadRequest.row`` says which row it was.
+        """
+        futures = self._submit(rows)
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    async def score_async(self, fields: Mapping[str, Any]) -> Score:
+        """``score`` without blocking the event loop; of any loop, as it runs in this client's threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool(), self.score, fields)
+
+    async def score_many_async(self, rows: Sequence[Mapping[str, Any]]) -> list[Score | Unscored]:
+        """``score_many`` without blocking the event loop."""
+        futures = self._submit(rows)
+        try:
+            return list(await asyncio.gather(*map(asyncio.wrap_future, futures)))
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def group(
+        self,
+        fields: Mapping[str, Any],
+        responses: Sequence[str | Mapping[str, Any]],
+        advantages: str | Mapping[str, Any] | None = None,
+    ) -> GroupScore:
+        """Scores the responses to one question together (``POST /v1/groups``).
+
+        Args:
+            fields: what the responses share: the fields of ``score`` but those that each response has of its own.
+            responses: texts, or ``{response, finish_reason?, reasoning?, num_turns?, response_tokens?}``.
+            advantages: the trainer whose advantages are wanted, by name (``slime``, ...), or a rule of its own as
+                an object; ``None`` = the Worker's default.
+
+        Raises:
+            CitewardError: the group could not be scored. One lost judgment masks one member and raises nothing.
+        """
+        body: dict[str, Any] = {**fields, "responses": [r if isinstance(r, str) else dict(r) for r in responses]}
+        if advantages is not None:
+            body["advantages"] = advantages
+        return group_of(self._post("/v1/groups", body), len(responses))
+
+    def close(self) -> None:
+        """Ends the threads and closes the connections."""
+        with self._lock:
+            threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=True)
+        self._transport.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _post(self, path: str, fields: Mapping[str, Any]) -> Outcome:
+        body = {**self.settings.request_fields(), **fields}
+        if "recipe" not in body:
+            raise Misconfigured("no recipe: pass recipe= or set CITEWARD_RECIPE")
+        try:
+            data = encoded(body)
+        except (TypeError, ValueError) as error:
+            raise BadRequest(f"the request has no JSON: {error}") from None
+        return self._transport.post(path, data)
+
+    def _submit(self, rows: Sequence[Mapping[str, Any]]) -> list[Future[Score | Unscored]]:
+        pool = self._pool()
+        return [pool.submit(self._score_row, position, row) for position, row in enumerate(rows)]
+
+    def _score_row(self, position: int, row: Mapping[str, Any]) -> Score | Unscored:
+        try:
+            return self.score(row)
+        except Unscored as unscored:
+            return unscored
+        except BadRequest as error:
+            error.row = position
+            raise
+
+    def _pool(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(self.settings.max_connections, thread_name_prefix="citeward")
+            return self._threads
+
+
+_shared: dict[tuple[int, Settings], Client] = {}
+_shared_lock = threading.Lock()
+
+
+def shared_client(settings: Settings) -> Client:
+    """The client of these settings in this process; made on first use, so that a fork gets its own."""
+    with _shared_lock:
+        client = _shared.get((os.getpid(), settings))
+        if client is None:
+            client = _shared[(os.getpid(), settings)] = Client(settings=settings)
+        return client

@@ -1,0 +1,151 @@
+"""From a trainer's row to the fields of a request.
+
+Trainers carry one opaque label a row. It holds the fields of ``POST /v1/score`` as a mapping or as JSON text; what
+comes out of Parquet or Arrow (numpy arrays and scalars, ``None`` for what a row lacks) is brought into plain JSON. Only
+the trainer says what the response was.
+"""
+
+from __future__ import annotations
+
+import json
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
+
+from citeward.errors import BadRequest, FieldProblem
+
+#: The fields that a row may carry.
+ROW_FIELDS = (
+    "question",
+    "tool_output",
+    "sources",
+    "reasoning",
+    "positive_rubrics",
+    "negative_rubrics",
+    "rubrics",
+    "reference",
+    "entities",
+    "useful_chunks",
+    "tests",
+    "finish_reason",
+    "num_turns",
+    "response_tokens",
+)
+
+#: A completion as trainers hand it over: a text, or a list of chat messages.
+Completion = Union[str, Sequence[Mapping[str, Any]]]
+
+
+def is_object(value: Any) -> bool:
+    """Whether a label can carry fields: a mapping, or text that begins like a JSON object."""
+    return isinstance(value, Mapping) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
+def read_object(value: Any, where: str) -> dict[str, Any]:
+    """The fields in a label.
+
+    Args:
+        value: a mapping or the JSON text of an object.
+        where: what the trainer calls it, for messages.
+
+    Raises:
+        BadRequest: it is neither, or it holds fields that no row may carry. A typo must not pass silently.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise _problem(where, f"expected a JSON object; {error}") from None
+    if not isinstance(value, Mapping):
+        raise _problem(where, f"expected a mapping or the JSON text of an object, got {type(value).__name__}")
+    fields = {name: plain(entry, f"{where}.{name}") for name, entry in value.items() if entry is not None}
+    unknown = [name for name in fields if name not in ROW_FIELDS]
+    if unknown:
+        expected = f"unknown field; a row may carry {', '.join(ROW_FIELDS)}"
+        raise BadRequest("unknown fields", fields=[FieldProblem(f"{where}.{name}", expected) for name in unknown])
+    return fields
+
+
+def merged(parts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """One row of several places.
+
+    What a recipe needs is for the Worker to say: it refuses a row that lacks it, naming every missing field.
+
+    Args:
+        parts: where it stands, and the fields that stand there.
+
+    Raises:
+        BadRequest: a field stands in two places with different values, or there is none.
+    """
+    row: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for where, fields in parts:
+        for name, value in fields.items():
+            if name in row and row[name] != value:
+                raise _problem(f"{where}.{name}", f"differs from {origin[name]}.{name}")
+            row[name], origin[name] = value, where
+    if not row:
+        raise _problem("row", "it carries no fields; which ones a recipe needs is in the deployment's /openapi.json")
+    if "tool_output" in row and "sources" in row:
+        raise _problem("tool_output", "give exactly one of tool_output and sources")
+    return row
+
+
+def response_text(completion: Completion) -> str:
+    """What the policy wrote: the text itself, or the content of the last assistant message.
+
+    Of content in parts, the text parts; no content is an empty response.
+
+    Raises:
+        BadRequest: there is no assistant message, or its content is no text.
+    """
+    if isinstance(completion, str):
+        return completion
+    if isinstance(completion, Sequence):
+        for message in reversed(completion):
+            if isinstance(message, Mapping) and message.get("role") == "assistant":
+                return _content_text(message.get("content"))
+    raise _problem("completion", "expected a text or chat messages with one of the assistant")
+
+
+def plain(value: Any, where: str) -> Any:
+    """A value as plain JSON; ``None`` entries of mappings are left out.
+
+    Raises:
+        BadRequest: it has no JSON.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry, f"{where}.{name}") for name, entry in value.items() if entry is not None}
+    if hasattr(value, "tolist"):
+        # A numpy array or scalar.
+        return plain(value.tolist(), where)
+    if isinstance(value, (list, tuple)):
+        return [plain(entry, f"{where}[{position}]") for position, entry in enumerate(value)]
+    raise _problem(where, f"a {type(value).__name__} has no JSON")
+
+
+def _content_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if content is None:
+        # A turn of tool calls only. What such a response is worth is for the Worker to say.
+        return ""
+    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
+        texts = [part.get("text") for part in content if part.get("type") == "text"]
+        if all(isinstance(text, str) for text in texts):
+            return "".join(texts)
+    raise _problem("completion", "the last assistant message has a content that is neither text nor parts")
+
+
+def _problem(path: str, message: str) -> BadRequest:
+    return BadRequest(f"{path}: {message}", fields=[FieldProblem(path, message)])
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

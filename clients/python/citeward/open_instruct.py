@@ -1,0 +1,164 @@
+"""A verifier for open-instruct and its forks (dr-tulu).
+
+open-instruct multiplies a verifier's score by ``verification_reward`` and its weight, and applies ``non_stop_penalty``
+itself. So the score here is the recipe's base, before scale and penalties: in [0, 1] for the refiner recipes; an
+additive mix or dr-tulu's signed rubrics can leave that range, and are passed on unclamped.
+
+open-instruct has no word for "not scored": an unscored sample raises ``Unscored``, which ends the step. It is never 0.
+
+Usage, in the script that starts the training::
+
+    import citeward.open_instruct
+    citeward.open_instruct.register()      # before open_instruct builds its verifiers
+
+Rows then name the verifier in their ``dataset`` column (``citeward``), and carry the fields as JSON text in
+``ground_truth``. Settings come from the environment. Contract: allenai/open-instruct e6c3044a,
+``open_instruct/ground_truth_utils.py`` (``VerifierFunction``, ``build_all_verifiers``, ``apply_verifiable_reward``).
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from citeward.client import shared_client
+from citeward.errors import Misconfigured, UnexpectedReply
+from citeward.fields import merged, read_object, response_text
+from citeward.replies import Score
+from citeward.settings import Settings
+
+NAME = "citeward"
+
+
+@dataclass(frozen=True)
+class VerificationResult:
+    """What open-instruct reads of a verifier: ``score``. ``cost`` and ``reasoning`` are there for its type's sake."""
+
+    score: float
+    cost: float = 0.0
+    reasoning: str | None = None
+
+
+@dataclass
+class VerifierConfig:
+    """The configuration that open-instruct makes of its own arguments: nothing, as the environment says it all."""
+
+    @classmethod
+    def from_args(cls, *arg_sources: Any) -> VerifierConfig:
+        """The configuration; open-instruct passes its arguments, none of which matters."""
+        return cls()
+
+
+class CitewardVerifier:
+    """Verifies a prediction by asking a Citeward deployment.
+
+    Has the attributes and methods that open-instruct uses of a ``VerifierFunction``, without being one; ``register``
+    makes the subclass.
+    """
+
+    def __init__(
+        self,
+        verifier_config: Any | None = None,
+        *,
+        name: str = NAME,
+        weight: float = 1.0,
+        settings: Settings | None = None,
+    ) -> None:
+        self.name = name
+        self.weight = weight
+        self.verifier_config = verifier_config
+        self.settings = settings or Settings.of()
+
+    @classmethod
+    def get_config_class(cls) -> type:
+        """The class whose ``from_args`` open-instruct calls before it makes the verifier."""
+        return VerifierConfig
+
+    def __call__(
+        self,
+        tokenized_prediction: list[int],
+        prediction: str,
+        label: Any,
+        query: str | None = None,
+        rollout_state: dict[str, Any] | None = None,
+    ) -> VerificationResult:
+        """Scores one prediction.
+
+        Args:
+            tokenized_prediction: its length is the row's ``response_tokens``.
+            prediction: the decoded response.
+            label: the row's fields, as JSON text or as a mapping.
+            query: not used; the question stands in the label, without chat template and system prompt.
+            rollout_state: not used.
+
+        Raises:
+            Unscored: the reward could not be determined.
+            CitewardError: the label, the key or a setting is wrong.
+        """
+        return self._result(shared_client(self.settings).score(_fields(tokenized_prediction, prediction, label)))
+
+    async def async_call(
+        self,
+        tokenized_prediction: list[int],
+        prediction: str,
+        label: Any,
+        query: str | None = None,
+        rollout_state: dict[str, Any] | None = None,
+    ) -> VerificationResult:
+        """``__call__`` without blocking the event loop."""
+        fields = _fields(tokenized_prediction, prediction, label)
+        return self._result(await shared_client(self.settings).score_async(fields))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name}, weight={self.weight})"
+
+    def _result(self, score: Score) -> VerificationResult:
+        score = score.of_one_sample()
+        if score.decided_by == "non_stop_penalty":
+            raise Misconfigured(
+                "the recipe applies non_stop_penalty, which open-instruct applies itself: switch it off"
+            )
+        if score.base is None:
+            raise UnexpectedReply("the reply has a reward without a base")
+        return VerificationResult(score=score.base)
+
+
+def register() -> type[CitewardVerifier]:
+    """Makes open-instruct know the verifier.
+
+    open-instruct builds one verifier of each direct subclass of its ``VerifierFunction``, so making the subclass is all
+    there is to do. Calling it again makes no second one.
+
+    Returns:
+        The subclass; ``CitewardVerifier`` itself where open-instruct is not installed.
+    """
+    try:
+        module = importlib.import_module("open_instruct.ground_truth_utils")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != "open_instruct":
+            raise
+        return CitewardVerifier
+    base: Any = module.VerifierFunction
+    for subclass in base.__subclasses__():
+        if issubclass(subclass, CitewardVerifier):
+            made: type[CitewardVerifier] = subclass
+            return made
+
+    class CitewardVerifierFunction(CitewardVerifier, base):  # type: ignore[misc]
+        """``CitewardVerifier`` as open-instruct finds it."""
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            # Ray carries verifiers to other processes, where this class has to be made first.
+            return (_remade, (self.settings, self.name, self.weight))
+
+    return CitewardVerifierFunction
+
+
+def _remade(settings: Settings, name: str, weight: float) -> CitewardVerifier:
+    return register()(name=name, weight=weight, settings=settings)
+
+
+def _fields(tokens: list[int], prediction: str, label: Any) -> dict[str, Any]:
+    row = merged([("label", read_object(label, "label"))])
+    return {"response_tokens": len(tokens), **row, "response": response_text(prediction)}

@@ -1,0 +1,193 @@
+"""Where the Worker is and how it is asked: given by the caller, else by the environment.
+
+The API key is in exactly two places, the ``Settings`` and the ``Authorization`` header; no ``repr``, log line or
+message holds it. The user part of a URL is a key, and leaves the URL here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Union
+from urllib.parse import unquote, urlsplit
+
+from citeward.errors import Misconfigured
+
+#: A recipe by name, or inline (``{"base": name, ...}`` or all of its parameters).
+Recipe = Union[str, Mapping[str, Any]]
+#: A judge by name, or several that are tried in turn.
+Judge = Union[str, Sequence[str]]
+
+#: Below slime's 120 s, and above the 95 s in which the Worker itself answers.
+DEFAULT_DEADLINE_S = 100.0
+#: A connection that has died without a word is noticed after this time. A retry joins the judgment that is still
+#: running, so that a short time costs no second judge call.
+DEFAULT_ATTEMPT_TIMEOUT_S = 60.0
+DEFAULT_MAX_CONNECTIONS = 32
+
+_ENVIRONMENT = {
+    "url": "CITEWARD_URL",
+    "api_key": "CITEWARD_API_KEY",
+    "recipe": "CITEWARD_RECIPE",
+    "judge": "CITEWARD_JUDGE",
+    "deadline_s": "CITEWARD_DEADLINE_S",
+    "attempt_timeout_s": "CITEWARD_ATTEMPT_TIMEOUT_S",
+    "max_connections": "CITEWARD_MAX_CONNECTIONS",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to reach a Worker and what to ask it for. Immutable, hashable and picklable; make one with
+    ``Settings.of``."""
+
+    #: Scheme, host and path; no user part, no slash at the end.
+    url: str
+    api_key: str | None = field(default=None, repr=False)
+    #: A name, or the JSON of an inline recipe; ``None`` leaves it to each call.
+    recipe: str | None = None
+    #: Names, tried in turn; empty = the deployment's default judge.
+    judge: tuple[str, ...] = ()
+    #: Seconds for one sample with all its retries.
+    deadline_s: float = DEFAULT_DEADLINE_S
+    #: Seconds for one attempt.
+    attempt_timeout_s: float = DEFAULT_ATTEMPT_TIMEOUT_S
+    max_connections: int = DEFAULT_MAX_CONNECTIONS
+
+    @classmethod
+    def of(cls, **given: Any) -> Settings:
+        """Settings from what is given (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
+        ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S`` and ``_MAX_CONNECTIONS``.
+
+        Raises:
+            Misconfigured: a setting is missing, malformed or unknown. A key is never part of the message.
+        """
+        unknown = sorted(set(given) - set(_ENVIRONMENT))
+        if unknown:
+            raise Misconfigured(f"unknown setting {unknown[0]!r}; expected one of {', '.join(_ENVIRONMENT)}")
+        values = {name: value for name, value in given.items() if value is not None}
+        for name, variable in _ENVIRONMENT.items():
+            if name not in values and os.environ.get(variable, "") != "":
+                values[name] = os.environ[variable]
+        if "url" not in values:
+            raise Misconfigured("no URL of a Citeward deployment: pass url= or set CITEWARD_URL")
+        url, key_of_url = _url_and_key(values["url"])
+        api_key = values.get("api_key")
+        # A URL that the caller gave with its key beats the environment; two keys of one rank are a mistake.
+        rivals = given.get("url") is None or given.get("api_key") is not None
+        if key_of_url is not None and api_key is not None and rivals:
+            raise Misconfigured("two API keys, one in the URL and one beside it: give one")
+        api_key = api_key if key_of_url is None else key_of_url
+        return cls(
+            url=url,
+            api_key=_key(api_key),
+            recipe=_recipe(values.get("recipe")),
+            judge=_judge(values.get("judge")),
+            deadline_s=_seconds("deadline_s", values.get("deadline_s", DEFAULT_DEADLINE_S)),
+            attempt_timeout_s=_seconds("attempt_timeout_s", values.get("attempt_timeout_s", DEFAULT_ATTEMPT_TIMEOUT_S)),
+            max_connections=_count("max_connections", values.get("max_connections", DEFAULT_MAX_CONNECTIONS)),
+        )
+
+    def request_fields(self) -> Mapping[str, Any]:
+        """The fields that these settings put into every request."""
+        asked: dict[str, Any] = {}
+        if self.recipe is not None:
+            asked["recipe"] = json.loads(self.recipe) if self.recipe.startswith("{") else self.recipe
+        if self.judge:
+            asked["judge"] = self.judge[0] if len(self.judge) == 1 else list(self.judge)
+        return asked
+
+
+SETTING_NAMES = tuple(entry.name for entry in fields(Settings))
+
+
+def split_settings(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings among the keyword arguments of a trainer, which passes arguments of its own as well.
+
+    Raises:
+        Misconfigured: an argument that looks like a misspelt setting. Ignoring it would train with another reward.
+    """
+    for name in options:
+        near = difflib.get_close_matches(name, SETTING_NAMES, n=1, cutoff=0.75)
+        if name not in SETTING_NAMES and near:
+            raise Misconfigured(f"unknown argument {name!r}; did you mean {near[0]!r}?")
+    return {name: value for name, value in options.items() if name in SETTING_NAMES}
+
+
+def _url_and_key(url: Any) -> tuple[str, str | None]:
+    # urllib's messages repeat parts of the URL, which may be a key; so they are not passed on.
+    wrong = Misconfigured("url: expected http:// or https:// with a host, and no query or fragment")
+    if not isinstance(url, str):
+        raise wrong
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise wrong from None
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise wrong
+    if any(not 0x21 <= ord(character) <= 0x7E for character in host + parts.path):
+        raise wrong
+    shown_host = f"[{host}]" if ":" in host else host
+    bare = f"{parts.scheme}://{shown_host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
+    # https://k:KEY@host, or https://KEY@host.
+    secret = parts.password if parts.password is not None else parts.username
+    return bare, unquote(secret) if secret else None
+
+
+def _key(key: Any) -> str | None:
+    if key is None:
+        return None
+    if not isinstance(key, str) or not key or any(not 0x21 <= ord(character) <= 0x7E for character in key):
+        raise Misconfigured("api_key: expected printable ASCII without spaces")
+    return key
+
+
+def _recipe(recipe: Any) -> str | None:
+    if recipe is None:
+        return None
+    if isinstance(recipe, Mapping):
+        return json.dumps(recipe, sort_keys=True, allow_nan=False)
+    if not isinstance(recipe, str) or not recipe.strip():
+        raise Misconfigured("recipe: expected a name, an object or its JSON")
+    if not recipe.strip().startswith("{"):
+        return recipe.strip()
+    try:
+        return json.dumps(json.loads(recipe), sort_keys=True, allow_nan=False)
+    except ValueError as error:
+        raise Misconfigured(f"recipe: not JSON: {error}") from None
+
+
+def _judge(judge: Any) -> tuple[str, ...]:
+    names: list[Any] = []
+    if isinstance(judge, str):
+        names = [name.strip() for name in judge.split(",")]
+    elif judge is not None:
+        names = list(judge)
+    if not all(isinstance(name, str) and name for name in names):
+        raise Misconfigured("judge: expected a name, or several names")
+    return tuple(names)
+
+
+def _seconds(name: str, value: Any) -> float:
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if not (0 < seconds <= 86_400):
+        raise Misconfigured(f"{name}: expected seconds, more than 0 and at most a day")
+    return seconds
+
+
+def _count(name: str, value: Any) -> int:
+    try:
+        count = int(value)
+    except (TypeError, ValueError):
+        count = 0
+    if not 1 <= count <= 1_024:
+        raise Misconfigured(f"{name}: expected a number from 1 to 1024")
+    return count

@@ -1,0 +1,179 @@
+"""Custom reward functions of slime, also of its forks::
+
+    --custom-rm-path citeward.slime.custom_rm
+    --custom-reward-post-process-path citeward.slime.post_process_rewards
+
+Use both. slime can take a sample's loss away (``remove_sample``), but such a sample still enters the mean and standard
+deviation of its group; ``post_process_rewards`` leaves it out.
+
+**The reward of an unscored sample is NaN**, which no mistake can turn into a reward. Where it goes:
+
+* ``post_process_rewards`` gives the sample the training reward 0 behind a loss mask of zeros, and its group the
+  statistics of the others. Without that option NaN would reach the loss, so ``custom_rm`` raises ``Unscored`` instead.
+* ``--dynamic-sampling-filter-path ...check_reward_nonzero_std`` finds NaN > 1e-6 false: it drops the whole group and
+  samples another.
+* Logs survive, and the means ``rollout/raw_reward`` and ``eval/...`` are NaN for a step with an unscored sample. The
+  share of ``sample.metadata["citeward"]["status"] == "unscored"`` says how many there were.
+
+A sample's fields stand in ``sample.label``, as JSON text or a mapping; ``num_turns`` is taken from ``sample.metadata``
+if it is there, the finish reason and the number of tokens from the sample. Settings come from the environment
+(``CITEWARD_URL``, ``CITEWARD_API_KEY``, ``CITEWARD_RECIPE``, ``CITEWARD_JUDGE``, ...).
+
+Contract: THUDM/slime 624b824a, ``slime/rollout/rm_hub/__init__.py``, ``slime/ray/rollout.py::_post_process_rewards``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Sequence
+from typing import Any, Union
+
+from citeward.client import Client, shared_client
+from citeward.errors import Misconfigured, Unscored
+from citeward.fields import merged, plain, read_object, response_text
+from citeward.replies import Score
+from citeward.settings import Settings
+
+logger = logging.getLogger("citeward")
+
+#: A float, or a mapping if ``--reward-key`` (``reward`` or ``base``) asks for one.
+Reward = Union[float, dict[str, float]]
+
+_MARK = "citeward"
+_CENTRED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
+_SCALED = ("grpo", "gspo", "cispo")
+_EPSILON = 1e-6
+
+#: slime's ``Sample.Status`` as finish reasons; ``failed`` says nothing about how the generation ended.
+_FINISH_REASONS = {"completed": "stop", "truncated": "length", "aborted": "abort"}
+
+
+async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Reward | list[Reward]:
+    """Scores one sample, or with ``--group-rm`` the list of a group's samples.
+
+    The outcome is marked in ``sample.metadata["citeward"]``: ``status`` ("scored" or "unscored"), and ``base`` and
+    ``components``, or ``reason`` and ``detail``. An unscored sample also gets ``remove_sample = True``.
+
+    Returns:
+        The reward, or NaN for an unscored sample; of a list, one entry a sample.
+
+    Raises:
+        Unscored: a sample is unscored and there is no ``--custom-reward-post-process-path`` to leave it out.
+        CitewardError: the label, the key or a setting is wrong.
+    """
+    client = shared_client(Settings.of())
+    if isinstance(sample, (list, tuple)):
+        return list(await asyncio.gather(*(_scored(client, args, member) for member in sample)))
+    return await _scored(client, args, sample)
+
+
+def post_process_rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
+    """slime's own normalisation, over the scored samples only.
+
+    The mean of the group is subtracted (``grpo``, ``gspo``, ``cispo`` and ``reinforce_plus_plus_baseline``, with
+    ``rewards_normalization``); then the first three divide by the unbiased standard deviation + 1e-6, with
+    ``grpo_std_normalization``. Groups are slime's too: ``n_samples_per_prompt`` in a row, or all samples as one group
+    where their number is another. A group with fewer than two scored samples teaches nothing and gets 0.
+
+    Unscored samples get 0 and a loss mask of zeros.
+
+    Returns:
+        The rewards as they were (NaN where unscored), and those to train on.
+    """
+    raw = [_reward_value(args, sample) for sample in samples]
+    scored = [not _is_unscored(sample) for sample in samples]
+    for sample, reward, is_scored in zip(samples, raw, scored):
+        if is_scored and not math.isfinite(reward):
+            raise Misconfigured("a sample has a reward that is not finite, and no mark of citeward.slime.custom_rm")
+        if not is_scored:
+            sample.remove_sample = True
+            sample.loss_mask = [0] * sample.response_length
+    if args.advantage_estimator not in _CENTRED or not args.rewards_normalization:
+        return raw, [reward if is_scored else 0.0 for reward, is_scored in zip(raw, scored)]
+    size = args.n_samples_per_prompt if len(raw) == args.n_samples_per_prompt * args.rollout_batch_size else len(raw)
+    scale = args.advantage_estimator in _SCALED and args.grpo_std_normalization
+    rewards: list[float] = []
+    for start in range(0, len(raw), max(size, 1)):
+        end = start + size
+        rewards.extend(_normalised(raw[start:end], scored[start:end], scale))
+    return raw, rewards
+
+
+def _normalised(raw: Sequence[float], scored: Sequence[bool], scale: bool) -> list[float]:
+    voting = [reward for reward, is_scored in zip(raw, scored) if is_scored]
+    if len(voting) < 2:
+        return [0.0] * len(raw)
+    mean = math.fsum(voting) / len(voting)
+    divisor = 1.0
+    if scale:
+        divisor = math.sqrt(math.fsum((reward - mean) ** 2 for reward in voting) / (len(voting) - 1)) + _EPSILON
+    return [(reward - mean) / divisor if is_scored else 0.0 for reward, is_scored in zip(raw, scored)]
+
+
+async def _scored(client: Client, args: Any, sample: Any) -> Reward:
+    try:
+        score = (await client.score_async(_fields(sample))).of_one_sample()
+    except Unscored as unscored:
+        if getattr(args, "custom_reward_post_process_path", None) is None:
+            raise
+        logger.warning("a sample is unscored and leaves its group: %s", unscored)
+        sample.remove_sample = True
+        _mark(sample, {"status": "unscored", "reason": unscored.reason, "detail": unscored.detail})
+        return _shaped(args, math.nan, math.nan)
+    _mark(sample, _told(score))
+    return _shaped(args, score.reward, math.nan if score.base is None else score.base)
+
+
+def _fields(sample: Any) -> dict[str, Any]:
+    metadata = sample.metadata if isinstance(sample.metadata, dict) else {}
+    # Tool output included, as the overlong penalty of the tool-call recipes counts it.
+    told: dict[str, Any] = {"response_tokens": sample.response_length}
+    if metadata.get("num_turns") is not None:
+        told["num_turns"] = plain(metadata["num_turns"], "metadata.num_turns")
+    finish_reason = _finish_reason(sample)
+    if finish_reason is not None:
+        told["finish_reason"] = finish_reason
+    row = merged([("label", read_object(sample.label, "label")), ("sample", told)])
+    return {**row, "response": response_text(sample.response)}
+
+
+def _finish_reason(sample: Any) -> str | None:
+    status = getattr(sample, "status", None)
+    return _FINISH_REASONS.get(str(getattr(status, "value", status)))
+
+
+def _told(score: Score) -> dict[str, Any]:
+    return {
+        "status": "scored",
+        "base": score.base,
+        "decided_by": score.decided_by,
+        "components": dict(score.components),
+    }
+
+
+def _mark(sample: Any, mark: dict[str, Any]) -> None:
+    if not isinstance(sample.metadata, dict):
+        sample.metadata = {}
+    sample.metadata[_MARK] = mark
+
+
+def _is_unscored(sample: Any) -> bool:
+    metadata = sample.metadata if isinstance(sample.metadata, dict) else {}
+    mark = metadata.get(_MARK)
+    return isinstance(mark, dict) and mark.get("status") == "unscored"
+
+
+def _shaped(args: Any, reward: float, base: float) -> Reward:
+    key = getattr(args, "reward_key", None)
+    if not key:
+        return reward
+    if key not in ("reward", "base"):
+        raise Misconfigured(f"--reward-key {key}: expected reward or base")
+    return {"reward": reward, "base": base}
+
+
+def _reward_value(args: Any, sample: Any) -> float:
+    key = getattr(args, "reward_key", None)
+    return float(sample.reward[key] if key else sample.reward)

@@ -1,0 +1,219 @@
+"""One JSON POST with its retries, over connections that are kept open (``citeward.connection``).
+
+Proxy variables of the environment are not read.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import logging
+import random
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Union
+from urllib.parse import urlsplit
+
+from citeward.connection import Connection, OutOfTime, StaleConnection
+from citeward.errors import Misconfigured
+from citeward.settings import Settings
+
+logger = logging.getLogger("citeward")
+
+_FIRST_WAIT_S = 0.5
+_LONGEST_BACKOFF_S = 20.0
+#: An attempt that begins with less time than this is not worth its load.
+_SHORTEST_ATTEMPT_S = 0.05
+#: 503 and 429 are the Worker's; 502 and 504 are what a proxy says of a Worker that it could not reach.
+_RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+
+_FAILURES = (OSError, http.client.HTTPException, OutOfTime, StaleConnection)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A complete reply."""
+
+    status: int
+    #: The decoded JSON, or ``None`` if it is none; NaN and Infinity are not JSON.
+    body: Any
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True)
+class NoReply:
+    """No complete reply, and why."""
+
+    why: str
+    timed_out: bool = False
+
+
+Outcome = Union[Reply, NoReply]
+
+
+class Transport:
+    """Posts to one deployment. Thread-safe; at most ``max_connections`` requests are under way."""
+
+    def __init__(self, settings: Settings) -> None:
+        parts = urlsplit(settings.url)
+        self._settings = settings
+        self._https = parts.scheme == "https"
+        self._host = parts.hostname or ""
+        self._port = parts.port
+        self._path = parts.path
+        self._context = ssl.create_default_context() if self._https else None
+        self._headers = {"content-type": "application/json", "accept": "application/json"}
+        if settings.api_key is not None:
+            self._headers["authorization"] = f"Bearer {settings.api_key}"
+        self._slots = threading.BoundedSemaphore(settings.max_connections)
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+
+    def post(self, path: str, data: bytes) -> Outcome:
+        """Sends a JSON body until it is answered for good or its time is over; returns the last telling outcome.
+
+        The deadline starts when the request gets its connection, so that a sample does not fail because many are
+        waiting before it. Retried are connection errors, time-outs and 429, 502, 503 and 504, unless the reply says
+        ``retryable: false``; with full jitter, and not before ``Retry-After``.
+
+        Raises:
+            Misconfigured: the certificate cannot be verified.
+        """
+        with self._slots:
+            deadline = time.monotonic() + self._settings.deadline_s
+            attempt = 0
+            told: Reply | None = None
+            while True:
+                outcome = self._attempt(path, data, deadline)
+                if isinstance(outcome, Reply):
+                    told = outcome
+                elif outcome.timed_out and told is not None and time.monotonic() + _SHORTEST_ATTEMPT_S > deadline:
+                    # The last attempt had less time than it needed; what went before says more.
+                    return told
+                wait = _wait_before_retry(outcome, attempt)
+                if wait is None or time.monotonic() + wait + _SHORTEST_ATTEMPT_S > deadline:
+                    return outcome
+                attempt += 1
+                logger.info("retry %d in %.1f s: %s", attempt, wait, _described(outcome))
+                time.sleep(wait)
+
+    def close(self) -> None:
+        """Closes the connections that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _attempt(self, path: str, data: bytes, deadline: float) -> Outcome:
+        until = min(deadline, time.monotonic() + self._settings.attempt_timeout_s)
+        connection = self._take_idle()
+        if connection is not None:
+            try:
+                return self._exchange(connection, path, data, until)
+            except StaleConnection:
+                # The server closed it while it was idle. The request is repeatable, and a new connection tells more.
+                logger.debug("a kept connection was closed by the server; opening another")
+            except _FAILURES as error:
+                return _no_reply(error)
+        connection = Connection(self._host, self._port, self._context)
+        try:
+            return self._exchange(connection, path, data, until)
+        except _FAILURES as error:
+            return _no_reply(error)
+
+    def _exchange(self, connection: Connection, path: str, data: bytes, until: float) -> Outcome:
+        kept = False
+        try:
+            status, body, retry_after, kept = connection.exchange(self._path + path, data, self._headers, until)
+            return Reply(status, _json(body), _retry_after(retry_after))
+        finally:
+            if kept:
+                with self._lock:
+                    self._idle.append(connection)
+            else:
+                connection.close()
+
+    def _take_idle(self) -> Connection | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+
+def _wait_before_retry(outcome: Outcome, attempt: int) -> float | None:
+    """Seconds until the next attempt, or ``None`` if there should be none."""
+    jitter = random.uniform(0, min(_FIRST_WAIT_S * 2**attempt, _LONGEST_BACKOFF_S))
+    if isinstance(outcome, NoReply):
+        return jitter
+    if outcome.status not in _RETRIED_STATUSES:
+        return None
+    if isinstance(outcome.body, dict) and outcome.body.get("retryable") is False:
+        return None
+    # A little later than asked, each caller by another bit, so that they do not all come back at once.
+    return jitter if outcome.retry_after_s is None else outcome.retry_after_s + jitter
+
+
+def _retry_after(header: str | None) -> float | None:
+    """``Retry-After`` is a number of seconds or a date."""
+    if header is None:
+        return None
+    if header.isascii() and header.isdigit():
+        return float(header)
+    date = email.utils.parsedate_tz(header)
+    return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """The JSON of a request.
+
+    Raises:
+        ValueError: NaN or Infinity, which are not JSON.
+        TypeError: a value of no JSON type.
+    """
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+    except UnicodeEncodeError:
+        # A lone surrogate in a policy's output has no UTF-8, but it has an escape.
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _no_reply(error: BaseException) -> NoReply:
+    if isinstance(error, (OutOfTime, socket.timeout)):
+        return NoReply("no reply in time", timed_out=True)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        raise Misconfigured(f"the certificate of the deployment cannot be verified: {error.verify_message}") from None
+    return NoReply(_why(error))
+
+
+def _why(error: BaseException) -> str:
+    """Few words for a message; none of these errors holds a header."""
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(error, http.client.IncompleteRead):
+        return "the reply broke off"
+    if isinstance(error, (ConnectionError, http.client.BadStatusLine, StaleConnection)):
+        return "the connection broke off"
+    if isinstance(error, socket.gaierror):
+        return "no such host"
+    return f"{type(error).__name__}: {error}"
+
+
+def _described(outcome: Outcome) -> str:
+    if isinstance(outcome, NoReply):
+        return outcome.why
+    reason = outcome.body.get("reason") if isinstance(outcome.body, dict) else None
+    return f"{outcome.status} {reason}" if isinstance(reason, str) else str(outcome.status)

@@ -1,0 +1,117 @@
+"""From rows to request fields."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from citeward.errors import BadRequest
+from citeward.fields import is_object, merged, plain, read_object, response_text
+
+
+class Array:
+    """What numpy hands out, as far as it matters here."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def tolist(self) -> Any:
+        return self._value
+
+
+class Reading(unittest.TestCase):
+    FIELDS = {"question": "q", "sources": [{"id": "a", "text": "t"}], "positive_rubrics": ["r", {"description": "d"}]}
+
+    def test_a_mapping_and_its_json_are_the_same(self) -> None:
+        self.assertEqual(read_object(self.FIELDS, "label"), self.FIELDS)
+        self.assertEqual(read_object("\n " + json.dumps(self.FIELDS), "label"), self.FIELDS)
+        self.assertTrue(is_object(json.dumps(self.FIELDS)) and is_object(self.FIELDS))
+        self.assertFalse(is_object("42") or is_object(None) or is_object([1]))
+
+    def test_what_comes_out_of_parquet(self) -> None:
+        row = {
+            "question": "q",
+            "tests": None,
+            "sources": Array([{"id": "a", "text": "t", "title": None}]),
+            "positive_rubrics": Array([{"title": None, "description": "d", "weight": Array(2.0)}, Array("e")]),
+            "num_turns": Array(4),
+        }
+        read = read_object(row, "label")
+        self.assertEqual(
+            read,
+            {
+                "question": "q",
+                "sources": [{"id": "a", "text": "t"}],
+                "positive_rubrics": [{"description": "d", "weight": 2.0}, "e"],
+                "num_turns": 4,
+            },
+        )
+        json.dumps(read)
+
+    def test_a_typo_does_not_pass_silently(self) -> None:
+        with self.assertRaises(BadRequest) as caught:
+            read_object({"question": "q", "postive_rubrics": ["r"], "response": "r"}, "label")
+        self.assertEqual([f.path for f in caught.exception.fields], ["label.postive_rubrics", "label.response"])
+        self.assertIn("positive_rubrics", str(caught.exception))
+
+    def test_what_is_no_object(self) -> None:
+        for value in (None, 42, ["x"], "42", "{", '{"question": NaN}', "{" * 5_000, '["x"]'):
+            with self.subTest(value), self.assertRaisesRegex(BadRequest, "^ground_truth: expected a "):
+                read_object(value, "ground_truth")
+
+    def test_values_without_json_are_named(self) -> None:
+        with self.assertRaisesRegex(BadRequest, r"label\.sources\[1\]\.text: a set has no JSON"):
+            read_object({"sources": [{"id": "a"}, {"text": {1}}]}, "label")
+        self.assertIs(plain(True, "x"), True)
+
+
+class Merging(unittest.TestCase):
+    def test_places_add_up(self) -> None:
+        self.assertEqual(
+            merged([("a", {"question": "q"}), ("b", {"question": "q", "reference": "r"})]),
+            {
+                "question": "q",
+                "reference": "r",
+            },
+        )
+
+    def test_contradictions_are_refused(self) -> None:
+        with self.assertRaisesRegex(BadRequest, r"b\.question: differs from a\.question"):
+            merged([("a", {"question": "q"}), ("b", {"question": "p"})])
+        with self.assertRaisesRegex(BadRequest, "exactly one of tool_output and sources"):
+            merged([("a", {"tool_output": "t", "sources": []})])
+
+    def test_an_empty_row_is_refused(self) -> None:
+        with self.assertRaisesRegex(BadRequest, "row: it carries no fields"):
+            merged([("a", {})])
+
+
+class Completions(unittest.TestCase):
+    def test_a_text_is_itself(self) -> None:
+        self.assertEqual(response_text(""), "")
+
+    def test_of_messages_the_last_of_the_assistant(self) -> None:
+        messages = [
+            {"role": "assistant", "content": "first"},
+            {"role": "tool", "content": "found"},
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "la"}, {"type": "image"}, {"type": "text", "text": "st"}],
+            },
+            {"role": "tool", "content": "more"},
+        ]
+        self.assertEqual(response_text(messages), "last")
+        self.assertEqual(response_text(messages[:2]), "first")
+
+    def test_a_turn_of_tool_calls_is_an_empty_response(self) -> None:
+        self.assertEqual(response_text([{"role": "assistant", "content": None, "tool_calls": [{}]}]), "")
+
+    def test_no_assistant(self) -> None:
+        for completion in ([], [{"role": "user", "content": "x"}], None, 3, [{"role": "assistant", "content": 3}]):
+            with self.subTest(completion), self.assertRaisesRegex(BadRequest, "^completion: "):
+                response_text(completion)
+
+
+if __name__ == "__main__":
+    unittest.main()

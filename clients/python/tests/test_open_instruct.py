@@ -1,0 +1,144 @@
+"""open-instruct's calls, as ground_truth_utils.apply_verifiable_reward makes them (allenai/open-instruct e6c3044a)."""
+
+from __future__ import annotations
+
+import abc
+import asyncio
+import json
+import pickle
+import sys
+import types
+import unittest
+from typing import Any
+from unittest import mock
+
+import citeward.open_instruct
+from citeward.errors import BadRequest, Misconfigured, UnexpectedReply, Unscored
+from tests.live import LiveTestCase, citeward_environment, expected_score, label_of, rows
+from tests.stub import Answer, Asked, Stub, scored
+
+VERIFICATION_REWARD = 10.0
+
+
+class VerifierFunction(abc.ABC):
+    """What open-instruct's verifiers descend from."""
+
+    def __init__(self, name: str, weight: float = 1.0, verifier_config: Any = None) -> None:
+        raise AssertionError("the verifier initialises itself")
+
+    @classmethod
+    def get_config_class(cls) -> type:
+        raise AssertionError("the verifier has a configuration of its own")
+
+    @abc.abstractmethod
+    def __call__(self, tokenized_prediction: list[int], prediction: str, label: Any, query: Any = None) -> Any:
+        """Verifies."""
+
+    async def async_call(self, *args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("the verifier is asynchronous itself")
+
+
+def open_instruct_modules() -> Any:
+    """Makes ``open_instruct.ground_truth_utils`` importable, for a ``with`` block."""
+    module = types.ModuleType("open_instruct.ground_truth_utils")
+    module.VerifierFunction = VerifierFunction  # type: ignore[attr-defined]
+    package = types.ModuleType("open_instruct")
+    package.__path__ = []  # type: ignore[attr-defined]
+    return mock.patch.dict(sys.modules, {"open_instruct": package, "open_instruct.ground_truth_utils": module})
+
+
+def build_all_verifiers(*arg_sources: Any) -> dict[str, Any]:
+    """As open-instruct builds them: one of each direct subclass."""
+    verifiers = {}
+    for subclass in VerifierFunction.__subclasses__():
+        instance = subclass(subclass.get_config_class().from_args(*arg_sources))
+        verifiers[instance.name.lower()] = instance
+    return verifiers
+
+
+async def apply_verifiable_reward(
+    verifiers: dict[str, Any], batch: list[dict[str, Any]], upstream: bool
+) -> list[float]:
+    tasks = []
+    for row in batch:
+        verifier = verifiers["Citeward".lower()]
+        given = {
+            "tokenized_prediction": [1, 2, 3],
+            "prediction": row["response"],
+            "label": json.dumps(label_of(row)),
+            "query": "<|user|> the prompt",
+        }
+        tasks.append(verifier.async_call(**given, **({"rollout_state": None} if upstream else {})))
+    results = await asyncio.gather(*tasks)
+    return [VERIFICATION_REWARD * result.score * verifiers["citeward"].weight for result in results]
+
+
+class Live(LiveTestCase):
+    def test_the_score_is_the_unscaled_base(self) -> None:
+        bases = [expected_score(self.up, row["id"])["base"] for row in rows()]
+        for upstream in (True, False):
+            with self.subTest(upstream=upstream), self.environment(self.up), open_instruct_modules():
+                citeward.open_instruct.register()
+                rewards = asyncio.run(apply_verifiable_reward(build_all_verifiers(object(), None), rows(), upstream))
+                self.assertEqual(rewards, [VERIFICATION_REWARD * base for base in bases])
+        self.assertTrue(all(0 <= base <= 1 for base in bases) and max(bases) > 0.1)
+
+    def test_the_call_by_position(self) -> None:
+        row = rows()[0]
+        with self.environment(self.up):
+            verifier = citeward.open_instruct.CitewardVerifier()
+            result = verifier([1, 2], row["response"], json.dumps(label_of(row)), "query")
+        self.assertEqual(result.score, expected_score(self.up, row["id"])["base"])
+
+    def test_a_judge_that_is_down_raises(self) -> None:
+        with self.environment(self.down), open_instruct_modules():
+            citeward.open_instruct.register()
+            with self.assertRaisesRegex(Unscored, "^judge_"):
+                asyncio.run(apply_verifiable_reward(build_all_verifiers(), rows()[:1], True))
+            row = rows()[0]
+            with self.assertRaisesRegex(Unscored, "^judge_"):
+                citeward.open_instruct.CitewardVerifier()([1], row["response"], label_of(row))
+
+
+class Stubbed(unittest.TestCase):
+    def verify(self, answer: Answer = scored(), label: Any = '{"question":"q"}') -> Asked:
+        with Stub(lambda n, asked: answer) as stub, citeward_environment(CITEWARD_URL=stub.url, CITEWARD_RECIPE="stub"):
+            self.result = citeward.open_instruct.CitewardVerifier()([5, 6, 7, 8], "text", label)
+            return stub.asked[0]
+
+    def test_fields_and_number_of_tokens(self) -> None:
+        body = self.verify().body
+        self.assertEqual(body, {"question": "q", "response": "text", "response_tokens": 4, "recipe": "stub"})
+        self.assertEqual((self.result.score, self.result.cost, self.result.reasoning), (0.65, 0.0, None))
+
+    def test_penalties_must_be_off(self) -> None:
+        with self.assertRaisesRegex(Misconfigured, "non_stop_penalty"):
+            self.verify(scored(-1, decided_by="non_stop_penalty"))
+
+    def test_a_reward_without_a_base_is_no_score(self) -> None:
+        with self.assertRaisesRegex(UnexpectedReply, "without a base"):
+            self.verify(scored(base=None))
+
+    def test_a_label_without_fields_is_named(self) -> None:
+        with self.assertRaisesRegex(BadRequest, "^label: expected a mapping or the JSON text of an object"):
+            self.verify(label=["42"])
+
+    def test_registering_makes_one_direct_subclass_that_ray_can_carry(self) -> None:
+        with citeward_environment(CITEWARD_URL="http://h"), open_instruct_modules():
+            made = citeward.open_instruct.register()
+            self.assertIs(citeward.open_instruct.register(), made)
+            self.assertEqual([c for c in VerifierFunction.__subclasses__() if c is made], [made])
+            verifier = made(None, weight=0.5)
+            self.assertIsInstance(verifier, VerifierFunction)
+        with open_instruct_modules():
+            again = pickle.loads(pickle.dumps(verifier))
+        self.assertIs(type(again), made)
+        self.assertEqual((again.name, again.weight, again.settings), ("citeward", 0.5, verifier.settings))
+
+    def test_without_open_instruct_the_plain_class_is_given(self) -> None:
+        with mock.patch.dict(sys.modules, {"open_instruct": None}):
+            self.assertIs(citeward.open_instruct.register(), citeward.open_instruct.CitewardVerifier)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,161 @@
+"""TRL's calls, as GRPOTrainer._calculate_rewards makes them (huggingface/trl f2cd5771)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import math
+import threading
+import unittest
+from typing import Any, Callable
+from unittest import mock
+
+from citeward.errors import BadRequest, Misconfigured, Unscored
+from citeward.trl import UNSCORED_METRIC, async_reward_function, reward_function
+from tests.live import RECIPE, LiveTestCase, citeward_environment, expected_rewards, label_of, rows
+from tests.stub import Answer, Asked, Stub, problem, scored
+
+MAKERS = (reward_function, async_reward_function)
+
+
+class Trainer:
+    """The part of the trainer that calls reward functions."""
+
+    def __init__(self) -> None:
+        self.metrics: list[tuple[str, float]] = []
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+
+    def rewards(self, function: Callable[..., Any], inputs: list[dict[str, Any]], completions: list[Any]) -> list[Any]:
+        keys = [key for key in inputs[0] if key not in ("prompt", "completion", "completion_ids")]
+        given: dict[str, Any] = {key: [example[key] for example in inputs] for key in keys}
+        given.update(
+            trainer_state=object(),
+            log_extra=lambda column, values: None,
+            log_metric=lambda name, value: self.metrics.append((name, value)),
+            prompts=[example["prompt"] for example in inputs],
+            completions=completions,
+            completion_ids=[[1, 2, 3] for _ in completions],
+        )
+        if inspect.iscoroutinefunction(function):
+            output = asyncio.run_coroutine_threadsafe(function(**given), self.loop).result()
+        else:
+            output = function(**given)
+        # What it does with the output: None becomes NaN, everything else a float tensor.
+        return [math.nan if reward is None else float(reward) for reward in output]
+
+    def close(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()
+
+
+class TrainerTestCase(unittest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.trainer = Trainer()
+        self.addCleanup(self.trainer.close)
+
+
+class Live(TrainerTestCase, LiveTestCase):
+    def test_rewards_of_texts_with_one_column_a_field(self) -> None:
+        inputs = [{"prompt": "p", "id": row["id"], **label_of(row)} for row in rows()]
+        completions = [row["response"] for row in rows()]
+        for make in MAKERS:
+            with self.subTest(make.__name__), citeward_environment():
+                function = make(url=self.up, recipe=RECIPE, deadline_s=20)
+                self.assertEqual(self.trainer.rewards(function, inputs, completions), expected_rewards(self.up))
+        self.assertEqual(self.trainer.metrics, [(UNSCORED_METRIC, 0.0)] * 2)
+
+    def test_rewards_of_conversations_with_one_label_column(self) -> None:
+        inputs = [{"prompt": [{"role": "user", "content": "p"}], "label": json.dumps(label_of(row))} for row in rows()]
+        completions = [[{"role": "assistant", "content": row["response"]}] for row in rows()]
+        with self.environment(self.up):
+            self.assertEqual(self.trainer.rewards(reward_function(), inputs, completions), expected_rewards(self.up))
+
+    def test_a_judge_that_is_down_is_none(self) -> None:
+        inputs = [{"prompt": "p", **label_of(row)} for row in rows()]
+        completions = [row["response"] for row in rows()]
+        for make in MAKERS:
+            with self.subTest(make.__name__), self.environment(self.down):
+                function = make(on_unscored="none")
+                with self.assertLogs("citeward", "WARNING") as logs:
+                    rewards = self.trainer.rewards(function, inputs, completions)
+                # The two without an answer need no judge.
+                self.assertEqual([math.isnan(reward) for reward in rewards], [True, False, False, True])
+                self.assertEqual(rewards[1:3], [0.0, 0.0])
+                self.assertRegex(logs.output[-1], r"2 of 4 samples are unscored: .*judge_")
+        self.assertEqual(self.trainer.metrics, [(UNSCORED_METRIC, 0.5)] * 2)
+
+
+class Stubbed(TrainerTestCase):
+    @staticmethod
+    def answer(n: int, asked: Asked) -> Answer:
+        response = asked.body["response"]
+        lost = {"a": "judge_timeout", "b": "judge_refusal", "c": "judge_refusal"}
+        if response in lost:
+            return problem(503, lost[response], retryable=False)
+        if response == "bad":
+            return problem(422, "input_invalid", errors=[{"path": "recipe", "message": "unknown"}])
+        return scored(float(response))
+
+    def rewards(self, *completions: Any, columns: list[dict[str, Any]] | None = None, **options: Any) -> list[Any]:
+        inputs = [{"prompt": "p", **row} for row in columns or [{"question": "q"}] * len(completions)]
+        with Stub(self.answer) as stub, citeward_environment():
+            function = reward_function(url=stub.url, recipe="stub", deadline_s=5, **options)
+            try:
+                return self.trainer.rewards(function, inputs, list(completions))
+            finally:
+                self.asked = stub.asked
+
+    def test_reasons_are_counted(self) -> None:
+        with self.assertLogs("citeward", "WARNING") as logs:
+            rewards = self.rewards("1", "a", "b", "c", "-2.5", on_unscored="none")
+        self.assertEqual([rewards[0], rewards[4]], [1.0, -2.5])
+        self.assertTrue(all(math.isnan(reward) for reward in rewards[1:4]))
+        self.assertIn("3 of 5 samples are unscored: 2 judge_refusal, 1 judge_timeout", logs.output[-1])
+        self.assertEqual(self.trainer.metrics, [(UNSCORED_METRIC, 0.6)])
+
+    def test_a_bad_row_ends_the_step(self) -> None:
+        with self.assertRaisesRegex(BadRequest, "^row 1: recipe: unknown"):
+            self.rewards("1", "bad", "2", on_unscored="none")
+        with self.assertRaisesRegex(BadRequest, r"^row 1: label.q: unknown field"):
+            self.rewards("1", "2", columns=[{"label": '{"question":"q"}'}, {"label": '{"q":"q"}'}])
+        self.assertEqual(self.asked, [])
+
+    def test_columns_of_others_are_not_sent(self) -> None:
+        self.rewards("1", columns=[{"question": "q", "label": "cat", "id": 3, "reference": None}])
+        self.assertEqual(self.asked[0].body, {"question": "q", "recipe": "stub", "response": "1", "response_tokens": 3})
+
+    def test_a_trl_without_abstention_gets_no_none(self) -> None:
+        for version, abstains in (
+            ("1.5.9", False),
+            ("0.24.0", False),
+            ("1.6.0", True),
+            ("1.10.0.dev0", True),
+            ("2.0", True),
+        ):
+            with self.subTest(version), mock.patch("importlib.metadata.version", return_value=version):
+                if abstains:
+                    with self.assertLogs("citeward", "WARNING"):
+                        self.assertTrue(math.isnan(self.rewards("a")[0]))
+                else:
+                    with self.assertRaisesRegex(Unscored, "judge_timeout"):
+                        self.rewards("a")
+
+    def test_names_and_wrong_options(self) -> None:
+        with citeward_environment():
+            for make in MAKERS:
+                function = make(url="http://h", name="judge_2")
+                self.assertEqual(function.__name__, "judge_2")
+                self.assertEqual(inspect.iscoroutinefunction(function), make is async_reward_function)
+                with self.assertRaises(Misconfigured):
+                    make(url="http://h", on_unscored="zero")
+                with self.assertRaisesRegex(Misconfigured, "CITEWARD_URL"):
+                    make()
+
+
+if __name__ == "__main__":
+    unittest.main()

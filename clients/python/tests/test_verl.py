@@ -1,0 +1,159 @@
+"""verl's calls, as its reward managers make them (verl b178a3cd, 1dda039b: verl/experimental/reward_loop/)."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib.util
+import inspect
+import json
+import math
+import unittest
+from typing import Any, Callable
+from unittest import mock
+
+import citeward.verl
+from citeward.errors import BadRequest, Misconfigured, Unscored
+from tests.live import RECIPE, LiveTestCase, citeward_environment, expected_rewards, expected_score, label_of, rows
+from tests.stub import Asked, Stub, problem, scored
+
+KEYS = ["score", "acc", "base", "citeward"]
+
+
+def with_reward_kwargs(function: Callable[..., Any], reward_kwargs: dict[str, Any]) -> Callable[..., Any]:
+    """As verl/trainer/ppo/reward.py wraps a custom reward function."""
+
+    def call(raw: Callable[..., Any], extra: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        return raw(*args, **{**kwargs, **extra})
+
+    async def call_async(raw: Callable[..., Any], extra: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        return await raw(*args, **{**kwargs, **extra})
+
+    return functools.partial(call_async if inspect.iscoroutinefunction(function) else call, function, reward_kwargs)
+
+
+async def run_single(compute_score: Callable[..., Any], row: dict[str, Any], manager: str) -> dict[str, Any]:
+    """What the naive and dapo managers of the reward loop do with one sample."""
+    extra_info: dict[str, Any] = {"index": 7, "split": "train"}
+    given = {
+        "data_source": "citeward/refiner",
+        "solution_str": row["response"],
+        "ground_truth": json.dumps(label_of(row)),
+        "extra_info": extra_info,
+    }
+    if manager == "naive":
+        extra_info.update({"num_turns": 2, "rollout_reward_scores": {}})
+        given.update({"reward_router_address": "127.0.0.1:1", "reward_model_tokenizer": object()})
+    else:
+        given["strict_box_verify"] = False
+    if inspect.iscoroutinefunction(compute_score):
+        result = await compute_score(**given)
+    else:
+        loop = asyncio.get_running_loop()
+        result = await loop.run_in_executor(None, lambda: compute_score(**given))
+    return {"reward_score": result["score"], "reward_extra_info": dict(result)}
+
+
+async def reward_loop(compute_score: Callable[..., Any], manager: str) -> list[dict[str, Any]]:
+    return list(await asyncio.gather(*(run_single(compute_score, row, manager) for row in rows())))
+
+
+class Live(LiveTestCase):
+    def test_the_reward_loop_with_naive_and_dapo(self) -> None:
+        for function in (citeward.verl.compute_score, citeward.verl.compute_score_async):
+            for manager in ("naive", "dapo"):
+                with self.subTest(f"{function.__name__}, {manager}"), citeward_environment():
+                    wrapped = with_reward_kwargs(function, {"url": self.up, "recipe": RECIPE, "deadline_s": 20})
+                    outputs = asyncio.run(reward_loop(wrapped, manager))
+                    self.assertEqual([output["reward_score"] for output in outputs], expected_rewards(self.up))
+                    self.assert_extra_info([output["reward_extra_info"] for output in outputs])
+
+    def test_the_batch_manager(self) -> None:
+        batch = rows()
+        with self.environment(self.up):
+            results = citeward.verl.compute_score_batch(
+                data_sources=["citeward/refiner"] * len(batch),
+                solution_strs=[row["response"] for row in batch],
+                ground_truths=[label_of(row) for row in batch],
+                extra_infos=[{} for _ in batch],
+            )
+        self.assertEqual([result["score"] for result in results], expected_rewards(self.up))
+        self.assert_extra_info(results)
+
+    def assert_extra_info(self, infos: list[dict[str, Any]]) -> None:
+        # verl reads the keys of the first sample from all.
+        self.assertEqual([list(info) for info in infos], [KEYS] * len(infos))
+        for info, row in zip(infos, rows()):
+            reply = expected_score(self.up, row["id"])
+            self.assertEqual(
+                [info["score"], info["acc"], info["base"]], [reply["reward"], reply["reward"], reply["base"]]
+            )
+            self.assertEqual({type(info[key]) for key in KEYS[:3]}, {float})
+            self.assertEqual(json.loads(info["citeward"])["components"], reply["components"])
+
+    def test_a_judge_that_is_down_raises(self) -> None:
+        row = rows()[0]
+        with self.environment(self.down):
+            for function in (citeward.verl.compute_score, citeward.verl.compute_score_async):
+                with self.assertRaisesRegex(Unscored, "^judge_"):
+                    asyncio.run(run_single(function, row, "naive"))
+            with self.assertRaisesRegex(Unscored, "^judge_.*: 2 of 3 samples"):
+                citeward.verl.compute_score_batch(
+                    data_sources=["x"] * 3,
+                    solution_strs=[row["response"], "no answer block", row["response"]],
+                    ground_truths=[label_of(row)] * 3,
+                    extra_infos=[None] * 3,
+                )
+
+
+class Stubbed(unittest.TestCase):
+    def asked(self, answer: Any = None, **given: Any) -> Asked:
+        with Stub(lambda n, asked: answer or scored()) as stub, citeward_environment():
+            call = {"data_source": "d", "solution_str": "s", "ground_truth": {"question": "q"}, "url": stub.url}
+            self.result = citeward.verl.compute_score(**{**call, "recipe": "stub", "deadline_s": 2, **given})
+            return stub.asked[0]
+
+    def test_turns_and_tokens_are_sent_if_they_are_there(self) -> None:
+        self.assertEqual(self.asked(extra_info={"num_turns": 4, "response_tokens": 9}).body["num_turns"], 4)
+        for extra in (None, {}, {"num_turns": None, "rollout_reward_scores": {}}):
+            body = self.asked(extra_info=extra).body
+            self.assertEqual(set(body), {"question", "response", "recipe"})
+
+    def test_fields_in_extra_info_make_the_ground_truth_irrelevant(self) -> None:
+        extra = {"citeward": json.dumps({"question": "q", "reference": "r"})}
+        body = self.asked(ground_truth="42", extra_info=extra).body
+        self.assertEqual(body, {"question": "q", "reference": "r", "response": "s", "recipe": "stub"})
+
+    def test_a_ground_truth_without_fields_is_named(self) -> None:
+        with self.assertRaisesRegex(BadRequest, "^ground_truth: expected a mapping"):
+            self.asked(ground_truth=42)
+
+    def test_a_misspelt_setting_is_named(self) -> None:
+        with self.assertRaisesRegex(Misconfigured, "did you mean 'recipe'"):
+            self.asked(recipie="other")
+
+    def test_a_reward_by_penalty_alone_has_the_same_keys(self) -> None:
+        self.asked(scored(-1, base=None, decided_by="non_stop_penalty"))
+        self.assertEqual((list(self.result), self.result["score"]), (KEYS, -1.0))
+        self.assertTrue(math.isnan(self.result["base"]))
+
+    def test_a_reward_that_the_group_decides_is_refused(self) -> None:
+        with self.assertRaisesRegex(Misconfigured, "decided by the group"):
+            self.asked(scored(details={"final": False}))
+
+    def test_unscored_raises(self) -> None:
+        with self.assertRaisesRegex(Unscored, "judge_refusal"):
+            self.asked(problem(503, "judge_refusal", retryable=False))
+
+    def test_the_file_itself_can_be_given_as_path(self) -> None:
+        # verl loads the module of a path under a name of its own.
+        spec = importlib.util.spec_from_file_location("custom_module", citeward.verl.__file__)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        with mock.patch.object(citeward.verl, "compute_score", module.compute_score):
+            self.assertEqual(self.asked().body["question"], "q")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+/**
+ * A typed client of the HTTP API: requests in, replies or failures as values out. Nothing of Node, so that trainers'
+ * tools, Workers and browsers use the same.
+ */
+import type * as z from 'zod';
+import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from '../../src/schema/groups.ts';
+import { healthSchema } from '../../src/schema/health.ts';
+import { type IssuerKeysReply, issuerKeysSchema } from '../../src/schema/judgment-files.ts';
+import { recipesResponseSchema } from '../../src/schema/recipes.ts';
+import type { scoreRequestSchema } from '../../src/schema/score.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score-reply.ts';
+import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/schema/verify.ts';
+import { type BatchesClient, createBatches } from './batches.ts';
+import { createConnection } from './connection.ts';
+import { createFiles, createUploads, type FilesClient, type UploadsClient } from './files.ts';
+import type { Reply } from './reply.ts';
+import { DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
+
+export type ScoreInput = z.input<typeof scoreRequestSchema>;
+export type GroupInput = z.input<typeof groupRequestSchema>;
+export type VerifyInput = z.input<typeof verifyRequestSchema>;
+export type VerifyOptions = Partial<z.infer<typeof verifyQuerySchema>>;
+export type VerifyReply = z.infer<typeof verifyResponseSchema>;
+export type RecipesReply = z.infer<typeof recipesResponseSchema>;
+
+export type ClientOptions = {
+  readonly url: URL;
+  /** `null` sends no Authorization header. */
+  readonly key: string | null;
+  readonly transport?: Partial<TransportOptions>;
+};
+
+export type Client = {
+  /** Whether a Worker answers at the URL; one attempt. */
+  health(): Promise<Reply<{ status: 'ok' }>>;
+  /** Every named recipe, with its formula and where each parameter comes from. */
+  recipes(): Promise<Reply<RecipesReply>>;
+  /** The public keys that judgments and receipts of this deployment are signed with. */
+  keys(): Promise<Reply<IssuerKeysReply>>;
+  score(request: ScoreInput): Promise<Reply<ScoreResponse>>;
+  /** The samples of one prompt: rewards and advantages. */
+  group(request: GroupInput): Promise<Reply<GroupResponse>>;
+  /** No judge. `evidence` is `none` and `offsets` are `utf16` unless asked otherwise. */
+  verify(request: VerifyInput, options?: VerifyOptions): Promise<Reply<VerifyReply>>;
+  readonly files: FilesClient;
+  readonly uploads: UploadsClient;
+  readonly batches: BatchesClient;
+};
+
+const HEALTH_TIMEOUT_MS = 10_000;
+
+export function createClient({ url, key, transport }: ClientOptions): Client {
+  const connection = createConnection(url, key, { ...DEFAULT_TRANSPORT, ...transport });
+  const uploads = createUploads(connection);
+  return {
+    health: () => connection.get('healthz', healthSchema, { attempts: 1, timeout_ms: HEALTH_TIMEOUT_MS }),
+    recipes: () => connection.get('v1/recipes', recipesResponseSchema),
+    keys: () => connection.get('v1/keys', issuerKeysSchema),
+    score: (request) => connection.post('v1/score', { json: request }, scoreResponseSchema),
+    group: (request) => connection.post('v1/groups', { json: request }, groupResponseSchema),
+    verify(request, { evidence, offsets } = {}) {
+      const query = new URLSearchParams();
+      if (evidence !== undefined) query.set('evidence', evidence);
+      if (offsets !== undefined) query.set('offsets', offsets);
+      const path = query.size === 0 ? 'v1/verify' : `v1/verify?${query}`;
+      return connection.post(path, { json: request }, verifyResponseSchema);
+    },
+    files: createFiles(connection, uploads),
+    uploads,
+    batches: createBatches(connection),
+  };
+}

@@ -1,0 +1,49 @@
+/** The way to one Worker: where it is, our key, and how requests are made of methods and bodies. */
+import type * as z from 'zod';
+import { failureOf, type Reply, understood } from './reply.ts';
+import { open, send, type TransportOptions } from './transport.ts';
+
+/** How one request differs from the others of its client. */
+export type CallOptions = Partial<Pick<TransportOptions, 'attempts' | 'timeout_ms' | 'repeats_lost'>>;
+
+export type Body = { readonly json: unknown } | { readonly form: FormData };
+
+export type Connection = {
+  readonly get: <S extends z.ZodType>(path: string, schema: S, options?: CallOptions) => Promise<Reply<z.output<S>>>;
+  readonly post: <S extends z.ZodType>(
+    path: string,
+    body: Body,
+    schema: S,
+    options?: CallOptions,
+  ) => Promise<Reply<z.output<S>>>;
+  readonly remove: <S extends z.ZodType>(path: string, schema: S) => Promise<Reply<z.output<S>>>;
+  /** Content as it comes. */
+  readonly stream: (path: string) => Promise<Reply<ReadableStream<Uint8Array>>>;
+};
+
+/** @param key `null` sends no Authorization header. */
+export function createConnection(url: URL, key: string | null, transport: TransportOptions): Connection {
+  const base = new URL(url.pathname.endsWith('/') ? url : `${url.href}/`);
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  const at = (path: string): URL => new URL(path, base);
+  return {
+    async get(path, schema, options) {
+      return understood(await send(at(path), { headers }, { ...transport, ...options }), schema);
+    },
+    async post(path, body, schema, options) {
+      const init =
+        'json' in body
+          ? { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body.json) }
+          : { headers, body: body.form };
+      return understood(await send(at(path), { method: 'POST', ...init }, { ...transport, ...options }), schema);
+    },
+    async remove(path, schema) {
+      return understood(await send(at(path), { method: 'DELETE', headers }, transport), schema);
+    },
+    async stream(path) {
+      const answer = await open(at(path), { headers }, transport);
+      if (answer.kind === 'opened') return { ok: true, body: answer.content };
+      return { ok: false, failure: failureOf(answer) };
+    },
+  };
+}

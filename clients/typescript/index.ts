@@ -1,0 +1,28 @@
+/** The typed client of Citeward's HTTP API, as `citeward/client`. */
+export type { BatchReply, BatchStatus } from '../../src/schema/batches.ts';
+export type { FileReply, UploadPartReply, UploadReply } from '../../src/schema/files.ts';
+export type { GroupResponse } from '../../src/schema/groups.ts';
+export type { ScoreResponse } from '../../src/schema/score-reply.ts';
+export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type GroupInput,
+  type RecipesReply,
+  type ScoreInput,
+  type VerifyInput,
+  type VerifyOptions,
+  type VerifyReply,
+} from './client.ts';
+export type { CallOptions } from './connection.ts';
+export {
+  type FilesClient,
+  MAX_WHOLE_FILE_BYTES,
+  type NewFile,
+  UPLOAD_PART_BYTES,
+  type UploadOptions,
+  type UploadsClient,
+} from './files.ts';
+export type { ClientFailure, ReceivedProblem, Reply } from './reply.ts';
+export { type Answer, DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';

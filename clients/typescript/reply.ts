@@ -1,0 +1,61 @@
+/**
+ * Replies as values: the body where there is one, else why there is none. Bodies are validated, so that a page of some
+ * proxy, or a Worker of another version, is never taken for a score.
+ */
+import * as z from 'zod';
+import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
+import type { Answer } from './transport.ts';
+
+export type ClientFailure =
+  /** The Worker answered with a problem (RFC 9457). */
+  | { readonly kind: 'problem'; readonly status: number; readonly problem: ReceivedProblem }
+  /** Something answered, but not in the words of this API. */
+  | { readonly kind: 'unexpected_reply'; readonly status: number; readonly detail: string }
+  | { readonly kind: 'unreachable'; readonly why: string };
+
+export type Reply<T> =
+  | { readonly ok: true; readonly body: T }
+  | { readonly ok: false; readonly failure: ClientFailure };
+
+/** Looser than the Worker's own schema: reasons that this version does not know are still reasons. */
+const receivedProblemSchema = z.looseObject({
+  reason: z.string(),
+  detail: z.string(),
+  request_id: z.string(),
+  errors: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
+});
+
+export type ReceivedProblem = z.infer<typeof receivedProblemSchema>;
+
+/** What an answer says under the schema that a success has. */
+export function understood<S extends z.ZodType>(answer: Answer, schema: S): Reply<z.output<S>> {
+  if (answer.kind === 'reply' && answer.status === 200) {
+    const parsed = schema.safeParse(answer.body);
+    if (parsed.success) return { ok: true, body: parsed.data };
+    return unexpected(200, `200, but not as this version expects: ${firstProblem(parsed.error, answer.body)}`);
+  }
+  return { ok: false, failure: failureOf(answer) };
+}
+
+/** What an answer that is no success says. */
+export function failureOf(answer: Answer): ClientFailure {
+  if (answer.kind === 'unreachable') return { kind: 'unreachable', why: answer.why };
+  const { status, body, contentType } = answer;
+  const problem = receivedProblemSchema.safeParse(body);
+  if (problem.success) return { kind: 'problem', status, problem: problem.data };
+  const redirect = status >= 300 && status < 400;
+  const named = redirect
+    ? `a redirect (${status}); give the final URL`
+    : `${status}, ${contentType === '' ? 'no content type' : contentType}`;
+  return { kind: 'unexpected_reply', status, detail: named };
+}
+
+function unexpected(status: number, detail: string): { ok: false; failure: ClientFailure } {
+  return { ok: false, failure: { kind: 'unexpected_reply', status, detail } };
+}
+
+function firstProblem(error: z.ZodError, body: unknown): string {
+  if (body === undefined) return 'not JSON';
+  const [first] = problemsOfIssues(error.issues, body);
+  return first === undefined ? 'it does not validate' : `${pathText(first.path)}: ${first.message}`;
+}

@@ -1,0 +1,121 @@
+/**
+ * Scoring one chunk. All its lines are answered, and their results are written once: put if absent, so that of two
+ * consumers with the same chunk one writes and both report what stands there. While a line wants another try nothing is
+ * written: judgments that were had are stored, so the next round only asks for what is missing.
+ */
+import { type Envelope, readEnvelope } from '../../src/batches/envelope.ts';
+import { isBlank } from '../../src/batches/lines.ts';
+import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/batches/output.ts';
+import type { JudgeFailure } from '../../src/judgments/types.ts';
+import { CHUNK_CONCURRENCY, CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from '../../src/limits.ts';
+import { problemOf } from '../http/errors.ts';
+import { evidenceOf } from '../objects/circuit-breaker.ts';
+import type { ScoringPlatform } from '../scoring.ts';
+import type { ChunkResults } from '../storage/chunk-results.ts';
+import type { FileStore } from '../storage/files.ts';
+import { linesOf } from './lines-of-file.ts';
+import type { ClaimedTask, LineTries, TaskReport } from './messages.ts';
+import { answer, type RequestOutcome } from './requests.ts';
+
+export type ChunkParts = {
+  readonly files: FileStore;
+  readonly results: ChunkResults;
+  readonly platform: ScoringPlatform;
+  /** False = the chunk has gone to somebody else: the rest is not worth doing. */
+  readonly isHeld: () => boolean;
+  readonly now: () => number;
+};
+
+type ClaimedChunk = Extract<ClaimedTask, { kind: 'chunk' }>;
+
+export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise<TaskReport> {
+  const { batch, n, chunk, tries } = task;
+  const there = await parts.results.find(batch.id, n);
+  if (there !== null) return { kind: 'scored', ...there };
+  const file = await parts.files.open(batch.input_file_id, { offset: chunk.start, length: chunk.end - chunk.start });
+  if (file === null) return { kind: 'input_gone' };
+
+  const requests: NumberedRequest[] = [];
+  for await (const line of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
+    if (line.bytes === null || isBlank(line.bytes)) continue;
+    const read = readEnvelope(line.bytes, line.number, batch.endpoint);
+    // The file does not change: what was valid once is valid.
+    if (!read.ok) return { kind: 'broke', reason: 'input_file_changed' };
+    requests.push({ line: line.number, ...read.envelope });
+  }
+  if (requests.length !== chunk.requests) return { kind: 'broke', reason: 'input_file_changed' };
+
+  // A round that would begin after the window has none behind it.
+  const lastTry = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
+  const ask = (some: readonly NumberedRequest[], last: boolean): Promise<Outcomes | null> =>
+    answerAll(some, (request) => answer(batch.endpoint, request.body, parts.platform, last), parts);
+  const outcomes = await ask(requests, lastTry);
+  if (outcomes === null) return LEASE_LOST;
+  if (!lastTry) {
+    const again = anotherRound(outcomes, tries);
+    if (again !== null) return again;
+    // Now the body's own wish for a lost judgment holds; what was judged is not judged again.
+    const unjudged = requests.filter(({ line }) => judgeFailureOf(outcomes.get(line)) !== null);
+    const last = await ask(unjudged, true);
+    if (last === null) return LEASE_LOST;
+    for (const [line, outcome] of last) outcomes.set(line, outcome);
+  }
+  const lines = requests.map((request) => lineOf(batch.id, request, outcomes.get(request.line)));
+  return { kind: 'scored', ...(await parts.results.putIfAbsent(batch.id, n, lines)) };
+}
+
+/** Somebody else has the chunk, so that nobody listens to this. */
+const LEASE_LOST: TaskReport = { kind: 'broke', reason: 'lease_lost' };
+
+type NumberedRequest = Envelope & { readonly line: number };
+
+/** By line. */
+type Outcomes = Map<number, RequestOutcome>;
+
+/** Side by side, a few at a time; `null` if the chunk was lost on the way. */
+async function answerAll(
+  requests: readonly NumberedRequest[],
+  answerOne: (request: NumberedRequest) => Promise<RequestOutcome>,
+  { isHeld }: ChunkParts,
+): Promise<Outcomes | null> {
+  const outcomes: Outcomes = new Map();
+  const left = requests.values();
+  const work = async (): Promise<void> => {
+    // All workers draw from one iterator.
+    for (const request of left) {
+      if (!isHeld()) return;
+      outcomes.set(request.line, await answerOne(request));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CHUNK_CONCURRENCY, requests.length) }, work));
+  return isHeld() ? outcomes : null;
+}
+
+/** What is reported where a line deserves another round; `null` = none does. */
+function anotherRound(outcomes: Outcomes, before: LineTries): TaskReport | null {
+  const tries: Record<string, number> = { ...before };
+  const waits: number[] = [];
+  for (const [line, outcome] of outcomes) {
+    const failure = judgeFailureOf(outcome);
+    if (failure === null || !failure.retryable) continue;
+    // While the judge itself is away, only the window ends the waiting; a judge that answers gets a few tries at a line.
+    const answered = evidenceOf(failure) === 'up';
+    const made = (before[line] ?? 0) + (answered ? 1 : 0);
+    if (answered) tries[line] = made;
+    if (!answered || made < MAX_LINE_TRIES) waits.push(failure.retry_after_s ?? 0);
+  }
+  return waits.length === 0 ? null : { kind: 'again', retry_after_s: Math.max(...waits), tries };
+}
+
+function judgeFailureOf(outcome: RequestOutcome | undefined): JudgeFailure | null {
+  if (outcome === undefined || outcome.ok || outcome.failure.reason !== 'judgment_failed') return null;
+  return outcome.failure.failure;
+}
+
+function lineOf(batch: string, { line, custom_id }: NumberedRequest, outcome: RequestOutcome | undefined): OutputLine {
+  if (outcome === undefined) throw new Error('scoreChunk: a request without an outcome');
+  const result: LineResult = outcome.ok
+    ? outcome
+    : { ok: false, problem: problemOf(outcome.failure, requestId(batch, line)) };
+  return outputLine(batch, line, custom_id, result);
+}

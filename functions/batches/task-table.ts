@@ -1,0 +1,278 @@
+/**
+ * The tasks of one batch (validate, one a chunk, finalise) in its object's SQLite. A task is sent as a hint, claimed under a
+ * lease, and reported. Nothing here decides about the batch: that is functions/batches/ledger.ts.
+ */
+import * as z from 'zod';
+import type { Chunk } from '../../src/batches/plan.ts';
+import { MAX_CHUNK_LOSSES } from '../../src/limits.ts';
+import type { BatchReply } from '../../src/schema/batches.ts';
+import type { LineTries } from './messages.ts';
+
+/**
+ * `pending`: not sent yet. `sent`: a message is under way until `due_at`. `held`: claimed until `due_at`. `waiting`: to be
+ * sent again at `due_at`. `dead`: failed too often. `skipped`: the batch ended before it.
+ */
+type TaskState = 'pending' | 'sent' | 'held' | 'waiting' | 'done' | 'dead' | 'skipped';
+
+export type TaskRow = {
+  /** Below 0: validation and the finaliser (messages.ts). */
+  n: number;
+  state: TaskState;
+  due_at: number;
+  /** Of who claimed it last, until it has said what became of it. */
+  token: string | null;
+  /** Rounds in which a judge was not to be had, failures for no reason of the lines, holders that were never heard of again. */
+  rounds: number;
+  failures: number;
+  losses: number;
+  reason: string | null;
+  /** LineTries as JSON. */
+  tries: string;
+  completed: number;
+  failed: number;
+  first_line: number;
+  requests: number;
+  start: number;
+  end_at: number;
+};
+
+/** Sums over the chunks. */
+export type TaskCounts = {
+  chunks: number;
+  done: number;
+  waiting: number;
+  dead: number;
+  completed: number;
+  failed: number;
+  /** Requests that were never made, as the batch ended before. */
+  skipped: number;
+};
+
+const triesSchema = z.record(z.string(), z.int());
+
+/** A holder that has not been heard of in time still has its token, and takes the task back if nobody else has it. */
+const HOLDABLE = "token = ? AND state IN ('held', 'sent', 'waiting')";
+
+export class TaskTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Before everything else, once. */
+  make(): void {
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS tasks_v1 (
+         n INTEGER PRIMARY KEY, state TEXT NOT NULL, due_at INTEGER NOT NULL, token TEXT, rounds INTEGER NOT NULL,
+         failures INTEGER NOT NULL, losses INTEGER NOT NULL, reason TEXT, tries TEXT NOT NULL, completed INTEGER NOT NULL,
+         failed INTEGER NOT NULL, first_line INTEGER NOT NULL, requests INTEGER NOT NULL, start INTEGER NOT NULL,
+         end_at INTEGER NOT NULL
+       ) STRICT`,
+    );
+    this.#sql.exec('CREATE INDEX IF NOT EXISTS tasks_v1_state ON tasks_v1 (state, due_at)');
+  }
+
+  add(n: number, { first_line, requests, start, end }: Chunk): void {
+    this.#sql.exec(
+      `INSERT OR IGNORE INTO tasks_v1 (n, state, due_at, rounds, failures, losses, tries, completed, failed, first_line,
+         requests, start, end_at) VALUES (?, 'pending', 0, 0, 0, 0, '{}', 0, 0, ?, ?, ?, ?)`,
+      n,
+      first_line,
+      requests,
+      start,
+      end,
+    );
+  }
+
+  find(n: number): TaskRow | null {
+    return this.#sql.exec<TaskRow>('SELECT * FROM tasks_v1 WHERE n = ?', n).toArray()[0] ?? null;
+  }
+
+  /** All chunks in their order. */
+  chunks(): TaskRow[] {
+    return this.#sql.exec<TaskRow>('SELECT * FROM tasks_v1 WHERE n >= 0 ORDER BY n').toArray();
+  }
+
+  /** Up to `most` tasks whose time has come, those that were under way before first; they are noted as sent. */
+  take(most: number, now: number, trusted_until: number): number[] {
+    // Messages that nobody claimed, and holders that were not heard of again.
+    this.#sql.exec(
+      `UPDATE tasks_v1 SET losses = losses + (state = 'held'), state = 'waiting'
+       WHERE state IN ('sent', 'held') AND due_at <= ?`,
+      now,
+    );
+    this.#sql.exec(
+      `UPDATE tasks_v1 SET state = 'dead', reason = 'consumer_lost', token = NULL
+       WHERE state = 'waiting' AND losses >= ? AND n >= 0`,
+      MAX_CHUNK_LOSSES,
+    );
+    const room = most - this.#number("SELECT COUNT(*) AS number FROM tasks_v1 WHERE state IN ('sent', 'held')");
+    const tasks = this.#sql
+      .exec<{ n: number }>(
+        `SELECT n FROM tasks_v1 WHERE state = 'pending' OR (state = 'waiting' AND due_at <= ?)
+         ORDER BY state = 'pending', due_at, n LIMIT ?`,
+        now,
+        Math.max(0, room),
+      )
+      .toArray()
+      .map(({ n }) => n);
+    for (const n of tasks)
+      this.#sql.exec("UPDATE tasks_v1 SET state = 'sent', due_at = ? WHERE n = ?", trusted_until, n);
+    return tasks;
+  }
+
+  /** Their message may not be under way after all. */
+  untake(tasks: readonly number[], due_at: number): void {
+    for (const n of tasks) {
+      // One whose message arrived all the same may be held or done by now.
+      this.#sql.exec("UPDATE tasks_v1 SET state = 'waiting', due_at = ? WHERE n = ? AND state = 'sent'", due_at, n);
+    }
+  }
+
+  /** No message is known to be under way. */
+  distrust(now: number): void {
+    this.#sql.exec("UPDATE tasks_v1 SET due_at = ? WHERE state = 'sent'", now);
+  }
+
+  hold(n: number, token: string, until: number): void {
+    this.#sql.exec(
+      "UPDATE tasks_v1 SET losses = losses + (state = 'held'), state = 'held', due_at = ?, token = ? WHERE n = ?",
+      until,
+      token,
+      n,
+    );
+  }
+
+  /** False = the token is no longer the task's. */
+  extend(n: number, token: string, until: number): boolean {
+    const held = this.#sql.exec(
+      `UPDATE tasks_v1 SET state = 'held', due_at = ? WHERE n = ? AND ${HOLDABLE}`,
+      until,
+      n,
+      token,
+    );
+    return held.rowsWritten > 0;
+  }
+
+  isHeldWith(n: number, token: string): boolean {
+    return this.#sql.exec(`SELECT n FROM tasks_v1 WHERE n = ? AND ${HOLDABLE}`, n, token).toArray().length > 0;
+  }
+
+  finish(n: number, completed: number, failed: number): void {
+    this.#sql.exec(
+      "UPDATE tasks_v1 SET state = 'done', token = NULL, completed = ?, failed = ? WHERE n = ?",
+      completed,
+      failed,
+      n,
+    );
+  }
+
+  /** Another round at `due_at`, after one in which a judge was not to be had. */
+  repeat(n: number, tries: LineTries, due_at: number): void {
+    this.#sql.exec(
+      "UPDATE tasks_v1 SET state = 'waiting', token = NULL, rounds = rounds + 1, tries = ?, due_at = ? WHERE n = ?",
+      JSON.stringify(tries),
+      due_at,
+      n,
+    );
+  }
+
+  /** Another try at `due_at`, after one that failed for no reason of the lines; none where that is `null`. */
+  fail(n: number, reason: string, due_at: number | null): void {
+    this.#sql.exec(
+      'UPDATE tasks_v1 SET state = ?, token = NULL, failures = failures + 1, reason = ?, due_at = ? WHERE n = ?',
+      due_at === null ? 'dead' : 'waiting',
+      reason,
+      due_at ?? 0,
+      n,
+    );
+  }
+
+  /** Chunks that are with nobody are given up; those that are held may still end. */
+  skipOpen(now: number): void {
+    this.#sql.exec(
+      `UPDATE tasks_v1 SET state = 'skipped', token = NULL
+       WHERE n >= 0 AND (state IN ('pending', 'sent', 'waiting', 'dead') OR (state = 'held' AND due_at <= ?))`,
+      now,
+    );
+  }
+
+  skip(n: number): void {
+    this.#sql.exec("UPDATE tasks_v1 SET state = 'skipped', token = NULL WHERE n = ?", n);
+  }
+
+  /** Tries the dead letters anew. @returns how many there were. */
+  revive(): number {
+    const dead = this.#number("SELECT COUNT(*) AS number FROM tasks_v1 WHERE state = 'dead'");
+    this.#sql.exec(
+      "UPDATE tasks_v1 SET state = 'pending', due_at = 0, failures = 0, losses = 0, reason = NULL WHERE state = 'dead'",
+    );
+    return dead;
+  }
+
+  /** Whether a chunk is neither over nor a dead letter. */
+  get hasOpenChunks(): boolean {
+    return this.#has("n >= 0 AND state IN ('pending', 'sent', 'held', 'waiting')");
+  }
+
+  get hasDead(): boolean {
+    return this.#has("state = 'dead'");
+  }
+
+  /** Whether a task is with the queue or a consumer, or could be. */
+  get isBusy(): boolean {
+    return this.#has("state IN ('pending', 'sent', 'held')");
+  }
+
+  /** When the first of the waiting tasks is due; `null` = none waits. */
+  get nextDue(): number | null {
+    return this.#sql
+      .exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM tasks_v1 WHERE state = 'waiting'")
+      .one().due;
+  }
+
+  counts(): TaskCounts {
+    return this.#sql
+      .exec<TaskCounts>(
+        `SELECT COUNT(*) AS chunks, COALESCE(SUM(state = 'done'), 0) AS done, COALESCE(SUM(state = 'waiting'), 0) AS waiting,
+                COALESCE(SUM(state = 'dead'), 0) AS dead, COALESCE(SUM(completed), 0) AS completed,
+                COALESCE(SUM(failed), 0) AS failed,
+                COALESCE(SUM(CASE WHEN state = 'skipped' THEN requests ELSE 0 END), 0) AS skipped
+         FROM tasks_v1 WHERE n >= 0`,
+      )
+      .one();
+  }
+
+  deadLetters(): BatchReply['dead_letters'] {
+    return this.#sql
+      .exec<TaskRow>("SELECT * FROM tasks_v1 WHERE state = 'dead' ORDER BY n LIMIT 100")
+      .toArray()
+      .map(({ n, first_line, requests, failures, losses, reason }) => ({
+        chunk: n,
+        first_line,
+        requests,
+        attempts: failures + losses,
+        reason: reason ?? 'unknown',
+      }));
+  }
+
+  #has(condition: string): boolean {
+    return this.#sql.exec(`SELECT 1 FROM tasks_v1 WHERE ${condition} LIMIT 1`).toArray().length > 0;
+  }
+
+  #number(query: string): number {
+    return this.#sql.exec<{ number: number }>(query).one().number;
+  }
+}
+
+export function chunkOf({ first_line, requests, start, end_at }: TaskRow): Chunk {
+  return { first_line, requests, start, end: end_at };
+}
+
+/** @throws Error for a row of another form. */
+export function triesOf({ tries }: TaskRow): LineTries {
+  const parsed = triesSchema.safeParse(JSON.parse(tries));
+  if (!parsed.success) throw new Error('triesOf: a task of another form');
+  return parsed.data;
+}

@@ -1,0 +1,66 @@
+/**
+ * `POST /v1/adapters/longtracerl/evaluate`: LongTraceRL's reward server. It answers with the parts of one sample; the
+ * trainer makes the final reward of its group from them.
+ */
+import { Hono } from 'hono';
+import { RECIPES } from '../../../src/recipes/families.ts';
+import {
+  type LongTraceRlReply,
+  longTraceRlPrompt,
+  longTraceRlReply,
+  longTraceRlRequestSchema,
+  readLongTraceRl,
+} from '../../../src/schema/adapters/longtracerl.ts';
+import { longTraceRlQuerySchema } from '../../../src/schema/adapters/query.ts';
+import { inferredRun } from '../../../src/schema/adapters/run.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import type { AppEnvironment } from '../context.ts';
+import { RequestError } from '../errors.ts';
+import type { ScoringPlatformOf } from '../scoring.ts';
+import { readRow } from './body.ts';
+import { reportRefusals } from './refusals.ts';
+import { noteRun, type Sample, scoreSample } from './scoring.ts';
+
+const NOT_JUDGED: LongTraceRlReply = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
+
+export function longTraceRlRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post(
+    '/v1/adapters/longtracerl/evaluate',
+    reportRefusals('longtracerl'),
+    requireScope('score'),
+    async (c) => {
+      const query = readQuery(c, longTraceRlQuerySchema);
+      if (RECIPES[query.recipe].family !== 'long-trace') {
+        const message = 'expected a recipe of the long-trace family';
+        throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+      }
+      const request = await readRow(c, longTraceRlRequestSchema);
+      const run = query.run === undefined ? null : await inferredRun(query.run, longTraceRlPrompt(request), request);
+      noteRun(c, run === null ? [] : [run]);
+      const named = run === null ? {} : { run };
+
+      const reading = readLongTraceRl(request);
+      if (reading.status === 'no_final_turn') return c.json({ ...NOT_JUDGED, ...named });
+      const { rollout, recipe } = reading;
+      const scoring = { recipe, query, patient: false };
+      const { reply, reward } = await scoreSample(c, platformOf, { rollout, place }, scoring);
+      return c.json({ ...longTraceRlReply(request, reply, reward), ...named });
+    },
+  );
+}
+
+/** Where the request holds what a rollout calls so. */
+const place: Sample['place'] = ([first, ...rest]) => {
+  switch (first) {
+    case 'question':
+      return ['extra_reward_info', 'question', ...rest];
+    case 'entities':
+    case 'useful_chunks':
+      return ['extra_reward_info', 'rubrics', ...rest];
+    case 'reference':
+      return ['label', ...rest];
+    default:
+      return ['history', ...rest];
+  }
+};

@@ -1,0 +1,59 @@
+/**
+ * `POST /v1/adapters/nemo-gym/verify`: the verification of a NeMo Gym resources server. A failure is an error status: the
+ * reply's `reward` has to be a number there, and a placeholder would be trained on (src/schema/adapters/nemo-gym.ts).
+ */
+import { Hono } from 'hono';
+import { RECIPES } from '../../../src/recipes/families.ts';
+import { questionOf } from '../../../src/schema/adapters/chat.ts';
+import {
+  type NemoGymRequest,
+  nemoGymReply,
+  nemoGymRequestSchema,
+  outputText,
+} from '../../../src/schema/adapters/nemo-gym.ts';
+import { adapterQuerySchema } from '../../../src/schema/adapters/query.ts';
+import { inferredRun } from '../../../src/schema/adapters/run.ts';
+import { LABEL_FIELD_NAMES } from '../../../src/schema/label.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import type { AppEnvironment } from '../context.ts';
+import type { ScoringPlatformOf } from '../scoring.ts';
+import { readRow } from './body.ts';
+import { type LabelledSample, labelledSample } from './labelled-sample.ts';
+import { reportRefusals } from './refusals.ts';
+import { noteRun, scoreSample } from './scoring.ts';
+
+export function nemoGymRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post(
+    '/v1/adapters/nemo-gym/verify',
+    reportRefusals('nemo-gym'),
+    requireScope('score'),
+    async (c) => {
+      const query = readQuery(c, adapterQuerySchema);
+      const request = await readRow(c, nemoGymRequestSchema);
+      const { input } = request.responses_create_params;
+      const sample = labelledSample({
+        label: labelOf(request),
+        response: { text: outputText(request), path: ['response', 'output'] },
+        question: questionOf(input),
+        family: RECIPES[query.recipe].family,
+      });
+      const run = query.run === undefined ? null : await inferredRun(query.run, input, request);
+      noteRun(c, run === null ? [] : [run]);
+      const scoring = { recipe: query.recipe, query, patient: true };
+      const { reply, reward } = await scoreSample(c, platformOf, sample, scoring);
+      return c.json(nemoGymReply(request, reply, reward, run));
+    },
+  );
+}
+
+/**
+ * The row's own object, which is strict; else the fields of the row that a label may have, among all its others. Gym
+ * writes fields that a row does not have as null.
+ */
+function labelOf(request: NemoGymRequest): LabelledSample['label'] {
+  if (request.citeward !== undefined && request.citeward !== null)
+    return { value: request.citeward, path: ['citeward'] };
+  const fields = LABEL_FIELD_NAMES.filter((name) => Object.hasOwn(request, name) && request[name] !== null);
+  return { value: Object.fromEntries(fields.map((name) => [name, request[name]])), path: [] };
+}

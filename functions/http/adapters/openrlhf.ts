@@ -1,0 +1,80 @@
+/**
+ * `POST /v1/adapters/openrlhf/get_reward`: OpenRLHF's remote reward model. The whole request fails with any of its
+ * samples: a list has no word for "not scored", and the client sends one sample a request.
+ */
+import { Hono } from 'hono';
+import { RECIPES } from '../../../src/recipes/families.ts';
+import { decodedResponse } from '../../../src/schema/adapters/decoded-text.ts';
+import {
+  extraLogs,
+  type OpenRlhfReply,
+  openRlhfRequestSchema,
+  unitScore,
+} from '../../../src/schema/adapters/openrlhf.ts';
+import { adapterQuerySchema } from '../../../src/schema/adapters/query.ts';
+import { inferredRun, type RunReport } from '../../../src/schema/adapters/run.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import type { AppEnvironment } from '../context.ts';
+import { RequestError } from '../errors.ts';
+import type { ScoringPlatformOf } from '../scoring.ts';
+import { readRow } from './body.ts';
+import { labelledSample } from './labelled-sample.ts';
+import { reportRefusals } from './refusals.ts';
+import { type Determined, noteRun, scoreSamples } from './scoring.ts';
+
+/** What a server gets that is one of several: OpenRLHF gives each a shard of its one sample. */
+const NO_SAMPLES: OpenRlhfReply = { rewards: [], scores: [], extra_logs: {} };
+
+export function openRlhfRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post(
+    '/v1/adapters/openrlhf/get_reward',
+    reportRefusals('openrlhf'),
+    requireScope('score'),
+    async (c) => {
+      const query = readQuery(c, adapterQuerySchema);
+      const { family } = RECIPES[query.recipe];
+      const { query: queries, prompts, labels } = await readRow(c, openRlhfRequestSchema);
+      if (queries.length === 0) return c.json(NO_SAMPLES);
+      const rows = queries.map((text, n) => ({ query: text, prompt: prompts[n] ?? '', label: labels[n] }));
+      const samples = rows.map((row, n) =>
+        labelledSample({
+          label: { value: row.label, path: ['labels', n] },
+          response: { text: decodedResponse(row.query, row.prompt), path: ['query', n] },
+          question: row.prompt === '' ? undefined : row.prompt,
+          family,
+        }),
+      );
+      const { run } = query;
+      const runs = run === undefined ? [] : await Promise.all(rows.map((row) => inferredRun(run, row.prompt, row)));
+      noteRun(c, runs);
+      const scored = await scoreSamples(c, platformOf, samples, { recipe: query.recipe, query, patient: true });
+      return c.json(replyOf(scored, runs));
+    },
+  );
+}
+
+function replyOf(scored: readonly Determined[], runs: readonly RunReport[]): OpenRlhfReply {
+  const replies = scored.map(({ reply }) => reply);
+  const [run] = runs;
+  return {
+    rewards: scored.map(({ reward }) => reward),
+    scores: replies.map((reply) => {
+      const score = unitScore(reply);
+      if (score !== null) return score;
+      const message = 'this recipe gives the sample a reward, but no base for scores';
+      throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+    }),
+    extra_logs: extraLogs(replies),
+    ...(run === undefined
+      ? {}
+      : {
+          run: {
+            id: run.id,
+            group: runs.map(({ group }) => group),
+            sample: runs.map(({ sample }) => sample),
+            grouping: run.grouping,
+          },
+        }),
+  };
+}

@@ -1,0 +1,42 @@
+/** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime tries again. */
+import { Hono } from 'hono';
+import { RECIPES } from '../../../src/recipes/families.ts';
+import { questionOf } from '../../../src/schema/adapters/chat.ts';
+import { slimeQuerySchema } from '../../../src/schema/adapters/query.ts';
+import { inferredRun } from '../../../src/schema/adapters/run.ts';
+import { slimeObject, slimeRequestSchema } from '../../../src/schema/adapters/slime.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import type { AppEnvironment } from '../context.ts';
+import type { ScoringPlatformOf } from '../scoring.ts';
+import { readRow } from './body.ts';
+import { labelledSample } from './labelled-sample.ts';
+import { reportRefusals } from './refusals.ts';
+import { noteRun, scoreSample } from './scoring.ts';
+
+export function slimeRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post(
+    '/v1/adapters/slime',
+    reportRefusals('slime'),
+    requireScope('score'),
+    async (c) => {
+      const query = readQuery(c, slimeQuerySchema);
+      const request = await readRow(c, slimeRequestSchema);
+      const { prompt, response, label } = request;
+      const sample = labelledSample({
+        label: { value: label, path: ['label'] },
+        response: { text: response, path: ['response'] },
+        question: questionOf(prompt),
+        family: RECIPES[query.recipe].family,
+      });
+      const run = query.run === undefined ? null : await inferredRun(query.run, prompt, request);
+      noteRun(c, run === null ? [] : [run]);
+      const { reply, reward } = await scoreSample(c, platformOf, sample, {
+        recipe: query.recipe,
+        query,
+        patient: false,
+      });
+      return query.reply === 'number' ? c.json(reward) : c.json(slimeObject(reply, reward, run));
+    },
+  );
+}

@@ -1,0 +1,111 @@
+/** `/v1/batches` in OpenAI's shape. The state of a batch is its object's; D1 only lists. */
+import { Hono } from 'hono';
+import { type BatchReply, batchListQuerySchema, batchRequestSchema, windowHours } from '../../src/schema/batches.ts';
+import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { BATCH_MESSAGE_VERSION, type NewBatch } from '../batches/messages.ts';
+import type { Environment } from '../environment.ts';
+import { BatchList } from '../storage/batches.ts';
+import { FileStore, newFileId } from '../storage/files.ts';
+import { endpointExists } from '../webhooks/client.ts';
+import { requireScope } from './auth.ts';
+import { readJson, readQuery } from './body.ts';
+import type { AppEnvironment } from './context.ts';
+import { RequestError } from './errors.ts';
+
+const CREATE_ATTEMPTS = 3;
+const HOUR_MS = 60 * 60 * 1000;
+const BATCH_ID = /^batch_[A-Za-z0-9]{1,64}$/;
+
+export const batchRoutes = new Hono<AppEnvironment>()
+  .post('/v1/batches', requireScope('batch'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const request = await readJson(c, batchRequestSchema);
+    const file = await new FileStore(c.env.FILES, c.env.DB).get(request.input_file_id);
+    if (file === null) throw new RequestError({ reason: 'file_not_found' });
+    if (request.webhook !== undefined && !(await endpointExists(c.env, request.webhook))) {
+      throw invalid(['webhook'], 'expected the id of a registered webhook endpoint');
+    }
+    if (file.purpose !== 'batch') throw invalid(['input_file_id'], 'expected a file with the purpose "batch"');
+    const now = Date.now();
+    const batch: NewBatch = {
+      v: BATCH_MESSAGE_VERSION,
+      id: newBatchId(),
+      endpoint: request.endpoint,
+      input_file_id: request.input_file_id,
+      completion_window: request.completion_window,
+      metadata: request.metadata ?? null,
+      webhook: request.webhook ?? null,
+      created_at: now,
+      expires_at: now + windowHours(request.completion_window) * HOUR_MS,
+      output_file_id: newFileId(),
+      error_file_id: newFileId(),
+    };
+    return c.json(await create(batch, c.env));
+  })
+  .get('/v1/batches', requireScope('batch'), async (c) => {
+    const { after = null, limit } = readQuery(c, batchListQuerySchema);
+    const page = await new BatchList(c.env.DB).page({ after, limit });
+    if (page === null) throw invalid(['query', 'after'], 'no such batch');
+    const { batches, has_more } = page;
+    const first_id = batches[0]?.id ?? null;
+    return c.json({ object: 'list', data: batches, first_id, last_id: batches.at(-1)?.id ?? null, has_more });
+  })
+  .get('/v1/batches/:id', requireScope('batch'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    return c.json(found(await knownObject(c.env, c.req.param('id')).describe()));
+  })
+  .post('/v1/batches/:id/cancel', requireScope('batch'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const result = await knownObject(c.env, c.req.param('id')).cancel();
+    if (result === null) throw new RequestError({ reason: 'batch_not_found' });
+    if (!result.cancelled) throw new RequestError({ reason: 'batch_is_over', status: result.batch.status });
+    return c.json(result.batch);
+  })
+  .post('/v1/batches/:id/redrive', requireScope('batch'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const result = await knownObject(c.env, c.req.param('id')).redrive();
+    if (result === null) throw new RequestError({ reason: 'batch_not_found' });
+    return c.json({ redriven: result.redriven, batch: result.batch });
+  });
+
+/**
+ * An object that cannot be reached is asked once more with the same id, which makes no second batch of one that was only
+ * not acknowledged.
+ */
+async function create(batch: NewBatch, environment: Environment): Promise<BatchReply> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await objectOf(environment, batch.id).create(batch);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      console.error(JSON.stringify({ event: 'batch_create_failed', batch: batch.id, attempt, error: name }));
+      if (attempt === CREATE_ATTEMPTS) throw new RequestError({ reason: 'storage_failed' });
+    }
+  }
+}
+
+function invalid(path: readonly string[], message: string): RequestError {
+  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
+}
+
+function found(batch: BatchReply | null): BatchReply {
+  if (batch === null) throw new RequestError({ reason: 'batch_not_found' });
+  return batch;
+}
+
+/** An id of another form cannot be one of ours: no object is woken for it. */
+function knownObject(environment: Environment, id: string) {
+  if (!BATCH_ID.test(id)) throw new RequestError({ reason: 'batch_not_found' });
+  return objectOf(environment, id);
+}
+
+function objectOf(environment: Environment, id: string) {
+  return environment.BATCH.getByName(id);
+}
+
+const ID_BYTES = 16;
+
+function newBatchId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return `batch_${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

@@ -1,0 +1,127 @@
+/** `/v1/files` in OpenAI's shape: forms are streamed to R2, contents are streamed from it. */
+import { Hono } from 'hono';
+import type * as z from 'zod';
+import { MAX_FILE_BYTES } from '../../src/limits.ts';
+import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../src/schema/files.ts';
+import { problemsOfIssues } from '../../src/schema/issues.ts';
+import { FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import { requireScope } from './auth.ts';
+import { readQuery } from './body.ts';
+import type { AppEnvironment, Context } from './context.ts';
+import { RequestError } from './errors.ts';
+import { contentHeaders, rangeOf } from './file-content.ts';
+import { readForm } from './upload-form.ts';
+
+const LIFETIME_ANCHOR = 'expires_after[anchor]';
+const LIFETIME_SECONDS = 'expires_after[seconds]';
+const FILE_FIELDS = ['purpose', LIFETIME_ANCHOR, LIFETIME_SECONDS] as const;
+
+export const fileRoutes = new Hono<AppEnvironment>()
+  .post('/v1/files', requireScope('batch'), async (c) => {
+    const store = storeOf(c);
+    const file = await outlivingCaller(c, receiveFile(c.req.raw, store));
+    await besides(() => store.removeExpired());
+    return c.json(fileReply(file));
+  })
+  .get('/v1/files', requireScope('batch'), async (c) => {
+    const query = readQuery(c, fileListQuerySchema);
+    const store = storeOf(c);
+    if (query.after !== undefined && !(await store.knows(query.after))) {
+      const problem = { path: ['query', 'after'], message: 'no such file' };
+      throw new RequestError({ reason: 'input_invalid', problems: [problem] });
+    }
+    const { files, has_more } = await store.list(query);
+    const [first_id, last_id] = [files[0]?.id ?? null, files.at(-1)?.id ?? null];
+    return c.json({ object: 'list', data: files.map(fileReply), has_more, first_id, last_id } satisfies FileListReply);
+  })
+  .get('/v1/files/:id', requireScope('batch'), async (c) => c.json(fileReply(await found(c))))
+  .delete('/v1/files/:id', requireScope('batch'), async (c) => {
+    const { id } = await found(c);
+    await storeOf(c).remove(id);
+    return c.json({ id, object: 'file', deleted: true });
+  })
+  .get('/v1/files/:id/content', requireScope('batch'), async (c) => {
+    const file = await found(c);
+    const range = rangeOf(c.req.raw.headers, file);
+    if (range === 'unsatisfiable') throw new RequestError({ reason: 'range_not_satisfiable', bytes: file.bytes });
+    const object = await storeOf(c).open(file.id, range ?? undefined);
+    if (object === null) throw new RequestError({ reason: 'file_not_found' });
+    return c.body(object.body, range === null ? 200 : 206, contentHeaders(file, range));
+  });
+
+/** Takes a form in; after a failure nothing of it is left. */
+async function receiveFile(request: Request, store: FileStore): Promise<StoredFile> {
+  const id = newFileId();
+  const writer = store.writer(id);
+  try {
+    const form = await readForm(request, {
+      file: 'file',
+      maxFileBytes: MAX_FILE_BYTES,
+      fields: FILE_FIELDS,
+      begin: (fields) => {
+        if (fields.has('purpose')) checked(purposeOnlySchema, { purpose: fields.get('purpose') });
+      },
+      write: (bytes) => writer.write(bytes),
+    });
+    const { purpose, expires_after } = readFields(form.fields);
+    const { bytes } = await writer.close();
+    const created_at = nowSeconds();
+    const expires_at = expires_after === undefined ? null : created_at + expires_after.seconds;
+    const file: StoredFile = { id, purpose, filename: form.filename, bytes, created_at, expires_at };
+    await store.record(file);
+    return file;
+  } catch (error) {
+    await besides(() => writer.abort());
+    // A write that was reported as failed may have taken place all the same.
+    if (error instanceof StorageError) await besides(() => store.remove(id));
+    throw error;
+  }
+}
+
+const purposeOnlySchema = fileFieldsSchema.pick({ purpose: true });
+
+function readFields(fields: ReadonlyMap<string, string>): z.output<typeof fileFieldsSchema> {
+  const [purpose, anchor, seconds] = FILE_FIELDS.map((name) => fields.get(name));
+  const expires_after = anchor === undefined && seconds === undefined ? {} : { expires_after: { anchor, seconds } };
+  return checked(fileFieldsSchema, { purpose, ...expires_after });
+}
+
+function checked<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
+}
+
+export function fileReply({ id, bytes, created_at, expires_at, filename, purpose }: StoredFile): FileReply {
+  const expiry = expires_at === null ? {} : { expires_at };
+  return { id, object: 'file', bytes, created_at, ...expiry, filename, purpose, status: 'processed' };
+}
+
+async function found(c: Context): Promise<StoredFile> {
+  const file = await storeOf(c).get(c.req.param('id') ?? '');
+  if (file === null) throw new RequestError({ reason: 'file_not_found' });
+  return file;
+}
+
+function storeOf(c: Context): FileStore {
+  return new FileStore(c.env.FILES, c.env.DB);
+}
+
+/**
+ * The platform ends an invocation when its caller goes away. Work that has to clear up after itself is let go on; the
+ * reply still waits for it, so that nothing is promised that was not done.
+ */
+export async function outlivingCaller<T>(c: Context, work: Promise<T>): Promise<T> {
+  c.executionCtx.waitUntil(Promise.allSettled([work]));
+  return work;
+}
+
+/** Clearing up beside a reply that stands without it. Its failure is in the log already. */
+export async function besides(clear: () => Promise<unknown>): Promise<void> {
+  try {
+    await clear();
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * multipart/form-data (RFC 7578, RFC 2046 section 5.1) as a stream: bytes in, whose chunks may end anywhere, parts out.
+ * `formData()` of the platform keeps whole files in memory. What is held here is the header of one part; content is passed
+ * on as it comes, in time linear in its length.
+ */
+import { MAX_FORM_IGNORED_BYTES, MAX_FORM_PARTS, MAX_PART_HEADER_BYTES } from '../../src/limits.ts';
+import { type PartHead, readParameters, readPartHead } from './multipart-head.ts';
+
+/** Why a body is no form; sentences of ours, for the caller. */
+export const MULTIPART_DEFECTS = {
+  boundary: 'The content type has no boundary, or none of RFC 2046 (1 to 70 characters).',
+  delimiter: 'After a boundary something else than the end of its line was found.',
+  not_closed: 'The last boundary, which ends in "--", is missing.',
+  header: 'The header of a part is malformed.',
+  header_too_long: `The header of a part has more than ${MAX_PART_HEADER_BYTES} bytes.`,
+  name_missing: 'A part has no name.',
+  encoding: 'A part is encoded for transfer; send its bytes as they are.',
+  too_many_parts: `The form has more than ${MAX_FORM_PARTS} parts.`,
+  ignored_too_long: `Unknown fields and text around the parts have more than ${MAX_FORM_IGNORED_BYTES} bytes.`,
+  field_repeated: 'A field occurs more than once.',
+  field_too_long: 'A field is too long.',
+  field_not_utf8: 'A field is not UTF-8.',
+} as const;
+
+export type MultipartDefect = keyof typeof MULTIPART_DEFECTS;
+
+/** The body is not a form; nothing more can be read from it. */
+export class MultipartError extends Error {
+  readonly defect: MultipartDefect;
+
+  constructor(defect: MultipartDefect) {
+    super(MULTIPART_DEFECTS[defect]);
+    this.name = 'MultipartError';
+    this.defect = defect;
+  }
+}
+
+export type MultipartEvent =
+  | { readonly kind: 'part'; readonly head: PartHead }
+  /** Content of the last part. The bytes are those of the chunk: valid until it is used again. */
+  | { readonly kind: 'data'; readonly bytes: Uint8Array }
+  | { readonly kind: 'end' };
+
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+const TAB = 0x09;
+const SPACE = 0x20;
+
+/** RFC 2046 section 5.1.1: bchars, the last one no space. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
+
+/** The boundary of a content type; `null` = it is not multipart/form-data. @throws MultipartError without a good one. */
+export function boundaryOf(contentType: string): string | null {
+  const read = readParameters(contentType);
+  if (read === null) throw new MultipartError('boundary');
+  if (read.value !== 'multipart/form-data') return null;
+  const boundary = read.parameters.get('boundary') ?? '';
+  if (!BOUNDARY.test(boundary)) throw new MultipartError('boundary');
+  return boundary;
+}
+
+/** Where the parser stands. `head`: between a boundary and the content of its part. */
+type State = 'preamble' | 'head' | 'content' | 'epilogue';
+
+export class MultipartParser {
+  /** A line end, two dashes, the boundary. Only its first byte is a CR, so no other one can begin within it. */
+  readonly #delimiter: Uint8Array;
+  #state: State = 'preamble';
+  /** So many bytes of the delimiter were read. The start of the body counts as the start of a line. */
+  #matched = 2;
+  readonly #head = new Uint8Array(MAX_PART_HEADER_BYTES);
+  #headBytes = 0;
+  #parts = 0;
+  #ignoredBytes = 0;
+  #events: MultipartEvent[] = [];
+
+  constructor(boundary: string) {
+    this.#delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
+  }
+
+  /** What the next bytes hold. @throws MultipartError */
+  push(chunk: Uint8Array): readonly MultipartEvent[] {
+    this.#events = [];
+    for (let at = 0; at < chunk.byteLength; ) at = this.#step(chunk, at);
+    return this.#events;
+  }
+
+  /** At the end of the body. @throws MultipartError if the form was not at its end. */
+  finish(): void {
+    if (this.#state !== 'epilogue') throw new MultipartError('not_closed');
+  }
+
+  /** @returns how far it read: at least one byte. */
+  #step(chunk: Uint8Array, at: number): number {
+    switch (this.#state) {
+      case 'preamble':
+      case 'content':
+        return this.#readContent(chunk, at);
+      case 'head':
+        return this.#readHead(chunk, at);
+      case 'epilogue':
+        this.#ignore(chunk.byteLength - at);
+        return chunk.byteLength;
+    }
+  }
+
+  #readContent(chunk: Uint8Array, start: number): number {
+    const before = this.#matched;
+    const here = before === 0 ? 0 : this.#match(chunk, start);
+    if (this.#matched === this.#delimiter.byteLength) return this.#endContent(start + here);
+    if (start + here === chunk.byteLength) return chunk.byteLength;
+    // What the chunks before ended in was no delimiter. Its bytes are known without having been kept.
+    this.#content(this.#delimiter.subarray(0, before));
+    this.#matched = 0;
+    let next = start;
+    for (let cr = chunk.indexOf(CR, next); cr !== -1; cr = chunk.indexOf(CR, next)) {
+      next = cr + this.#match(chunk, cr);
+      const found = this.#matched === this.#delimiter.byteLength;
+      if (found || next === chunk.byteLength) {
+        this.#content(chunk.subarray(start, cr));
+        return found ? this.#endContent(next) : next;
+      }
+      this.#matched = 0;
+    }
+    this.#content(chunk.subarray(start));
+    return chunk.byteLength;
+  }
+
+  /** Reads on in the delimiter. @returns how many bytes of it are at `start`. */
+  #match(chunk: Uint8Array, start: number): number {
+    let at = start;
+    while (
+      at < chunk.byteLength &&
+      this.#matched < this.#delimiter.byteLength &&
+      chunk[at] === this.#delimiter[this.#matched]
+    ) {
+      at++;
+      this.#matched++;
+    }
+    return at - start;
+  }
+
+  #endContent(at: number): number {
+    if (this.#state === 'content') this.#events.push({ kind: 'end' });
+    this.#state = 'head';
+    this.#matched = 0;
+    this.#headBytes = 0;
+    return at;
+  }
+
+  #content(bytes: Uint8Array): void {
+    if (this.#state === 'preamble') this.#ignore(bytes.byteLength);
+    else if (bytes.byteLength > 0) this.#events.push({ kind: 'data', bytes });
+  }
+
+  #ignore(bytes: number): void {
+    this.#ignoredBytes += bytes;
+    if (this.#ignoredBytes > MAX_FORM_IGNORED_BYTES) throw new MultipartError('ignored_too_long');
+  }
+
+  /** From behind a boundary to the empty line, or to the two dashes that end the form. */
+  #readHead(chunk: Uint8Array, start: number): number {
+    for (let at = start; at < chunk.byteLength; at++) {
+      if (this.#headBytes === MAX_PART_HEADER_BYTES) throw new MultipartError('header_too_long');
+      this.#head[this.#headBytes++] = chunk[at] ?? 0;
+      if (this.#headBytes === 2 && this.#head[0] === DASH && this.#head[1] === DASH) {
+        this.#state = 'epilogue';
+        return at + 1;
+      }
+      if (chunk[at] === LF && this.#endsInEmptyLine()) {
+        this.#beginPart();
+        return at + 1;
+      }
+    }
+    return chunk.byteLength;
+  }
+
+  #endsInEmptyLine(): boolean {
+    const [a, b, c] = this.#head.subarray(Math.max(0, this.#headBytes - 4), this.#headBytes);
+    return this.#headBytes >= 4 && a === CR && b === LF && c === CR;
+  }
+
+  #beginPart(): void {
+    this.#parts++;
+    if (this.#parts > MAX_FORM_PARTS) throw new MultipartError('too_many_parts');
+    // The rest of the boundary's line, which may be padded, and the header's lines.
+    let padding = 0;
+    while (this.#head[padding] === SPACE || this.#head[padding] === TAB) padding++;
+    if (this.#head[padding] !== CR || this.#head[padding + 1] !== LF) throw new MultipartError('delimiter');
+    const head = readPartHead(this.#head.subarray(padding + 2, this.#headBytes - 2));
+    if (!head.ok) throw new MultipartError(head.defect);
+    this.#events.push({ kind: 'part', head: head.head });
+    this.#state = 'content';
+  }
+}

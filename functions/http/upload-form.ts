@@ -1,0 +1,205 @@
+/**
+ * A form with one file, read as it comes: the file goes on piece by piece, the few other fields are kept. What comes after
+ * a refusal is read and thrown away, within limits, so that the caller gets to see why.
+ */
+import {
+  MAX_DISCARDED_BYTES,
+  MAX_FILE_NAME_CHARS,
+  MAX_FORM_FIELD_BYTES,
+  MAX_FORM_IGNORED_BYTES,
+  MAX_FORM_PARTS,
+  MAX_PART_HEADER_BYTES,
+} from '../../src/limits.ts';
+import { RequestError } from './errors.ts';
+import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser } from './multipart.ts';
+import type { PartHead } from './multipart-head.ts';
+
+export type FormShape = {
+  /** The field that holds the file. */
+  readonly file: string;
+  readonly maxFileBytes: number;
+  /** Other fields that are read; the rest is ignored. */
+  readonly fields: readonly string[];
+  /** Sees the fields that came before the file, to refuse it before it is stored. */
+  readonly begin?: (fields: ReadonlyMap<string, string>) => void;
+  /** Takes the bytes of the file, which are valid until it is done. */
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+};
+
+export type Form = {
+  readonly fields: ReadonlyMap<string, string>;
+  /** Its name without a path. */
+  readonly filename: string;
+};
+
+/** What a form has beside its file at most. */
+const MAX_OVERHEAD_BYTES = MAX_FORM_IGNORED_BYTES + MAX_FORM_PARTS * (MAX_PART_HEADER_BYTES + MAX_FORM_FIELD_BYTES);
+/**
+ * The platform's own chunks have 4 KB. Every read leaves garbage, whatever its size, which adds up to 100 MB with a file of
+ * 200 MB, so few reads are made: each waits for half of its buffer.
+ */
+const READ_BYTES = 512 * 1024;
+const MIN_READ_BYTES = READ_BYTES / 2;
+
+/** Reads the form of a request to its end. @throws RequestError; what was written by then is the caller's to undo. */
+export async function readForm(request: Request, shape: FormShape): Promise<Form> {
+  const boundary = asProblem(() => formBoundary(request.headers));
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  if (declared > shape.maxFileBytes + MAX_OVERHEAD_BYTES) {
+    throw new RequestError({ reason: 'file_too_large', limit_bytes: shape.maxFileBytes });
+  }
+  if (request.body === null) throw new RequestError({ reason: 'multipart_malformed', defect: 'not_closed' });
+  const body = new BodyReader(request.body);
+  const parser = new MultipartParser(boundary);
+  const form = new FormReader(shape);
+  try {
+    for (let chunk = await body.read(); chunk !== null; chunk = await body.read()) {
+      const bytes = chunk;
+      for (const event of asProblem(() => parser.push(bytes))) await form.take(event);
+    }
+    asProblem(() => parser.finish());
+    return form.result();
+  } catch (error) {
+    await body.discard();
+    throw error;
+  }
+}
+
+function formBoundary(headers: Headers): string {
+  const boundary = boundaryOf(headers.get('content-type') ?? '');
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (boundary !== null && encoding === 'identity') return boundary;
+  throw new RequestError({ reason: 'content_type_unsupported', wanted: 'form' });
+}
+
+function asProblem<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MultipartError)) throw error;
+    throw new RequestError({ reason: 'multipart_malformed', defect: error.defect });
+  }
+}
+
+/** Reads into one buffer again and again: a chunk is valid until the next is asked for. */
+class BodyReader {
+  readonly #reader: ReadableStreamBYOBReader;
+  #buffer = new ArrayBuffer(READ_BYTES);
+  #ended = false;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#reader = body.getReader({ mode: 'byob' });
+  }
+
+  /** The next bytes, or `null` at the end. */
+  async read(): Promise<Uint8Array | null> {
+    try {
+      const { done, value } = await this.#reader.readAtLeast(MIN_READ_BYTES, new Uint8Array(this.#buffer));
+      if (value !== undefined) this.#buffer = value.buffer;
+      if (!done) return value;
+      this.#ended = true;
+      return null;
+    } catch {
+      // Reading fails only when the caller's connection does; the error says no more.
+      this.#ended = true;
+      throw new RequestError({ reason: 'body_interrupted' });
+    }
+  }
+
+  /** Reads the rest and throws it away; gives up on bodies that do not end, and on connections that did. */
+  async discard(): Promise<void> {
+    let bytes = 0;
+    while (!this.#ended) {
+      const chunk = await this.read().catch(() => null);
+      bytes += chunk?.byteLength ?? 0;
+      if (bytes > MAX_DISCARDED_BYTES) return this.#reader.cancel();
+    }
+  }
+}
+
+type Field = { readonly name: string; readonly pieces: Uint8Array[]; bytes: number };
+
+/** Sorts what the parser finds. */
+class FormReader {
+  readonly #shape: FormShape;
+  readonly #fields = new Map<string, string>();
+  #filename: string | null = null;
+  #fileBytes = 0;
+  #ignoredBytes = 0;
+  #part: 'file' | 'ignored' | Field = 'ignored';
+
+  constructor(shape: FormShape) {
+    this.#shape = shape;
+  }
+
+  async take(event: MultipartEvent): Promise<void> {
+    switch (event.kind) {
+      case 'part':
+        this.#begin(event.head);
+        return;
+      case 'data':
+        await this.#content(event.bytes);
+        return;
+      case 'end':
+        if (typeof this.#part === 'object') this.#fields.set(this.#part.name, textOf(this.#part));
+    }
+  }
+
+  result(): Form {
+    if (this.#filename !== null) return { fields: this.#fields, filename: this.#filename };
+    const problem = { path: [this.#shape.file], message: 'required: a file' };
+    throw new RequestError({ reason: 'input_invalid', problems: [problem] });
+  }
+
+  #begin({ name, filename }: PartHead): void {
+    if (name === this.#shape.file) {
+      if (this.#filename !== null) throw malformed('field_repeated');
+      this.#filename = baseName(filename ?? '') ?? name;
+      this.#part = 'file';
+      if (this.#filename.length > MAX_FILE_NAME_CHARS) {
+        const message = `expected a file name of at most ${MAX_FILE_NAME_CHARS} characters`;
+        throw new RequestError({ reason: 'input_invalid', problems: [{ path: [name], message }] });
+      }
+      this.#shape.begin?.(this.#fields);
+    } else if (this.#shape.fields.includes(name)) {
+      if (this.#fields.has(name)) throw malformed('field_repeated');
+      this.#part = { name, pieces: [], bytes: 0 };
+    } else this.#part = 'ignored';
+  }
+
+  async #content(bytes: Uint8Array): Promise<void> {
+    if (this.#part === 'file') {
+      const limit_bytes = this.#shape.maxFileBytes;
+      this.#fileBytes += bytes.byteLength;
+      if (this.#fileBytes > limit_bytes) throw new RequestError({ reason: 'file_too_large', limit_bytes });
+      await this.#shape.write(bytes);
+    } else if (this.#part === 'ignored') {
+      this.#ignoredBytes += bytes.byteLength;
+      if (this.#ignoredBytes > MAX_FORM_IGNORED_BYTES) throw malformed('ignored_too_long');
+    } else {
+      this.#part.bytes += bytes.byteLength;
+      if (this.#part.bytes > MAX_FORM_FIELD_BYTES) throw malformed('field_too_long');
+      this.#part.pieces.push(bytes.slice());
+    }
+  }
+}
+
+function textOf({ pieces }: Field): string {
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();
+  } catch (error) {
+    if (error instanceof TypeError) throw malformed('field_not_utf8');
+    throw error;
+  }
+}
+
+function malformed(defect: MultipartError['defect']): RequestError {
+  return new RequestError({ reason: 'multipart_malformed', defect });
+}
+
+/** What follows the last separator; a path says nothing here (RFC 7578 section 4.2). */
+function baseName(filename: string): string | null {
+  const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+  return name === '' ? null : name;
+}

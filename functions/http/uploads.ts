@@ -1,0 +1,219 @@
+/**
+ * `/v1/uploads` in OpenAI's shape: a file that is larger than one request may be, in parts. There is no way to ask for an
+ * upload, so a caller who missed the reply of a completion or a cancellation gets it by asking for the same again.
+ */
+import { Hono } from 'hono';
+import type { InputProblem } from '../../src/input-problem.ts';
+import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS, UPLOAD_LIFETIME_S } from '../../src/limits.ts';
+import {
+  type UploadPartReply,
+  type UploadReply,
+  uploadCompletionSchema,
+  uploadRequestSchema,
+} from '../../src/schema/files.ts';
+import { FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
+import { newPartId, newUploadId, type StoredUpload, UploadStore } from '../storage/uploads.ts';
+import { requireScope } from './auth.ts';
+import { readJson } from './body.ts';
+import type { AppEnvironment, Context } from './context.ts';
+import { RequestError } from './errors.ts';
+import { besides, fileReply, outlivingCaller } from './files.ts';
+import { readForm } from './upload-form.ts';
+
+export const uploadRoutes = new Hono<AppEnvironment>()
+  .post('/v1/uploads', requireScope('batch'), async (c) => {
+    const { bytes, filename, purpose, expires_after } = await readJson(c, uploadRequestSchema);
+    const created_at = nowSeconds();
+    const upload: StoredUpload = {
+      id: newUploadId(),
+      status: 'pending',
+      purpose,
+      filename,
+      bytes,
+      created_at,
+      expires_at: created_at + UPLOAD_LIFETIME_S,
+      file_lifetime_s: expires_after?.seconds ?? null,
+      parts: 0,
+      file_id: null,
+      part_ids_sha256: null,
+    };
+    const store = storeOf(c);
+    await store.create(upload);
+    await besides(() => store.clearEnded());
+    return c.json(uploadReply(upload));
+  })
+  .post('/v1/uploads/:id/parts', requireScope('batch'), async (c) => {
+    const upload = await pending(c);
+    return c.json(await outlivingCaller(c, receivePart(c.req.raw, upload, storeOf(c))));
+  })
+  .post('/v1/uploads/:id/complete', requireScope('batch'), async (c) => {
+    const { part_ids, md5 } = await readJson(c, uploadCompletionSchema);
+    const upload = await found(c);
+    const files = new FileStore(c.env.FILES, c.env.DB);
+    const partIdsSha256 = await sha256Hex(JSON.stringify(part_ids));
+    const before = upload.part_ids_sha256 === partIdsSha256 && upload.file_id !== null;
+    const file = before
+      ? await files.get(upload.file_id)
+      : await outlivingCaller(c, complete(stillPending(upload), { part_ids, md5, partIdsSha256 }, storeOf(c), files));
+    if (file === null) throw notPending(upload);
+    return c.json(uploadReply({ ...upload, status: 'completed' }, file));
+  })
+  .post('/v1/uploads/:id/cancel', requireScope('batch'), async (c) => {
+    const upload = await found(c);
+    const store = storeOf(c);
+    if (upload.status !== 'cancelled') {
+      stillPending(upload);
+      if (!(await store.cancel(upload.id))) throw notPending(await found(c));
+    }
+    await besides(() => store.clear(upload.id));
+    return c.json(uploadReply({ ...upload, status: 'cancelled' }));
+  });
+
+/** Takes a part in; after a failure nothing of it is left. */
+async function receivePart(request: Request, upload: StoredUpload, store: UploadStore): Promise<UploadPartReply> {
+  const id = newPartId();
+  const writer = store.partWriter(upload.id, id);
+  try {
+    await readForm(request, {
+      file: 'data',
+      maxFileBytes: MAX_UPLOAD_PART_BYTES,
+      fields: [],
+      write: (bytes) => writer.write(bytes),
+    });
+    await writer.close();
+    if (!(await store.addPart(upload.id, MAX_UPLOAD_PARTS))) throw await refusal(upload.id, store);
+    return { id, object: 'upload.part', created_at: nowSeconds(), upload_id: upload.id };
+  } catch (error) {
+    await besides(() => writer.abort());
+    await besides(() => store.removePart(upload.id, id));
+    throw error;
+  }
+}
+
+type Completion = {
+  readonly part_ids: readonly string[];
+  readonly md5?: string | undefined;
+  readonly partIdsSha256: string;
+};
+
+/** Makes the file of an upload. Two that meet make one each, and the later takes its own back. */
+async function complete(
+  upload: StoredUpload,
+  { part_ids, md5, partIdsSha256 }: Completion,
+  uploads: UploadStore,
+  files: FileStore,
+): Promise<StoredFile> {
+  checkParts(upload, part_ids, await uploads.parts(upload.id));
+  const id = newFileId();
+  const writer = files.writer(id);
+  const created_at = nowSeconds();
+  const expires_at = upload.file_lifetime_s === null ? null : created_at + upload.file_lifetime_s;
+  const { purpose, filename, bytes } = upload;
+  const file: StoredFile = { id, purpose, filename, bytes, created_at, expires_at };
+  try {
+    const digest = md5 === undefined ? null : new Md5();
+    for (const part of part_ids) {
+      const isThere = await uploads.copyPart(upload.id, part, async (piece) => {
+        await digest?.add(piece);
+        await writer.write(piece);
+      });
+      // It was there a moment ago: the upload was cancelled.
+      if (!isThere) throw await refusal(upload.id, uploads);
+    }
+    if (digest !== null && (await digest.hex()) !== md5?.toLowerCase()) throw invalid(['md5'], 'another digest');
+    await writer.close();
+    if (!(await uploads.complete(upload.id, file, partIdsSha256))) throw await refusal(upload.id, uploads);
+  } catch (error) {
+    await besides(() => writer.abort());
+    // The completion may have taken place although it was reported as failed. If that cannot be found out, the bytes stay.
+    if ((await uploads.get(upload.id))?.file_id !== id) {
+      await besides(() => files.remove(id));
+      throw error;
+    }
+  }
+  await besides(() => uploads.clear(upload.id));
+  return file;
+}
+
+function checkParts({ bytes }: StoredUpload, ids: readonly string[], sizes: ReadonlyMap<string, number>): void {
+  const named = new Set<string>();
+  const problems: InputProblem[] = [];
+  let sum = 0;
+  for (const [position, id] of ids.entries()) {
+    const size = sizes.get(id);
+    if (size === undefined) problems.push({ path: ['part_ids', position], message: 'no such part' });
+    if (named.has(id)) problems.push({ path: ['part_ids', position], message: 'named twice' });
+    named.add(id);
+    sum += size ?? 0;
+  }
+  if (problems.length === 0 && sum !== bytes) {
+    problems.push({
+      path: ['part_ids'],
+      message: `the parts have ${sum} bytes, the upload was declared with ${bytes}`,
+    });
+  }
+  if (problems.length > 0) throw new RequestError({ reason: 'input_invalid', problems });
+}
+
+class Md5 {
+  readonly #stream = new crypto.DigestStream('MD5');
+  readonly #writer = this.#stream.getWriter();
+
+  async add(bytes: Uint8Array): Promise<void> {
+    await this.#writer.write(bytes);
+  }
+
+  async hex(): Promise<string> {
+    await this.#writer.close();
+    return hexOf(await this.#stream.digest);
+  }
+}
+
+async function sha256Hex(text: string): Promise<string> {
+  return hexOf(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+}
+
+function hexOf(bytes: ArrayBuffer): string {
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function uploadReply(upload: StoredUpload, file?: StoredFile): UploadReply {
+  const { id, bytes, created_at, expires_at, filename, purpose, status } = upload;
+  const made = file === undefined ? {} : { file: fileReply(file) };
+  return { id, object: 'upload', bytes, created_at, expires_at, filename, purpose, status, ...made };
+}
+
+async function found(c: Context): Promise<StoredUpload> {
+  const upload = await storeOf(c).get(c.req.param('id') ?? '');
+  if (upload === null) throw new RequestError({ reason: 'upload_not_found' });
+  return upload;
+}
+
+async function pending(c: Context): Promise<StoredUpload> {
+  return stillPending(await found(c));
+}
+
+function stillPending(upload: StoredUpload): StoredUpload {
+  if (upload.status !== 'pending') throw notPending(upload);
+  return upload;
+}
+
+function notPending({ status }: StoredUpload): RequestError {
+  return new RequestError({ reason: 'upload_not_pending', status });
+}
+
+/** Why an upload that was pending before takes nothing now. */
+async function refusal(id: string, store: UploadStore): Promise<RequestError> {
+  const upload = await store.get(id);
+  if (upload === null) return new RequestError({ reason: 'upload_not_found' });
+  if (upload.status !== 'pending') return notPending(upload);
+  return new RequestError({ reason: 'upload_parts_exceeded', limit: MAX_UPLOAD_PARTS });
+}
+
+function invalid(path: InputProblem['path'], message: string): RequestError {
+  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
+}
+
+function storeOf(c: Context): UploadStore {
+  return new UploadStore(c.env.FILES, c.env.DB);
+}

@@ -1,0 +1,150 @@
+/** `/v1/webhooks`: endpoints, their secrets, what is delivered to them. Signed requests stand in webhook-score.ts. */
+import { Hono } from 'hono';
+import { MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
+import { emptyQuerySchema } from '../../src/schema/query.ts';
+import {
+  deliveriesQuerySchema,
+  type Endpoint,
+  endpointChangeSchema,
+  endpointRegistrationSchema,
+  secretRotationSchema,
+} from '../../src/schema/webhooks.ts';
+import { newId } from '../storage/ids.ts';
+import { WebhookEndpoints } from '../storage/webhook-endpoints.ts';
+import { type Asked, askEndpoint, askObject, type EndpointObject } from '../webhooks/client.ts';
+import { readEndpointUrl } from '../webhooks/endpoint-url.ts';
+import {
+  type Answer,
+  type DeliveryDescription,
+  type EndpointRefusal,
+  WEBHOOK_MESSAGE_VERSION,
+} from '../webhooks/messages.ts';
+import { requireScope } from './auth.ts';
+import { readJson, readQuery } from './body.ts';
+import type { AppEnvironment, Context } from './context.ts';
+import { RequestError, type RequestFailure } from './errors.ts';
+
+const v = WEBHOOK_MESSAGE_VERSION;
+const ENDPOINT = '/v1/webhooks/:endpoint';
+
+export const webhookRoutes = new Hono<AppEnvironment>()
+  .post('/v1/webhooks', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { url, description, enabled } = await readJson(c, endpointRegistrationSchema);
+    const id = newId('whe_');
+    const registration = { v, id, url: receiverUrl(c, url), description: description ?? null, enabled };
+    // The object first: one that is not on the list is never asked again.
+    const object = c.env.DELIVERIES.getByName(id);
+    const endpoint = granted(await askObject(object, async () => await object.register(registration)));
+    if (await new WebhookEndpoints(c.env.DB).add(id, Date.parse(endpoint.created_at))) return c.json(endpoint, 201);
+    granted(await askObject(object, async () => await object.remove({ v })));
+    const limit = `There are ${MAX_WEBHOOK_ENDPOINTS} endpoints already: delete one first.`;
+    throw new RequestError({ reason: 'webhook_limit_reached', limit });
+  })
+  .get('/v1/webhooks', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const ids = await new WebhookEndpoints(c.env.DB).list();
+    const found = await Promise.all(
+      ids.map(async (id) => {
+        const object = c.env.DELIVERIES.getByName(id);
+        return askObject(object, async () => await object.describe({ v }));
+      }),
+    );
+    // One that is being deleted at this moment is left out.
+    const endpoints = found.flatMap((one): Endpoint[] =>
+      !one.ok && one.refusal === 'endpoint_unknown' ? [] : [granted(one)],
+    );
+    return c.json({ endpoints });
+  })
+  .get(ENDPOINT, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    return c.json(await ask(c, async (object) => await object.describe({ v })));
+  })
+  .patch(ENDPOINT, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { url, ...others } = await readJson(c, endpointChangeSchema);
+    const change = { ...others, ...(url === undefined ? {} : { url: receiverUrl(c, url) }) };
+    return c.json(await ask(c, async (object) => await object.change({ v, change })));
+  })
+  .delete(ENDPOINT, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    // The object first: should the list fail then, the deletion can be repeated.
+    await ask(c, async (object) => await object.remove({ v }));
+    const id = c.req.param('endpoint');
+    await new WebhookEndpoints(c.env.DB).remove(id);
+    return c.json({ id, deleted: true });
+  })
+  .post(`${ENDPOINT}/secrets:rotate`, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { grace_s } = await readJson(c, secretRotationSchema);
+    return c.json(await ask(c, async (object) => await object.rotate({ v, grace_s })));
+  })
+  .post(`${ENDPOINT}/test`, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    return c.json(await ask(c, async (object) => await object.sendTest({ v })));
+  })
+  .get(`${ENDPOINT}/jobs/:job`, requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const job = c.req.param('job');
+    const found = await ask(c, async (object) => await object.job({ v, job }));
+    return c.json({ ...found, event: found.event === null ? null : JSON.parse(found.event) });
+  })
+  .get(`${ENDPOINT}/deliveries`, requireScope('admin'), async (c) => {
+    const { state = null, limit, after = null } = readQuery(c, deliveriesQuerySchema);
+    return c.json(await ask(c, async (object) => await object.deliveries({ v, state, limit, after })));
+  })
+  .get(`${ENDPOINT}/deliveries/:message`, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const message = c.req.param('message');
+    return c.json(detailOf(await ask(c, async (object) => await object.delivery({ v, message }))));
+  })
+  .post(`${ENDPOINT}/deliveries/:message/resend`, requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const message = c.req.param('message');
+    return c.json(detailOf(await ask(c, async (object) => await object.resend({ v, message }))));
+  });
+
+/** @throws RequestError for a URL that nothing is delivered to. */
+function receiverUrl(c: Context, text: string): string {
+  const read = readEndpointUrl(text, c.get('settings').allowWebhookLoopback);
+  if (read.ok) return read.url;
+  throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['url'], message: read.problem }] });
+}
+
+function detailOf({ event, ...delivery }: DeliveryDescription): Readonly<Record<string, unknown>> {
+  return { ...delivery, event: event === '' ? null : JSON.parse(event) };
+}
+
+/** Asks the object of the endpoint in the path. @throws RequestError for what it refuses. */
+async function ask<T>(c: Context, question: (object: EndpointObject) => Promise<Answer<T>>): Promise<T> {
+  return granted(await askEndpoint(c.env, c.req.param('endpoint') ?? '', question));
+}
+
+/** @throws RequestError where it was refused. */
+export function granted<T>(asked: Asked<T>): T {
+  if (asked.ok) return asked.value;
+  throw new RequestError(failureOf(asked.refusal));
+}
+
+function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
+  switch (refusal) {
+    case 'endpoint_unknown':
+      return { reason: 'webhook_not_found' };
+    case 'endpoint_disabled':
+      return { reason: 'webhook_disabled' };
+    case 'job_unknown':
+      return { reason: 'webhook_job_not_found' };
+    case 'delivery_unknown':
+      return { reason: 'webhook_delivery_not_found' };
+    case 'id_reused':
+      return { reason: 'webhook_id_reused' };
+    case 'secrets_full': {
+      const limit = `${MAX_WEBHOOK_SECRETS} secrets are valid already: wait for one to expire, or rotate with "grace_s": 0.`;
+      return { reason: 'webhook_limit_reached', limit };
+    }
+    case 'full':
+    case 'version_skew':
+    case 'unavailable':
+      return { reason: 'webhook_busy' };
+  }
+}

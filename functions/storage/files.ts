@@ -1,0 +1,152 @@
+/**
+ * Files of batches: bytes in R2 (`files/<id>`), what is said of them in D1. A row is written once the object is there, and
+ * removed once it is gone, so that what is listed can be read. Removed rows stay for a week: pages are found by the id of
+ * their last file, which a caller who empties the list has removed, and a writer that comes twice does not revive a file.
+ */
+import { MAX_CLEARED_AT_ONCE, MAX_FILES_LISTED, REMOVED_FILE_MEMORY_S } from '../../src/limits.ts';
+import { newId } from './ids.ts';
+import { PartWriter } from './part-writer.ts';
+import { database } from './schema.ts';
+import { stored } from './storage-error.ts';
+
+export const FILE_PURPOSES = ['batch', 'batch_output'] as const;
+
+export type StoredFile = {
+  readonly id: string;
+  readonly purpose: (typeof FILE_PURPOSES)[number];
+  readonly filename: string;
+  readonly bytes: number;
+  /** Seconds since 1970. */
+  readonly created_at: number;
+  /** Seconds since 1970; from then on the file is as if removed. `null` = kept until removed. */
+  readonly expires_at: number | null;
+};
+
+export type FileListOptions = {
+  /** The last id of the page before. */
+  readonly after?: string;
+  /** Files of a page. Default: MAX_FILES_LISTED. */
+  readonly limit?: number;
+  /** By time of creation. Default: the newest first. */
+  readonly order?: 'asc' | 'desc';
+  readonly purpose?: string;
+};
+
+export type FilePage = { readonly files: StoredFile[]; readonly has_more: boolean };
+
+const FILE_ID = /^file-[A-Za-z0-9_-]{24}$/;
+
+export function newFileId(): string {
+  return newId('file-');
+}
+
+const COLUMNS = 'id, purpose, filename, bytes, created_at, expires_at';
+/** Of rows that are not removed; the parameter is the present in seconds. */
+const ALIVE = 'removed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)';
+
+/** Every method throws StorageError where R2 or D1 fails. */
+export class FileStore {
+  readonly #bucket: R2Bucket;
+  readonly #db: D1Database;
+
+  constructor(bucket: R2Bucket, db: D1Database) {
+    this.#bucket = bucket;
+    this.#db = db;
+  }
+
+  /** Takes the bytes of a file. They are nobody's until `record`. */
+  writer(id: string): PartWriter {
+    return new PartWriter(this.#bucket, keyOf(id));
+  }
+
+  /** Makes the file known. May be called again: the first row stands, also where the file was removed since. */
+  async record(file: StoredFile): Promise<void> {
+    const forgotten = nowSeconds() - REMOVED_FILE_MEMORY_S;
+    await this.#run('record', (db) =>
+      db.batch([insertFile(db, file), db.prepare('DELETE FROM files WHERE removed_at < ?').bind(forgotten)]),
+    );
+  }
+
+  /** `null` = no such file, or no longer. */
+  async get(id: string): Promise<StoredFile | null> {
+    if (!FILE_ID.test(id)) return null;
+    return this.#run('get', (db) =>
+      db.prepare(`SELECT ${COLUMNS} FROM files WHERE id = ? AND ${ALIVE}`).bind(id, nowSeconds()).first<StoredFile>(),
+    );
+  }
+
+  /** One page. Nothing comes after a file that was never there: ask `knows` first. */
+  async list({ after, limit = MAX_FILES_LISTED, order = 'desc', purpose }: FileListOptions): Promise<FilePage> {
+    const [beyond, direction] = order === 'asc' ? (['>', 'ASC'] as const) : (['<', 'DESC'] as const);
+    const conditions = [
+      ALIVE,
+      ...(purpose === undefined ? [] : ['purpose = ?']),
+      ...(after === undefined ? [] : [`(created_at, id) ${beyond} (SELECT created_at, id FROM files WHERE id = ?)`]),
+    ];
+    const sql = `SELECT ${COLUMNS} FROM files WHERE ${conditions.join(' AND ')}
+                 ORDER BY created_at ${direction}, id ${direction} LIMIT ?`;
+    const values = [purpose, after].filter((value) => value !== undefined);
+    const { results } = await this.#run('list', (db) =>
+      db
+        .prepare(sql)
+        .bind(nowSeconds(), ...values, limit + 1)
+        .all<StoredFile>(),
+    );
+    return { files: results.slice(0, limit), has_more: results.length > limit };
+  }
+
+  /** Whether a page can follow this file: it is there, or was until some days ago. */
+  async knows(id: string): Promise<boolean> {
+    const found = await this.#run('knows', (db) =>
+      db.prepare('SELECT id FROM files WHERE id = ?').bind(id).first('id'),
+    );
+    return found !== null;
+  }
+
+  /** The bytes of a file, or of a range within it. `null` = they are not there. */
+  async open(id: string, range?: { readonly offset: number; readonly length: number }): Promise<R2ObjectBody | null> {
+    return stored('r2', 'get', () => this.#bucket.get(keyOf(id), range === undefined ? {} : { range }));
+  }
+
+  /** Removes bytes and row; after a failure it may be called again. False = there was no such file. */
+  async remove(id: string): Promise<boolean> {
+    if (!FILE_ID.test(id)) return false;
+    await stored('r2', 'delete', () => this.#bucket.delete(keyOf(id)));
+    const { meta } = await this.#run('remove', (db) =>
+      db.prepare('UPDATE files SET removed_at = ? WHERE id = ? AND removed_at IS NULL').bind(nowSeconds(), id).run(),
+    );
+    return meta.changes > 0;
+  }
+
+  /** Removes some of the files whose time is over. */
+  async removeExpired(): Promise<void> {
+    const { results } = await this.#run('expired', (db) =>
+      db
+        .prepare('SELECT id FROM files WHERE expires_at <= ? AND removed_at IS NULL LIMIT ?')
+        .bind(nowSeconds(), MAX_CLEARED_AT_ONCE)
+        .all<{ id: string }>(),
+    );
+    for (const { id } of results) await this.remove(id);
+  }
+
+  #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {
+    return stored('d1', `files_${operation}`, async () => work(await database(this.#db)));
+  }
+}
+
+/** Makes a file known, for a transaction. @param upload which has to have ended with this very file. */
+export function insertFile(db: D1Database, file: StoredFile, upload?: string): D1PreparedStatement {
+  const condition = upload === undefined ? 'true' : 'EXISTS (SELECT 1 FROM uploads WHERE id = ? AND file_id = ?)';
+  const { id, purpose, filename, bytes, created_at, expires_at } = file;
+  return db
+    .prepare(`INSERT INTO files (${COLUMNS}) SELECT ?, ?, ?, ?, ?, ? WHERE ${condition} ON CONFLICT (id) DO NOTHING`)
+    .bind(id, purpose, filename, bytes, created_at, expires_at, ...(upload === undefined ? [] : [upload, id]));
+}
+
+function keyOf(id: string): string {
+  return `files/${id}`;
+}
+
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,80 @@
+/**
+ * The tables of D1, made by the Worker itself on first use in an isolate: a fresh machine and a fresh deployment have
+ * nothing to remember (docs/decisions/2026-11-21-the-worker-makes-its-tables.md). Versions only ever grow; a statement is
+ * never changed once it has been released.
+ */
+
+/** One version's statements; each can run twice, as two isolates may start at once. */
+const VERSIONS: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE IF NOT EXISTS files (
+       id TEXT PRIMARY KEY, purpose TEXT NOT NULL, filename TEXT NOT NULL, bytes INTEGER NOT NULL,
+       created_at INTEGER NOT NULL, expires_at INTEGER, removed_at INTEGER
+     ) STRICT`,
+    `CREATE INDEX IF NOT EXISTS files_created ON files (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS files_expires ON files (expires_at) WHERE expires_at IS NOT NULL AND removed_at IS NULL`,
+    `CREATE INDEX IF NOT EXISTS files_removed ON files (removed_at) WHERE removed_at IS NOT NULL`,
+    `CREATE TABLE IF NOT EXISTS uploads (
+       id TEXT PRIMARY KEY, status TEXT NOT NULL, purpose TEXT NOT NULL, filename TEXT NOT NULL, bytes INTEGER NOT NULL,
+       created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, file_lifetime_s INTEGER, parts INTEGER NOT NULL,
+       file_id TEXT, part_ids_sha256 TEXT, cleared INTEGER NOT NULL
+     ) STRICT`,
+    `CREATE INDEX IF NOT EXISTS uploads_cleared ON uploads (cleared, expires_at)`,
+    `CREATE TABLE IF NOT EXISTS batches (
+       id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, snapshot TEXT NOT NULL
+     ) STRICT`,
+    `CREATE INDEX IF NOT EXISTS batches_created ON batches (created_at, id)`,
+    `CREATE TABLE IF NOT EXISTS webhook_endpoints (
+       id TEXT PRIMARY KEY, created_at INTEGER NOT NULL
+     ) STRICT`,
+  ],
+  // The ledger of runs (STORAGE.md). What summaries read is apart from what replay reads, which is ten times as large.
+  [
+    `CREATE TABLE IF NOT EXISTS runs (
+       id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, family TEXT NOT NULL, created_at INTEGER NOT NULL,
+       active_at INTEGER NOT NULL, store_text INTEGER NOT NULL, deleting_at INTEGER
+     ) STRICT`,
+    `CREATE INDEX IF NOT EXISTS runs_created ON runs (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS runs_active ON runs (active_at)`,
+    `CREATE INDEX IF NOT EXISTS runs_deleting ON runs (deleting_at) WHERE deleting_at IS NOT NULL`,
+    `CREATE TABLE IF NOT EXISTS run_recipes (
+       run TEXT NOT NULL, digest TEXT NOT NULL, name TEXT, recipe TEXT NOT NULL, PRIMARY KEY (run, digest)
+     ) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE IF NOT EXISTS rollouts (
+       id INTEGER PRIMARY KEY, run TEXT NOT NULL, step INTEGER NOT NULL, group_id TEXT NOT NULL, sample TEXT NOT NULL,
+       content TEXT NOT NULL, attempt INTEGER NOT NULL, inferred INTEGER NOT NULL, recipe TEXT NOT NULL,
+       lacking INTEGER NOT NULL, reward REAL, reason TEXT, components TEXT NOT NULL, judgments INTEGER NOT NULL,
+       cached INTEGER NOT NULL, recorded_at TEXT NOT NULL, write_id TEXT NOT NULL, detail_start INTEGER,
+       detail_bytes INTEGER, shared_bytes INTEGER NOT NULL
+     ) STRICT`,
+    `CREATE UNIQUE INDEX IF NOT EXISTS rollouts_content ON rollouts (run, step, group_id, sample, content)`,
+    `CREATE TABLE IF NOT EXISTS rollout_rows (id INTEGER PRIMARY KEY, row TEXT) STRICT`,
+  ],
+];
+
+/** Databases whose tables this isolate has seen to. Not the promise: no request may wait for the I/O of another. */
+const ready = new WeakSet<D1Database>();
+
+/** The database with its tables. @throws whatever D1 throws; the next caller tries again. */
+export async function database(db: D1Database): Promise<D1Database> {
+  if (!ready.has(db)) {
+    await makeTables(db);
+    ready.add(db);
+  }
+  return db;
+}
+
+async function makeTables(db: D1Database): Promise<void> {
+  await db.prepare('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY) STRICT').run();
+  const found = await db.prepare('SELECT MAX(version) AS version FROM schema_version').first('version');
+  const version = typeof found === 'number' ? found : 0;
+  for (const [position, statements] of VERSIONS.entries()) {
+    const made = position + 1;
+    if (made <= version) continue;
+    // One transaction a version.
+    await db.batch([
+      ...statements.map((statement) => db.prepare(statement)),
+      db.prepare('INSERT OR IGNORE INTO schema_version (version) VALUES (?)').bind(made),
+    ]);
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * A failure of R2 or D1 as one type, so that it is a retryable 503 wherever it happens (functions/http/errors.ts). What
+ * the platform said goes to the operator's log as a code: its messages may name keys and statements.
+ */
+export class StorageError extends Error {
+  readonly store: 'r2' | 'd1';
+  readonly operation: string;
+
+  constructor(store: 'r2' | 'd1', operation: string, cause: unknown) {
+    super(`${store} ${operation} failed`, { cause });
+    this.name = 'StorageError';
+    this.store = store;
+    this.operation = operation;
+  }
+}
+
+/** Runs one call of a binding. @throws StorageError for whatever it throws. */
+export async function stored<T>(store: 'r2' | 'd1', operation: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'storage_error', store, operation, code: codeOf(error) }));
+    throw new StorageError(store, operation, error);
+  }
+}
+
+/** R2 ends its messages with a number in brackets, D1 begins them with a name. */
+function codeOf(error: unknown): string | null {
+  const message = error instanceof Error ? error.message : '';
+  return /\((\d{5})\)$/.exec(message)?.[1] ?? /^(D1_[A-Z_]{1,40})/.exec(message)?.[1] ?? null;
+}

@@ -1,0 +1,201 @@
+/**
+ * Uploads: files that come in parts, in any order. What is said of an upload is a row of D1; a part is an object of its own
+ * in R2 (`uploads/<upload>/<part>`), and which parts there are is what R2 lists. Status changes are conditional updates, so
+ * of a completion, a cancellation and a part that meet, each finds out who was first and takes back what it did.
+ */
+import { MAX_CLEARED_AT_ONCE, MAX_R2_BULK_KEYS, REMOVED_FILE_MEMORY_S, UPLOAD_GRACE_S } from '../../src/limits.ts';
+import { insertFile, nowSeconds, type StoredFile } from './files.ts';
+import { newId } from './ids.ts';
+import { PartWriter } from './part-writer.ts';
+import { database } from './schema.ts';
+import { stored } from './storage-error.ts';
+
+export const UPLOAD_STATUSES = ['pending', 'completed', 'cancelled', 'expired'] as const;
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
+
+export type StoredUpload = {
+  readonly id: string;
+  readonly status: UploadStatus;
+  readonly purpose: 'batch';
+  readonly filename: string;
+  /** What the caller means to send. */
+  readonly bytes: number;
+  /** Seconds since 1970. */
+  readonly created_at: number;
+  /** Seconds since 1970. */
+  readonly expires_at: number;
+  /** How long the file is to be kept, in seconds; `null` = until it is removed. */
+  readonly file_lifetime_s: number | null;
+  /** Parts that were taken. */
+  readonly parts: number;
+  readonly file_id: string | null;
+  /** Of the ids that it was completed with, so that the same completion can be asked for again. */
+  readonly part_ids_sha256: string | null;
+};
+
+const UPLOAD_ID = /^upload_[A-Za-z0-9_-]{24}$/;
+/** Few reads, as every one leaves garbage. */
+const READ_BYTES = 512 * 1024;
+const MIN_READ_BYTES = READ_BYTES / 2;
+const PART_ID = /^part_[A-Za-z0-9_-]{24}$/;
+const COLUMNS =
+  'id, status, purpose, filename, bytes, created_at, expires_at, file_lifetime_s, parts, file_id, part_ids_sha256';
+
+export function newUploadId(): string {
+  return newId('upload_');
+}
+
+export function newPartId(): string {
+  return newId('part_');
+}
+
+/** Every method throws StorageError where R2 or D1 fails. */
+export class UploadStore {
+  readonly #bucket: R2Bucket;
+  readonly #db: D1Database;
+
+  constructor(bucket: R2Bucket, db: D1Database) {
+    this.#bucket = bucket;
+    this.#db = db;
+  }
+
+  async create(upload: StoredUpload): Promise<void> {
+    const { id, status, purpose, filename, bytes, created_at, expires_at, file_lifetime_s, parts } = upload;
+    const values = [id, status, purpose, filename, bytes, created_at, expires_at, file_lifetime_s, parts, null, null];
+    await this.#run('create', (db) =>
+      db
+        .prepare(`INSERT INTO uploads (${COLUMNS}, cleared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`)
+        .bind(...values)
+        .run(),
+    );
+  }
+
+  /** The upload as it is now: one whose time is over is expired. */
+  async get(id: string): Promise<StoredUpload | null> {
+    if (!UPLOAD_ID.test(id)) return null;
+    const row = await this.#run('get', (db) =>
+      db.prepare(`SELECT ${COLUMNS} FROM uploads WHERE id = ?`).bind(id).first<StoredUpload>(),
+    );
+    if (row?.status !== 'pending' || row.expires_at > nowSeconds()) return row;
+    return { ...row, status: 'expired' };
+  }
+
+  partWriter(id: string, part: string): PartWriter {
+    return new PartWriter(this.#bucket, `${prefixOf(id)}${part}`);
+  }
+
+  async removePart(id: string, part: string): Promise<void> {
+    await stored('r2', 'delete', () => this.#bucket.delete(`${prefixOf(id)}${part}`));
+  }
+
+  /** Counts a part that is stored. False = the upload takes none any more, and the part is to be taken back. */
+  async addPart(id: string, maxParts: number): Promise<boolean> {
+    return this.#change('add_part', 'parts = parts + 1', 'AND parts < ?', [id, maxParts]);
+  }
+
+  /** Every part that is there, with its size in bytes. */
+  async parts(id: string): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    const prefix = prefixOf(id);
+    for await (const { key, size } of this.#objects(prefix)) found.set(key.slice(prefix.length), size);
+    return found;
+  }
+
+  /** Reads a part. @param write takes bytes that are valid until it is done. False = there is no such part. */
+  async copyPart(id: string, part: string, write: (bytes: Uint8Array) => Promise<void>): Promise<boolean> {
+    if (!PART_ID.test(part)) return false;
+    const object = await stored('r2', 'get', () => this.#bucket.get(`${prefixOf(id)}${part}`));
+    if (object === null) return false;
+    const reader = object.body.getReader({ mode: 'byob' });
+    let buffer = new ArrayBuffer(READ_BYTES);
+    for (;;) {
+      const into = new Uint8Array(buffer);
+      const { done, value } = await stored('r2', 'read', () => reader.readAtLeast(MIN_READ_BYTES, into));
+      if (done) return true;
+      await write(value);
+      buffer = value.buffer;
+    }
+  }
+
+  /** Ends the upload with its file, whose bytes are stored: both are known, or neither. False = it had ended before. */
+  async complete(id: string, file: StoredFile, partIdsSha256: string): Promise<boolean> {
+    const [updated] = await this.#run('complete', (db) =>
+      db.batch([
+        db
+          .prepare(
+            `UPDATE uploads SET status = 'completed', file_id = ?, part_ids_sha256 = ? WHERE id = ? AND status = 'pending'`,
+          )
+          .bind(file.id, partIdsSha256, id),
+        insertFile(db, file, id),
+      ]),
+    );
+    return updated !== undefined && updated.meta.changes > 0;
+  }
+
+  /** False = it had ended before. */
+  async cancel(id: string): Promise<boolean> {
+    return this.#change('cancel', "status = 'cancelled'", 'AND expires_at > ?', [id, nowSeconds()]);
+  }
+
+  /** Removes the parts of an upload that has ended. May be called again. */
+  async clear(id: string): Promise<void> {
+    let keys: string[] = [];
+    const remove = async (): Promise<void> => {
+      if (keys.length > 0) await stored('r2', 'delete', () => this.#bucket.delete(keys));
+      keys = [];
+    };
+    for await (const { key } of this.#objects(prefixOf(id))) {
+      keys.push(key);
+      if (keys.length === MAX_R2_BULK_KEYS) await remove();
+    }
+    await remove();
+    await this.#run('clear', (db) => db.prepare('UPDATE uploads SET cleared = 1 WHERE id = ?').bind(id).run());
+  }
+
+  /** Clears some of the uploads that have ended and were not cleared, and forgets those that ended long ago. */
+  async clearEnded(): Promise<void> {
+    const now = nowSeconds();
+    const { results } = await this.#run('ended', async (db) => {
+      await db.batch([
+        db
+          .prepare(`UPDATE uploads SET status = 'expired' WHERE cleared = 0 AND expires_at <= ? AND status = 'pending'`)
+          .bind(now - UPLOAD_GRACE_S),
+        db.prepare('DELETE FROM uploads WHERE cleared = 1 AND expires_at <= ?').bind(now - REMOVED_FILE_MEMORY_S),
+      ]);
+      return db
+        .prepare(`SELECT id FROM uploads WHERE cleared = 0 AND status <> 'pending' ORDER BY expires_at LIMIT ?`)
+        .bind(MAX_CLEARED_AT_ONCE)
+        .all<{ id: string }>();
+    });
+    for (const { id } of results) await this.clear(id);
+  }
+
+  /** Changes a pending upload. The first parameter of the condition is the id. False = it was not changed. */
+  async #change(operation: string, set: string, condition: string, values: readonly unknown[]): Promise<boolean> {
+    const { meta } = await this.#run(operation, (db) =>
+      db
+        .prepare(`UPDATE uploads SET ${set} WHERE id = ? AND status = 'pending' ${condition}`)
+        .bind(...values)
+        .run(),
+    );
+    return meta.changes > 0;
+  }
+
+  async *#objects(prefix: string): AsyncGenerator<R2Object> {
+    let cursor: string | null = null;
+    do {
+      const options: R2ListOptions = { prefix, limit: MAX_R2_BULK_KEYS, ...(cursor === null ? {} : { cursor }) };
+      const page: R2Objects = await stored('r2', 'list', () => this.#bucket.list(options));
+      yield* page.objects;
+      cursor = page.truncated ? page.cursor : null;
+    } while (cursor !== null);
+  }
+
+  #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {
+    return stored('d1', `uploads_${operation}`, async () => work(await database(this.#db)));
+  }
+}
+
+function prefixOf(id: string): string {
+  return `uploads/${id}/`;
+}

@@ -1,0 +1,143 @@
+/** The endpoint itself and its secrets, in the SQLite of its object. Secrets leave the deployment once, when made. */
+import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
+import type { Endpoint, EndpointChange } from '../../src/schema/webhooks.ts';
+import { newId } from '../storage/ids.ts';
+import type { RegisterMessage } from './messages.ts';
+import { createSecret, secretText } from './signature.ts';
+import { timeText } from './time.ts';
+
+type EndpointRow = {
+  id: string;
+  url: string;
+  description: string | null;
+  enabled: number;
+  disabled_reason: string | null;
+  created_ms: number;
+};
+
+type SecretRow = { id: string; secret: ArrayBuffer; created_ms: number; expires_ms: number | null };
+
+const VALID = 'FROM secrets_v1 WHERE expires_ms IS NULL OR expires_ms > ? ORDER BY seq DESC';
+
+export class EndpointRecord {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS endpoint_v1 (
+      one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, url TEXT NOT NULL, description TEXT,
+      enabled INTEGER NOT NULL, disabled_reason TEXT, created_ms INTEGER NOT NULL
+    ) STRICT`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS secrets_v1 (
+      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, secret BLOB NOT NULL, created_ms INTEGER NOT NULL,
+      expires_ms INTEGER
+    ) STRICT`);
+  }
+
+  /** Where it delivers to; `null` where nothing is registered. */
+  get target(): { readonly id: string; readonly url: string; readonly enabled: boolean } | null {
+    const row = this.#row();
+    return row === null ? null : { id: row.id, url: row.url, enabled: row.enabled === 1 };
+  }
+
+  /** @returns the first secret, as text. */
+  register({ id, url, description, enabled }: Omit<RegisterMessage, 'v'>, now: number): string {
+    this.#sql.exec(
+      `INSERT INTO endpoint_v1 (one, id, url, description, enabled, disabled_reason, created_ms)
+       VALUES (1, ?, ?, ?, ?, ?, ?)`,
+      id,
+      url,
+      description,
+      enabled ? 1 : 0,
+      enabled ? null : ('requested' satisfies Endpoint['disabled_reason']),
+      now,
+    );
+    return this.#addSecret(now);
+  }
+
+  change({ url, description, enabled }: EndpointChange): void {
+    if (url !== undefined) this.#sql.exec('UPDATE endpoint_v1 SET url = ?', url);
+    if (description !== undefined) this.#sql.exec('UPDATE endpoint_v1 SET description = ?', description);
+    if (enabled === true) this.#sql.exec('UPDATE endpoint_v1 SET enabled = 1, disabled_reason = NULL');
+    if (enabled === false) this.disable('requested');
+  }
+
+  disable(reason: Exclude<Endpoint['disabled_reason'], null>): void {
+    this.#sql.exec('UPDATE endpoint_v1 SET enabled = 0, disabled_reason = ? WHERE enabled = 1', reason);
+  }
+
+  /** The valid secrets, newest first. */
+  secrets(now: number): Uint8Array[] {
+    return this.#valid(now).map(({ secret }) => new Uint8Array(secret));
+  }
+
+  /**
+   * Makes a new secret; those before stay valid for a while at most.
+   * @returns the new one as text, or `null` where too many would be valid at once.
+   */
+  rotate(grace_s: number, now: number): string | null {
+    const until = now + grace_s * 1000;
+    if (until > now && this.#valid(now).length >= MAX_WEBHOOK_SECRETS) return null;
+    this.#sql.exec('UPDATE secrets_v1 SET expires_ms = ? WHERE expires_ms IS NULL OR expires_ms > ?', until, until);
+    this.forgetSecrets(now);
+    return this.#addSecret(now);
+  }
+
+  /** Deletes the secrets that have expired. */
+  forgetSecrets(now: number): void {
+    this.#sql.exec('DELETE FROM secrets_v1 WHERE expires_ms <= ?', now);
+  }
+
+  /** When the next secret expires; `null` = none does. */
+  nextExpiry(): number | null {
+    return this.#sql.exec<{ at: number | null }>('SELECT MIN(expires_ms) AS at FROM secrets_v1').one().at;
+  }
+
+  /** @throws Error where nothing is registered. */
+  describe(now: number): Endpoint {
+    const row = this.#row();
+    if (row === null) throw new Error('EndpointRecord: nothing is registered');
+    return {
+      id: row.id,
+      url: row.url,
+      description: row.description,
+      created_at: timeText(row.created_ms),
+      enabled: row.enabled === 1,
+      disabled_reason: disabledReasonOf(row.disabled_reason),
+      secrets: this.#valid(now).map(({ id, created_ms, expires_ms }) => ({
+        id,
+        created_at: timeText(created_ms),
+        expires_at: expires_ms === null ? null : timeText(expires_ms),
+      })),
+    };
+  }
+
+  clear(): void {
+    this.#sql.exec('DELETE FROM endpoint_v1');
+    this.#sql.exec('DELETE FROM secrets_v1');
+  }
+
+  #addSecret(now: number): string {
+    const secret = createSecret();
+    this.#sql.exec(
+      'INSERT INTO secrets_v1 (id, secret, created_ms) VALUES (?, ?, ?)',
+      newId('whs_'),
+      secret.buffer,
+      now,
+    );
+    return secretText(secret);
+  }
+
+  #valid(now: number): SecretRow[] {
+    return this.#sql.exec<SecretRow>(`SELECT id, secret, created_ms, expires_ms ${VALID}`, now).toArray();
+  }
+
+  #row(): EndpointRow | null {
+    return this.#sql.exec<EndpointRow>('SELECT * FROM endpoint_v1').toArray()[0] ?? null;
+  }
+}
+
+function disabledReasonOf(text: string | null): Endpoint['disabled_reason'] {
+  if (text === null || text === 'requested' || text === 'gone') return text;
+  throw new Error('EndpointRecord: a reason that this version does not know');
+}

@@ -1,0 +1,264 @@
+/**
+ * The outbox of one endpoint: what is to be delivered, how often it was tried, what became of it. At least once: a
+ * restart in mid-attempt makes another one, and receivers tell repeats by the `webhook-id`. STORAGE.md has the tables.
+ */
+import {
+  DEAD_KEPT_MS,
+  DELIVERED_KEPT_MS,
+  DELIVERY_WINDOW_MS,
+  MAX_ATTEMPTS_KEPT,
+  MAX_DELIVERIES_KEPT,
+  MAX_PENDING_DELIVERIES,
+} from '../../src/limits.ts';
+import type { DeliveryState } from '../../src/schema/webhooks.ts';
+import { newId } from '../storage/ids.ts';
+import type { Attempt } from './attempt.ts';
+import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';
+import type { StoredTexts } from './texts.ts';
+import { timeText } from './time.ts';
+import type { DueWork } from './work-loop.ts';
+
+export type DeliveryRow = {
+  seq: number;
+  id: string;
+  type: string;
+  state: DeliveryState;
+  bytes: number;
+  created_ms: number;
+  window_ms: number;
+  failures: number;
+  attempts: number;
+  next_ms: number | null;
+  settled_ms: number | null;
+  reason: string | null;
+};
+
+export type NewEvent = {
+  readonly type: string;
+  /** JSON. */
+  readonly data: string;
+  /** The same key is enqueued once. */
+  readonly key: string | null;
+};
+
+/** Rows that one tidying deletes; the next one follows. */
+const DELETED_AT_ONCE = 500;
+
+export class Outbox {
+  readonly #sql: SqlStorage;
+  readonly #texts: StoredTexts;
+
+  constructor(sql: SqlStorage, texts: StoredTexts) {
+    this.#sql = sql;
+    this.#texts = texts;
+    sql.exec(`CREATE TABLE IF NOT EXISTS deliveries_v1 (
+      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, type TEXT NOT NULL, state TEXT NOT NULL,
+      bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, window_ms INTEGER NOT NULL, failures INTEGER NOT NULL,
+      attempts INTEGER NOT NULL, next_ms INTEGER, settled_ms INTEGER, reason TEXT
+    ) STRICT`);
+    sql.exec('CREATE INDEX IF NOT EXISTS deliveries_v1_due ON deliveries_v1 (state, next_ms)');
+    sql.exec('CREATE INDEX IF NOT EXISTS deliveries_v1_settled ON deliveries_v1 (state, settled_ms)');
+    sql.exec(`CREATE TABLE IF NOT EXISTS attempts_v1 (
+      message TEXT NOT NULL, n INTEGER NOT NULL, at_ms INTEGER NOT NULL, status INTEGER, reason TEXT,
+      duration_ms INTEGER NOT NULL, PRIMARY KEY (message, n)
+    ) STRICT, WITHOUT ROWID`);
+  }
+
+  isFull(): boolean {
+    const { pending } = this.#sql
+      .exec<{ pending: number }>(
+        "SELECT COUNT(*) AS pending FROM (SELECT 1 FROM deliveries_v1 WHERE state = 'pending' LIMIT ?)",
+        MAX_PENDING_DELIVERIES,
+      )
+      .one();
+    return pending >= MAX_PENDING_DELIVERIES;
+  }
+
+  /** Adds a message that is due now. @returns its id; of the first one where the key is known. */
+  add({ type, data, key }: NewEvent, now: number): string {
+    const known =
+      key === null ? undefined : this.#first<{ id: string }>('SELECT id FROM deliveries_v1 WHERE key = ?', key);
+    if (known !== undefined) return known.id;
+    const id = newId('msg_');
+    const head = JSON.stringify({ type, timestamp: timeText(now) });
+    const body = new TextEncoder().encode(`${head.slice(0, -1)},"data":${data}}`);
+    this.#sql.exec(
+      `INSERT INTO deliveries_v1 (id, key, type, state, bytes, created_ms, window_ms, failures, attempts, next_ms)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, 0, 0, ?)`,
+      id,
+      key,
+      type,
+      body.length,
+      now,
+      now,
+      now,
+    );
+    this.#texts.add(id, body);
+    return id;
+  }
+
+  due(now: number, limit: number): DueWork[] {
+    return this.#sql
+      .exec<DueWork>(
+        `SELECT id, bytes FROM deliveries_v1 WHERE state = 'pending' AND next_ms <= ? ORDER BY next_ms LIMIT ?`,
+        now,
+        limit,
+      )
+      .toArray();
+  }
+
+  nextDue(): number | null {
+    return this.#time("SELECT MIN(next_ms) AS at FROM deliveries_v1 WHERE state = 'pending'");
+  }
+
+  body(id: string): Uint8Array {
+    return this.#texts.read(id);
+  }
+
+  isPending(id: string): boolean {
+    return this.#row(id)?.state === 'pending';
+  }
+
+  /** Notes an attempt, and what follows from it. @param random in [0, 1). */
+  settle(id: string, attempt: Attempt, now: number, random: number): void {
+    const row = this.#row(id);
+    // The endpoint was deleted in the meantime.
+    if (row === null) return;
+    this.#note(row, attempt);
+    if (attempt.reason === null) {
+      this.#end(id, 'delivered', null, now);
+      return;
+    }
+    const failures = row.failures + 1;
+    const { retry_after_s } = attempt;
+    const failed = { failures, began_ms: row.window_ms, now_ms: now, retry_after_s, random };
+    const next = attempt.reason === 'gone' ? null : nextTry(DELIVERY_BACKOFF, failed);
+    if (next === null) {
+      this.#end(id, 'dead', attempt.reason, now);
+      return;
+    }
+    this.#sql.exec(
+      "UPDATE deliveries_v1 SET state = 'pending', failures = ?, next_ms = ?, reason = ? WHERE id = ?",
+      failures,
+      next,
+      attempt.reason,
+      id,
+    );
+  }
+
+  /** Puts a message at the beginning of its tries, whatever its state. False = there is none. */
+  resend(id: string, now: number): boolean {
+    return (
+      this.#first(
+        `UPDATE deliveries_v1 SET state = 'pending', window_ms = ?, failures = 0, next_ms = ?, settled_ms = NULL,
+           reason = NULL WHERE id = ? RETURNING id`,
+        now,
+        now,
+        id,
+      ) !== undefined
+    );
+  }
+
+  /** Gives up what no attempt is made for, as the endpoint is disabled, once its time is over. */
+  expire(now: number): void {
+    this.#sql.exec(
+      `UPDATE deliveries_v1 SET state = 'dead', reason = 'endpoint_disabled', settled_ms = ?, next_ms = NULL
+       WHERE state = 'pending' AND window_ms <= ?`,
+      now,
+      now - DELIVERY_WINDOW_MS,
+    );
+  }
+
+  /** When the first pending message is given up while nothing is attempted. */
+  nextExpiry(): number | null {
+    const began = this.#time("SELECT MIN(window_ms) AS at FROM deliveries_v1 WHERE state = 'pending'");
+    return began === null ? null : began + DELIVERY_WINDOW_MS;
+  }
+
+  /** Forgets what is old, or too much. */
+  tidy(now: number): void {
+    for (const [state, kept_ms] of KEPT) {
+      const old = this.#ids(
+        'state = ? AND settled_ms <= ? ORDER BY settled_ms LIMIT ?',
+        state,
+        now - kept_ms,
+        DELETED_AT_ONCE,
+      );
+      const beyond = this.#ids(
+        'state = ? ORDER BY settled_ms DESC LIMIT ? OFFSET ?',
+        state,
+        DELETED_AT_ONCE,
+        MAX_DELIVERIES_KEPT,
+      );
+      for (const id of new Set([...old, ...beyond])) this.#delete(id);
+    }
+  }
+
+  /** When the next message is to be forgotten. */
+  nextTidy(): number | null {
+    const times = KEPT.flatMap(([state, kept_ms]) => {
+      const settled = this.#time('SELECT MIN(settled_ms) AS at FROM deliveries_v1 WHERE state = ?', state);
+      return settled === null ? [] : [settled + kept_ms];
+    });
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  clear(): void {
+    this.#sql.exec('DELETE FROM deliveries_v1');
+    this.#sql.exec('DELETE FROM attempts_v1');
+  }
+
+  #note({ id, attempts }: DeliveryRow, { at_ms, status, reason, duration_ms }: Attempt): void {
+    this.#sql.exec(
+      'INSERT INTO attempts_v1 (message, n, at_ms, status, reason, duration_ms) VALUES (?, ?, ?, ?, ?, ?)',
+      id,
+      attempts + 1,
+      at_ms,
+      status,
+      reason,
+      duration_ms,
+    );
+    this.#sql.exec('DELETE FROM attempts_v1 WHERE message = ? AND n <= ?', id, attempts + 1 - MAX_ATTEMPTS_KEPT);
+    this.#sql.exec('UPDATE deliveries_v1 SET attempts = attempts + 1 WHERE id = ?', id);
+  }
+
+  #end(id: string, state: 'delivered' | 'dead', reason: string | null, now: number): void {
+    this.#sql.exec(
+      'UPDATE deliveries_v1 SET state = ?, reason = ?, settled_ms = ?, next_ms = NULL WHERE id = ?',
+      state,
+      reason,
+      now,
+      id,
+    );
+  }
+
+  #delete(id: string): void {
+    this.#sql.exec('DELETE FROM deliveries_v1 WHERE id = ?', id);
+    this.#sql.exec('DELETE FROM attempts_v1 WHERE message = ?', id);
+    this.#texts.delete(id);
+  }
+
+  #row(id: string): DeliveryRow | null {
+    return this.#first<DeliveryRow>('SELECT * FROM deliveries_v1 WHERE id = ?', id) ?? null;
+  }
+
+  #ids(where: string, ...bindings: SqlStorageValue[]): string[] {
+    return this.#sql
+      .exec<{ id: string }>(`SELECT id FROM deliveries_v1 WHERE ${where}`, ...bindings)
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  #time(query: string, ...bindings: SqlStorageValue[]): number | null {
+    return this.#sql.exec<{ at: number | null }>(query, ...bindings).one().at;
+  }
+
+  #first<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T | undefined {
+    return this.#sql.exec<T>(query, ...bindings).toArray()[0];
+  }
+}
+
+const KEPT = [
+  ['delivered', DELIVERED_KEPT_MS],
+  ['dead', DEAD_KEPT_MS],
+] as const;

@@ -1,0 +1,131 @@
+/**
+ * Signatures of Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md):
+ * HMAC-SHA256 over `id.timestamp.body`, symmetric secrets, several signatures while a secret is rotated.
+ *
+ * By WebCrypto and not by the `standardwebhooks` package, which the tests hold this against: callers without a secret
+ * choose the size of the body, and the package hashes in JavaScript, wants the body as text, and takes `12abc` for a
+ * timestamp.
+ */
+import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES, WEBHOOK_TOLERANCE_S } from '../../src/limits.ts';
+
+export const SIGNATURE_PROBLEMS = [
+  'signature_missing',
+  'signature_malformed',
+  'signature_wrong',
+  'timestamp_stale',
+  'timestamp_future',
+] as const;
+export type SignatureProblem = (typeof SIGNATURE_PROBLEMS)[number];
+
+/** What a request says of itself; nothing of it is true before `verifySignature` says so. */
+export type PresentedSignature = {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** Of version 1, each 32 bytes. */
+  readonly signatures: readonly Uint8Array[];
+};
+
+export type ReadSignature =
+  | { readonly ok: true; readonly presented: PresentedSignature }
+  | { readonly ok: false; readonly problem: SignatureProblem };
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const SECRET_BYTES = 32;
+const SECRET_PREFIX = 'whsec_';
+const VERSION = 'v1,';
+/** 32 bytes in base64. */
+const SIGNATURE = /^[A-Za-z0-9+/]{43}=$/;
+/** Printable ASCII without the full stop, which the specification forbids: it would let one text be read as two ids. */
+const ID = /^[!-\-/-~]+$/;
+const TIMESTAMP = /^\d{1,12}$/;
+
+/** Reads the three headers and checks all that can be checked without a secret. @param now_s seconds since 1970. */
+export function readSignature(headers: Headers, now_s: number): ReadSignature {
+  const id = headers.get('webhook-id');
+  const timestamp = headers.get('webhook-timestamp');
+  const signature = headers.get('webhook-signature');
+  if (!id || !timestamp || !signature) return { ok: false, problem: 'signature_missing' };
+  if (id.length > MAX_WEBHOOK_ID_CHARS || !ID.test(id) || !TIMESTAMP.test(timestamp)) {
+    return { ok: false, problem: 'signature_malformed' };
+  }
+  const seconds = Number(timestamp);
+  if (now_s - seconds > WEBHOOK_TOLERANCE_S) return { ok: false, problem: 'timestamp_stale' };
+  if (seconds - now_s > WEBHOOK_TOLERANCE_S) return { ok: false, problem: 'timestamp_future' };
+  const signatures = signature
+    .split(' ', MAX_WEBHOOK_SIGNATURES)
+    .flatMap((entry) => (entry.startsWith(VERSION) ? [entry.slice(VERSION.length)] : []))
+    .flatMap((text) => (SIGNATURE.test(text) ? [bytesOfBase64(text)] : []));
+  return { ok: true, presented: { id, timestamp: seconds, signatures } };
+}
+
+/**
+ * Whether one of the signatures was made with one of the secrets. Every secret is tried with every signature, each in
+ * constant time, so that the time tells nothing of which fits or how far.
+ */
+export async function verifySignature(
+  { id, timestamp, signatures }: PresentedSignature,
+  body: Uint8Array,
+  secrets: readonly Uint8Array[],
+): Promise<boolean> {
+  const content = signedContent(id, timestamp, body);
+  let right = false;
+  for (const secret of secrets) {
+    const expected = await mac(secret, content);
+    for (const signature of signatures) right = isEqual(signature, expected) || right;
+  }
+  return right;
+}
+
+/** The header `webhook-signature`: one signature a secret. */
+export async function signatureHeader(
+  id: string,
+  timestamp: number,
+  body: Uint8Array,
+  secrets: readonly Uint8Array[],
+): Promise<string> {
+  const content = signedContent(id, timestamp, body);
+  const signatures = await Promise.all(secrets.map((secret) => mac(secret, content)));
+  return signatures.map((signature) => `${VERSION}${base64(signature)}`).join(' ');
+}
+
+/** A new secret. */
+export function createSecret(): Bytes {
+  return crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+}
+
+/** A secret as its owner gets to see it, once. */
+export function secretText(secret: Uint8Array): string {
+  return SECRET_PREFIX + base64(secret);
+}
+
+function signedContent(id: string, timestamp: number, body: Uint8Array): Bytes {
+  const head = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const content = new Uint8Array(head.length + body.length);
+  content.set(head);
+  content.set(body, head.length);
+  return content;
+}
+
+async function mac(secret: Uint8Array, content: Bytes): Promise<Uint8Array> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', new Uint8Array(secret), algorithm, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
+}
+
+/** In the time of the length, which is no secret. */
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (const [position, byte] of a.entries()) difference |= byte ^ (b[position] ?? 0);
+  return difference === 0;
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+function bytesOfBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}

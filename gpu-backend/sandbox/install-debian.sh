@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# What the equivalence judge needs inside the development sandbox on Debian or Ubuntu: SymPy for /usr/bin/python3.
+# Does nothing where it is already there. Needs root.
+set -euo pipefail
+if /usr/bin/python3 -I -c 'import sympy' 2>/dev/null; then exit 0; fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+apt-get install -y -q --no-install-recommends python3 python3-sympy
+/usr/bin/python3 -I -c 'import sympy'

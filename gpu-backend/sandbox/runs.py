@@ -1,0 +1,283 @@
+"""One program, run once: a fresh directory, a process group of its own, limits, and a clock that ends it.
+
+NO SECURITY BOUNDARY. A program that means harm reads this machine's files and reaches its network. What stands here keeps
+honest mistakes (a loop, a fork bomb, a full memory) from taking the machine down; see server.py.
+"""
+
+import base64
+import ctypes
+import math
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+# As SandboxFusion keeps it: the rest of what a program prints is read and dropped.
+MAX_CAPTURED_BYTES = 1024 * 1024
+MAX_FETCHED_BYTES = 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
+MAX_PROCESSES = 64
+MAX_OPEN_FILES = 256
+# Where a request names no limit.
+DEFAULT_MEMORY_MB = 4096
+# User ids that nobody has; each slot has one, so that a run's processes can be counted and ended as a whole.
+FIRST_UID = 61184
+PR_SET_CHILD_SUBREAPER = 36
+MAX_REAPING_S = 2
+
+# Limits are set between fork and exec, and here by a program instead of preexec_fn, which is not safe beside threads.
+LAUNCHER = """
+import os, resource as r, sys
+cpu, memory, size, processes, files = map(int, sys.argv[1:6])
+for what, value in ((r.RLIMIT_CPU, cpu), (r.RLIMIT_AS, memory), (r.RLIMIT_FSIZE, size),
+                    (r.RLIMIT_NPROC, processes), (r.RLIMIT_NOFILE, files), (r.RLIMIT_CORE, 0)):
+    hard = r.getrlimit(what)[1]
+    value = value if hard == r.RLIM_INFINITY else min(value, hard)
+    r.setrlimit(what, (value, value))
+os.execv(sys.argv[6], sys.argv[6:])
+"""
+KILL_ALL_OF_USER = "import os, signal; os.kill(-1, signal.SIGKILL)"
+
+
+class FileProblem(Exception):
+    """A path that leads out of the run's directory, or content that is no base64."""
+
+
+class Sandbox:
+    """Runs Python programs, each in a slot of its own; `run` waits for a free one."""
+
+    def __init__(self, python, slots):
+        self.python = python
+        self._free = list(range(slots))
+        self._changed = threading.Condition()
+        self._closed = False
+        self._groups = set()
+        if os.geteuid() == 0:
+            # What a run leaves behind becomes ours to reap. A container's first process often reaps nothing, and a dead
+            # process that nobody reaped still counts against its user's limit.
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def take_slot(self, wait_s):
+        """A slot number, or None if none becomes free in time."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._free, wait_s):
+                return None
+            return self._free.pop()
+
+    def give_back(self, slot):
+        with self._changed:
+            self._free.append(slot)
+            self._changed.notify()
+
+    def close(self):
+        """Ends what still runs."""
+        with self._changed:
+            self._closed = True
+            groups = list(self._groups)
+        for group in groups:
+            kill_group(group)
+
+    def problem_of_python(self):
+        """Why the interpreter cannot run a program under a slot's user; None if it can."""
+        try:
+            ended = subprocess.run([self.python, "-I", "-c", "pass"], capture_output=True, timeout=60, cwd="/",
+                                   **user_of(0))
+        except (OSError, subprocess.SubprocessError) as error:
+            return str(error)
+        return None if ended.returncode == 0 else ended.stderr.decode("utf-8", "replace")
+
+    def run(self, slot, code, stdin, files, fetch_files, run_timeout, memory_mb, is_wanted):
+        """Runs `code`; returns SandboxFusion's run_result and the fetched files.
+
+        `is_wanted()` is asked while it runs: once it says no, the run ends as at its time limit.
+        Raises FileProblem for files that cannot be placed.
+        """
+        directory = tempfile.mkdtemp(prefix="citeward-sandbox-")
+        try:
+            script = place_files(directory, code, files)
+            if os.geteuid() == 0:
+                give_to(directory, FIRST_UID + slot)
+            result = self._run_script(slot, script, directory, stdin, run_timeout, memory_mb, is_wanted)
+            return result, fetch(directory, fetch_files)
+        finally:
+            # What a program left behind may be unreadable or still growing; a development machine's /tmp survives it.
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def _run_script(self, slot, script, directory, stdin, run_timeout, memory_mb, is_wanted):
+        memory = (memory_mb if memory_mb > 0 else DEFAULT_MEMORY_MB) * 1024 * 1024
+        limits = [math.ceil(run_timeout) + 1, memory, MAX_FILE_BYTES, process_limit(), MAX_OPEN_FILES]
+        command = [self.python, "-I", "-c", LAUNCHER, *map(str, limits), self.python, "-I", script]
+        started = time.monotonic()
+        child = subprocess.Popen(
+            command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": directory, "TMPDIR": directory, "LANG": "C.UTF-8"},
+            start_new_session=True, **user_of(slot))
+        with self._changed:
+            self._groups.add(child.pid)
+            closed = self._closed
+        if closed:
+            kill_group(child.pid)
+        out, err = Captured(child.stdout), Captured(child.stderr)
+        threading.Thread(target=feed, args=(child.stdin, stdin), daemon=True).start()
+        try:
+            code = wait_for(child, started + run_timeout, is_wanted)
+            status = "TimeLimitExceeded" if code is None else "Finished"
+            elapsed = time.monotonic() - started
+        finally:
+            kill_group(child.pid)
+            child.wait()
+            self._end_user(slot)
+            with self._changed:
+                self._groups.discard(child.pid)
+        return {"status": status, "execution_time": elapsed, "return_code": code, "stdout": out.text(), "stderr": err.text()}
+
+    def _end_user(self, slot):
+        """Ends what left its process group. Only root can give a run a user of its own to end as a whole."""
+        if os.geteuid() != 0:
+            return
+        deadline = time.monotonic() + MAX_REAPING_S
+        left = processes_of(FIRST_UID + slot)
+        if any(state != "Z" for _, _, state in left):
+            subprocess.run([self.python, "-I", "-c", KILL_ALL_OF_USER], cwd="/", env={}, check=False,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           **user_of(slot))
+        while left and time.monotonic() < deadline:
+            for pid, parent, _ in left:
+                if parent == os.getpid():
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.01)
+            left = processes_of(FIRST_UID + slot)
+
+
+class Captured:
+    """Reads a stream to its end and keeps its beginning."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._kept = bytearray()
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self):
+        with self._stream:
+            while True:
+                part = self._stream.read1(65536)
+                if not part:
+                    return
+                self._kept += part[: MAX_CAPTURED_BYTES - len(self._kept)]
+
+    def text(self):
+        # A process that got away without root may hold the pipe open; it must not hold the reply.
+        self._thread.join(1.0)
+        return bytes(self._kept).decode("utf-8", "replace")
+
+
+def wait_for(child, deadline, is_wanted):
+    """The exit status; None if the child still runs at the deadline or is no longer wanted."""
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not is_wanted():
+            return None
+        try:
+            return child.wait(min(left, 0.25))
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def feed(stream, text):
+    try:
+        with stream:
+            stream.write(text)
+    except BrokenPipeError:
+        return  # The program ended or closed its input before it had read all of it.
+
+
+def kill_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # It has ended.
+
+
+def user_of(slot):
+    """How subprocess is told to run as the slot's user; nothing where we are not root."""
+    if os.geteuid() != 0:
+        return {}
+    return {"user": FIRST_UID + slot, "group": FIRST_UID + slot, "extra_groups": []}
+
+
+def processes_of(uid):
+    """(process id, parent's id, state letter) of every process of a user, the dead that nobody reaped included."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/" + name + "/status", encoding="utf-8", errors="replace") as file:
+                fields = dict(line.split(":", 1) for line in file if ":" in line)
+        except OSError:
+            continue  # It ended meanwhile.
+        if int(fields["Uid"].split()[0]) == uid:
+            found.append((int(name), int(fields["PPid"]), fields["State"].split()[0]))
+    return found
+
+
+def process_limit():
+    """RLIMIT_NPROC counts every thread of the user: ours too, unless the run has a user of its own."""
+    if os.geteuid() == 0:
+        return MAX_PROCESSES
+    running = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                if os.stat("/proc/" + name).st_uid == os.geteuid():
+                    running += len(os.listdir("/proc/" + name + "/task"))
+            except OSError:
+                continue  # It ended meanwhile.
+    return running + MAX_PROCESSES
+
+
+def inside(directory, name):
+    path = os.path.realpath(os.path.join(directory, name))
+    if os.path.commonpath([path, os.path.realpath(directory)]) != os.path.realpath(directory):
+        raise FileProblem("a path leads out of the run's directory")
+    return path
+
+
+def place_files(directory, code, files):
+    """Writes the request's files and the program; returns the program's path."""
+    for name, content in files.items():
+        if content is None:
+            continue
+        path = inside(directory, name)
+        try:
+            data = base64.b64decode(content, validate=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(data)
+        except (ValueError, OSError) as error:
+            raise FileProblem("a file cannot be placed") from error
+    handle, script = tempfile.mkstemp(suffix=".py", dir=directory)
+    with os.fdopen(handle, "wb") as file:
+        file.write(code)
+    return script
+
+
+def give_to(directory, uid):
+    for path, names, files in os.walk(directory):
+        for name in ["."] + names + files:
+            os.chown(os.path.join(path, name), uid, uid)
+
+
+def fetch(directory, names):
+    """The files asked for that are there, in base64. Links that a program laid are not followed out."""
+    fetched = {}
+    for name in names:
+        path = inside(directory, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                fetched[name] = base64.b64encode(file.read(MAX_FETCHED_BYTES)).decode("ascii")
+    return fetched

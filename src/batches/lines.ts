@@ -1,0 +1,94 @@
+/**
+ * Lines of a JSONL file as bytes, with their places in the file, from chunks of any size. One pass; holds one line.
+ * `\n` and `\r\n` end a line; a byte-order mark at the beginning of the file is no part of the first one; blank lines count
+ * but hold nothing.
+ */
+
+export type ByteLine = {
+  /** 1-based. */
+  readonly number: number;
+  /** Where it begins in the file, and where the next one does. */
+  readonly start: number;
+  readonly next: number;
+  /** Without its end; `null` if it is longer than may be held. */
+  readonly bytes: Uint8Array | null;
+};
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
+
+export class LineSplitter {
+  readonly #maxBytes: number;
+  #number: number;
+  /** Bytes of the file that lie before the current line. */
+  #start: number;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+
+  /** @param from where the bytes that come begin: the first line's number and place in the file. */
+  constructor(maxBytes: number, from: { readonly number: number; readonly start: number } = { number: 1, start: 0 }) {
+    this.#maxBytes = maxBytes;
+    this.#number = from.number;
+    this.#start = from.start;
+  }
+
+  /** The lines that these bytes complete. */
+  *push(chunk: Uint8Array): Generator<ByteLine> {
+    let from = 0;
+    for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
+      this.#hold(chunk.subarray(from, at));
+      yield this.#end(1);
+      from = at + 1;
+    }
+    this.#hold(chunk.subarray(from));
+  }
+
+  /** The last line, where it has no end of its own. */
+  *finish(): Generator<ByteLine> {
+    if (this.#heldBytes > 0) yield this.#end(0);
+  }
+
+  #hold(bytes: Uint8Array): void {
+    this.#heldBytes += bytes.byteLength;
+    // Beyond the limit only the length matters.
+    if (this.#heldBytes <= this.#maxBytes) this.#held.push(bytes.slice());
+    else this.#held = [];
+  }
+
+  #end(terminatorBytes: number): ByteLine {
+    const start = this.#start;
+    const next = start + this.#heldBytes + terminatorBytes;
+    const bytes = this.#heldBytes > this.#maxBytes ? null : trimmed(joined(this.#held, this.#heldBytes), start === 0);
+    const line = { number: this.#number, start, next, bytes };
+    this.#number++;
+    this.#start = next;
+    this.#held = [];
+    this.#heldBytes = 0;
+    return line;
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = pieces;
+  if (only !== undefined && pieces.length === 1) return only;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.byteLength;
+  }
+  return whole;
+}
+
+function trimmed(bytes: Uint8Array, first: boolean): Uint8Array {
+  const marked = first && BYTE_ORDER_MARK.every((byte, position) => bytes[position] === byte);
+  const from = marked ? BYTE_ORDER_MARK.length : 0;
+  const to = bytes.at(-1) === CARRIAGE_RETURN ? bytes.byteLength - 1 : bytes.byteLength;
+  return bytes.subarray(from, Math.max(from, to));
+}
+
+/** Whether a line holds nothing but spaces, and so no request. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === CARRIAGE_RETURN);
+}

@@ -1,0 +1,211 @@
+/**
+ * The Python that decides whether two mathematical answers are equal. The texts come as data on standard input. A process
+ * of its own does the work and is ended when its time is up, since SymPy can be stuck in one long multiplication; the
+ * parent reports. Nobody's code runs here, only a reader and SymPy on hostile texts.
+ *
+ * Two expressions are equal if their difference is zero: exactly for rational numbers; else evaluated at fixed points to
+ * more digits than an approximation has, which settles most that differ and costs little, then simplified. Where the
+ * points agree and neither simplification nor SymPy's `equals` proves it, nothing is decided. An answer that by itself
+ * cannot be worked out within the limits, such as a tower of exponentials, is not equal: or a policy could have every lost
+ * comparison called undecided.
+ */
+import { EXPRESSION_READER } from './expression-reader.ts';
+
+const COMPARISON = `
+DIGITS = 60
+MAX_MEMBERS = 50
+
+
+class Undecided(Exception):
+    pass
+
+
+def same(one, other):
+    if isinstance(one, sympy.Expr) and isinstance(other, sympy.Expr):
+        return same_expression(one, other)
+    one, other = bare(one, other), bare(other, one)
+    if isinstance(one, sympy.Expr) or isinstance(other, sympy.Expr):
+        return isinstance(one, sympy.Expr) and isinstance(other, sympy.Expr) and same_expression(one, other)
+    if one[0] != other[0]:
+        return False
+    if one[0] == 'list':
+        return one[1] == other[1] and in_order(one[2], other[2])
+    if one[0] == 'matrix':
+        return len(one[1]) == len(other[1]) and all(map(in_order, one[1], other[1]))
+    if one[0] == 'rel':
+        return same_relation(one, other)
+    return in_any_order(one[1], other[1])
+
+
+def bare(value, other):
+    """A set of one is its member, and x = 5 is 5, where the other side is an expression or a set."""
+    if isinstance(value, tuple) and value[0] == 'set' and len(value[1]) == 1:
+        return bare(value[1][0], other)
+    if isinstance(value, tuple) and value[0] == 'set' and not is_equations(other):
+        return ('set', [bare(member, None) for member in value[1]])
+    if is_equation(value) and not is_equations(other):
+        return value[3]
+    return value
+
+
+def is_equation(value):
+    return isinstance(value, tuple) and value[0] == 'rel' and value[1] == '=' and isinstance(value[2], sympy.Symbol)
+
+
+def is_equations(value):
+    return isinstance(value, tuple) and (value[0] == 'rel' or value[0] == 'set' and any(map(is_equations, value[1])))
+
+
+def in_order(some, others):
+    return len(some) == len(others) and all(map(same, some, others))
+
+
+def in_any_order(some, others):
+    if len(some) > MAX_MEMBERS or len(others) > MAX_MEMBERS:
+        raise Undecided
+    def held(value, values):
+        return any(same(value, candidate) for candidate in values)
+    return all(held(value, others) for value in some) and all(held(value, some) for value in others)
+
+
+def same_relation(one, other):
+    operator, one_side, other_side = one[1], gap(one), gap(other)
+    if operator in '=!=':
+        return one[1] == other[1] and (
+            same_expression(one_side, other_side) or same_expression(one_side, -other_side))
+    if operator[0] == '>':
+        operator, one_side = '<' + operator[1:], -one_side
+    against = other[1]
+    if against[0] == '>':
+        against, other_side = '<' + against[1:], -other_side
+    return operator == against and same_expression(one_side, other_side)
+
+
+def gap(relation):
+    return number(number(relation[2]) - number(relation[3]))
+
+
+def same_expression(one, other):
+    if one == other:
+        return True
+    if one.is_Rational and other.is_Rational or one.is_infinite or other.is_infinite:
+        return False
+    if differ_at_points(one, other):
+        return False
+    difference = sympy.simplify(one - other)
+    if difference == 0:
+        return True
+    proved = difference.equals(0)
+    if proved is None:
+        raise Undecided
+    return bool(proved)
+
+
+def points(symbols):
+    for shift in (1, -1):
+        yield {symbol: shift * sympy.Rational(101 + 13 * place, 97) for place, symbol in enumerate(symbols)}
+
+
+def differ_at_points(one, other):
+    for point in points(sorted(one.free_symbols | other.free_symbols, key=str)):
+        values = [expression.subs(point).evalf(DIGITS) for expression in (one, other)]
+        if not all(value.is_number and value.is_finite for value in values):
+            continue
+        gap, size = abs(values[0] - values[1]).evalf(DIGITS), abs(values[0]) + abs(values[1]) + 1
+        if gap > size * sympy.Float(10) ** (10 - DIGITS):
+            return True
+    return False
+
+
+def work_out(value):
+    """Evaluates every expression of a value once, to see that it can be."""
+    if isinstance(value, sympy.Expr):
+        for point in points(sorted(value.free_symbols, key=str)):
+            value.subs(point).evalf(DIGITS)
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            work_out(part)
+`;
+
+const HARNESS = String.raw`
+import json, os, resource, select, signal, sys, time
+
+task = json.loads(sys.stdin.buffer.read())
+
+
+def report(event):
+    sys.stdout.write('\n' + task['nonce'] + ' ' + json.dumps({'event': event}) + '\n')
+    sys.stdout.flush()
+
+
+def decide(mark):
+    """reference_unread, different, equal or comparison_open. Marks how far it has come."""
+    stuck = (Undecided, ArithmeticError, ValueError, TypeError, AttributeError, NotImplementedError, RecursionError,
+             MemoryError)
+    try:
+        reference = read(task['reference'])
+        work_out(reference)
+    except NotAnExpression:
+        return 'reference_unread'
+    except stuck:
+        return 'comparison_open'
+    mark(b'R')
+    try:
+        answer = read(task['answer'])
+        work_out(answer)
+    except (NotAnExpression, *stuck):
+        return 'different'
+    mark(b'A')
+    try:
+        return 'equal' if same(reference, answer) else 'different'
+    except NotAnExpression:
+        return 'different'
+    except stuck:
+        return 'comparison_open'
+
+
+def limited():
+    """What decide says within the limits."""
+    receiving, sending = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            limit(resource.RLIMIT_AS, task['memory_limit_mb'] * 1024 * 1024)
+            limit(resource.RLIMIT_CPU, task['time_limit_s'])
+            os.write(sending, decide(lambda stage: os.write(sending, stage)).encode())
+        finally:
+            os._exit(0)
+    os.close(sending)
+    heard, left, deadline = b'', False, time.monotonic() + 2 * task['time_limit_s']
+    while not left:
+        if not select.select([receiving], [], [], max(0, deadline - time.monotonic()))[0]:
+            os.kill(child, signal.SIGKILL)
+            break
+        part = os.read(receiving, 64)
+        heard, left = heard + part, part == b''
+    status = os.waitpid(child, 0)[1]
+    event = heard.lstrip(b'RA').decode()
+    if not event and heard == b'R' and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+        # It spent its time on the answer alone. The clock on the wall would also count what the machine did beside it.
+        return 'different'
+    return event or 'comparison_open'
+
+
+def limit(what, value):
+    hard = resource.getrlimit(what)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(what, (value, hard))
+
+
+report(limited() if found else 'library_missing')
+`;
+
+/** The whole text. A missing library is found out before anything of it is used. */
+export const EQUIVALENCE_HARNESS = `try:
+    import sympy
+    found = True
+except ImportError:
+    found = False
+if found:
+    exec(${JSON.stringify(EXPRESSION_READER + COMPARISON)}, globals())
+${HARNESS}`;

@@ -1,0 +1,97 @@
+/**
+ * Claims and their ids as rlresearch/dr-tulu 6188f34c extracts them (`citation_utils.py`). Two patterns are at work: a
+ * loose one cuts cited text out of the uncited, a strict one reads the ids; what only the loose one takes is lost.
+ */
+import { attributeStart, forwardSearch, isQuote, readId } from './elements.ts';
+import { strip } from './python-text.ts';
+
+const OPEN = '<cite';
+const CLOSE = '</cite>';
+
+/** Claim text to its ids, in the order of the first find: uncited parts (no ids) first, then cited claims. */
+export type ExactClaims = ReadonlyMap<string, readonly string[]>;
+
+/** How uncited text is cut further; the reward itself does neither. */
+export type UncitedSplit = { readonly atLineBreaks?: boolean; readonly atSentenceEnds?: boolean };
+
+/**
+ * Claims of a text, all of it: handed a whole transcript, as the reward does, thinking and tool output are claims too.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - of several ids only the last stays, which behind a trailing comma is the empty id;
+ * - ids in quotes with a space after the comma, and ids in unequal quotes, make the claim vanish;
+ * - a claim that holds `<`, is empty, or has `ids=` for `id=` is uncited text, markup included;
+ * - of nested citations only the inner one counts;
+ * - of equal claims the last one's id stays, and a cited one replaces an uncited one;
+ * - punctuation between citations is an uncited claim;
+ * - a split at sentence ends cuts decimals, drops the mark, and knows `.`, `!` and `?` only.
+ */
+export function extractClaims(text: string, split: UncitedSplit = {}): ExactClaims {
+  const claims = new Map<string, readonly string[]>();
+  for (const part of uncitedParts(text, split)) claims.set(part, []);
+  for (const { ids, content } of citedElements(text)) {
+    const claim = strip(content);
+    if (claim !== '') claims.set(claim, [ids.slice(ids.lastIndexOf(',') + 1)]);
+  }
+  return claims;
+}
+
+/** Whether the text holds what the format reward takes for a citation, which is the loose pattern. */
+export function hasCitation(text: string): boolean {
+  return !looseElements(text).next().done;
+}
+
+function uncitedParts(text: string, split: UncitedSplit): readonly string[] {
+  let parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of looseElements(text)) {
+    parts.push(text.slice(from, start));
+    from = end;
+  }
+  parts.push(text.slice(from));
+  if (split.atLineBreaks === true) parts = parts.flatMap((part) => part.split('\n'));
+  if (split.atSentenceEnds === true) parts = parts.flatMap((part) => part.split(/[.!?]/));
+  return parts.map(strip).filter((part) => part !== '');
+}
+
+type Element = { readonly start: number; readonly end: number };
+
+/** Elements whose id is anything that begins with neither quote nor `>`, with or without a quote before it. */
+function* looseElements(text: string): Generator<Element> {
+  const contentOf = contentReader(text);
+  for (let at = text.indexOf(OPEN); at !== -1; ) {
+    const value = attributeStart(text, at + OPEN.length, 'id');
+    const first = value !== -1 && isQuote(text, value) ? value + 1 : value;
+    const named = first !== -1 && first < text.length && !isQuote(text, first) && text.charAt(first) !== '>';
+    const content = named ? contentOf(first) : null;
+    if (content !== null) yield { start: at, end: content.end + CLOSE.length };
+    at = text.indexOf(OPEN, content === null ? at + OPEN.length : content.end);
+  }
+}
+
+/** Elements whose ids stand in equal quotes or none, without white space. */
+function* citedElements(text: string): Generator<{ readonly ids: string; readonly content: string }> {
+  const contentOf = contentReader(text);
+  for (let at = text.indexOf(OPEN); at !== -1; ) {
+    const value = attributeStart(text, at + OPEN.length, 'id');
+    const ids = value === -1 ? null : readId(text, value);
+    const content = ids === null ? null : contentOf(ids.end);
+    if (ids !== null && content !== null) yield { ids: ids.id, content: text.slice(content.start, content.end) };
+    at = text.indexOf(OPEN, content === null ? at + OPEN.length : content.end);
+  }
+}
+
+/**
+ * Reads the content of an element from behind its ids: what stands between the next `>` and `</cite>`, not empty and
+ * without `<`; `null` for any other. Positions must not go back.
+ */
+function contentReader(text: string): (afterIds: number) => Element | null {
+  const greaterThan = forwardSearch(text, '>');
+  const lessThan = forwardSearch(text, '<');
+  return (afterIds) => {
+    const tagEnd = greaterThan(afterIds);
+    if (tagEnd === -1) return null;
+    const start = tagEnd + 1;
+    const end = lessThan(start);
+    return end > start && text.startsWith(CLOSE, end) ? { start, end } : null;
+  };
+}

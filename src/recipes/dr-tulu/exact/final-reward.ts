@@ -1,0 +1,143 @@
+/**
+ * The whole reward of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`, REWARDS.md section 5.4): `planExact` lists
+ * what is asked about a response, `exactReward` makes the number from the answers, whoever gave them.
+ */
+import { PAYMENT, type Payment, weigh } from '../final-reward.ts';
+import { searchTurnsTerm } from '../reward-terms.ts';
+import type { CallForm } from '../transcript.ts';
+import { type CitationPlan, type ClaimAnswer, citationScore, planCitations } from './citation-score.ts';
+import { formatReward } from './format-reward.ts';
+import { countQueries } from './queries.ts';
+import { type CitationPrompt, type RecordedReply, readClaimAnswer, readCriterionScore } from './replies.ts';
+import {
+  type ExactCriterion,
+  type RubricSet,
+  type RubricVariant,
+  rubricCriteria,
+  rubricScore,
+} from './rubric-score.ts';
+import { extractTranscript } from './transcript.ts';
+
+export type ExactRollout = {
+  /** The whole transcript: thinking, calls, tool output and answer. */
+  readonly response: string;
+  readonly rubrics: RubricSet;
+  readonly variant: RubricVariant;
+  readonly form: CallForm;
+  /** `false`: nothing is asked about citations, and their term is 0. */
+  readonly citations: boolean;
+};
+
+export type ExactPlan = {
+  readonly rollout: ExactRollout;
+  /** The text that the rubric judge sees; `null`: no answer, and nothing is asked. */
+  readonly answer: string | null;
+  /** All criteria of the rollout. */
+  readonly criteria: readonly ExactCriterion[];
+  /** The criteria that are asked about. */
+  readonly asked: readonly ExactCriterion[];
+  readonly citations: CitationPlan;
+  /** Format term, [0, 1]. */
+  readonly format: number;
+  /** Search queries in the context; 0 without an answer. */
+  readonly queries: number;
+};
+
+/**
+ * Everything that can be said of a response without a judge, and what is asked.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - citations are judged in the whole transcript, tool output and tags included, not in the answer.
+ */
+export function planExact(rollout: ExactRollout): ExactPlan {
+  const { response, form } = rollout;
+  const { context, answer, sources } = extractTranscript(response);
+  const criteria = rubricCriteria(rollout.rubrics, rollout.variant);
+  return {
+    rollout,
+    answer,
+    criteria,
+    asked: answer === null ? [] : criteria,
+    citations: planCitations(response, rollout.citations && sources !== null ? sources : new Map()),
+    format: formatReward(response, form),
+    queries: countQueries(context, form),
+  };
+}
+
+export type ExactAnswers = {
+  /** On the judge's scale, one for each of `asked`; `null` = the judge failed. */
+  readonly criteria: readonly (number | null)[];
+  /** One for each question of `citations`; `null` = the judge failed. */
+  readonly claims: readonly (ClaimAnswer | null)[];
+};
+
+/** Field names are the reference's. */
+export type ExactReward = {
+  readonly reward: number;
+  readonly log_values: {
+    readonly format_correct_has_answer: number;
+    readonly rubric_reward: number;
+    readonly citation_reward: number;
+    readonly format_reward: number;
+    readonly num_search_turns_reward: number;
+    readonly num_rubrics: number;
+    readonly persistent_rubric_reward: number;
+    readonly adaptive_rubric_reward: number;
+    /** By key, in spite of its name. */
+    readonly rubric_scores_by_title: Readonly<Record<string, number>>;
+    readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
+  };
+  /** Said of a response without an answer; it has a reward all the same. */
+  readonly error: string | null;
+};
+
+/**
+ * The reward and what the reference logs with it: 0.5 rubric + 0.2 citation + 0.2 format + 0.1 search turns, or as
+ * `payment` has it (`PAYMENT_WITHOUT_CITATION` where nothing was asked about citations).
+ * `null` if an answer is: a number where a judge failed comes only from `recordedAnswers`.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - without a closed answer only the format term is paid: the search turns are lost with the context;
+ * - the rubric term is not clamped, and can outweigh all others.
+ * @throws RangeError if answers are missing or a number is not finite.
+ */
+export function exactReward(plan: ExactPlan, answers: ExactAnswers, payment: Payment = PAYMENT): ExactReward | null {
+  if (answers.criteria.length !== plan.asked.length) throw new RangeError('exactReward: one score a criterion asked');
+  const hasAnswer = plan.answer !== null;
+  const rubric = rubricScore(plan.criteria, hasAnswer ? answers.criteria : plan.criteria.map(() => 0));
+  const citation = citationScore(plan.citations, answers.claims);
+  if (rubric === null || citation === null) return null;
+  const searchTurns = searchTurnsTerm(plan.queries, payment.searchTurnsBound);
+  const reward = weigh({ rubric: rubric.overall, citation, format: plan.format, searchTurns }, payment.shares);
+  if (reward === null) return null;
+  return {
+    reward,
+    log_values: {
+      format_correct_has_answer: hasAnswer ? 1 : 0,
+      rubric_reward: rubric.overall,
+      citation_reward: citation,
+      format_reward: plan.format,
+      num_search_turns_reward: searchTurns,
+      num_rubrics: plan.rollout.rubrics.rubrics.length,
+      persistent_rubric_reward: rubric.persistent,
+      adaptive_rubric_reward: rubric.adaptive,
+      rubric_scores_by_title: rubric.scores_by_key,
+      per_rubric_rewards: rubric.per_rubric_rewards,
+    },
+    error: hasAnswer ? null : 'Failed to extract answer from response',
+  };
+}
+
+/** Replies of the reference's own judges. */
+export type RecordedReplies = {
+  criterion(criterion: string): RecordedReply;
+  claim(prompt: CitationPrompt, claim: string): RecordedReply;
+};
+
+/** The answers in recorded replies, where a failed or unreadable one is a 0 (replies.ts). */
+export function recordedAnswers(plan: ExactPlan, replies: RecordedReplies): ExactAnswers {
+  return {
+    criteria: plan.asked.map(({ criterion }) => readCriterionScore(replies.criterion(criterion))),
+    claims: plan.citations.questions.map((question) =>
+      readClaimAnswer(question, (prompt) => replies.claim(prompt, question.claim)),
+    ),
+  };
+}

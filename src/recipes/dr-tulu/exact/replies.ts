@@ -1,0 +1,124 @@
+/**
+ * Judge replies as rlresearch/dr-tulu 6188f34c reads them (`citation_utils.py`, `run_utils.py`): what cannot be read, and
+ * a call that failed, is a 0. Only for recorded replies of the reference's own judges; a platform answers the questions
+ * by judgments of its own, where a failure is `null`.
+ */
+import type { ClaimAnswer, ClaimQuestion } from './citation-score.ts';
+import { pythonFloat, strip } from './python-text.ts';
+
+/** `null`: the call failed. */
+export type RecordedReply = string | null;
+
+/** The three prompts of the citation judge. */
+export type CitationPrompt = 'recall' | 'precision' | 'needs_citation';
+
+/** The prompts that the reference sends for a question, in order. */
+export function promptsFor(question: ClaimQuestion): readonly CitationPrompt[] {
+  switch (question.kind) {
+    case 'cited':
+      return ['recall', 'precision'];
+    case 'uncited':
+      return ['needs_citation'];
+  }
+}
+
+const SUPPORT: ReadonlyMap<string, number> = new Map([
+  ['fully supported', 1],
+  ['partially supported', 0.5],
+]);
+const RELEVANCE: ReadonlyMap<string, number> = new Map([['relevant', 1]]);
+const NEED: ReadonlyMap<string, number> = new Map([['yes', 1]]);
+
+/**
+ * The answer that the recorded replies to a question give.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - a failed call, and any unknown rating, is a 0: no support, irrelevant, and no citation needed, which pays in full;
+ * - the rating runs to the last `]]` of its line, so that brackets later on spoil it.
+ */
+export function readClaimAnswer(
+  question: ClaimQuestion,
+  replyTo: (prompt: CitationPrompt) => RecordedReply,
+): ClaimAnswer {
+  switch (question.kind) {
+    case 'cited':
+      return {
+        kind: 'cited',
+        support: rated(replyTo('recall'), 'Rating: [[', SUPPORT),
+        relevance: rated(replyTo('precision'), 'Rating: [[', RELEVANCE),
+      };
+    case 'uncited':
+      return { kind: 'uncited', needsCitation: rated(replyTo('needs_citation'), 'Need Citation: [[', NEED) };
+  }
+}
+
+function rated(reply: RecordedReply, label: string, ratings: ReadonlyMap<string, number>): number {
+  return ratings.get(strip(bracketed(reply ?? '', label)).toLowerCase()) ?? 0;
+}
+
+/** What stands between the first `label` that a `]]` of its line follows, and the last such `]]`; empty without one. */
+function bracketed(reply: string, label: string): string {
+  for (const line of reply.split('\n')) {
+    const at = line.indexOf(label);
+    if (at === -1) continue;
+    const start = at + label.length;
+    const end = line.lastIndexOf(']]');
+    if (end >= start) return line.slice(start, end);
+  }
+  return '';
+}
+
+/**
+ * The score in a rubric judge's reply, on the judge's scale: member `score` of the JSON object from the first `{` to the
+ * last `}`, or if that is none, of the last object without braces inside. Numbers, `true` and decimal texts count.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - no object, no score, or a score that is no number is a 0, so that a negative rubric fails open;
+ * - a score outside the scale counts as it is.
+ * Python's `NaN` and `Infinity` are no JSON here and 0 too: a reward is finite.
+ */
+export function readCriterionScore(reply: RecordedReply): number {
+  const text = reply ?? '';
+  const object = parseObject(outermostObject(text)) ?? parseObject(lastFlatObject(text));
+  if (object === null || !Object.hasOwn(object, 'score')) return 0;
+  return toFloat(object['score']) ?? 0;
+}
+
+function outermostObject(text: string): string {
+  const open = text.indexOf('{');
+  return open === -1 ? '' : text.slice(open, text.lastIndexOf('}') + 1);
+}
+
+/** The last stretch `{…}` that holds no other brace. */
+function lastFlatObject(text: string): string {
+  let close = -1;
+  for (let at = text.length - 1; at >= 0; at--) {
+    const unit = text.charAt(at);
+    if (unit === '}') close = at;
+    else if (unit === '{' && close !== -1) return text.slice(at, close + 1);
+  }
+  return '';
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  if (text === '') return null;
+  try {
+    // What begins with a brace and parses is an object.
+    const value: Readonly<Record<string, unknown>> = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function toFloat(value: unknown): number | null {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'boolean':
+      return value ? 1 : 0;
+    case 'string':
+      return pythonFloat(value);
+    default:
+      return null;
+  }
+}

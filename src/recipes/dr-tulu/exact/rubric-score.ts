@@ -1,0 +1,136 @@
+/**
+ * The rubric score of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`), in two halves: the criteria that are
+ * asked about, and the numbers that the scores make.
+ */
+import { type Rubric, rubricKey } from './rubric-key.ts';
+
+/**
+ * `rubrics`: one question a rubric, 0 to 2. `general`: one criterion for the whole answer in their place, 0 to 2.
+ * `likert`: one overall rating in their place, 1 to 10.
+ */
+export type RubricVariant = 'rubrics' | 'general' | 'likert';
+
+export type RubricSet = {
+  /** The question that the answer is to. */
+  readonly query: string;
+  readonly rubrics: readonly Rubric[];
+  /** One a rubric, `persistent` or `adaptive`; without them all are persistent. Any other name is in neither total. */
+  readonly types?: readonly string[];
+};
+
+export type ExactCriterion = {
+  /** A rubric's description, or `general_rubric` or `likert_rubric`. */
+  readonly criterion: string;
+  readonly key: string;
+  readonly weight: number;
+  readonly type: string;
+  /** Best score on the judge's scale. */
+  readonly top: number;
+};
+
+const PERSISTENT = 'persistent';
+const ADAPTIVE = 'adaptive';
+const TOP_SCORE = 2;
+const TOP_RATING = 10;
+
+/**
+ * What is asked about an answer, in order. A rubric listed twice is asked about twice.
+ * @throws RangeError if there are types, and not one a rubric.
+ */
+export function rubricCriteria(set: RubricSet, variant: RubricVariant): readonly ExactCriterion[] {
+  switch (variant) {
+    case 'general':
+      return [wholeAnswer('general_rubric', TOP_SCORE)];
+    case 'likert':
+      return [wholeAnswer('likert_rubric', TOP_RATING)];
+    case 'rubrics': {
+      const { types } = set;
+      if (types !== undefined && types.length !== set.rubrics.length) {
+        throw new RangeError('rubricCriteria: one type a rubric');
+      }
+      return set.rubrics.map((rubric, n) => ({
+        criterion: rubric.description,
+        key: rubricKey(set.query, rubric),
+        weight: rubric.weight,
+        type: types?.[n] ?? PERSISTENT,
+        top: TOP_SCORE,
+      }));
+    }
+  }
+}
+
+function wholeAnswer(name: string, top: number): ExactCriterion {
+  return { criterion: name, key: name, weight: 1, type: PERSISTENT, top };
+}
+
+/** Field names are the reference's. */
+export type ExactRubricScore = {
+  /** sum(s * w) / max(plain sum of w, 1) over the rubrics of one key: one of weight 0.5 that is met has 0.5, one of weight 2 has 1. */
+  readonly scores_by_key: Readonly<Record<string, number>>;
+  /** The same, each in a list. */
+  readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
+  /** Unclamped; below 0 where negative rubrics are met. */
+  readonly overall: number;
+  readonly persistent: number;
+  readonly adaptive: number;
+};
+
+/**
+ * `overall` = sum(s * w) / max(sum of positive w, 1), s = score / top; `persistent` and `adaptive` the same over their
+ * rubrics, as well as each key, but divided by max(plain sum of w, 1).
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - scores outside the judge's scale are not clamped;
+ * - the partial totals take negative weights out of the divisor's sum, unlike the overall one, and can exceed 1.
+ * @param scores on the judge's scale, one a criterion, in order; `null` = the judge failed, and then there is no number.
+ * @throws RangeError if scores are missing or a result is not finite.
+ */
+export function rubricScore(
+  criteria: readonly ExactCriterion[],
+  scores: readonly (number | null)[],
+): ExactRubricScore | null {
+  if (scores.length !== criteria.length) throw new RangeError('rubricScore: one score a criterion');
+  const byKey = new Map<string, Total>();
+  const overall = new Total();
+  const persistent = new Total();
+  const adaptive = new Total();
+  for (let n = 0; n < criteria.length; n++) {
+    const criterion = criteria[n];
+    const score = scores[n];
+    if (criterion === undefined || score === undefined || score === null) return null;
+    const earned = (score / criterion.top) * criterion.weight;
+    let sameKey = byKey.get(criterion.key);
+    if (sameKey === undefined) {
+      sameKey = new Total();
+      byKey.set(criterion.key, sameKey);
+    }
+    sameKey.add(earned, criterion.weight);
+    overall.add(earned, Math.max(criterion.weight, 0));
+    if (criterion.type === PERSISTENT) persistent.add(earned, criterion.weight);
+    if (criterion.type === ADAPTIVE) adaptive.add(earned, criterion.weight);
+  }
+  const shares = [...byKey].map(([key, total]) => [key, total.share()] as const);
+  return {
+    scores_by_key: Object.fromEntries(shares),
+    per_rubric_rewards: Object.fromEntries(shares.map(([key, share]) => [key, [share]])),
+    overall: overall.share(),
+    persistent: persistent.share(),
+    adaptive: adaptive.share(),
+  };
+}
+
+/** sum of what was earned / max(sum of what it is divided by, 1). */
+class Total {
+  #earned = 0;
+  #divisor = 0;
+
+  add(earned: number, divisor: number): void {
+    this.#earned += earned;
+    this.#divisor += divisor;
+  }
+
+  share(): number {
+    const share = this.#earned / Math.max(this.#divisor, 1);
+    if (!Number.isFinite(share)) throw new RangeError('rubricScore: a non-finite score or weight');
+    return share;
+  }
+}

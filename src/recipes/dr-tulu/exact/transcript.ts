@@ -1,0 +1,86 @@
+/**
+ * Answer, context and sources as rlresearch/dr-tulu 6188f34c reads them (`format_utils.py`). Element names are matched in
+ * lower case only.
+ */
+import { attributeStart, forwardSearch, readId } from './elements.ts';
+import { strip } from './python-text.ts';
+
+const ANSWER_OPEN = '<answer>';
+const ANSWER_CLOSE = '</answer>';
+
+/** Id to text, in the order of the first find. */
+export type ExactSources = ReadonlyMap<string, string>;
+
+/** What is taken for the answer: the block, or with `use_full_response_as_answer` the whole response. */
+export type AnswerScope = 'block' | 'whole_response';
+
+export type ExactTranscript =
+  | { readonly context: string; readonly answer: string; readonly sources: ExactSources }
+  /** No closed answer (then `answer` is `null` too), or the whole response is the answer. */
+  | { readonly context: null; readonly answer: string | null; readonly sources: null };
+
+/**
+ * Splits a transcript at its first `<answer>`, which ends at the first `</answer>` behind it; both parts are trimmed. The
+ * whole response in its place is taken as it is.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - an opening tag that is only mentioned while thinking opens the answer, and sources behind it are lost.
+ */
+export function extractTranscript(response: string, scope: AnswerScope = 'block'): ExactTranscript {
+  if (scope === 'whole_response') return { context: null, answer: response, sources: null };
+  const open = response.indexOf(ANSWER_OPEN);
+  const close = open === -1 ? -1 : response.indexOf(ANSWER_CLOSE, open);
+  if (close === -1) return { context: null, answer: null, sources: null };
+  const context = strip(response.slice(0, open));
+  return {
+    context,
+    answer: strip(response.slice(open + ANSWER_OPEN.length, close)),
+    sources: extractSources(context),
+  };
+}
+
+/** Name of each source element and the letter that may follow it, in the order in which the patterns are tried. */
+const SOURCE_ELEMENTS = [
+  ['snippet', 's'],
+  ['snippe', 't'],
+  ['webpag', 'e'],
+] as const;
+
+/**
+ * Sources of a context: `<snippet id=…>`, `<snippets id=…>` and `<webpage id=…>`, texts trimmed, empty ones kept.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - of texts under one id only the last one found stays, and the three patterns run one after the other;
+ * - the last letter of a name is optional, so that `<snippe id=…>` and `<webpag id=…>` count;
+ * - a `>` inside a quoted attribute ends the tag, and the rest of the attribute becomes text;
+ * - an unclosed or self-closing source swallows what follows, up to the next closing tag;
+ * - `<snippets>` closes with `</snippet>` and the other way round in one pattern, not in the other.
+ */
+export function extractSources(context: string): ExactSources {
+  const sources = new Map<string, string>();
+  for (const [name, optional] of SOURCE_ELEMENTS) collectSources(context, name, optional, sources);
+  return sources;
+}
+
+function collectSources(context: string, name: string, optional: string, sources: Map<string, string>): void {
+  const open = `<${name}`;
+  const greaterThan = forwardSearch(context, '>');
+  const shortClose = forwardSearch(context, `</${name}>`);
+  const longClose = forwardSearch(context, `</${name}${optional}>`);
+  for (let at = context.indexOf(open); at !== -1; ) {
+    const named = at + open.length;
+    const value = attributeStart(context, context.startsWith(optional, named) ? named + 1 : named, 'id');
+    const id = value === -1 ? null : readId(context, value);
+    if (id === null) {
+      at = context.indexOf(open, named);
+      continue;
+    }
+    const tagEnd = greaterThan(id.end);
+    if (tagEnd === -1) return;
+    const short = shortClose(tagEnd + 1);
+    const long = longClose(tagEnd + 1);
+    if (short === -1 && long === -1) return;
+    const isShort = long === -1 || (short !== -1 && short < long);
+    const end = isShort ? short : long;
+    sources.set(id.id, strip(context.slice(tagEnd + 1, end)));
+    at = context.indexOf(open, end + `</${name}>`.length + (isShort ? 0 : optional.length));
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * What LongTraceRL's `POST /evaluate` makes of its request before anything is judged: which text is the response, which
+ * messages count for the rubric, and when it refuses. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`,
+ * `evaluate`, `get_aa_lcr_reward` and `get_rubric_reward`.
+ */
+import { stripPythonSpace } from '../../tools/python-text.ts';
+
+const THINK_OPEN = '<think>';
+const THINK_CLOSE = '</think>';
+
+export type TraceMessage = {
+  readonly role: string;
+  readonly content?: string;
+  readonly reasoning_content?: string;
+};
+
+/** The parts of a request that are read here; the two that are only looked for may be anything. */
+export type EvaluateRequest = {
+  readonly label?: unknown;
+  readonly extra_reward_info?: unknown;
+  /** Wins over `response`. */
+  readonly history?: readonly TraceMessage[];
+  readonly response?: string;
+};
+
+export type EvaluateReading =
+  | {
+      readonly status: 'ready';
+      /** The text whose final answer is judged. */
+      readonly response: string;
+      /** The messages in which the rubric is looked for. */
+      readonly history: readonly TraceMessage[];
+    }
+  /** The last turn is not an assistant's, or has no content: outcome, rubric and reward are 0, determined, not judged. */
+  | { readonly status: 'no_final_turn' }
+  | {
+      readonly status: 'error';
+      /** The server raises 400 for what is missing, and its own handler turns that into 500. */
+      readonly http_status: 500;
+      readonly reason: 'label_missing' | 'extra_reward_info_missing' | 'history_and_response_missing' | 'history_empty';
+    };
+
+export function readEvaluateRequest(request: EvaluateRequest): EvaluateReading {
+  if (request.label === undefined) return refusal('label_missing');
+  if (request.extra_reward_info === undefined) return refusal('extra_reward_info_missing');
+  if (request.history !== undefined) {
+    const last = request.history.at(-1);
+    if (last === undefined) return refusal('history_empty');
+    if (last.role !== 'assistant' || last.content === undefined) return { status: 'no_final_turn' };
+    return { status: 'ready', response: last.content, history: request.history };
+  }
+  if (request.response === undefined) return refusal('history_and_response_missing');
+  const message = splitThinking(request.response);
+  return { status: 'ready', response: message.content, history: [message] };
+}
+
+type EvaluateError = Extract<EvaluateReading, { status: 'error' }>;
+
+function refusal(reason: EvaluateError['reason']): EvaluateError {
+  return { status: 'error', http_status: 500, reason };
+}
+
+/** A response as one assistant message: split at the first `</think>`; without one, all of it is content, as written. */
+export function splitThinking(response: string): TraceMessage & { readonly content: string } {
+  const close = response.indexOf(THINK_CLOSE);
+  if (close === -1) return { role: 'assistant', content: response };
+  // The opening tag is left out only at the very start, before the edges are stripped.
+  const reasoningStart = response.startsWith(THINK_OPEN) ? THINK_OPEN.length : 0;
+  return {
+    role: 'assistant',
+    reasoning_content: stripPythonSpace(response.slice(reasoningStart, close)),
+    content: stripPythonSpace(response.slice(close + THINK_CLOSE.length)),
+  };
+}
+
+/**
+ * The text a judge compares with the reference: what follows the last `</think>`, or the whole response where there is
+ * none. `null` where nothing follows: the outcome is then 0, determined, and no judge is asked.
+ */
+export function finalAnswer(response: string): string | null {
+  const close = response.lastIndexOf(THINK_CLOSE);
+  if (close === -1) return response;
+  const answer = stripPythonSpace(response.slice(close + THINK_CLOSE.length));
+  return answer === '' ? null : answer;
+}
+
+/** Which of the assistant's texts the rubric counts (`rubric_use_reasoning_content`, `rubric_use_content`). */
+export type TextChoice = { readonly reasoning: boolean; readonly content: boolean };
+
+/** The chosen texts of all assistant messages in order, blank lines between them; other roles are left out. */
+export function chosenText(history: readonly TraceMessage[], choice: TextChoice): string {
+  const texts: string[] = [];
+  for (const message of history) {
+    if (message.role !== 'assistant') continue;
+    if (choice.reasoning && message.reasoning_content !== undefined)
+      texts.push(stripPythonSpace(message.reasoning_content));
+    if (choice.content && message.content !== undefined) texts.push(stripPythonSpace(message.content));
+  }
+  return texts.join('\n\n');
+}

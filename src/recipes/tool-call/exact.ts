@@ -1,0 +1,58 @@
+/**
+ * The reward functions of `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2, with their defaults, for trainers
+ * that move from that code: same names and keys, same numbers. A missing turn count is 0 there, which is a defect that
+ * cost a training run its tool term (Gen-Verse/Open-AgentRL#13); over HTTP a request without one is refused instead.
+ */
+import { scoreBoxedAnswer } from '../../tools/boxed-answer.ts';
+import { stripPythonSpace } from '../../tools/python-text.ts';
+import { shapeByTurns } from './formula.ts';
+
+/** The keyword arguments of verl's reward functions that these read. */
+export type VerlRewardInput = {
+  readonly data_source: string;
+  readonly solution_str: string;
+  readonly ground_truth: string;
+  readonly extra_info: { readonly num_turns?: unknown };
+};
+
+export type VerlRewardResult = {
+  readonly score: number;
+  readonly acc: boolean;
+  /** Empty without a prediction: verl's logging takes no null. */
+  readonly pred: string;
+};
+
+/**
+ * The outcome, shaped by the turn count if it is wrong.
+ *
+ * @throws RangeError for a data source with `code` in its name, whose outcome needs the sandbox (shape the share of tests
+ *   with `shapeByTurns`), and for a turn count that Python's `int()` refuses.
+ */
+export function computeScore(input: VerlRewardInput): VerlRewardResult {
+  const outcome = computeScoreOutcomeReward(input);
+  const { num_turns: numTurns = 0 } = input.extra_info;
+  return { ...outcome, score: shapeByTurns(outcome.score, toPythonInt(numTurns)) };
+}
+
+/** The outcome alone, whatever the turns. @throws RangeError for a data source with `code` in its name. */
+export function computeScoreOutcomeReward(input: VerlRewardInput): VerlRewardResult {
+  if (input.data_source.includes('code')) throw new RangeError('a code outcome needs the sandbox');
+  const { score, correct, prediction } = scoreBoxedAnswer(input.solution_str, input.ground_truth);
+  return { score, acc: correct, pred: prediction ?? '' };
+}
+
+const INTEGER = /^[+-]?\d+(?:_\d+)*$/;
+
+/** `int(value)` for what JSON can carry; text in ASCII digits. */
+function toPythonInt(value: unknown): number {
+  const number = pythonNumber(value);
+  if (!Number.isFinite(number)) throw new RangeError('num_turns is no integer');
+  return Math.trunc(number);
+}
+
+function pythonNumber(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  const text = typeof value === 'string' ? stripPythonSpace(value) : '';
+  return INTEGER.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN;
+}

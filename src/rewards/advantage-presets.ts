@@ -1,0 +1,94 @@
+/**
+ * How trainers turn the rewards of one group into advantages, as data: each preset is what the named code does with a
+ * full group of scored samples. Rewards that are `null`, degenerate groups and bounds are the same for all
+ * (advantages.ts).
+ */
+
+/** A baseline, a scale, and what happens where the group gives no signal. */
+export type AdvantageRule = {
+  /**
+   * What is subtracted: the group mean, or open-instruct's margin,
+   * `max(min(mean + bias * verification_reward, 0.9 * verification_reward), mean)`.
+   */
+  readonly baseline: 'mean' | MarginBaseline;
+  /** What the difference is divided by, `epsilon` added: nothing, the std over n - 1, or the std over n. */
+  readonly scale: 'none' | 'unbiased_std' | 'population_std';
+  /** Above 0. Not used with scale `none`. */
+  readonly epsilon: number;
+  /** Fewer scored samples than this give no signal; an integer of at least 1. */
+  readonly min_valid: number;
+  /** A group of a single sample: no signal, or (verl) mean 0 and std 1, which hands the reward itself on. */
+  readonly singleton: 'no_signal' | 'mean_0_std_1';
+  /** The trainer's dynamic-sampling filter: it drops a group unless this std exceeds `above`. `null`: it has none. */
+  readonly filter: null | { readonly std: 'unbiased' | 'population'; readonly above: number };
+};
+
+export type MarginBaseline = {
+  /** [0, 1]; the trainer clips it to that. */
+  readonly bias: number;
+  /** Largest reward that a sample can have; above 0. */
+  readonly verification_reward: number;
+};
+
+/** dr-tulu's margin: its two parameters have no useful default (bias 0 is `open-instruct`). */
+export type OpenInstructMargin = { readonly preset: 'open-instruct-margin' } & MarginBaseline;
+
+export type AdvantagePreset = (typeof ADVANTAGE_PRESET_NAMES)[number];
+
+export const ADVANTAGE_PRESET_NAMES = [
+  'mean',
+  'slime',
+  'slime-centered',
+  'verl',
+  'verl-no-std',
+  'trl',
+  'open-instruct',
+  'open-instruct-centered',
+] as const;
+
+const CENTRED = {
+  baseline: 'mean',
+  scale: 'none',
+  epsilon: 1e-8,
+  min_valid: 2,
+  singleton: 'no_signal',
+  filter: null,
+} as const satisfies AdvantageRule;
+
+/**
+ * `dynamic_sampling_filters.py`, `check_reward_nonzero_std`. Off unless `--dynamic-sampling-filter-path` names it; the
+ * report says what it would do.
+ */
+const SLIME_FILTER = { std: 'unbiased', above: 1e-6 } as const;
+/** `grpo_fast.py`, `non_zero_std_mask`: always on in dr-tulu, `filter_zero_std_samples` upstream. */
+const OPEN_INSTRUCT_FILTER = { std: 'population', above: 0 } as const;
+
+/**
+ * Sources: slime as vendored in THU-KEG/LongTraceRL 415b6433, `slime/slime/ray/rollout.py`, `_post_process_rewards`
+ * (grpo, with and without `grpo_std_normalization`); volcengine/verl b178a3cd, `verl/trainer/ppo/core_algos.py`,
+ * `compute_grpo_outcome_advantage` (with and without `norm_adv_by_std_in_grpo`); huggingface/trl f2cd5771,
+ * `grpo_trainer.py`, `scale_rewards="group"` (`torch.std`, and its own `nanstd`: both over n - 1); rlresearch/dr-tulu
+ * 6188f34c, `open_instruct/grpo_fast.py`, `advantage_normalization_type` `standard` and `centered`.
+ *
+ * `min_valid` 2 is ours wherever the code has no rule: slime's std of one sample is NaN, the others give 0.
+ */
+export const ADVANTAGE_PRESETS: Readonly<Record<AdvantagePreset, AdvantageRule>> = {
+  mean: CENTRED,
+  slime: { ...CENTRED, scale: 'unbiased_std', epsilon: 1e-6, filter: SLIME_FILTER },
+  'slime-centered': { ...CENTRED, filter: SLIME_FILTER },
+  verl: { ...CENTRED, scale: 'unbiased_std', epsilon: 1e-6, singleton: 'mean_0_std_1' },
+  'verl-no-std': { ...CENTRED, singleton: 'mean_0_std_1' },
+  trl: { ...CENTRED, scale: 'unbiased_std', epsilon: 1e-4 },
+  'open-instruct': { ...CENTRED, scale: 'population_std', epsilon: 1e-8, filter: OPEN_INSTRUCT_FILTER },
+  'open-instruct-centered': { ...CENTRED, filter: OPEN_INSTRUCT_FILTER },
+};
+
+/** A preset by name, dr-tulu's margin with its parameters, or a rule of one's own. */
+export type AdvantageOptions = AdvantagePreset | OpenInstructMargin | AdvantageRule;
+
+export function ruleOf(options: AdvantageOptions): AdvantageRule {
+  if (typeof options === 'string') return ADVANTAGE_PRESETS[options];
+  if (!('preset' in options)) return options;
+  const { bias, verification_reward } = options;
+  return { ...ADVANTAGE_PRESETS['open-instruct'], baseline: { bias, verification_reward } };
+}

@@ -1,0 +1,13 @@
+/** Sources as a judge sees them: one list a source set, so that all requests of a group share it and its digest. */
+import type { SourceSet } from '../citations/types.ts';
+import type { JudgedSource } from '../judgments/types.ts';
+
+const lists = new WeakMap<SourceSet, readonly JudgedSource[]>();
+
+export function judgedSources(sources: SourceSet): readonly JudgedSource[] {
+  const known = lists.get(sources);
+  if (known !== undefined) return known;
+  const list = sources.list.map(({ id, title, text }) => (title === undefined ? { id, text } : { id, title, text }));
+  lists.set(sources, list);
+  return list;
+}

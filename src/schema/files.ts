@@ -1,0 +1,120 @@
+/** Files and uploads in OpenAI's wire shape. Unknown members of requests are ignored: its clients send some. */
+import * as z from 'zod';
+import {
+  MAX_FILE_BYTES,
+  MAX_FILE_LIFETIME_S,
+  MAX_FILE_NAME_CHARS,
+  MAX_FILES_LISTED,
+  MAX_NAME_CHARS,
+  MAX_UPLOAD_PARTS,
+  MIN_FILE_LIFETIME_S,
+} from '../limits.ts';
+
+/** What OpenAI's clients can name and this API has no use for. */
+const OTHER_PURPOSES: readonly string[] = ['assistants', 'fine-tune', 'vision', 'user_data', 'evals'];
+
+const purposeSchema = z
+  .string()
+  .refine((purpose) => !OTHER_PURPOSES.includes(purpose), {
+    error: ({ input }) => `expected "batch": files are for batches here, and not for "${String(input)}"`,
+    abort: true,
+  })
+  .meta({ enum: ['batch'] })
+  .pipe(z.literal('batch'));
+
+export const fileLifetimeSchema = z.object({
+  anchor: z.literal('created_at'),
+  seconds: z.coerce.number().int().min(MIN_FILE_LIFETIME_S).max(MAX_FILE_LIFETIME_S),
+});
+
+const idSchema = z.string();
+const timeSchema = z.int().describe('Seconds since 1970.');
+
+/** The fields of the form beside the file, as they are checked: expires_after comes as two fields in brackets. */
+export const fileFieldsSchema = z.object({
+  purpose: purposeSchema,
+  expires_after: fileLifetimeSchema.exactOptional(),
+});
+
+export const fileFormSchema = z.object({
+  purpose: purposeSchema,
+  'expires_after[anchor]': fileLifetimeSchema.shape.anchor.exactOptional(),
+  'expires_after[seconds]': fileLifetimeSchema.shape.seconds.exactOptional(),
+  file: z.string().describe(`The bytes, at most ${MAX_FILE_BYTES}.`).meta({ format: 'binary' }),
+});
+
+export const fileSchema = z.strictObject({
+  id: idSchema,
+  object: z.literal('file'),
+  bytes: z.int().min(0),
+  created_at: timeSchema,
+  expires_at: timeSchema.exactOptional(),
+  filename: z.string(),
+  purpose: z.enum(['batch', 'batch_output']),
+  status: z.literal('processed'),
+});
+
+export type FileReply = z.infer<typeof fileSchema>;
+
+export const fileListSchema = z.strictObject({
+  object: z.literal('list'),
+  data: z.array(fileSchema),
+  has_more: z.boolean(),
+  first_id: idSchema.nullable(),
+  last_id: idSchema.nullable(),
+});
+
+export type FileListReply = z.infer<typeof fileListSchema>;
+
+export const fileListQuerySchema = z.object({
+  after: z.string().max(MAX_NAME_CHARS).exactOptional().describe('The last id of the page before.'),
+  limit: z.coerce.number().int().min(1).max(MAX_FILES_LISTED).default(MAX_FILES_LISTED),
+  order: z.enum(['asc', 'desc']).default('desc').describe('By time of creation.'),
+  purpose: z.string().max(MAX_NAME_CHARS).exactOptional(),
+});
+
+export const fileDeletedSchema = z.strictObject({ id: idSchema, object: z.literal('file'), deleted: z.literal(true) });
+
+export const uploadRequestSchema = z.object({
+  bytes: z.int().min(0).max(MAX_FILE_BYTES).describe('Of all parts together.'),
+  filename: z.string().min(1).max(MAX_FILE_NAME_CHARS),
+  mime_type: z.string().max(MAX_NAME_CHARS).exactOptional().describe('Not used.'),
+  purpose: purposeSchema,
+  expires_after: fileLifetimeSchema.exactOptional(),
+});
+
+export const uploadPartFormSchema = z.object({
+  data: z.string().describe('The bytes of the part.').meta({ format: 'binary' }),
+});
+
+export const uploadPartSchema = z.strictObject({
+  id: idSchema,
+  object: z.literal('upload.part'),
+  created_at: timeSchema,
+  upload_id: idSchema,
+});
+
+export type UploadPartReply = z.infer<typeof uploadPartSchema>;
+
+export const uploadCompletionSchema = z.object({
+  part_ids: z.array(z.string().max(MAX_NAME_CHARS)).max(MAX_UPLOAD_PARTS).describe('In the order of the file.'),
+  md5: z
+    .string()
+    .regex(/^[0-9a-fA-F]{32}$/, { error: 'expected 32 hex digits' })
+    .exactOptional()
+    .describe('Of the whole file.'),
+});
+
+export const uploadSchema = z.strictObject({
+  id: idSchema,
+  object: z.literal('upload'),
+  bytes: z.int().min(0),
+  created_at: timeSchema,
+  expires_at: timeSchema,
+  filename: z.string(),
+  purpose: z.literal('batch'),
+  status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
+  file: fileSchema.exactOptional().describe('Once completed.'),
+});
+
+export type UploadReply = z.infer<typeof uploadSchema>;

@@ -1,0 +1,46 @@
+/**
+ * Text as Python's `str` counts and trims it: code points instead of UTF-16 units, and Python's idea of white space.
+ * The public scoring code of math answers is Python; its windows and trims decide rewards.
+ */
+import { isSpace } from '../citations/characters.ts';
+
+const FILE_SEPARATOR = 0x1c;
+const UNIT_SEPARATOR = 0x1f;
+const NEXT_LINE = 0x85;
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** White space as `str.isspace` and `\s` of Python's `re` see it: ECMAScript's, less U+FEFF, with U+001C to U+001F and U+0085. */
+export function isPythonSpace(code: number): boolean {
+  return (
+    (code >= FILE_SEPARATOR && code <= UNIT_SEPARATOR) ||
+    code === NEXT_LINE ||
+    (code !== BYTE_ORDER_MARK && isSpace(code))
+  );
+}
+
+/** `str.strip()`. */
+export function stripPythonSpace(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && isPythonSpace(text.charCodeAt(from))) from++;
+  while (to > from && isPythonSpace(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+/** The last `count` code points of the text (all of it if it has fewer): Python's `text[-count:]` for a count above 0. */
+export function lastCodePoints(text: string, count: number): string {
+  let start = text.length;
+  for (let n = 0; n < count && start > 0; n++) {
+    start--;
+    if (isLowSurrogate(text.charCodeAt(start)) && isHighSurrogate(text.charCodeAt(start - 1))) start--;
+  }
+  return text.slice(start);
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

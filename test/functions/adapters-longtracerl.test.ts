@@ -1,0 +1,134 @@
+/**
+ * Every row that the reference's `evaluate` and `get_reward` gave, through the whole Worker, with a judge that says what
+ * the row's judge said. One row is answered otherwise: missing arguments are 422 here.
+ */
+import { describe, expect, it, vi } from 'vitest';
+import type { Backend } from '../../functions/backends/backend.ts';
+import type { Backends } from '../../functions/backends/configured.ts';
+import { longTraceRlReplySchema } from '../../src/schema/adapters/longtracerl.ts';
+import rowsText from '../golden/longtrace.jsonl?raw';
+import { adapterPath, EXTRA_REWARD_INFO } from './adapters-trainers.ts';
+import { post, send, wrongFields } from './api.ts';
+
+const asked = vi.hoisted((): unknown[] => []);
+
+vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
+  const judgeThat = (name: string, correct: boolean): Backend => ({
+    judge: {
+      name,
+      identity: { model: name, template: 'told', sampling: null },
+      context_tokens: null,
+      async judge(request) {
+        asked.push(request);
+        return { ok: true, verdicts: { kind: 'outcome', correct }, usage: null };
+      },
+    },
+    runs_in: 'caller',
+    slots: 1,
+    health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
+  });
+  const backends: Backends = {
+    named: [judgeThat('right', true), judgeThat('wrong', false)],
+    default: null,
+    sandbox: null,
+    generators: { named: [], default: null },
+  };
+  return { ...(await importOriginal<object>()), configuredBackends: () => backends };
+});
+
+type Row = {
+  readonly id: string;
+  readonly fn: string;
+  readonly note: string;
+  readonly input: {
+    readonly outcome: number;
+    readonly request?: { readonly extra_reward_info: { readonly rubric_reward_ratio: number } };
+    readonly answer?: string;
+    readonly history?: unknown;
+    readonly extra_info?: { readonly rubric_reward_ratio: number };
+  };
+  readonly output: {
+    readonly error?: number;
+    readonly outcome_reward: number;
+    readonly rubric_reward: number;
+    readonly reward: number;
+  };
+};
+
+const ROWS = rowsText
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line): Row => JSON.parse(line));
+
+/** The body that the trainer's client sends for a row. */
+function bodyOf({ fn, input }: Row): unknown {
+  if (fn === 'evaluate') return input.request;
+  return { label: input.answer, extra_reward_info: input.extra_info, history: input.history };
+}
+
+const evaluate = (body: unknown, outcome: number) =>
+  send(post(adapterPath('longtracerl', { judge: outcome === 1 ? 'right' : 'wrong' }), body));
+
+describe('the rows of the reference', () => {
+  const rows = ROWS.filter(({ fn }) => fn === 'evaluate' || fn === 'get_reward').map((row) => [row.id, row] as const);
+
+  it('are all there', () => {
+    expect(rows).toHaveLength(20);
+  });
+
+  it.each(rows)('%s', async (_id, row) => {
+    asked.length = 0;
+    const reply = await evaluate(bodyOf(row), row.input.outcome);
+    if (row.output.error !== undefined) {
+      expect(row.output.error).toBe(500);
+      return expect(await wrongFields(reply)).toEqual(['history']);
+    }
+    expect(reply.status).toBe(200);
+    const rewards = longTraceRlReplySchema.parse(await reply.json());
+    expect(Object.keys(rewards).length).toBe(3);
+    for (const name of ['outcome_reward', 'rubric_reward', 'reward'] as const) {
+      expect(rewards[name], `${row.note}: ${name}`).toBeCloseTo(row.output[name], 9);
+    }
+    const { rubric_reward_ratio } = row.input.request?.extra_reward_info ?? row.input.extra_info ?? {};
+    if (rubric_reward_ratio === 1) expect(asked).toEqual([]);
+  });
+});
+
+describe('the judge', () => {
+  const turns = [
+    { role: 'user', content: 'A very long context' },
+    { role: 'assistant', content: 'Kurrent' },
+    { role: 'user', content: 'Go on.' },
+  ];
+  const outcomeOf = async (content: string) => {
+    asked.length = 0;
+    const history = [...turns, { role: 'assistant', content }];
+    const reply = await evaluate({ label: 'ten', extra_reward_info: EXTRA_REWARD_INFO, history }, 1);
+    return longTraceRlReplySchema.parse(await reply.json()).outcome_reward;
+  };
+
+  it('sees the question, the label and what follows the last </think> of the last message', async () => {
+    expect(await outcomeOf('<think>a</think> b </think> ten pages')).toBe(1);
+    expect(asked).toEqual([
+      { kind: 'outcome', question: EXTRA_REWARD_INFO.question, reference: 'ten', answer: 'ten pages' },
+    ]);
+  });
+
+  it('is not asked where nothing follows it: that is 0, determined', async () => {
+    expect(await outcomeOf('<think>a</think>\n')).toBe(0);
+    expect(asked).toEqual([]);
+  });
+
+  it('measures the outcome of a run where its share is 0, and the reply stays as it is', async () => {
+    asked.length = 0;
+    const info = { ...EXTRA_REWARD_INFO, rubric_reward_ratio: 1 };
+    const body = {
+      label: 'in a run',
+      extra_reward_info: info,
+      history: [...turns, { role: 'assistant', content: 'Aare' }],
+    };
+    const reply = await send(post(adapterPath('longtracerl', { judge: 'right', run: 'r' }), body));
+    expect(await reply.json()).toMatchObject({ outcome_reward: 0, rubric_reward: 0.25, reward: 0.25 });
+    expect(asked).toHaveLength(1);
+  });
+});

@@ -1,0 +1,108 @@
+/** Short failures are waited out for trainers that hardly try again, and answered at once to those that do. */
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Backends } from '../../functions/backends/configured.ts';
+import { DEFAULT_RETRY_AFTER_S, JUDGE_DEADLINE_MS, SCORING_DEADLINE_MS } from '../../src/limits.ts';
+import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';
+import { problemOf, send } from './api.ts';
+
+const judge = vi.hoisted(() => ({ failures: 0, calls: 0, retryable: true, retry_after_s: 1 }));
+
+vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
+  const { LEXICAL_JUDGE } = await import('../../src/evidence/judge.ts');
+  const backend: Backends['named'][number] = {
+    judge: {
+      ...LEXICAL_JUDGE,
+      async judge(request, options) {
+        judge.calls++;
+        if (judge.failures-- <= 0) return LEXICAL_JUDGE.judge(request, options);
+        const { retryable, retry_after_s } = judge;
+        return { ok: false, failure: { reason: 'judge_overloaded', detail: 'as told', retryable, retry_after_s } };
+      },
+    },
+    runs_in: 'caller',
+    slots: 1,
+    health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
+  };
+  const backends: Backends = {
+    named: [backend],
+    default: backend,
+    sandbox: null,
+    generators: { named: [], default: null },
+  };
+  return { ...(await importOriginal<object>()), configuredBackends: () => backends };
+});
+vi.mock('../../functions/http/adapters/patience.ts', () => ({ PATIENCE_MS: 2_500 }));
+
+let marks = 0;
+beforeEach(() => {
+  marks++;
+  Object.assign(judge, { failures: 0, calls: 0, retryable: true, retry_after_s: 1 });
+});
+
+/** A label with one judgment, which no earlier test has had. */
+const label = () => ({ ...LABEL, question: `patience ${marks}?`, tool_output: 'nothing' });
+const UNCITED = { response: '<answer>Yes.</answer>' };
+
+const toOpenRlhf = () =>
+  send(requestOf('openrlhf', {}, { query: [UNCITED.response], prompts: [''], labels: [label()] }));
+const toNemoGym = () => {
+  const content = [{ type: 'output_text', text: UNCITED.response }];
+  const response = { output: [{ type: 'message', role: 'assistant', content }] };
+  return send(requestOf('nemo-gym', {}, { response, citeward: label() }));
+};
+
+describe('a failure that passes', () => {
+  it.each([
+    ['openrlhf', toOpenRlhf],
+    ['nemo-gym', toNemoGym],
+  ])('%s: is waited out', async (_name, ask) => {
+    judge.failures = 2;
+    const started = performance.now();
+    const reply = await ask();
+    expect(reply.status, await reply.clone().text()).toBe(200);
+    expect(performance.now() - started).toBeGreaterThan(900);
+    expect(judge.calls).toBeGreaterThan(2);
+  });
+
+  it('is answered at once to slime and LongTraceRL, which try for minutes', async () => {
+    judge.failures = 1_000;
+    const started = performance.now();
+    const slime = await send(requestOf('slime', {}, { ...UNCITED, label: label() }));
+    expect(slime.headers.get('retry-after')).toBe('1');
+    await problemOf(slime, 503, 'judge_overloaded');
+    const info = { ...EXTRA_REWARD_INFO, question: `patience ${marks}?` };
+    const trace = await send(requestOf('longtracerl', {}, { extra_reward_info: info }));
+    await problemOf(trace, 503, 'judge_overloaded');
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+});
+
+describe('a failure that does not pass', () => {
+  it('in time is answered, with the time after which to come back', async () => {
+    judge.failures = 1_000;
+    const reply = await toOpenRlhf();
+    expect(reply.headers.get('retry-after')).toBe('1');
+    await problemOf(reply, 503, 'judge_overloaded');
+    Object.assign(judge, { calls: 0, retry_after_s: 30 });
+    const started = performance.now();
+    await problemOf(await toNemoGym(), 503, 'judge_overloaded');
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+
+  it('at all is answered at once', async () => {
+    Object.assign(judge, { failures: 1_000, retryable: false });
+    const started = performance.now();
+    await problemOf(await toOpenRlhf(), 503, 'judge_overloaded');
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+});
+
+describe('the patience of production', () => {
+  it('outlasts the memory of a failure, and leaves a judge its whole time', async () => {
+    const { PATIENCE_MS } = await vi.importActual<typeof import('../../functions/http/adapters/patience.ts')>(
+      '../../functions/http/adapters/patience.ts',
+    );
+    expect(PATIENCE_MS).toBeGreaterThan(2 * DEFAULT_RETRY_AFTER_S * 1000);
+    expect(PATIENCE_MS + JUDGE_DEADLINE_MS).toBeLessThanOrEqual(SCORING_DEADLINE_MS);
+  });
+});

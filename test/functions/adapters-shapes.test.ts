@@ -1,0 +1,449 @@
+/** The adapters' requests and replies, to the letter of the trainers' contracts, with the lexical judge. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { longTraceRlReplySchema } from '../../src/schema/adapters/longtracerl.ts';
+import { nemoGymReplySchema } from '../../src/schema/adapters/nemo-gym.ts';
+import { openRlhfReplySchema } from '../../src/schema/adapters/openrlhf.ts';
+import { slimeReplySchema } from '../../src/schema/adapters/slime.ts';
+import { adapterPath, BODIES, EXTRA_REWARD_INFO, LABEL, REFINER, requestOf, TRAINERS } from './adapters-trainers.ts';
+import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function jsonOf(request: Request): Promise<unknown> {
+  const reply = await send(request);
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
+  return JSON.parse(text);
+}
+
+const objectOf = async (request: Request) => slimeReplySchema.options[1].parse(await jsonOf(request));
+
+describe('slime', () => {
+  it('is answered with a bare JSON number, the reward of /v1/score', async () => {
+    const { reward, base, components, recipe } = await score(ROLLOUT);
+    expect(await jsonOf(requestOf('slime'))).toBe(reward);
+    expect(await objectOf(requestOf('slime', { reply: 'object' }))).toEqual({
+      reward,
+      base,
+      status: 'scored',
+      recipe: REFINER,
+      digest: recipe.digest,
+      rubric: components.rubric.value,
+      citation: components.citation.value,
+      format: components.format.value,
+    });
+  });
+
+  it('takes the label as an object, as JSON text, or as a list with one of either', async () => {
+    const { reward } = await score(ROLLOUT);
+    for (const label of [LABEL, JSON.stringify(LABEL), [LABEL], [` ${JSON.stringify(LABEL)}`]]) {
+      expect(await jsonOf(requestOf('slime', {}, { label }))).toBe(reward);
+    }
+  });
+
+  it('takes the prompt for the question where the label has none: a text, or the last message of the user', async () => {
+    const { question: _, ...label } = LABEL;
+    const { reward } = await score(ROLLOUT);
+    const prompts = [
+      ROLLOUT.question,
+      [
+        { role: 'user', content: 'Hello' },
+        { role: 'user', content: [{ type: 'text', text: ROLLOUT.question }] },
+        { role: 'assistant', content: null },
+      ],
+    ];
+    for (const prompt of prompts) {
+      const run = await objectOf(requestOf('slime', { reply: 'object', run: 'r' }, { prompt, label }));
+      expect(run.reward).toBe(reward);
+    }
+    expect(await wrongFields(await send(requestOf('slime', {}, { prompt: [], label })))).toEqual(['label.question']);
+  });
+
+  it('takes a plain text for the reference where the recipe has one', async () => {
+    const body = { prompt: 'What is 1 + 1?', response: 'So \\boxed{2}' };
+    const asked = (label: unknown, recipe = 'grpo-tcr') =>
+      send(post(adapterPath('slime', { recipe }), { ...body, label }));
+    expect(await wrongFields(await asked('2'))).toEqual(['label.num_turns', 'label.response_tokens']);
+    expect(await wrongFields(await asked(['{2}']))).toEqual(['label[0].num_turns', 'label[0].response_tokens']);
+    const whole = { reference: '2', num_turns: 2, response_tokens: 12 };
+    expect(await (await asked(whole)).json()).toBe(1);
+    expect(await (await asked({ ...whole, reference: '3' })).json()).toBe(-1);
+    expect(await wrongFields(await asked('2', REFINER))).toEqual(['label']);
+  });
+
+  it('earns a plain 0 where the model gave no answer', async () => {
+    expect(await jsonOf(requestOf('slime', {}, { response: 'I would rather not say.' }))).toBe(0);
+  });
+});
+
+describe('longtracerl', () => {
+  const rewardsOf = async (info: object, history: unknown = BODIES.longtracerl.history) =>
+    longTraceRlReplySchema.parse(
+      await jsonOf(requestOf('longtracerl', {}, { extra_reward_info: { ...EXTRA_REWARD_INFO, ...info }, history })),
+    );
+
+  it('is answered with all three rewards', async () => {
+    expect(await rewardsOf({})).toEqual({ outcome_reward: 1, rubric_reward: 0.5, reward: 0.7 + 0.3 * 0.5 });
+    expect(await rewardsOf({ rubric_use_reasoning_content: true })).toMatchObject({ rubric_reward: 1 });
+    expect(await rewardsOf({ rubric_use_reasoning_content: true, rubric_use_content: false })).toMatchObject({
+      rubric_reward: 0.5,
+    });
+    expect(await rewardsOf({ rubric_use_content: false })).toMatchObject({ rubric_reward: 0 });
+  });
+
+  it('looks for no entities in evaluation, and judges nothing where they are all', async () => {
+    expect(await rewardsOf({ rubric_reward_ratio: 0 })).toEqual({ outcome_reward: 1, rubric_reward: 0, reward: 1 });
+    const { rubric_use_content: _c, rubric_use_reasoning_content: _r, ...info } = EXTRA_REWARD_INFO;
+    const evaluation = { ...info, rubric_reward_ratio: 0 };
+    expect(await jsonOf(requestOf('longtracerl', {}, { extra_reward_info: evaluation }))).toMatchObject({ reward: 1 });
+    expect(await rewardsOf({ rubric_reward_ratio: 1 })).toEqual({ outcome_reward: 0, rubric_reward: 0.5, reward: 0.5 });
+  });
+
+  it('reads chunk ids for the chunk data', async () => {
+    const content = 'The Aare <useful_chunks><CHUNK_1><CHUNK_9></useful_chunks>';
+    const history = [{ role: 'assistant', content }];
+    const chunks = { dataset_name: 'longrlvr', rubrics: [1, 2, 3] };
+    const f = 0.3571428571428571;
+    expect((await rewardsOf(chunks, history)).reward).toBeCloseTo(1 + 0.3 * f + 0.7 * f, 12);
+    expect((await rewardsOf({ ...chunks, rubric_reward_ratio: 1 }, history)).reward).toBeCloseTo(f, 12);
+    expect((await rewardsOf({ ...chunks, rubric_reward_ratio: 0 }, history)).reward).toBe(1);
+  });
+
+  it('names missing arguments, where the server answers 500', async () => {
+    const fields = async (body: object) => wrongFields(await send(post(adapterPath('longtracerl'), body)));
+    const { label, extra_reward_info, history } = BODIES.longtracerl;
+    expect(await fields({})).toEqual(['label', 'extra_reward_info']);
+    expect(await fields({ label, extra_reward_info })).toEqual(['history']);
+    expect(await fields({ label, extra_reward_info, history: [] })).toEqual(['history']);
+    expect(await fields({ label, extra_reward_info: {}, history })).toEqual([
+      'extra_reward_info.question',
+      'extra_reward_info.dataset_name',
+      'extra_reward_info.rubric_reward_ratio',
+    ]);
+    const { rubric_use_content: _, ...info } = EXTRA_REWARD_INFO;
+    expect(await fields({ label, extra_reward_info: info, history })).toEqual(['extra_reward_info.rubric_use_content']);
+    const numbered = { ...EXTRA_REWARD_INFO, rubrics: ['Aare', 3] };
+    expect(await fields({ label, extra_reward_info: numbered, history })).toEqual(['extra_reward_info.rubrics[1]']);
+    const chunked = { ...EXTRA_REWARD_INFO, dataset_name: 'longrlvr' };
+    expect((await fields({ label, extra_reward_info: chunked, history }))[0]).toBe('extra_reward_info.rubrics[0]');
+    const unread = [{ role: 'assistant', content: null }];
+    expect(await fields({ label, extra_reward_info, history: unread })).toEqual(['history[0].content']);
+  });
+
+  it('takes recipes of its family only', async () => {
+    expect(await jsonOf(requestOf('longtracerl', { recipe: 'longtrace-rl-chunks' }))).toMatchObject({
+      reward: 0.7 + 0.3 * 0.5,
+    });
+    expect(await wrongFields(await send(requestOf('longtracerl', { recipe: REFINER })))).toEqual(['query.recipe']);
+  });
+});
+
+describe('openrlhf', () => {
+  const replyOf = async (fields: object = {}, query = {}) =>
+    openRlhfReplySchema.parse(await jsonOf(requestOf('openrlhf', query, fields)));
+  const {
+    query: [query],
+    prompts: [prompt],
+    labels: [label],
+  } = BODIES.openrlhf;
+
+  it('is answered with lists as long as its own: reward, base and components', async () => {
+    const { reward, base, components } = await score(ROLLOUT);
+    const { rubric, citation, format } = components;
+    expect(await replyOf()).toEqual({
+      rewards: [reward],
+      scores: [base],
+      extra_logs: { rubric: [rubric.value], citation: [citation.value], format: [format.value] },
+    });
+    const silent = `${prompt}No.</s>`;
+    const three = await replyOf({
+      query: [query, silent, query],
+      prompts: [prompt, prompt, prompt],
+      labels: [label, label, label],
+    });
+    expect(three.rewards).toEqual([reward, 0, reward]);
+    expect(three.scores).toEqual([base, 0, base]);
+    expect(three.extra_logs).toEqual({
+      rubric: [rubric.value, 0, rubric.value],
+      citation: [citation.value, 0, citation.value],
+      format: [format.value, 0, format.value],
+    });
+  });
+
+  it('finds the response behind the prompt, a prompt that lost its beginning too, and before the end tokens', async () => {
+    const { reward } = await score(ROLLOUT);
+    // An answer in the prompt is no answer of the policy's.
+    const long = `Write <answer>like this</answer>. ${'Read this. '.repeat(20)}${prompt}`;
+    const queries = [
+      `${long}${ROLLOUT.response}`,
+      `${long.slice(100)}${ROLLOUT.response}<|im_end|>`,
+      `${long}${ROLLOUT.response} <|eot_id|><|end_of_text|>\n<|endoftext|>`,
+    ];
+    const reply = await replyOf({
+      query: queries,
+      prompts: queries.map(() => long),
+      labels: queries.map(() => label),
+    });
+    expect(reply.rewards).toEqual(queries.map(() => reward));
+    expect((await replyOf({ query: [ROLLOUT.response], prompts: [long] })).rewards).toEqual([reward]);
+  });
+
+  it('finds the response in linear time', async () => {
+    const many = 400_000;
+    const hostile: [query: string, prompt: string][] = [
+      ['a'.repeat(many), `${'a'.repeat(many)}b`],
+      [`${'ab'.repeat(many)}c`, `c${'ab'.repeat(many)}`],
+      [`No.${'</s> '.repeat(many)}`, ''],
+      [`No.${' '.repeat(2 * many)}x`, ''],
+    ];
+    for (const [text, own] of hostile) {
+      const started = Date.now();
+      const reply = await replyOf({ query: [text], prompts: [own] });
+      expect(reply.rewards).toEqual([0]);
+      // The clock of a Worker stands still while it computes; a quadratic search would end the test by its time limit.
+      expect(Date.now() - started).toBeLessThan(10_000);
+    }
+  });
+
+  it('is answered with empty lists for the empty shard of a server that is one of several', async () => {
+    expect(await replyOf({ query: [], prompts: [], labels: [] })).toEqual({ rewards: [], scores: [], extra_logs: {} });
+  });
+
+  it('refuses lists of different lengths, and too long ones', async () => {
+    const fields = async (body: object) => wrongFields(await send(requestOf('openrlhf', {}, body)));
+    expect(await fields({ prompts: [] })).toEqual(['prompts']);
+    expect(await fields({ prompts: [prompt, prompt], labels: [] })).toEqual(['prompts', 'labels']);
+    const many = Array.from({ length: 65 }, () => '');
+    expect(await fields({ query: many, prompts: many, labels: many })).toEqual(['query', 'prompts', 'labels']);
+  });
+
+  it('brings the base of every family into [0, 1]', async () => {
+    const scoresOf = async (recipe: string, labels: readonly object[], texts: readonly string[]) => {
+      const prompts = texts.map(() => 'Which river flows through Bern? ');
+      const query = texts.map((text) => `Which river flows through Bern? ${text}`);
+      return replyOf({ query, prompts, labels }, { recipe });
+    };
+    const maths = { reference: '2', num_turns: 4, response_tokens: 10 };
+    const tools = await scoresOf('grpo-tcr', [maths, maths], ['\\boxed{2}', '\\boxed{3}']);
+    expect(tools.scores).toEqual([1, 0]);
+    expect(tools.rewards).toEqual([1, -0.9]);
+    expect(Object.keys(tools.extra_logs)).toEqual(['outcome', 'tool_calls', 'overlong']);
+
+    const chunks = { reference: 'the Aare', useful_chunks: [1], finish_reason: 'stop' };
+    const text = 'The Aare <useful_chunks><CHUNK_1></useful_chunks>';
+    const traces = await scoresOf('longtrace-rl-chunks', [chunks, chunks], [text, 'The Rhine']);
+    expect(traces).toMatchObject({ rewards: [2, 0], scores: [1, 0] });
+
+    const research = { tool_output: LABEL.tool_output, rubrics: [{ description: 'Names the Danube', weight: -1 }] };
+    const tulu = await scoresOf('dr-tulu', [research, research], ['<answer>The Danube</answer>', 'nothing']);
+    for (const score of tulu.scores) expect(score).toBeGreaterThanOrEqual(0);
+  });
+
+  it('has the same log names for every sample of a recipe', async () => {
+    const names = async (recipe: string, response: string) => {
+      const rubrics = [{ description: 'Names the Aare', weight: 1 }];
+      const labels = [recipe === REFINER ? label : { tool_output: LABEL.tool_output, rubrics }];
+      return Object.keys((await replyOf({ query: [prompt + response], labels }, { recipe })).extra_logs);
+    };
+    const samples = [ROLLOUT.response, 'No.', '<answer>Yes.</answer>', '<answer></answer>'];
+    for (const recipe of [REFINER, 'dr-tulu', 'dr-tulu-no-citation']) {
+      const [first, ...others] = await Promise.all(samples.map((sample) => names(recipe, sample)));
+      for (const other of others) expect(other, recipe).toEqual(first);
+    }
+  });
+});
+
+describe('nemo-gym', () => {
+  const replyOf = async (fields: object = {}) =>
+    nemoGymReplySchema.parse(await jsonOf(requestOf('nemo-gym', {}, fields)));
+
+  it('is answered with the row and its reward', async () => {
+    const { reward, components } = await score(ROLLOUT);
+    const { rubric, citation, format } = components;
+    expect(await replyOf()).toEqual({
+      ...BODIES['nemo-gym'],
+      reward,
+      reward_components: { rubric: rubric.value, citation: citation.value, format: format.value },
+    });
+  });
+
+  it('reads the label from the top level where the row has no object of ours, among other fields', async () => {
+    const { reward } = await score(ROLLOUT);
+    const { citeward, ...row } = BODIES['nemo-gym'];
+    const { question: _, ...label } = citeward;
+    const reply = await jsonOf(
+      post(adapterPath('nemo-gym'), { ...row, ...label, citeward: null, tests: null, agent_ref: { name: 'a' } }),
+    );
+    expect(reply).toMatchObject({ reward, agent_ref: { name: 'a' }, tool_output: label.tool_output });
+    const wrong = await send(post(adapterPath('nemo-gym'), { ...row, ...label, positive_rubrics: [{}], nonsense: 1 }));
+    expect(await wrongFields(wrong)).toEqual(['positive_rubrics[0].description']);
+    const typo = { ...citeward, postive_rubrics: [] };
+    expect(await wrongFields(await send(requestOf('nemo-gym', {}, { citeward: typo })))).toEqual([
+      'citeward.postive_rubrics',
+    ]);
+  });
+
+  it('judges what the assistant says after its last tool call', async () => {
+    const { reward } = await score(ROLLOUT);
+    const said = (text: string) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
+    const call = { type: 'function_call', name: 'search', arguments: '{}', call_id: 'c' };
+    const result = { type: 'function_call_output', call_id: 'c', output: LABEL.tool_output };
+    const half = ROLLOUT.response.indexOf('<snippet id=S9>');
+    const response = (output: unknown[]) => ({ response: { output } });
+    const told = [said(ROLLOUT.response.slice(0, half)), said(ROLLOUT.response.slice(half))];
+    const turns = [said('<answer>Let me search.</answer>'), call, result, ...told];
+    expect((await replyOf(response(turns))).reward).toBe(reward);
+    expect((await replyOf(response([...told, call, result]))).reward).toBe(reward);
+    expect((await replyOf(response([call, result]))).reward).toBe(0);
+    const refusal = [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }];
+    expect((await replyOf(response(refusal))).reward).toBe(0);
+    const broken = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text' }] }];
+    expect(await wrongFields(await send(requestOf('nemo-gym', {}, response(broken))))).toEqual([
+      'response.output[0].content[0].text',
+    ]);
+  });
+
+  it('does not hand back the marks of an earlier failure', async () => {
+    const reply = await replyOf({ reward: 0, _ng_failure_class: 'judge_failed', _ng_failure_judge_error: 'down' });
+    expect(Object.keys(reply)).not.toContain('_ng_failure_class');
+    expect(Object.keys(reply)).not.toContain('_ng_failure_judge_error');
+    expect(reply.reward).toBeGreaterThan(0);
+  });
+});
+
+describe('every adapter', () => {
+  it('ignores what trainers send beside their contract', async () => {
+    for (const trainer of TRAINERS) {
+      const extras = { metadata: { step: 3 }, id: null };
+      expect((await send(requestOf(trainer, {}, extras))).status, trainer).toBe(200);
+    }
+  });
+
+  it('refuses a query that it does not know', async () => {
+    for (const trainer of TRAINERS) {
+      const fields = async (query: Record<string, string>) => wrongFields(await send(requestOf(trainer, query)));
+      expect(await fields({ recipe: 'nobody' })).toEqual(['query.recipe']);
+      expect(await fields({ receipt: 'x' })).toEqual(['query.receipt']);
+      for (const run of ['', 'a b', 'x'.repeat(129), 'ä']) expect(await fields({ run }), run).toEqual(['query.run']);
+      expect(await fields({ judge: '' })).toEqual(['query.judge']);
+      await problemOf(await send(requestOf(trainer, { judge: 'nobody' })), 422, 'judge_unknown');
+      if (trainer !== 'slime') expect(await fields({ reply: 'object' })).toEqual(['query.reply']);
+      if (trainer === 'longtracerl') continue;
+      const path = adapterPath(trainer).split('?')[0] ?? '';
+      expect(await wrongFields(await send(post(path, BODIES[trainer])))).toEqual(['query.recipe']);
+    }
+    expect(await wrongFields(await send(requestOf('slime', { reply: 'text' })))).toEqual(['query.reply']);
+  });
+
+  it('refuses a typo in the label, and what the recipe lacks, by name', async () => {
+    const { tool_output: _, ...lacking } = LABEL;
+    const typo = { ...LABEL, positive_rubrics: [{ description: 'x', wieght: 2 }] };
+    const both = { ...LABEL, sources: [] };
+    for (const [label, path] of [
+      [lacking, 'tool_output'],
+      [typo, 'positive_rubrics[0].wieght'],
+      [both, 'tool_output'],
+      [null, 'tool_output'],
+      ['', 'tool_output'],
+    ] as const) {
+      expect(await wrongFields(await send(requestOf('slime', {}, { label })))).toContain(`label.${path}`);
+      expect(await wrongFields(await send(requestOf('openrlhf', {}, { labels: [label] })))).toContain(
+        `labels[0].${path}`,
+      );
+      const prefix = label === null ? '' : 'citeward.';
+      expect(await wrongFields(await send(requestOf('nemo-gym', {}, { citeward: label })))).toContain(prefix + path);
+    }
+    for (const label of ['{"question": ', "{'question': 'x'}", '[]', 3, true, [], [LABEL, LABEL], [[LABEL]]]) {
+      expect(await wrongFields(await send(requestOf('slime', {}, { label })))).toEqual(['label']);
+    }
+  });
+
+  it('names the run, the group and the sample on request, and measures all', async () => {
+    const runs = await Promise.all(
+      TRAINERS.map(async (trainer) => {
+        const query = { run: 'run-1.a', ...(trainer === 'slime' ? { reply: 'object' } : {}) };
+        const reply = await jsonOf(requestOf(trainer, query));
+        return reply instanceof Object && 'run' in reply ? reply.run : null;
+      }),
+    );
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const one = { id: 'run-1.a', group: digest, sample: digest, grouping: 'inferred' };
+    expect(runs).toEqual([one, one, { ...one, group: [digest], sample: [digest] }, one]);
+
+    const grouped = async (fields: object) =>
+      (await objectOf(requestOf('slime', { run: 'r', reply: 'object' }, fields))).run;
+    const [first, same, other, prompt] = await Promise.all([
+      grouped({}),
+      grouped({}),
+      grouped({ response: 'No.' }),
+      grouped({ prompt: 'Another?' }),
+    ]);
+    expect(same).toEqual(first);
+    expect(other?.group).toBe(first?.group);
+    expect(other?.sample).not.toBe(first?.sample);
+    expect(prompt?.group).not.toBe(first?.group);
+  });
+
+  it('says in the log of which run and group a request is', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const reply = await objectOf(requestOf('slime', { run: 'r1', reply: 'object' }));
+    await send(requestOf('slime'));
+    const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)));
+    expect(lines[0]).toMatchObject({ route: '/v1/adapters/slime', run: 'r1', groups: [reply.run?.group] });
+    expect(lines[1]).not.toHaveProperty('run');
+  });
+
+  it('reports a refusal loudly: the fields, and nothing of what they hold', async () => {
+    const CANARY = 'kanarienvogel';
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const headers = { 'x-request-id': 'r-7' };
+    const fields: Record<string, object> = {
+      slime: { label: { ...LABEL, question: CANARY, negative_rubrics: [{ description: CANARY, wieght: 1 }] } },
+      longtracerl: { extra_reward_info: { ...EXTRA_REWARD_INFO, question: [CANARY], rubrics: [{ a: CANARY }] } },
+      openrlhf: { query: [CANARY, CANARY] },
+      'nemo-gym': { citeward: { reference: CANARY } },
+    };
+    for (const trainer of TRAINERS) {
+      const problem = await problemOf(
+        await send(requestOf(trainer, {}, fields[trainer], headers)),
+        422,
+        'input_invalid',
+      );
+      expect(problem.retryable).toBe(false);
+      expect(JSON.stringify(problem)).not.toContain(CANARY);
+    }
+    await send(requestOf('slime', { judge: CANARY }, {}, headers));
+    await send(post(adapterPath('slime'), `{"prompt": "${CANARY}`, headers));
+    const event = { event: 'adapter_request_refused', request_id: 'r-7', reason: 'input_invalid' };
+    expect(warn.mock.calls.map(([line]) => JSON.parse(String(line)))).toEqual([
+      { ...event, adapter: 'slime', fields: ['label.negative_rubrics[0].wieght'] },
+      {
+        ...event,
+        adapter: 'longtracerl',
+        fields: ['extra_reward_info.question', 'extra_reward_info.rubrics[0]'],
+      },
+      { ...event, adapter: 'openrlhf', fields: ['prompts', 'labels'] },
+      { ...event, adapter: 'nemo-gym', fields: expect.arrayContaining(['citeward.tool_output']) },
+      { ...event, adapter: 'slime', reason: 'judge_unknown', fields: ['query.judge'] },
+      { ...event, adapter: 'slime', reason: 'body_not_json', fields: [] },
+    ]);
+    expect(JSON.stringify(warn.mock.calls)).not.toContain(CANARY);
+  });
+
+  it('refuses a row that is thousands of levels deep', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const body = JSON.stringify({ ...BODIES['nemo-gym'], extra: 0 }).replace('"extra":0', `"extra":${deep}`);
+    expect(await wrongFields(await send(post(adapterPath('nemo-gym', { run: 'r' }), body)))).toEqual(['extra']);
+  });
+
+  it('takes a context of 128K tokens', async () => {
+    const context = 'The ferry leaves at nine, and the registers were copied by hand. '.repeat(9_000);
+    expect(context.length).toBeGreaterThan(512 * 1024);
+    const history = [{ role: 'user', content: context }, ...BODIES.longtracerl.history.slice(1)];
+    expect(await jsonOf(requestOf('longtracerl', { run: 'r' }, { history }))).toMatchObject({ outcome_reward: 1 });
+    expect(await jsonOf(requestOf('slime', {}, { prompt: [{ role: 'system', content: context }] }))).toBeGreaterThan(0);
+  });
+});

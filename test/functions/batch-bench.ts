@@ -1,0 +1,198 @@
+/**
+ * A bench for batches: the object, R2, D1 and KV are the real ones, but each can be made to fail, the queue hands its
+ * messages to the test, the judge says what the test wants, and the clock is the test's. The test decides which message is
+ * delivered when, how often, or never.
+ */
+import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, vi } from 'vitest';
+import type { Backend } from '../../functions/backends/backend.ts';
+import type { Backends } from '../../functions/backends/configured.ts';
+import { lexicalBackend } from '../../functions/backends/lexical.ts';
+import { type JobMessage, VALIDATE } from '../../functions/batches/messages.ts';
+import { createSettingsReader, type Environment } from '../../functions/environment.ts';
+import { consumeJobs } from '../../functions/jobs/consume.ts';
+import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
+import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import { judgeLexically } from '../../src/evidence/judge.ts';
+import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
+import type { JudgeFailure, JudgmentRequest } from '../../src/judgments/types.ts';
+import type { BatchReply } from '../../src/schema/batches.ts';
+import { type Detour, detoured } from '../contract/detoured-binding.ts';
+import { ROLLOUT } from './api.ts';
+import { batchOf, get, line, linesOf, type OutputLine, OVER, submit } from './batch-api.ts';
+
+type Faults = {
+  files: Detour | null;
+  db: Detour | null;
+  kv: Detour | null;
+  queue: Detour | null;
+  batch: Detour | null;
+};
+
+export const faults: Faults = { files: null, db: null, kv: null, queue: null, batch: null };
+
+/** What the objects have sent, in order, and nobody has delivered yet. */
+export const messages: JobMessage[] = [];
+
+export function message(batch: string, task: number): JobMessage {
+  return { v: 1, kind: 'batch', batch, task };
+}
+
+/** How the judge answers. */
+export const judging: { calls: number; answer: (request: JudgmentRequest) => Promise<JudgeReply> } = {
+  calls: 0,
+  answer: judged,
+};
+
+export async function judged(request: JudgmentRequest): Promise<JudgeReply> {
+  return { ok: true, verdicts: judgeLexically(request), usage: null };
+}
+
+export function unjudged(reason: JudgeFailure['reason'], more: Partial<JudgeFailure> = {}): JudgeReply {
+  return { ok: false, failure: { reason, detail: 'as the test wants', retryable: true, ...more } };
+}
+
+const judge: Judge = {
+  name: 'bench',
+  identity: { model: 'bench-1', template: 't1', sampling: null },
+  context_tokens: null,
+  judge(request) {
+    judging.calls++;
+    return judging.answer(request);
+  },
+};
+
+/** In the place of the configured backends. */
+export function benchBackends(): Backends {
+  const backend: Backend = { ...lexicalBackend, judge };
+  return { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A new day: nothing fails, no message is left, the clock is an hour ahead, so that no alarm goes off by itself. */
+export function resetBench(): void {
+  Object.assign(faults, { files: null, db: null, kv: null, queue: null, batch: null } satisfies Faults);
+  messages.length = 0;
+  judging.calls = 0;
+  judging.answer = judged;
+  vi.useFakeTimers({ toFake: ['Date'], now: Math.max(Date.now(), performance.timeOrigin) + HOUR_MS });
+}
+
+const doctoredOnes = new WeakMap<Environment, Environment>();
+
+/** What the Worker is given in place of its bindings: the same for the same ones. */
+export function doctored(environment: Environment): Environment {
+  const known = doctoredOnes.get(environment);
+  if (known !== undefined) return known;
+  const made: Environment = {
+    ...environment,
+    FILES: detoured(environment.FILES, () => faults.files),
+    DB: detoured(environment.DB, () => faults.db),
+    JUDGMENTS: detoured(environment.JUDGMENTS, () => faults.kv),
+    JOBS: detoured(environment.JOBS, () => async (method, args, _proceed) => {
+      const take = async (): Promise<void> => {
+        for (const { body } of sentOf(method, args)) messages.push(body);
+      };
+      await (faults.queue === null ? take() : faults.queue(method, args, take));
+    }),
+    BATCH: detoured(environment.BATCH, () => faults.batch),
+  };
+  doctoredOnes.set(environment, made);
+  return made;
+}
+
+function sentOf(method: string, [sent]: readonly unknown[]): Iterable<MessageSendRequest<JobMessage>> {
+  if (method !== 'sendBatch' || !Array.isArray(sent)) throw new Error(`the queue was asked for ${method}`);
+  return sent;
+}
+
+const recent = createRecentJudgments({ entries: 10_000, chars: 10_000_000 });
+const settingsOf = createSettingsReader(() => undefined);
+let delivered = 0;
+
+/** Delivers one message to a consumer. */
+export async function deliver(body: unknown, queue = 'citeward-jobs'): Promise<void> {
+  const id = String(delivered++);
+  await consumeJobs(createMessageBatch(queue, [{ id, timestamp: Date.now(), attempts: 1, body }]), doctored(env), {
+    settingsOf,
+    storeOf: ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent),
+  });
+}
+
+/** Delivers what there is, and what comes of it, until there is nothing. */
+export async function deliverAll(): Promise<void> {
+  for (let message = messages.shift(); message !== undefined; message = messages.shift()) await deliver(message);
+}
+
+export function objectOf(id: string) {
+  return env.BATCH.getByName(id);
+}
+
+/** Some time passes, and the object's alarm goes off, where it is set. */
+export async function pass(id: string, ms: number): Promise<void> {
+  vi.setSystemTime(Date.now() + ms);
+  await runDurableObjectAlarm(objectOf(id));
+}
+
+/** The object loses all that it had in memory. */
+export async function restart(id: string): Promise<void> {
+  // One that is not running cannot be evicted.
+  await objectOf(id).describe();
+  await evictDurableObject(objectOf(id));
+}
+
+export async function state(id: string): Promise<BatchReply> {
+  return batchOf(await get(id));
+}
+
+let replicate = 0;
+
+/** A batch of so many rollouts that nobody has judged yet, and their ids. */
+export async function begin(
+  lines: number,
+  more: object = {},
+): Promise<{ readonly id: string; readonly ids: string[] }> {
+  const ids = Array.from({ length: lines }, (_, n) => `line-${n}`);
+  const text = ids.map((custom_id, n) =>
+    line(custom_id, { ...ROLLOUT, replicate: ++replicate, ...(typeof more === 'function' ? more(n) : more) }),
+  );
+  const { id } = await submit(text.join('\n'));
+  return { id, ids };
+}
+
+/** Begins a batch and validates it: its chunks are on their way. */
+export async function planned(lines: number, more: Parameters<typeof begin>[1] = {}): ReturnType<typeof begin> {
+  const batch = await begin(lines, more);
+  const first = messages.splice(0);
+  expect(first).toEqual([message(batch.id, VALIDATE)]);
+  for (const one of first) await deliver(one);
+  expect(await state(batch.id)).toMatchObject({ status: 'in_progress', request_counts: { total: lines } });
+  return batch;
+}
+
+/** Goes on until the batch is over: messages are delivered, and time passes where there are none. */
+export async function finish(id: string): Promise<BatchReply> {
+  for (let round = 0; round < 200; round++) {
+    await deliverAll();
+    const batch = await state(id);
+    if (OVER.includes(batch.status)) return batch;
+    await pass(id, 30_000);
+  }
+  throw new Error(`finish: ${JSON.stringify(await state(id))}`);
+}
+
+/** The lines of a batch that is over: each id once, and as many as the counts say. */
+export async function linesOnce(
+  batch: BatchReply,
+  ids: readonly string[],
+): Promise<{ readonly output: OutputLine[]; readonly error: OutputLine[] }> {
+  expect(OVER).toContain(batch.status);
+  const [output, error] = [await linesOf(batch.output_file_id), await linesOf(batch.error_file_id)];
+  expect([...output, ...error].map(({ custom_id }) => custom_id).sort()).toEqual([...ids].sort());
+  expect(batch.request_counts).toEqual({ total: ids.length, completed: output.length, failed: error.length });
+  for (const { response } of output) expect(response?.body['reward']).not.toBeUndefined();
+  for (const { response } of error) expect(response?.body ?? {}).not.toHaveProperty('reward');
+  return { output, error };
+}

@@ -1,0 +1,364 @@
+/**
+ * How batches end: judges that are away or give no judgment, windows that end, cancellations, an input file that is removed.
+ * Each time: every custom_id exactly once, and no number that no judge gave.
+ */
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FINALISE } from '../../functions/batches/messages.ts';
+import type { Environment } from '../../functions/environment.ts';
+import {
+  BATCH_WATCH_MS,
+  CHUNK_RESULTS_KEPT_MS,
+  MAX_CHUNK_LINES,
+  MAX_LINE_TRIES,
+  TASK_LEASE_MS,
+} from '../../src/limits.ts';
+import { failing, R2_FAILED } from '../contract/detoured-binding.ts';
+import { problemOf } from './api.ts';
+import { batchOf, cancel, files, get, linesOf, redrive, rewardsOf } from './batch-api.ts';
+import {
+  begin,
+  benchBackends,
+  deliver,
+  deliverAll,
+  doctored,
+  faults,
+  finish,
+  judged,
+  judging,
+  linesOnce,
+  message,
+  messages,
+  objectOf,
+  pass,
+  planned,
+  resetBench,
+  state,
+  unjudged,
+} from './batch-bench.ts';
+
+vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
+  ...(await original()),
+  configuredBackends: () => benchBackends(),
+}));
+
+// Small chunks: a batch of several is scored in no time.
+vi.mock('../../src/limits.ts', async (original: () => Promise<object>) => ({
+  ...(await original()),
+  MAX_CHUNK_LINES: 10,
+}));
+
+vi.mock(import('../../functions/objects/batch.ts'), async (original) => {
+  const { Batch } = await original();
+  return {
+    Batch: class extends Batch {
+      constructor(context: DurableObjectState, environment: Environment) {
+        super(context, doctored(environment));
+      }
+    },
+  };
+});
+
+beforeEach(resetBench);
+afterEach(() => vi.useRealTimers());
+
+/** Two whole chunks and a bit. */
+const LINES = 2 * MAX_CHUNK_LINES + 2;
+const HOUR_MS = 3_600_000;
+
+describe('a judge', () => {
+  it('that is down for some lines and comes back: the right rewards, and no number meanwhile', async () => {
+    const undisturbed = await planned(LINES);
+    const right = await rewardsOf((await finish(undisturbed.id)).output_file_id);
+    expect(new Set(right).size).toBe(1);
+
+    const { id, ids } = await planned(LINES);
+    let calls = 0;
+    judging.answer = async (request) => (calls++ % 3 === 1 ? unjudged('judge_unreachable') : judged(request));
+    await deliverAll();
+    expect(await state(id)).toMatchObject({
+      status: 'in_progress',
+      output_file_id: null,
+      request_counts: { completed: 0, failed: 0 },
+      progress: { chunks: { waiting: 3, done: 0 } },
+    });
+    expect((await env.FILES.list({ prefix: `batches/${id}/` })).objects).toEqual([]);
+    judging.answer = async () => unjudged('judge_timeout');
+    // For hours: as long as the judge is away, only the window ends the waiting.
+    for (let round = 0; round < 12; round++) {
+      await pass(id, HOUR_MS / 4);
+      await deliverAll();
+    }
+    expect(await state(id)).toMatchObject({ status: 'in_progress', request_counts: { completed: 0, failed: 0 } });
+    judging.answer = judged;
+    const batch = await finish(id);
+    await linesOnce(batch, ids);
+    expect(await rewardsOf(batch.output_file_id)).toEqual(right);
+  });
+
+  it('is asked when it said to be', async () => {
+    const { id } = await planned(1);
+    judging.answer = async () => unjudged('judge_rate_limited', { retry_after_s: 300 });
+    await deliverAll();
+    await pass(id, 290_000);
+    expect(messages).toEqual([]);
+    await pass(id, 10_000);
+    expect(messages).toEqual([message(id, 0)]);
+  });
+
+  it(`that gives no judgment of one line ${MAX_LINE_TRIES} times: an error line with the reason`, async () => {
+    const { id, ids } = await planned(5, (n: number) => (n === 3 ? { question: 'What is odd here?' } : {}));
+    judging.answer = async (request) =>
+      request.kind === 'rubric' && request.question.includes('odd') ? unjudged('judge_reply_invalid') : judged(request);
+    await deliverAll();
+    let rounds = 1;
+    while ((await state(id)).progress.chunks.done === 0) {
+      await pass(id, HOUR_MS / 4);
+      await deliverAll();
+      rounds++;
+    }
+    expect(rounds).toBe(MAX_LINE_TRIES);
+    const { output, error } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(4);
+    expect(error[0]).toMatchObject({
+      response: { status_code: 503, body: { reason: 'judge_reply_invalid' } },
+      error: { code: 'judge_reply_invalid' },
+    });
+  });
+
+  it('that was down before gives no judgment once: the line has all its tries left', async () => {
+    const { id, ids } = await planned(1);
+    for (let round = 0; round < MAX_LINE_TRIES + 1; round++) {
+      judging.answer = async () => unjudged(round < MAX_LINE_TRIES ? 'judge_unreachable' : 'judge_reply_invalid');
+      await deliverAll();
+      await pass(id, HOUR_MS / 4);
+    }
+    judging.answer = judged;
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(1);
+  });
+
+  it.each([
+    ['after all tries', 'judge_reply_invalid', true],
+    ['at once where another try makes no sense', 'judge_prompt_too_long', false],
+  ] as const)('lost with on_judge_failure "null": reward null %s', async (_when, reason, retryable) => {
+    const { id, ids } = await planned(2, { on_judge_failure: 'null' });
+    judging.answer = async () => unjudged(reason, { retryable });
+    const batch = await finish(id);
+    const { output } = await linesOnce(batch, ids);
+    expect(output.map(({ response }) => [response?.status_code, response?.body['reward']])).toEqual([
+      [200, null],
+      [200, null],
+    ]);
+  });
+
+  it('that stays away to the end of the window: the last round says so, line by line', async () => {
+    const { id, ids } = await planned(2);
+    judging.answer = async () => unjudged('judge_unreachable', { retry_after_s: 100 * 3600 });
+    await deliverAll();
+    await pass(id, 24 * HOUR_MS - 100_000);
+    const { error } = await linesOnce(await finish(id), ids);
+    expect(error.map((one) => one.error?.code)).toEqual(['judge_unreachable', 'judge_unreachable']);
+  });
+});
+
+describe('the window ends', () => {
+  it('with some chunks done: what is left is batch_expired, each once', async () => {
+    const { id, ids } = await planned(LINES);
+    await deliver(messages.shift());
+    messages.length = 0;
+    await pass(id, 24 * HOUR_MS);
+    const batch = await finish(id);
+    expect(batch).toMatchObject({ status: 'expired', expired_at: expect.any(Number), errors: null });
+    const { output, error } = await linesOnce(batch, ids);
+    expect(output).toHaveLength(MAX_CHUNK_LINES);
+    expect(new Set(error.map((one) => one.error?.code))).toEqual(new Set(['batch_expired']));
+  });
+
+  it('during validation', async () => {
+    const { id } = await begin(3);
+    const late = messages.splice(0);
+    await pass(id, 24 * HOUR_MS);
+    for (const one of late) await deliver(one);
+    expect(await finish(id)).toMatchObject({ status: 'expired', request_counts: { total: 0 }, output_file_id: null });
+  });
+
+  it('while chunks are held, which end well', async () => {
+    const { id, ids } = await planned(LINES);
+    const gate = Promise.withResolvers<void>();
+    judging.answer = async (request) => {
+      await gate.promise;
+      return judged(request);
+    };
+    const held = deliver(message(id, 1));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      // As if its heartbeat had just come.
+      storage.sql.exec("UPDATE tasks_v1 SET due_at = ? WHERE state = 'held'", Date.now() + 25 * HOUR_MS);
+    });
+    await pass(id, 24 * HOUR_MS);
+    expect(await state(id)).toMatchObject({ status: 'in_progress' });
+    expect(await objectOf(id).claim(1, 0)).toBeNull();
+    gate.resolve();
+    await held;
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(MAX_CHUNK_LINES);
+  });
+
+  it('during finalizing: the batch is completed', async () => {
+    const { id, ids } = await planned(3);
+    await deliver(messages.shift());
+    expect(await state(id)).toMatchObject({ status: 'finalizing' });
+    messages.length = 0;
+    await pass(id, 25 * HOUR_MS);
+    const batch = await finish(id);
+    expect(batch.status).toBe('completed');
+    await linesOnce(batch, ids);
+  });
+});
+
+describe('a cancellation', () => {
+  it('during validation ends the batch', async () => {
+    const { id } = await begin(3);
+    expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelled', cancelled_at: expect.any(Number) });
+    await deliverAll();
+    expect(await state(id)).toMatchObject({
+      status: 'cancelled',
+      request_counts: { total: 0, completed: 0, failed: 0 },
+    });
+    await problemOf(await cancel(id), 409, 'batch_is_over');
+  });
+
+  it('keeps what is done, waits for what is held, and names the rest', async () => {
+    const { id, ids } = await planned(LINES);
+    await deliver(messages.shift());
+    const gate = Promise.withResolvers<void>();
+    judging.answer = async (request) => {
+      await gate.promise;
+      return judged(request);
+    };
+    const held = deliver(messages.shift());
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(MAX_CHUNK_LINES));
+    expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelling', cancelling_at: expect.any(Number) });
+    expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelling' });
+    await deliverAll();
+    gate.resolve();
+    await held;
+    const batch = await finish(id);
+    expect(batch).toMatchObject({ status: 'cancelled', finalizing_at: expect.any(Number) });
+    const { output, error } = await linesOnce(batch, ids);
+    expect(output).toHaveLength(2 * MAX_CHUNK_LINES);
+    expect(new Set(error.map((one) => one.error?.code))).toEqual(new Set(['batch_cancelled']));
+  });
+
+  it.each(['again', 'broke', 'scored'] as const)('is over before a lost consumer reports "%s"', async (kind) => {
+    const { id, ids } = await planned(LINES);
+    const claim = await objectOf(id).claim(1, 0);
+    if (claim === null) throw new Error('nothing to claim');
+    messages.length = 0;
+    await cancel(id);
+    await pass(id, TASK_LEASE_MS);
+    expect(await state(id)).toMatchObject({ status: 'finalizing' });
+    const reports = {
+      again: { kind: 'again', retry_after_s: null, tries: {} },
+      broke: { kind: 'broke', reason: 'internal' },
+      scored: { kind: 'scored', completed: MAX_CHUNK_LINES, failed: 0 },
+    } as const;
+    await objectOf(id).report(0, claim.token, reports[kind]);
+    expect(messages).toEqual([message(id, FINALISE)]);
+    const { error } = await linesOnce(await finish(id), ids);
+    expect(error).toHaveLength(LINES);
+    // And after the end.
+    await objectOf(id).report(0, claim.token, reports[kind]);
+    await linesOnce(await state(id), ids);
+  });
+
+  it('comes too late for a batch that is finalizing', async () => {
+    const { id, ids } = await planned(3);
+    await deliver(messages.shift());
+    await problemOf(await cancel(id), 409, 'batch_is_over');
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('ends dead letters', async () => {
+    const { id, ids } = await planned(3);
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      storage.sql.exec("UPDATE tasks_v1 SET state = 'dead' WHERE n >= 0");
+    });
+    await cancel(id);
+    expect(await (await redrive(id)).json()).toMatchObject({ redriven: 0 });
+    const { error } = await linesOnce(await finish(id), ids);
+    expect(error).toHaveLength(3);
+  });
+});
+
+describe('the input file is removed', () => {
+  it('before validation: the batch fails and says why', async () => {
+    const { id } = await begin(3);
+    await files.remove((await state(id)).input_file_id);
+    expect(await finish(id)).toMatchObject({ status: 'failed', errors: { data: [{ code: 'file_not_found' }] } });
+  });
+
+  it('while it is scored: what was scored is kept, the batch ends by itself and says how many are lost', async () => {
+    const { id, ids } = await planned(LINES);
+    await deliver(messages.shift());
+    await files.remove((await state(id)).input_file_id);
+    const batch = await finish(id);
+    expect(batch).toMatchObject({
+      status: 'failed',
+      request_counts: { total: LINES, completed: MAX_CHUNK_LINES, failed: LINES - MAX_CHUNK_LINES },
+      errors: { data: [{ code: 'file_not_found', param: 'input_file_id' }] },
+      dead_letters: [],
+    });
+    const output = await linesOf(batch.output_file_id);
+    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids.slice(0, MAX_CHUNK_LINES));
+  });
+
+  it('after a cancellation', async () => {
+    const { id } = await planned(LINES);
+    await deliver(messages.shift());
+    await cancel(id);
+    await files.remove((await state(id)).input_file_id);
+    expect(await finish(id)).toMatchObject({ status: 'cancelled', errors: { data: [{ code: 'file_not_found' }] } });
+  });
+});
+
+describe('after the end', () => {
+  it('the results of the chunks are removed, the files stay', async () => {
+    const { id, ids } = await planned(LINES);
+    const batch = await finish(id);
+    const left = async () => (await env.FILES.list({ prefix: `batches/${id}/` })).objects.length;
+    expect(await left()).toBe(3);
+    faults.files = failing('delete', 1, R2_FAILED);
+    await pass(id, CHUNK_RESULTS_KEPT_MS);
+    expect(await left()).toBe(3);
+    await pass(id, BATCH_WATCH_MS);
+    expect(await left()).toBe(0);
+    await linesOnce(batch, ids);
+    // Nothing is left to wake up for.
+    const alarm = await runInDurableObject(objectOf(id), (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeNull();
+  });
+
+  it('of a batch that never was, nothing is kept', async () => {
+    const unknown = 'batch_00000000000000000000000000000000';
+    await problemOf(await get(unknown), 404, 'batch_not_found');
+    await problemOf(await cancel(unknown), 404, 'batch_not_found');
+    await problemOf(await redrive(unknown), 404, 'batch_not_found');
+    await deliver(message(unknown, 0));
+    const left = await runInDurableObject(objectOf(unknown), async (_, { storage }) => ({
+      alarm: await storage.getAlarm(),
+      tables: storage.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE '%_v1'").toArray(),
+    }));
+    expect(left).toEqual({ alarm: null, tables: [] });
+  });
+
+  it('an object of another form is an error, not a batch', async () => {
+    const { id } = await planned(1);
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      storage.sql.exec("UPDATE batch_v1 SET record = json_set(record, '$.v', 9)");
+    });
+    expect((await get(id)).status).toBe(500);
+  });
+});

@@ -1,0 +1,470 @@
+/**
+ * Batches while everything around them fails: messages lost, doubled, late; R2, D1 and KV failing; objects that are
+ * restarted; consumers that vanish. After each: every custom_id exactly once.
+ */
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/messages.ts';
+import type { Environment } from '../../functions/environment.ts';
+import { createApp } from '../../functions/http/app.ts';
+import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
+import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import {
+  BATCH_WATCH_MS,
+  MAX_CHUNK_FAILURES,
+  MAX_CHUNK_LINES,
+  MAX_CHUNK_LOSSES,
+  MAX_CHUNKS_IN_FLIGHT,
+  MESSAGE_TRUST_MS,
+  TASK_LEASE_MS,
+} from '../../src/limits.ts';
+import { D1_FAILED, type Detour, failing, R2_FAILED, unacknowledged } from '../contract/detoured-binding.ts';
+import { ORIGIN, problemOf, ROLLOUT } from './api.ts';
+import { batchOf, batchRequest, inputFile, line, redrive, rewardsOf, submit } from './batch-api.ts';
+import {
+  begin,
+  benchBackends,
+  deliver,
+  deliverAll,
+  doctored,
+  faults,
+  finish,
+  judged,
+  judging,
+  linesOnce,
+  message,
+  messages,
+  objectOf,
+  pass,
+  planned,
+  resetBench,
+  restart,
+  state,
+} from './batch-bench.ts';
+
+vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
+  ...(await original()),
+  configuredBackends: () => benchBackends(),
+}));
+
+// Small chunks: a batch of several is scored in no time.
+vi.mock('../../src/limits.ts', async (original: () => Promise<object>) => ({
+  ...(await original()),
+  MAX_CHUNK_LINES: 10,
+}));
+
+vi.mock(import('../../functions/objects/batch.ts'), async (original) => {
+  const { Batch } = await original();
+  return {
+    Batch: class extends Batch {
+      constructor(context: DurableObjectState, environment: Environment) {
+        super(context, doctored(environment));
+      }
+    },
+  };
+});
+
+beforeEach(resetBench);
+afterEach(() => vi.useRealTimers());
+
+/** Two whole chunks and a bit. */
+const LINES = 2 * MAX_CHUNK_LINES + 2;
+const HOUR_MS = 3_600_000;
+
+describe('messages', () => {
+  it('that are lost are sent again', async () => {
+    const { id, ids } = await begin(LINES);
+    messages.length = 0;
+    await pass(id, MESSAGE_TRUST_MS);
+    expect(messages).toEqual([message(id, VALIDATE)]);
+    for (let step = 0; step < 5; step++) {
+      await deliverAll();
+      messages.length = 0;
+      await pass(id, MESSAGE_TRUST_MS);
+    }
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(LINES);
+  });
+
+  it('that come twice, late, or out of order do nothing twice', async () => {
+    const { id, ids } = await begin(LINES);
+    const seen: JobMessage[] = [];
+    for (let next = messages.pop(); next !== undefined; next = messages.pop()) {
+      seen.push(next);
+      await Promise.all([deliver(next), deliver(next), deliver(next)]);
+      for (const old of seen) await deliver(old);
+    }
+    const batch = await state(id);
+    await linesOnce(batch, ids);
+    const calls = judging.calls;
+    for (const old of seen) await deliver(old);
+    expect(judging.calls).toBe(calls);
+    expect(await state(id)).toEqual(batch);
+  });
+
+  it('of another version or form are dropped, and the batch goes on', async () => {
+    const { id, ids } = await planned(3);
+    const [hint] = messages.splice(0);
+    for (const odd of [{ ...hint, v: 2 }, { ...hint, kind: 'other' }, { ...hint, task: 'x' }, 'text', null])
+      await deliver(odd);
+    await deliver(hint, 'citeward-jobs-dead');
+    await deliver(message(id, 7));
+    await deliver(message('batch_unknown', 0));
+    expect(await state(id)).toMatchObject({ status: 'in_progress', request_counts: { completed: 0 } });
+    await pass(id, MESSAGE_TRUST_MS);
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('that the queue does not take, or takes without saying so, are sent again', async () => {
+    faults.queue = failing('sendBatch', 1, 'Queue sendBatch failed');
+    const { id, ids } = await begin(LINES);
+    expect(messages).toEqual([]);
+    await pass(id, BATCH_WATCH_MS);
+    faults.queue = unacknowledged('sendBatch', 100, 'Queue sendBatch failed: 500');
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('that are claimed before the queue says that it did not take them stay claimed', async () => {
+    let held = 0;
+    faults.queue = async (_method, _args, proceed) => {
+      await proceed();
+      for (const { batch, task } of messages.splice(0)) {
+        if ((await objectOf(batch).claim(1, task)) !== null) held++;
+      }
+      throw new Error('Queue sendBatch failed: 500');
+    };
+    const { id, ids } = await begin(LINES);
+    expect(held).toBe(1);
+    expect(await objectOf(id).claim(1, VALIDATE)).toBeNull();
+    faults.queue = null;
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('are never sent for more chunks at once than may be under way', async () => {
+    const many = (MAX_CHUNKS_IN_FLIGHT + 8) * MAX_CHUNK_LINES;
+    const text = Array.from({ length: many }, (_, n) => line(`${n}`, { response: 'x', tool_output: '' }, '/v1/verify'));
+    const { id } = await submit(text.join('\n'), '/v1/verify');
+    await deliver(messages.shift());
+    expect(messages).toHaveLength(MAX_CHUNKS_IN_FLIGHT);
+    // All are lost, again and again.
+    for (let round = 0; round < 3; round++) {
+      messages.length = 0;
+      await pass(id, MESSAGE_TRUST_MS);
+      expect(messages).toHaveLength(MAX_CHUNKS_IN_FLIGHT);
+    }
+    // All come back at the same time, as after an hour without a judge.
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      storage.sql.exec("UPDATE tasks_v1 SET state = 'waiting', due_at = 0 WHERE n >= 0");
+    });
+    messages.length = 0;
+    await pass(id, BATCH_WATCH_MS);
+    expect(messages).toHaveLength(MAX_CHUNKS_IN_FLIGHT);
+    expect((await finish(id)).request_counts).toEqual({ total: many, completed: many, failed: 0 });
+  });
+});
+
+describe('two consumers with one chunk', () => {
+  it('of 20 parallel claims one holds it', async () => {
+    const { id, ids } = await planned(3);
+    const claims = await Promise.all(Array.from({ length: 20 }, () => objectOf(id).claim(1, 0)));
+    const held = claims.filter((claim) => claim !== null);
+    expect(held).toHaveLength(1);
+    // Its holder is never heard of again.
+    messages.length = 0;
+    await pass(id, TASK_LEASE_MS);
+    expect(messages).toEqual([message(id, 0)]);
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('write its results once, whoever comes first', async () => {
+    const { id, ids } = await planned(3);
+    const gate = Promise.withResolvers<void>();
+    judging.answer = async (request) => {
+      await gate.promise;
+      return judged(request);
+    };
+    const slow = deliver(message(id, 0));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
+    // The lease of the first runs out while it works; a second one does all the work.
+    messages.length = 0;
+    await pass(id, TASK_LEASE_MS);
+    judging.answer = judged;
+    const results = `batches/${id}/chunks/0`;
+    await deliver(messages.shift());
+    const written = await env.FILES.head(results);
+    expect(written).not.toBeNull();
+    expect(await state(id)).toMatchObject({ request_counts: { completed: 3, failed: 0 } });
+    gate.resolve();
+    await slow;
+    expect((await env.FILES.head(results))?.version).toBe(written?.version);
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('a slow one keeps its chunk where nobody else wants it', async () => {
+    const { id, ids } = await planned(3);
+    const claim = await objectOf(id).claim(1, 0);
+    if (claim === null) throw new Error('nothing to claim');
+    messages.length = 0;
+    // Its heartbeat comes too late, after a message was sent for another consumer.
+    await pass(id, TASK_LEASE_MS);
+    expect(await objectOf(id).extend(0, claim.token)).toBe(true);
+    expect(await objectOf(id).claim(1, 0)).toBeNull();
+    await pass(id, TASK_LEASE_MS);
+    expect(await objectOf(id).claim(1, 0)).not.toBeNull();
+    expect(await objectOf(id).extend(0, claim.token)).toBe(false);
+    await linesOnce(await finish(id), ids);
+  });
+
+  it('two finalisers make the same files', async () => {
+    const { id, ids } = await planned(3);
+    await deliver(messages.shift());
+    expect(messages).toEqual([message(id, FINALISE)]);
+    let writes = 0;
+    const gate = Promise.withResolvers<void>();
+    faults.files = async (method, _args, proceed) => {
+      if (method === 'put' && ++writes === 1) await gate.promise;
+      return proceed();
+    };
+    const slow = deliver(messages.shift());
+    await vi.waitFor(() => expect(writes).toBe(1));
+    await pass(id, TASK_LEASE_MS);
+    await deliver(messages.shift());
+    const batch = await state(id);
+    await linesOnce(batch, ids);
+    gate.resolve();
+    await slow;
+    expect(await state(id)).toEqual(batch);
+    await linesOnce(batch, ids);
+  });
+});
+
+describe('consumers that vanish', () => {
+  it(`make a chunk a dead letter after ${MAX_CHUNK_LOSSES} times, and a redrive tries it anew`, async () => {
+    const { id, ids } = await planned(3);
+    for (let loss = 0; loss < MAX_CHUNK_LOSSES; loss++) {
+      expect(await state(id)).toMatchObject({ dead_letters: [] });
+      expect(await objectOf(id).claim(1, 0)).not.toBeNull();
+      messages.length = 0;
+      await pass(id, TASK_LEASE_MS);
+    }
+    expect(await state(id)).toMatchObject({
+      status: 'in_progress',
+      progress: { chunks: { dead: 1 } },
+      dead_letters: [{ chunk: 0, requests: 3, attempts: MAX_CHUNK_LOSSES, reason: 'consumer_lost' }],
+    });
+    expect(messages).toEqual([]);
+    expect(await (await redrive(id)).json()).toMatchObject({ redriven: 1, batch: { dead_letters: [] } });
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(3);
+  });
+});
+
+describe('R2', () => {
+  const cases: [string, () => Detour][] = [
+    ['puts fail', () => failing('put', 6, R2_FAILED)],
+    ['puts are not acknowledged', () => unacknowledged('put', 6, R2_FAILED)],
+    ['gets fail', () => failing('get', 6, R2_FAILED)],
+    ['heads fail', () => failing('head', 4, R2_FAILED)],
+  ];
+  it.each(cases)('%s for a while: the batch takes longer', async (_name, fault) => {
+    const { id, ids } = await begin(LINES);
+    faults.files = fault();
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(LINES);
+    expect(await rewardsOf((await state(id)).output_file_id)).not.toContain(null);
+  });
+
+  it('fails for long: dead letters, and a redrive', async () => {
+    const { id, ids } = await planned(LINES);
+    faults.files = failing('put', Number.POSITIVE_INFINITY, R2_FAILED);
+    for (let round = 0; round < 3 * MAX_CHUNK_FAILURES; round++) {
+      await deliverAll();
+      await pass(id, HOUR_MS / 4);
+    }
+    const stuck = await state(id);
+    expect(stuck).toMatchObject({ status: 'in_progress', request_counts: { completed: 0, failed: 0 } });
+    expect(stuck.dead_letters).toHaveLength(3);
+    expect(stuck.dead_letters[1]).toEqual({
+      chunk: 1,
+      first_line: MAX_CHUNK_LINES + 1,
+      requests: MAX_CHUNK_LINES,
+      attempts: MAX_CHUNK_FAILURES,
+      reason: 'internal',
+    });
+    faults.files = null;
+    expect(await (await redrive(id)).json()).toMatchObject({ redriven: 3 });
+    const calls = judging.calls;
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(LINES);
+    // Nothing is judged twice: judgments are stored as they are made.
+    expect(judging.calls).toBe(calls);
+  });
+
+  it('gives dead letters up when the window ends', async () => {
+    const { id, ids } = await planned(3);
+    faults.files = failing('put', Number.POSITIVE_INFINITY, R2_FAILED);
+    for (let round = 0; round < 2 * MAX_CHUNK_FAILURES; round++) {
+      await deliverAll();
+      await pass(id, HOUR_MS / 4);
+    }
+    faults.files = null;
+    await pass(id, 24 * HOUR_MS);
+    const batch = await finish(id);
+    expect(batch).toMatchObject({ status: 'expired', dead_letters: [] });
+    const { error } = await linesOnce(batch, ids);
+    expect(error.map((one) => one.error?.code)).toEqual(['batch_expired', 'batch_expired', 'batch_expired']);
+  });
+
+  it('loses the end of a chunk on the way to the finaliser: nothing is missing in the files', async () => {
+    const text = [line('good', ROLLOUT), line('bad', { ...ROLLOUT, recipe: 'none' })].join('\n');
+    const { id } = await submit(text);
+    let cut = false;
+    faults.files = async (method, [key], proceed) => {
+      const object = await proceed();
+      if (cut || method !== 'get' || typeof key !== 'string' || !key.startsWith('batches/')) return object;
+      cut = true;
+      return cutShort(object);
+    };
+    await linesOnce(await finish(id), ['good', 'bad']);
+    expect(cut).toBe(true);
+  });
+});
+
+/** The object, whose body ends three bytes early without an error. */
+function cutShort(object: unknown): unknown {
+  if (typeof object !== 'object' || object === null || !('body' in object) || !('size' in object)) return object;
+  const { body, size } = object;
+  if (!(body instanceof ReadableStream) || typeof size !== 'number') return object;
+  let left = size - 3;
+  const cutter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(bytes, controller) {
+      if (left > 0) controller.enqueue(bytes.subarray(0, left));
+      left -= bytes.byteLength;
+    },
+  });
+  const short = body.pipeThrough(cutter);
+  return new Proxy(object, {
+    get: (target, name) => (name === 'body' ? short : Reflect.get(target, name, target)),
+  });
+}
+
+describe('D1', () => {
+  const app = createApp({
+    judgmentStoreOf: ({ JUDGMENTS }) =>
+      createKvJudgmentStore(JUDGMENTS, createRecentJudgments({ entries: 10, chars: 100_000 })),
+  });
+  const ask = async (request: Request) => app.request(request, undefined, doctored(env));
+  const list = async () => {
+    const reply = await ask(new Request(`${ORIGIN}/v1/batches?limit=100`));
+    const { data }: { data: { id: string; status: string }[] } = await reply.json();
+    return data;
+  };
+
+  it('fails at the creation: a retryable 503, and there is no batch', async () => {
+    const before = (await list()).length;
+    const input = await inputFile(line('a', ROLLOUT));
+    faults.db = failing('first', 1, D1_FAILED);
+    const problem = await problemOf(await ask(batchRequest(input)), 503, 'storage_failed');
+    expect(problem.retryable).toBe(true);
+    expect(messages).toEqual([]);
+    expect(await list()).toHaveLength(before);
+    const { id } = await batchOf(await ask(batchRequest(input)));
+    await linesOnce(await finish(id), ['a']);
+    expect(await list()).toHaveLength(before + 1);
+  });
+
+  it('the object answers its creation with an error: it is asked again, and there is one batch', async () => {
+    const before = (await list()).length;
+    const input = await inputFile(line('a', ROLLOUT));
+    faults.batch = unacknowledged('create', 2, 'Network connection lost.');
+    const { id } = await batchOf(await ask(batchRequest(input)));
+    expect(messages).toEqual([message(id, VALIDATE)]);
+    faults.batch = failing('create', 99, 'Network connection lost.');
+    await problemOf(await ask(batchRequest(input)), 503, 'storage_failed');
+    expect(await list()).toHaveLength(before + 1);
+    faults.batch = null;
+    await linesOnce(await finish(id), ['a']);
+  });
+
+  it('fails to list: a retryable 503', async () => {
+    faults.db = failing('all', 1, D1_FAILED);
+    await problemOf(await ask(new Request(`${ORIGIN}/v1/batches`)), 503, 'storage_failed');
+  });
+
+  it('is away: the batch is scored all the same, ends as soon as its files can be noted, and the list catches up', async () => {
+    const { id, ids } = await planned(LINES);
+    const listed = async () => (await list()).find((one) => one.id === id)?.status;
+    const down: Detour = async (method, _args, proceed) => {
+      if (method === 'run' || method === 'batch') throw new Error(D1_FAILED);
+      return proceed();
+    };
+    faults.db = down;
+    await deliverAll();
+    await pass(id, HOUR_MS / 4);
+    await deliverAll();
+    expect(await state(id)).toMatchObject({ status: 'finalizing', request_counts: { completed: LINES } });
+    faults.db = async (method, args, proceed) => (method === 'batch' ? proceed() : down(method, args, proceed));
+    await linesOnce(await finish(id), ids);
+    expect(await listed()).not.toBe('completed');
+    await restart(id);
+    await pass(id, BATCH_WATCH_MS);
+    faults.db = null;
+    await pass(id, BATCH_WATCH_MS);
+    expect(await listed()).toBe('completed');
+  });
+
+  it('takes an old snapshot after the last one: the list keeps the last', async () => {
+    const { id } = await planned(3);
+    const gate = Promise.withResolvers<void>();
+    let held = 0;
+    faults.db = async (method, _args, proceed) => {
+      if (method === 'run' && held++ === 0) await gate.promise;
+      return proceed();
+    };
+    const early = pass(id, HOUR_MS / 4);
+    await vi.waitFor(() => expect(held).toBe(1));
+    await finish(id);
+    gate.resolve();
+    await early;
+    expect((await list()).find((one) => one.id === id)?.status).toBe('completed');
+  });
+});
+
+describe('KV', () => {
+  it.each(['get', 'put'])('fails to %s: judgments that cannot be remembered are made, and count', async (method) => {
+    faults.kv = failing(method, Number.POSITIVE_INFINITY, 'KV failed: 500');
+    const { id, ids } = await begin(3);
+    const { output } = await linesOnce(await finish(id), ids);
+    for (const { response } of output) expect(response?.body['reward']).toEqual(expect.any(Number));
+  });
+});
+
+describe('the object is restarted', () => {
+  it('between any two steps', async () => {
+    const { id, ids } = await begin(LINES);
+    for (let step = 0; step < 40 && (await state(id)).status !== 'completed'; step++) {
+      await restart(id);
+      const [next] = messages.splice(0);
+      await restart(id);
+      if (next !== undefined) await deliver(next);
+      await restart(id);
+      // Messages that were under way are not known after a start: all are sent again, without waiting for their time.
+      await pass(id, BATCH_WATCH_MS);
+    }
+    const { output } = await linesOnce(await state(id), ids);
+    expect(output).toHaveLength(LINES);
+  });
+
+  it('while a consumer works: its report arrives all the same', async () => {
+    const { id, ids } = await planned(3);
+    let failed = 0;
+    faults.batch = async (method, _args, proceed) => {
+      if (method === 'report' && failed++ === 0) throw new Error('The Durable Object was reset.');
+      return proceed();
+    };
+    await deliver(messages.shift());
+    expect(await state(id)).toMatchObject({ request_counts: { completed: 3 } });
+    await linesOnce(await finish(id), ids);
+  });
+});

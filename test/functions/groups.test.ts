@@ -1,0 +1,142 @@
+/** `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and what is refused before anything is paid. */
+import { describe, expect, it } from 'vitest';
+import { groupResponseSchema } from '../../src/schema/groups.ts';
+import { recipesResponseSchema } from '../../src/schema/recipes.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
+
+const { response: GOOD, ...SHARED } = ROLLOUT;
+const COPIED = '<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answer>';
+const GROUP = { ...SHARED, responses: [GOOD, COPIED, 'I would rather not say.'] };
+
+async function groupOf(body: unknown) {
+  const reply = await send(post('/v1/groups', body));
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  return groupResponseSchema.parse(JSON.parse(text));
+}
+
+describe('POST /v1/groups', () => {
+  it('scores each sample as it would be scored alone, and centres the rewards', async () => {
+    const group = await groupOf(GROUP);
+    const alone = await Promise.all(GROUP.responses.map((response) => score({ ...SHARED, response })));
+    expect(group.rewards).toEqual(alone.map(({ reward }) => reward));
+    expect(group.members.map(({ judgments }) => judgments.map(({ key }) => key))).toEqual(
+      alone.map(({ judgments }) => judgments.map(({ key }) => key)),
+    );
+    const mean = group.rewards.reduce<number>((sum, reward) => sum + (reward ?? Number.NaN), 0) / 3;
+    expect(group.mean).toBeCloseTo(mean, 12);
+    group.advantages.forEach(({ advantage, masked }, n) => {
+      expect(masked).toBe(false);
+      expect(advantage).toBeCloseTo((group.rewards[n] ?? Number.NaN) - mean, 12);
+    });
+    expect(group).toMatchObject({ valid: 3, degenerate: null });
+  });
+
+  it('takes samples with their own fields, and names a trainer', async () => {
+    const responses = [
+      { response: GOOD, finish_reason: 'stop' },
+      { response: GOOD, finish_reason: 'length' },
+    ];
+    const recipe = { base: 'refiner-rl-balanced', non_stop_penalty: { enabled: true, value: -1 } };
+    const group = await groupOf({ ...SHARED, recipe, responses, advantages: 'open-instruct' });
+    expect(group.rewards[1]).toBe(-1);
+    expect(group.advantages.map(({ advantage }) => Math.round(advantage * 1e6) / 1e6)).toEqual([1, -1]);
+  });
+
+  it('masks the samples whose judgment was lost, and lets them move nobody', async () => {
+    const group = await groupOf({ ...GROUP, judgments: 'skip' });
+    // Without judgments only the refusal has a reward: zero, earned.
+    expect(group.rewards).toEqual([null, null, 0]);
+    expect(group.advantages).toEqual([
+      { advantage: 0, masked: true },
+      { advantage: 0, masked: true },
+      { advantage: 0, masked: false },
+    ]);
+    expect(group).toMatchObject({ valid: 1, degenerate: { reason: 'too_few_valid' } });
+  });
+
+  it('names a group that gives no signal', async () => {
+    const group = await groupOf({ ...SHARED, responses: [GOOD, GOOD, GOOD], advantages: 'slime' });
+    expect(group.degenerate).toEqual({ reason: 'all_equal', dropped_by_filter: true });
+    expect(group.advantages.map(({ advantage }) => advantage)).toEqual([0, 0, 0]);
+  });
+
+  it('answers 409 with every judgment that is not stored', async () => {
+    const body = { ...GROUP, question: 'How wide is it?', judgments: 'only' };
+    const problem = await problemOf(await send(post('/v1/groups', body)), 409, 'judgment_missing');
+    expect(problem.missing?.map(({ kind }) => kind).sort()).toEqual(['citations', 'rubric', 'rubric']);
+  });
+
+  it('divides by the maximum of the group where the recipe says so', async () => {
+    const group = await groupOf({
+      question: 'Which river flows through Bern?',
+      reference: 'The Aare',
+      entities: ['Aare', 'Bern', 'Rhine', 'Koblenz'],
+      recipe: 'longtrace-rl',
+      responses: ['The Aare, in Bern.', 'The Aare.', 'The Reuss'].map((response) => ({
+        response,
+        finish_reason: 'stop',
+      })),
+    });
+    expect(group.rewards.map((reward) => Math.round((reward ?? Number.NaN) * 1e9) / 1e9)).toEqual([1, 0.85, 0]);
+    const [first] = group.members;
+    expect(first).toMatchObject({ family: 'long-trace', details: { group_max: 0.5, final: true } });
+  });
+
+  it('refuses, naming the sample, before anything is judged', async () => {
+    const refused = async (change: object) => wrongFields(await send(post('/v1/groups', { ...GROUP, ...change })));
+    expect(await refused({ responses: [] })).toEqual(['responses']);
+    expect(await refused({ responses: Array.from({ length: 65 }, () => GOOD) })).toEqual(['responses']);
+    expect(await refused({ responses: [GOOD, { response: GOOD, finishreason: 'stop' }] })).toEqual([
+      'responses[1].finishreason',
+    ]);
+    expect(await refused({ advantages: 'slimey' })).toEqual(['advantages']);
+    expect(await refused({ advantages: { preset: 'open-instruct-margin', bias: 2, verification_reward: 10 } })).toEqual(
+      ['advantages.bias'],
+    );
+    expect(await refused({ response: GOOD })).toEqual(['response']);
+    const recipe = { base: 'refiner-rl-balanced', non_stop_penalty: { enabled: true, value: -1 } };
+    expect(await refused({ recipe, responses: [{ response: GOOD, finish_reason: 'stop' }, GOOD] })).toEqual([
+      'responses[1].finish_reason',
+    ]);
+    expect(await refused({ recipe: 'grpo-tcr', reference: '1' })).toEqual([
+      'responses[0].num_turns',
+      'responses[0].response_tokens',
+    ]);
+  });
+});
+
+describe('POST /v1/score without a sandbox', () => {
+  it('says so, and gives no number', async () => {
+    const code = {
+      response: '```python\nprint(1)\n```',
+      tests: [{ stdin: '', stdout: '1' }],
+      num_turns: 2,
+      response_tokens: 10,
+      recipe: 'grpo-tcr',
+    };
+    await problemOf(await send(post('/v1/score', code)), 503, 'sandbox_unconfigured');
+    const group = await groupOf({
+      tests: code.tests,
+      recipe: 'grpo-tcr',
+      responses: [{ response: code.response, num_turns: 2, response_tokens: 10 }],
+    });
+    expect(group.rewards).toEqual([null]);
+    const strict = { tests: code.tests, recipe: 'grpo-tcr', on_judge_failure: 'error' };
+    const responses = [{ response: code.response, num_turns: 2, response_tokens: 10 }];
+    await problemOf(await send(post('/v1/groups', { ...strict, responses })), 503, 'sandbox_unconfigured');
+  });
+});
+
+describe('GET /v1/recipes', () => {
+  it('lists every recipe with its formula and the origin of each parameter', async () => {
+    const reply = await send(new Request(`${ORIGIN}/v1/recipes`));
+    expect(reply.status).toBe(200);
+    const { recipes } = recipesResponseSchema.parse(await reply.json());
+    expect(recipes.map(({ name }) => name)).toContain('refiner-gpt54-instance-rubric');
+    for (const { parameters, formula } of recipes) {
+      expect(formula.length).toBeGreaterThan(0);
+      for (const { source } of parameters) expect(source).not.toBe('');
+    }
+  });
+});

@@ -1,0 +1,58 @@
+/** What takes the sandbox its whole time: a harness that is held, and expressions that would never end. */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSandboxJudge } from '../../functions/backends/sandbox/judge.ts';
+import { publicTransport } from '../../functions/backends/vllm/transport.ts';
+import type { SandboxRequest, Verdicts } from '../../src/judgments/types.ts';
+import { root } from '../e2e/processes.ts';
+import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
+
+let server: SandboxServer;
+
+beforeAll(async () => {
+  const installed = spawnSync('bash', [resolve(root, 'gpu-backend/sandbox/install-debian.sh')], { encoding: 'utf8' });
+  expect(installed.status, installed.stderr).toBe(0);
+  server = await startSandbox('--max-concurrent', '4');
+});
+
+afterAll(async () => {
+  await server?.stop();
+});
+
+async function verdictsOn(request: SandboxRequest): Promise<Verdicts> {
+  const config = { name: 'sandbox', base_url: server.url, vpc_binding: null, api_key: SANDBOX_KEY, access: null };
+  const clock = {
+    now: () => performance.now(),
+    date: () => Date.now(),
+    sleep: () => Promise.resolve(),
+    random: () => 0,
+  };
+  const judge = createSandboxJudge({ ...config, runtime: 'python-test', slots: 2 }, publicTransport, clock);
+  const reply = await judge.judge(request, { deadline_ms: 60_000 });
+  if (!reply.ok) throw new Error(`no verdicts: ${reply.failure.reason}: ${reply.failure.detail}`);
+  return reply.verdicts;
+}
+
+it('a program that holds the harness loses the test', async () => {
+  const program = 'import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\nwhile True: pass';
+  const verdicts = await verdictsOn({
+    kind: 'execution',
+    language: 'python',
+    program,
+    tests: [{ stdin: '', stdout: '' }],
+    time_limit_s: 1,
+    memory_limit_mb: 512,
+  });
+  expect(verdicts).toEqual({ kind: 'execution', tests: ['time_limit'] });
+});
+
+it.each(['((a+b+c)^{2000}+1)^{2000}', '\\exp(\\exp(\\exp(20)))'])(
+  'an answer that would never end is not 5: %s',
+  async (answer) => {
+    expect(await verdictsOn({ kind: 'equivalence', answer, reference: '5' })).toEqual({
+      kind: 'equivalence',
+      equivalent: false,
+    });
+  },
+);

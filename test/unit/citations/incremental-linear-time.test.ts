@@ -1,0 +1,61 @@
+/**
+ * Pushing unit by unit takes time in proportion to the text, whatever stays open in it. As linear-time.case.ts: eight
+ * times the text, and half of what a quadratic step would take.
+ */
+import { describe, expect, it } from 'vitest';
+import { createIncrementalVerifier } from '../../../src/citations/incremental.ts';
+import { parseResponse } from '../../../src/citations/parse.ts';
+import { parseSources } from '../../../src/citations/sources.ts';
+import { fastestMilliseconds, GROWTH, SLACK } from './linear-time.case.ts';
+
+const SOURCES = parseSources('<snippet id=S1>x</snippet>');
+const LARGE_CHARS = 128 * 1024;
+
+/** What stands first, and what follows without end. */
+const HOSTILE: Readonly<Record<string, readonly [string, string]>> = {
+  'a quote that never closes': ['<snippet id="', '>'],
+  'typographic quotes in one header': ['<snippet', ' a=“'],
+  'an attribute without end': ['<snippet id=', 'x'],
+  'attributes without end': ['<snippet', ' a='],
+  'a claim without end': ['<snippet id=S1>', 'x '],
+  'claims in a citation without end': ['<snippet id=S1>', '<snippet id=S1>x</snippet>'],
+  'openings of tags': ['', '<'],
+  'names of tags': ['', '<snippet'],
+  'a marker without end': ['[1', ' '],
+  'openings of markers': ['', '[1'],
+  'overlapping openings of markers': ['', '<<a'],
+  'space behind a marker': ['[1]', ' '],
+  'markers behind a stop': ['x.', '\n[1]'],
+  'a stop and openings': ['x.', '('],
+  'markers and words': ['', 'a [1] '],
+  'a long line of sentences': ['- ', 'A b. [1] '],
+  text: ['', 'It opened in 1937. '],
+};
+
+describe.each(Object.entries(HOSTILE))('%s', (_name, [before, unit]) => {
+  const textOf = (chars: number): string => before + unit.repeat(Math.ceil(chars / unit.length));
+  const large = textOf(LARGE_CHARS);
+  const small = textOf(LARGE_CHARS / GROWTH);
+
+  const ratio = (work: (text: string) => void): number => {
+    const least = Math.max(
+      2,
+      fastestMilliseconds(() => work(small)),
+    );
+    return fastestMilliseconds(() => work(large)) / least;
+  };
+
+  it.each(['snippet', 'bracket', 'guillemet'] as const)('%s, unit by unit', (grammar) => {
+    const push = (text: string): void => {
+      const verifier = createIncrementalVerifier({ sources: SOURCES, grammar, answer: 'first' });
+      verifier.push('<answer>');
+      for (let at = 0; at < text.length; at++) verifier.push(text.charAt(at));
+      verifier.finish();
+    };
+    expect(ratio(push)).toBeLessThan(GROWTH * SLACK);
+  });
+
+  it('the batch parser', () => {
+    expect(ratio((text) => parseResponse(`<answer>${text}</answer>`, SOURCES))).toBeLessThan(GROWTH * SLACK);
+  });
+});

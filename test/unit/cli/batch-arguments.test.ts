@@ -1,0 +1,76 @@
+/** The command lines of `citeward batch`: what is refused before anything is read or sent, and what help says. */
+import { describe, expect, test } from 'vitest';
+import { readFlags } from '../../../cli/arguments/flags.ts';
+import { resultPaths } from '../../../cli/batch/paths.ts';
+import { type Command, UsageError } from '../../../cli/command.ts';
+import { batchCommands } from '../../../cli/commands/batch.ts';
+import { commandHelp, groupHelp } from '../../../cli/help.ts';
+
+const EXAMPLES = 'examples/rollouts.jsonl';
+
+function command(name: string): Command {
+  const found = batchCommands.commands.find((one) => one.name === `batch ${name}`);
+  if (found === undefined) throw new Error(`no command ${name}`);
+  return found;
+}
+
+async function refusal(name: string, args: readonly string[]): Promise<string> {
+  const named = command(name);
+  try {
+    await named.run(readFlags(named, args));
+  } catch (error) {
+    if (error instanceof UsageError) return `${error.message}\n${error.hint ?? ''}`;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+test.each([
+  ['submit', [EXAMPLES], 'give its --url'],
+  ['submit', [EXAMPLES], 'citeward batch run'],
+  ['submit', ['--url', 'http://h'], 'no input'],
+  ['submit', [EXAMPLES, '--url', 'u', '--window', '2d'], '--window: expected the format'],
+  ['submit', [EXAMPLES, '--url', 'u', '--window', '500h'], '--window: expected 1h to 168h'],
+  ['submit', [EXAMPLES, '--url', 'u', '--metadata', 'a'], '--metadata: expected key=value'],
+  ['submit', [EXAMPLES, '--url', 'u', '--metadata', 'a=1', '--metadata', 'a=2'], 'given twice'],
+  ['submit', [EXAMPLES, '--url', 'u', '--metadata', `${'k'.repeat(65)}=1`], '--metadata'],
+  ['submit', [EXAMPLES, '--url', 'u', '--part-size', '65'], 'from 1 to 64'],
+  ['submit', [EXAMPLES, '--url', 'u', '--fetch', '--output', 'package.json'], 'package.json is there already'],
+  ['submit', [EXAMPLES, '--dry-run', '--recipe', 'x'], '--recipe: unknown recipe'],
+  ['submit', [EXAMPLES, '--dry-run', '--set', 'citation_wieght=1'], 'Did you mean citation_weight?'],
+  ['submit', [EXAMPLES, '--dry-run', '--endpoint', '/v1/scor'], 'Did you mean /v1/score?'],
+  ['run', [EXAMPLES], 'Give --output FILE'],
+  ['run', [EXAMPLES, '--output', EXAMPLES], 'is there already'],
+  ['run', [EXAMPLES, '--output', 'x', '--errors', './x'], 'the same file'],
+  ['run', [EXAMPLES, '--output', 'x', '--resume', '--force'], 'not both'],
+  ['run', [EXAMPLES, '--output', 'x', '--judge', 'gpt'], 'Models are configured in a Worker'],
+  ['run', [EXAMPLES, '--output', 'x', '--judgments', 'only'], 'stores no judgments'],
+  ['status', ['--url', 'http://h'], 'expected one batch'],
+  ['wait', ['a', 'b', '--url', 'http://h'], 'expected one batch'],
+  ['wait', ['a'], 'give its --url'],
+  ['fetch', ['a', '--url', 'localhost'], 'expected http://'],
+  ['list', ['a', '--url', 'http://h'], 'takes no batch'],
+  ['list', ['--url', 'http://h', '--limit', '0'], '--limit'],
+  ['cancel', ['a', '--ulr', 'http://h'], 'Did you mean --url?'],
+])('%s %j is refused', async (name, args, said) => expect(await refusal(name, args)).toContain(said));
+
+describe('where results go', () => {
+  const paths = (...args: string[]) => resultPaths(readFlags(command('fetch'), args), 'batch_1.jsonl');
+
+  test.each([
+    [[], 'batch_1.jsonl', 'batch_1.errors.jsonl'],
+    [['--output', 'a/scores.json'], 'a/scores.json', 'a/scores.errors.json'],
+    [['--output', 'scores'], 'scores', 'scores.errors.jsonl'],
+    [['--errors', 'bad'], 'batch_1.jsonl', 'bad'],
+  ])('%j', (args, output, errors) => expect(paths(...args)).toEqual({ output, errors }));
+});
+
+test('help fits the terminal and says the exit codes', () => {
+  for (const named of batchCommands.commands) {
+    const help = commandHelp(named);
+    expect(help).toContain('Exit code: 0');
+    for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  }
+  const overview = groupHelp(batchCommands);
+  for (const { name } of batchCommands.commands) expect(overview).toContain(`  ${name}`);
+});

@@ -1,0 +1,197 @@
+/** The input of a batch: what kind of file it is, rows in their envelopes, and errors by line before anything is done. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prepareBatch } from '../../../cli/batch/prepare.ts';
+import { kindOf, wrapRow } from '../../../cli/batch/rows.ts';
+import { UsageError } from '../../../cli/command.ts';
+import type { Input } from '../../../cli/input/open-input.ts';
+import { envelope, fileInput, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-unit-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const content = (value: unknown) => ({ ok: true as const, text: JSON.stringify(value) });
+
+describe('kinds', () => {
+  test.each([
+    [ROW, { kind: 'rows' }],
+    [
+      { custom_id: 'a', url: '/v1/verify', body: {} },
+      { kind: 'envelopes', url: '/v1/verify' },
+    ],
+    [{ custom_id: 'a' }, { kind: 'envelopes', url: null }],
+    [{ url: '/v1/chat/completions' }, { kind: 'envelopes', url: null }],
+  ])('%j', (value, kind) => expect(kindOf(content(value))).toEqual({ ok: true, kind }));
+
+  test('a line that is no object says nothing', () => {
+    expect(kindOf(content([]))).toMatchObject({ ok: false });
+    expect(kindOf({ ok: false, problem: 'not_utf8' })).toEqual({
+      ok: false,
+      problem: { field: null, message: 'not UTF-8' },
+    });
+  });
+});
+
+describe('wrapping', () => {
+  const wrapped = (
+    value: unknown,
+    asked = NOT_ASKED,
+    endpoint: '/v1/score' | '/v1/verify' | '/v1/groups' = '/v1/score',
+  ) => {
+    const row = wrapRow({ number: 7, bytesRead: 0, content: content(value) }, endpoint, asked);
+    if (!row.ok) return row.problems;
+    const envelope: { custom_id: string; body: Record<string, unknown> } = JSON.parse(row.text);
+    return envelope;
+  };
+
+  test.each([
+    [undefined, 'line-7'],
+    ['a', 'a'],
+    [12, '12'],
+  ])('id %j becomes custom_id %s, and labels are not sent', (id, custom_id) => {
+    const made = wrapped({ ...ROW, ...(id === undefined ? {} : { id }), note: 'n' });
+    expect(made).toMatchObject({ custom_id, method: 'POST', url: '/v1/score', body: ROW });
+    expect(JSON.stringify(made)).not.toContain('note');
+  });
+
+  test('flags go before the row, --set changes whichever recipe the row ends up with', () => {
+    expect(wrapped(ROW)).toMatchObject({ body: { recipe: 'refiner-gpt54-instance-rubric', judgments: 'use' } });
+    const row = { ...ROW, recipe: 'refiner-rl-balanced', judge: 'a' };
+    expect(wrapped(row, { ...NOT_ASKED, judge: 'b', changes: { citation_weight: 0.5 } })).toMatchObject({
+      body: { recipe: { base: 'refiner-rl-balanced', citation_weight: 0.5 }, judge: 'b' },
+    });
+  });
+
+  test('for a verification, what only scoring reads is left out; a group has its responses', () => {
+    expect(wrapped(ROW, NOT_ASKED, '/v1/verify')).toMatchObject({ body: { response: ROW.response } });
+    expect(JSON.stringify(wrapped(ROW, NOT_ASKED, '/v1/verify'))).not.toContain('positive_rubrics');
+    const { response, ...shared } = ROW;
+    expect(wrapped({ ...shared, responses: [response] }, NOT_ASKED, '/v1/groups')).toMatchObject({
+      url: '/v1/groups',
+      body: { responses: [response], on_judge_failure: 'null' },
+    });
+  });
+
+  test('a row that is wrong is named by its fields', () => {
+    expect(wrapped({ ...ROW, recpie: 'x' })).toEqual([{ field: 'recpie', message: 'unknown field' }]);
+  });
+});
+
+describe('preparing', () => {
+  const prepare = async (input: Input, more: { endpoint?: '/v1/verify'; asked?: typeof NOT_ASKED } = {}) =>
+    prepareBatch({ input, endpoint: more.endpoint ?? null, asked: more.asked ?? NOT_ASKED, directory });
+  const errorsOf = async (text: string | Uint8Array) => {
+    const prepared = await prepare(piped(text));
+    if (prepared.ok) throw new Error('no errors');
+    return prepared.errors.map(({ line, message }) => [line, message]);
+  };
+
+  test('a file of envelopes is used where it stands', async () => {
+    const path = join(directory, 'in.jsonl');
+    const text = `\uFEFF${envelope('a')}\r\n\r\n${envelope('b')}`;
+    await writeFile(path, text);
+    const prepared = await prepare(await fileInput(path));
+    expect(prepared).toMatchObject({
+      ok: true,
+      file: {
+        path,
+        filename: 'in.jsonl',
+        endpoint: '/v1/score',
+        requests: 2,
+        chunks: 1,
+        bytes: Buffer.byteLength(text),
+      },
+    });
+  });
+
+  test('rows go into a file beside, each on its own line of the input', async () => {
+    const prepared = await prepare(piped(`\n${JSON.stringify({ id: 'x', ...ROW })}\n\n \n${JSON.stringify(ROW)}\n`));
+    if (!prepared.ok) throw new Error('not prepared');
+    expect(prepared.file).toMatchObject({ filename: 'stdin.jsonl', requests: 2 });
+    const lines = (await readFile(prepared.file.path, 'utf8')).split('\n');
+    expect(prepared.file.bytes).toBe(Buffer.byteLength(lines.join('\n')));
+    const ids = lines.map((line): unknown => (line === '' ? null : JSON.parse(line).custom_id));
+    expect(ids).toEqual([null, 'x', null, null, 'line-5', null]);
+  });
+
+  test('envelopes from a pipe go into a file beside as they are', async () => {
+    const prepared = await prepare(piped(`${envelope('a')}\n\n${envelope('b')}\n`, 7));
+    if (!prepared.ok) throw new Error('not prepared');
+    expect(await readFile(prepared.file.path, 'utf8')).toBe(`${envelope('a')}\n\n${envelope('b')}\n`);
+  });
+
+  test('the endpoint is the flag’s, else that of the first line, else scoring', async () => {
+    const body = { response: 'r', sources: [] };
+    const verify = `${envelope('a', body, '/v1/verify')}\n`;
+    expect(await prepare(piped(verify))).toMatchObject({ file: { endpoint: '/v1/verify' } });
+    expect(await prepare(piped(JSON.stringify(ROW)))).toMatchObject({ file: { endpoint: '/v1/score' } });
+    const rows = piped(JSON.stringify(ROW));
+    expect(await prepare(rows, { endpoint: '/v1/verify' })).toMatchObject({ file: { endpoint: '/v1/verify' } });
+    expect(await prepare(piped(envelope('a')), { endpoint: '/v1/verify' })).toMatchObject({
+      errors: [{ code: 'mismatched_endpoint', line: 1 }],
+    });
+  });
+
+  test('the digest follows the requests, their lines and the endpoint, and nothing else', async () => {
+    const digest = async (text: string, more: Parameters<typeof prepare>[1] = {}) => {
+      const prepared = await prepare(piped(text), more);
+      return prepared.ok ? prepared.file.digest : 'none';
+    };
+    const rows = `${JSON.stringify(ROW)}\n${JSON.stringify({ ...ROW, id: 'b' })}`;
+    const first = await digest(rows);
+    expect(await digest(`\uFEFF${rows.replace('\n', '\r\n')}\n\n`)).toBe(first);
+    const others = [
+      await digest(`\n${rows}`),
+      await digest(rows, { endpoint: '/v1/verify' }),
+      await digest(rows, { asked: { ...NOT_ASKED, changes: { citation_weight: 0.3 } } }),
+    ];
+    expect(new Set([first, ...others]).size).toBe(4);
+  });
+
+  test('errors of rows are named by line, duplicates among them', async () => {
+    const good = JSON.stringify({ id: 'a', ...ROW });
+    const errors = await errorsOf(`${good}\n{"question":\n${good}\n${JSON.stringify({ ...ROW, recpie: 1, note: 2 })}`);
+    expect(errors).toEqual([
+      [2, 'expected one JSON object a line; this is not JSON: it ends too early'],
+      [3, 'The custom_id of this line is that of line 1 too.'],
+      [4, 'note: expected a string, got an integer'],
+      [4, 'recpie: unknown field'],
+    ]);
+  });
+
+  test('errors of envelopes are those of the Worker', async () => {
+    const text = `${envelope('a')}\n{"custom_id":"b","method":"POST","url":"/v1/score"}\n${JSON.stringify(ROW)}\n`;
+    expect(await errorsOf(text)).toEqual([
+      [2, 'body: expected an object.'],
+      [3, expect.stringContaining('custom_id: expected a string')],
+    ]);
+  });
+
+  test.each([
+    ['', [[null, 'The file has no requests.']]],
+    ['\n \r\n', [[null, 'The file has no requests.']]],
+    ['x\n', [[1, 'expected one JSON object a line; this is not JSON']]],
+  ])('%j holds no request', async (text, errors) => expect(await errorsOf(text)).toEqual(errors));
+
+  test('a first line that is no object does not decide what the file is', async () => {
+    expect(await errorsOf(`[]\n${envelope('a')}\n`)).toEqual([[1, 'expected a JSON object']]);
+  });
+
+  test('of many errors the first hundred are listed, and all counted', async () => {
+    const prepared = await prepare(piped('{}\n'.repeat(250)));
+    if (prepared.ok) throw new Error('no errors');
+    expect(prepared.errors.length).toBe(100);
+    expect(prepared.error_count).toBe(250);
+  });
+
+  test('flags for scoring do not fit whole requests, nor a verification', async () => {
+    const asked = { ...NOT_ASKED, changes: { citation_weight: 0.3 } };
+    await expect(prepare(piped(envelope('a')), { asked })).rejects.toThrow(UsageError);
+    await expect(prepare(piped(JSON.stringify(ROW)), { asked, endpoint: '/v1/verify' })).rejects.toThrow('--set');
+  });
+});

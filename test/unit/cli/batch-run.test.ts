@@ -1,0 +1,184 @@
+/** A batch in this process: what it writes, and how it goes on after an interruption. */
+import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readFinished } from '../../../cli/batch/finished-lines.ts';
+import { LineFile } from '../../../cli/batch/line-file.ts';
+import { localAnswers } from '../../../cli/batch/local-answers.ts';
+import { type BatchFile, prepareBatch } from '../../../cli/batch/prepare.ts';
+import { localBatchId, runLocally } from '../../../cli/batch/run-locally.ts';
+import { BatchTally } from '../../../cli/batch/tally.ts';
+import { RunError } from '../../../cli/command.ts';
+import { problemSchema } from '../../../src/schema/problem.ts';
+import { envelope, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
+
+const GOOD = { ...ROW, recipe: 'refiner-gpt54-instance-rubric' };
+let directory: string;
+let output: string;
+let errors: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-unit-'));
+  [output, errors] = [join(directory, 'out.jsonl'), join(directory, 'err.jsonl')];
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+async function fileOf(lines: readonly string[]): Promise<BatchFile> {
+  const input = piped(`${lines.join('\n')}\n`);
+  const prepared = await prepareBatch({ input, endpoint: null, asked: NOT_ASKED, directory });
+  if (!prepared.ok) throw new Error('the test input is wrong');
+  return prepared.file;
+}
+
+/** Runs as `citeward batch run --resume` does; `stopAfter` lines it breaks off. */
+async function run(file: BatchFile, stopAfter = Number.POSITIVE_INFINITY) {
+  const tally = new BatchTally();
+  const finished = new Set<string>();
+  for (const path of [output, errors]) {
+    await readFinished(path, localBatchId(file), (line) => {
+      finished.add(line.custom_id);
+      tally.add(line);
+    });
+  }
+  let done = 0;
+  const [out, err] = [new LineFile(output, 'a'), new LineFile(errors, 'a')];
+  const onLine = (): void => {
+    done++;
+    if (done === stopAfter) throw new Error('stopped');
+  };
+  try {
+    await runLocally({ file, answers: localAnswers(), output: out, errors: err, finished, tally, onLine });
+  } catch (error) {
+    if (!(error instanceof Error && error.message === 'stopped')) throw error;
+  } finally {
+    await out.close();
+    await err.close();
+  }
+  return { tally, done };
+}
+
+type Line = {
+  readonly id: string;
+  readonly custom_id: string;
+  readonly response: { readonly status_code: number; readonly body: Record<string, unknown> } | null;
+  readonly error: { readonly code: string } | null;
+};
+
+async function linesOf(path: string): Promise<Line[]> {
+  const text = await readFile(path, 'utf8');
+  expect(text.endsWith('\n')).toBe(true);
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line): Line => JSON.parse(line));
+}
+
+describe('results', () => {
+  test('a reply in the output, a problem in the errors, ids by line', async () => {
+    const file = await fileOf([
+      envelope('good', GOOD),
+      '',
+      envelope('recipe', { ...GOOD, recipe: 'x' }),
+      envelope('field', { ...GOOD, typo: 1 }),
+      envelope('judge', { ...GOOD, judge: 'gpt' }),
+      envelope('stored', { ...GOOD, question: 'Another?', judgments: 'only' }),
+      envelope('skipped', { ...GOOD, judgments: 'skip' }),
+    ]);
+    const { tally } = await run(file);
+    const batch = localBatchId(file).replace('batch_', '');
+    const good = await linesOf(output);
+    expect(good.map(({ id, custom_id }) => [id, custom_id])).toEqual([
+      [`batch_req_${batch}_1`, 'good'],
+      [`batch_req_${batch}_7`, 'skipped'],
+    ]);
+    expect(good[0]?.response?.body).toMatchObject({ reward: expect.any(Number), status: 'scored' });
+    expect(good[1]?.response?.body).toMatchObject({ reward: null, reason: 'judgment_skipped' });
+    const bad = await linesOf(errors);
+    expect(bad.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error?.code])).toEqual([
+      ['recipe', 422, 'input_invalid'],
+      ['field', 422, 'input_invalid'],
+      ['judge', 422, 'judge_unknown'],
+      ['stored', 409, 'judgment_missing'],
+    ]);
+    for (const { id, response } of bad) expect(problemSchema.parse(response?.body).request_id).toBe(id);
+    expect([tally.done, tally.failed]).toEqual([2, 4]);
+  });
+
+  test('a judgment that cannot be had here is a failure, or null where the request says so', async () => {
+    const base = {
+      question: 'q',
+      response: 'r \\boxed{x+1}',
+      reference: '1+x',
+      recipe: { base: 'grpo-tcr', math_equivalence: 'symbolic' },
+    };
+    const asked = { ...base, num_turns: 1, response_tokens: 10 };
+    await run(await fileOf([envelope('a', asked), envelope('b', { ...asked, on_judge_failure: 'null' })]));
+    const [failed] = await linesOf(errors);
+    expect(failed).toMatchObject({ custom_id: 'a', error: { code: 'sandbox_unconfigured' } });
+    expect(failed?.response?.body).not.toHaveProperty('reward');
+    const [unscored] = await linesOf(output);
+    expect(unscored).toMatchObject({ custom_id: 'b', response: { body: { reward: null } } });
+  });
+
+  test('groups have advantages, verifications claims', async () => {
+    const { response, ...shared } = GOOD;
+    await run(await fileOf([envelope('g', { ...shared, responses: [response, 'no'] }, '/v1/groups')]));
+    const [group] = await linesOf(output);
+    expect(group?.response?.body).toMatchObject({ rewards: [expect.any(Number), expect.any(Number)] });
+    await rm(output);
+    await run(await fileOf([envelope('v', { response: ROW.response, sources: ROW.sources }, '/v1/verify')]));
+    const [verified] = await linesOf(output);
+    expect(verified?.response?.body).toHaveProperty('claims.0.evidence');
+  });
+
+  test('where no line fails there is no file of errors', async () => {
+    await run(await fileOf([envelope('a', GOOD)]));
+    await expect(readFile(errors)).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('going on', () => {
+  const lines = Array.from({ length: 9 }, (_, position) =>
+    envelope(`r${position}`, position % 3 === 2 ? { ...GOOD, recipe: 'x' } : { ...GOOD, question: `q${position}` }),
+  );
+  const custom_ids = (all: readonly Line[]) => all.map(({ custom_id }) => custom_id);
+
+  test.each([1, 4, 8])('after %i lines and a line that was cut off: every line once, in order', async (stopAfter) => {
+    const file = await fileOf(lines);
+    await run(file, stopAfter);
+    await appendFile(output, '{"id":"batch_req_lo');
+    const { tally, done } = await run(file);
+    expect(done).toBe(9 - stopAfter);
+    expect(custom_ids(await linesOf(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
+    expect(custom_ids(await linesOf(errors))).toEqual(['r2', 'r5', 'r8']);
+    expect([tally.done, tally.failed]).toEqual([6, 3]);
+    expect((await run(file)).done).toBe(0);
+  });
+
+  test('a result that was lost from one file only is made again in its place', async () => {
+    const file = await fileOf(lines);
+    await run(file, 6);
+    const text = await readFile(output, 'utf8');
+    await truncate(output, text.length - 1);
+    await run(file);
+    expect(custom_ids(await linesOf(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
+    expect(custom_ids(await linesOf(errors))).toEqual(['r2', 'r5', 'r8']);
+  });
+
+  test('results of another input, and files of another kind, are refused and left as they are', async () => {
+    const file = await fileOf(lines);
+    await run(file, 2);
+    const before = await readFile(output, 'utf8');
+    const other = await fileOf(lines.map((line) => line.replace('q0', 'Q0')));
+    await expect(run(other)).rejects.toThrow('is of another input');
+    expect(await readFile(output, 'utf8')).toBe(before);
+    await writeFile(output, 'my notes\ncut');
+    await expect(run(file)).rejects.toThrow(RunError);
+    expect(await readFile(output, 'utf8')).toBe('my notes\ncut');
+  });
+});
+
+test('a file that cannot be written says which', async () => {
+  const nowhere = new LineFile(join(directory, 'no', 'where'), 'w');
+  await expect(nowhere.write(Uint8Array.of(1))).rejects.toThrow(/cannot write .*where: ENOENT/);
+});

@@ -1,0 +1,77 @@
+/** The outcome judgment: what is shown, what is read, and what the lexical judge makes of it. */
+import { describe, expect, it } from 'vitest';
+import { judgeLexically } from '../../../src/evidence/judge.ts';
+import { fitOutcome } from '../../../src/judgments/budget.ts';
+import { judgePrompt, PROMPT_TEXTS } from '../../../src/judgments/prompt.ts';
+import { readReply } from '../../../src/judgments/reply.ts';
+import { INJECTIONS } from './injections.ts';
+import { OUTCOME } from './requests.ts';
+
+describe('its prompt', () => {
+  it('shares all but the answer within a group, and asks for the reason first', () => {
+    const [system, user] = judgePrompt(OUTCOME).messages;
+    expect(system.content).toBe(PROMPT_TEXTS.outcomeSystem);
+    const other = judgePrompt({ ...OUTCOME, answer: 'In Italy.' }).messages[1];
+    const shared = user.content.slice(0, user.content.indexOf(OUTCOME.answer));
+    expect(other.content.startsWith(shared)).toBe(true);
+    expect(shared).toMatch(/<answer-[0-9a-f]{12}>\n$/);
+    for (const text of [OUTCOME.question, OUTCOME.reference]) expect(shared).toContain(text);
+    expect(Object.keys(Object(judgePrompt(OUTCOME).schema.schema['properties']))).toEqual(['reason', 'correct']);
+  });
+
+  it.each(INJECTIONS)('$name stays where it stands', ({ text }) => {
+    const blocks = (content: string): string[] =>
+      content.match(/<\/?(?:question|reference|answer)-[0-9a-f]{12}[^>]*>/g) ?? [];
+    for (const place of ['question', 'reference', 'answer'] as const) {
+      const { content } = judgePrompt({ ...OUTCOME, [place]: text('0123456789ab') }).messages[1];
+      expect(blocks(content).map((tag) => tag.replace(/-[0-9a-f]{12}/, ''))).toEqual([
+        '<question>',
+        '</question>',
+        '<reference>',
+        '</reference>',
+        '<answer>',
+        '</answer>',
+      ]);
+    }
+  });
+
+  it('fits whole or not at all', () => {
+    expect(fitOutcome(OUTCOME, 8_000)).toEqual({ ok: true, request: OUTCOME, cuts: [] });
+    const long = { ...OUTCOME, answer: 'x'.repeat(100_000) };
+    expect(fitOutcome(long, 8_000)).toMatchObject({ ok: false, failure: { reason: 'judge_prompt_too_long' } });
+  });
+});
+
+describe('its reply', () => {
+  it('is read strictly', () => {
+    const verdict = (reply: unknown) => {
+      const read = readReply(OUTCOME, typeof reply === 'string' ? reply : JSON.stringify(reply));
+      return read.ok ? read.verdicts : read.problem;
+    };
+    expect(verdict({ reason: 'Same.', correct: true })).toEqual({ kind: 'outcome', correct: true });
+    expect(verdict({ reason: 'Not.', correct: false })).toEqual({ kind: 'outcome', correct: false });
+    for (const wrong of [
+      { reason: 'x' },
+      { correct: true },
+      { reason: 'x', correct: 'yes' },
+      { reason: 'x', correct: 1 },
+    ]) {
+      expect(verdict(wrong)).toBe('wrong_shape');
+    }
+    expect(verdict('{"reason": "x", "correct": true, "correct": false}')).toBe('not_json');
+    expect(verdict('correct: yes')).toBe('not_json');
+  });
+});
+
+describe('the lexical judge', () => {
+  it.each([
+    ['288 km', 'The river is 288 km long.', true],
+    ['288 km', 'The river is 295 km long.', false],
+    ['the Aare', 'It is the Aare.', true],
+    ['Bernese Alps', 'In the Valais.', false],
+    ['42', '42', true],
+    ['42', 'about 420', false],
+  ])('%s against "%s": %s', (reference, answer, correct) => {
+    expect(judgeLexically({ ...OUTCOME, reference, answer })).toEqual({ kind: 'outcome', correct });
+  });
+});

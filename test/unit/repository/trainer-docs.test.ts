@@ -1,0 +1,31 @@
+/** The requests that the pages of the trainers show give the answers that they show. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { judgeLexically } from '../../../src/evidence/judge.ts';
+import { requestedRollout, scoreRequestSchema } from '../../../src/schema/score.ts';
+import { scoreAlone } from '../rewards/scoring-line.ts';
+
+const directory = resolve(import.meta.dirname, '../../../docs/trainers');
+
+/** The JSON blocks of a page, in order. */
+function blocksOf(page: string): unknown[] {
+  const text = readFileSync(resolve(directory, page), 'utf8');
+  return [...text.matchAll(/```json\n(?<json>.*?)\n```/gsu)].map(({ groups }) => JSON.parse(groups?.['json'] ?? ''));
+}
+
+/** Pages whose first block is a request of `POST /v1/score` and whose second is its answer. */
+const SCORED = readdirSync(directory).filter((page) => scoreRequestSchema.safeParse(blocksOf(page)[0]).success);
+
+describe('the pages of the trainers', () => {
+  it('include those of the Python client', () => {
+    expect(SCORED).toEqual(expect.arrayContaining(['open-instruct.md', 'trl.md', 'verl.md']));
+  });
+
+  it.each(SCORED)('%s shows a real answer', async (page) => {
+    const [request, answer] = blocksOf(page);
+    const parsed = scoreRequestSchema.parse(request);
+    const { reply } = await scoreAlone(requestedRollout(parsed), parsed.recipe, { judge: judgeLexically });
+    expect(reply).toMatchObject(Object(answer));
+  });
+});
