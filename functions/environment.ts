@@ -18,6 +18,8 @@ export type Environment = Env & {
   readonly ISSUER_KEY?: string;
   readonly ISSUER_KEYS_PREVIOUS?: string;
   readonly TRUSTED_ISSUERS?: string;
+  /** "true" = webhooks may be registered at http://127.0.0.1. For tests and receivers under development. */
+  readonly WEBHOOK_ALLOW_LOOPBACK?: string;
 };
 
 export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
@@ -25,6 +27,8 @@ export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; reado
 export type Settings = {
   readonly allowAnonymous: boolean;
   readonly allowLexicalJudge: boolean;
+  readonly allowExtractiveRefiner: boolean;
+  readonly allowWebhookLoopback: boolean;
   /** Empty = no key is configured. */
   readonly keys: readonly ApiKey[];
   readonly backends: BackendsConfig;
@@ -41,11 +45,25 @@ export function readSettings(environment: Environment): SettingsResult {
   if (allowAnonymous === null) return badSwitch('ALLOW_ANONYMOUS');
   const allowLexicalJudge = readSwitch(environment.ALLOW_LEXICAL_JUDGE);
   if (allowLexicalJudge === null) return badSwitch('ALLOW_LEXICAL_JUDGE');
+  const allowExtractiveRefiner = readSwitch(environment.ALLOW_EXTRACTIVE_REFINER);
+  if (allowExtractiveRefiner === null) return badSwitch('ALLOW_EXTRACTIVE_REFINER');
+  const allowWebhookLoopback = readSwitch(environment.WEBHOOK_ALLOW_LOOPBACK);
+  if (allowWebhookLoopback === null) return badSwitch('WEBHOOK_ALLOW_LOOPBACK');
   const keys = readApiKeys(environment.API_KEYS);
   if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
   const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
   if (!backends.ok) return { ok: false, setting: 'BACKENDS', problems: backends.problems };
-  return { ok: true, settings: { allowAnonymous, allowLexicalJudge, keys: keys.keys, backends: backends.config } };
+  return {
+    ok: true,
+    settings: {
+      allowAnonymous,
+      allowLexicalJudge,
+      allowExtractiveRefiner,
+      allowWebhookLoopback,
+      keys: keys.keys,
+      backends: backends.config,
+    },
+  };
 }
 
 /** What else BACKENDS may name. */
@@ -120,4 +138,9 @@ export function createSettingsReader(
 
 function textOrKind(value: unknown): string {
   return typeof value === 'string' ? `text ${value}` : typeof value;
+}
+
+/** For the operator's log. */
+export function reportProblem({ setting, problems }: Extract<SettingsResult, { ok: false }>): void {
+  console.error(JSON.stringify({ event: 'config_invalid', setting, problems }));
 }

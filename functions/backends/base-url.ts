@@ -1,12 +1,12 @@
-/** What a backend's base URL must be: the prompts and our keys travel over it. */
+/** What a backend's base URL must be: prompts, programs and our keys travel over it. */
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * What is wrong with a base URL, or `null`. It is what OpenAI's clients call so: everything before `/chat/completions`.
+ * What is wrong with the URL of a server, or `null`.
  * @param tunnelled it is reached through a Workers VPC service, which encrypts and decides where it goes.
  */
-export function baseUrlProblem(text: string, tunnelled: boolean): string | null {
+export function serverUrlProblem(text: string, tunnelled: boolean): string | null {
   if (!URL.canParse(text)) return 'expected an absolute URL';
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'expected an https URL';
@@ -15,7 +15,15 @@ export function baseUrlProblem(text: string, tunnelled: boolean): string | null 
   }
   if (url.username !== '' || url.password !== '') return 'expected no credentials in it: use api_key';
   if (url.search !== '' || url.hash !== '') return 'expected no query and no fragment';
-  if (url.pathname === '/') return 'expected a path, as in https://host/v1';
-  if (/\/(chat\/completions|models)\/?$/.test(url.pathname)) return 'expected what stands before /chat/completions';
+  return null;
+}
+
+/** The same for a chat server: what OpenAI's clients call the base URL, everything before `/chat/completions`. */
+export function chatUrlProblem(text: string, tunnelled: boolean): string | null {
+  const problem = serverUrlProblem(text, tunnelled);
+  if (problem !== null) return problem;
+  const { pathname } = new URL(text);
+  if (pathname === '/') return 'expected a path, as in https://host/v1';
+  if (/\/(chat\/completions|models)\/?$/.test(pathname)) return 'expected what stands before /chat/completions';
   return null;
 }

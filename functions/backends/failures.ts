@@ -1,47 +1,34 @@
 /**
- * The failures that a model backend can have, and which of them a retry could mend: decided once, by reason, so that the
- * same failure is retryable or not whichever backend had it. A detail is a constant of ours and numbers: nothing of what
- * a backend said, since an error body likes to quote the prompt.
+ * The failures that a model backend can have, as a judge and as a generator name them. Kinds and whether a retry could
+ * mend them are decided once, in faults.ts. A detail is a constant of ours and numbers: nothing of what a backend said.
  */
-import type { JudgeFailure, JudgeFailureReason } from '../../src/judgments/types.ts';
+import type { GenerationEnd, GenerationFailure } from '../../src/generation/backend.ts';
+import type { JudgeFailure } from '../../src/judgments/types.ts';
+import { type BackendFault, type BackendFaultKind, isRetryable } from './faults.ts';
 
-export type BackendFailureReason = Extract<
-  JudgeFailureReason,
-  | 'judge_timeout'
-  | 'judge_unreachable'
-  | 'judge_interrupted'
-  | 'judge_rate_limited'
-  | 'judge_overloaded'
-  | 'judge_error'
-  | 'judge_unauthorized'
-  | 'judge_request_refused'
-  | 'judge_not_an_api'
-  | 'judge_prompt_too_long'
-  | 'judge_reply_cut'
-  | 'judge_refusal'
-  | 'judge_reply_invalid'
-  | 'judge_model_mismatch'
->;
+/** What befalls a judge: a reply of any length is read to its end or cut. */
+export type JudgeFaultKind = Exclude<BackendFaultKind, 'reply_too_large'>;
 
-/**
- * A cut reply and a refusal come back the same from the same prompt under temperature 0, so asking again would only pay
- * again; credentials, model and address are the operator's to mend.
- */
-const RETRYABLE: Readonly<Record<BackendFailureReason, boolean>> = {
-  judge_timeout: true,
-  judge_unreachable: true,
-  judge_interrupted: true,
-  judge_rate_limited: true,
-  judge_overloaded: true,
-  judge_error: true,
-  judge_reply_invalid: true,
-  judge_unauthorized: false,
-  judge_request_refused: false,
-  judge_not_an_api: false,
-  judge_prompt_too_long: false,
-  judge_reply_cut: false,
-  judge_refusal: false,
-  judge_model_mismatch: false,
+/** What befalls a generator: it has no schema to miss, and a sample that was cut at its length is a sample. */
+export type GeneratorFaultKind = Exclude<BackendFaultKind, 'reply_cut' | 'reply_invalid'>;
+
+export type BackendFailureReason = `judge_${JudgeFaultKind}`;
+
+const KINDS: Readonly<Record<BackendFailureReason, JudgeFaultKind>> = {
+  judge_timeout: 'timeout',
+  judge_unreachable: 'unreachable',
+  judge_interrupted: 'interrupted',
+  judge_rate_limited: 'rate_limited',
+  judge_overloaded: 'overloaded',
+  judge_error: 'error',
+  judge_reply_invalid: 'reply_invalid',
+  judge_unauthorized: 'unauthorized',
+  judge_request_refused: 'request_refused',
+  judge_not_an_api: 'not_an_api',
+  judge_prompt_too_long: 'prompt_too_long',
+  judge_reply_cut: 'reply_cut',
+  judge_refusal: 'refusal',
+  judge_model_mismatch: 'model_mismatch',
 };
 
 /** @param retry_after_s where the backend said when to come back. */
@@ -50,11 +37,28 @@ export function backendFailure(
   detail: string,
   retry_after_s: number | null = null,
 ): JudgeFailure {
-  const failure = { reason, detail, retryable: RETRYABLE[reason] };
+  const failure = { reason, detail, retryable: isRetryable(KINDS[reason]) };
+  return retry_after_s === null ? failure : { ...failure, retry_after_s };
+}
+
+/** A fault as a judge names it. */
+export function judgeFailureOf({ kind, detail, retry_after_s }: BackendFault<JudgeFaultKind>): JudgeFailure {
+  return backendFailure(`judge_${kind}`, detail, retry_after_s);
+}
+
+/** A fault as a generator names it. */
+export function generationFailureOf(fault: BackendFault<GeneratorFaultKind>): GenerationFailure {
+  const { kind, detail, retry_after_s } = fault;
+  const failure = { reason: `generator_${kind}`, detail, retryable: isRetryable(kind) } as const;
   return retry_after_s === null ? failure : { ...failure, retry_after_s };
 }
 
 /** An outcome or reply that is nothing but a failure. */
 export function failed(failure: JudgeFailure): { readonly ok: false; readonly failure: JudgeFailure } {
   return { ok: false, failure };
+}
+
+/** The end of a generation that broke off. */
+export function brokenGeneration(fault: BackendFault<GeneratorFaultKind>): GenerationEnd {
+  return { ok: false, failure: generationFailureOf(fault) };
 }

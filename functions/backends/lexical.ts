@@ -2,22 +2,13 @@
  * The built-in lexical judge as a backend. It runs in the caller's isolate, costs nothing and is always reachable; it
  * compares words, not meaning, so it is used where a request names it or ALLOW_LEXICAL_JUDGE says so.
  */
-import { judgeLexically, LEXICAL_IDENTITY } from '../../src/evidence/judge.ts';
+import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
 import type { Backend } from './backend.ts';
-
-export const LEXICAL_JUDGE = 'lexical';
 
 export const lexicalBackend: Backend = {
   runs_in: 'caller',
   slots: Number.POSITIVE_INFINITY,
-  judge: {
-    name: LEXICAL_JUDGE,
-    identity: LEXICAL_IDENTITY,
-    context_tokens: null,
-    async judge(request) {
-      return { ok: true, verdicts: judgeLexically(request), usage: null };
-    },
-  },
+  judge: LEXICAL_JUDGE,
   async health() {
     return { reachable: true, model_present: true, last_error: null, routes: [] };
   },

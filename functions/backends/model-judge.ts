@@ -1,17 +1,14 @@
 /** Judges made of configured model backends: routes, router, the judging protocol, and health over all of it. */
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import type { Backend, BackendHealth, RouteHealth } from './backend.ts';
-import { isAiBinding, isService } from './bindings.ts';
+import { isAiBinding } from './bindings.ts';
 import type { BackendConfig, JudgeConfig } from './config.ts';
 import { createRoute, type Probe, type Route } from './route.ts';
 import { createRouter, type RouterClock } from './router.ts';
 import { createVllmBackend } from './vllm/backend.ts';
 import { probeServer } from './vllm/probe.ts';
-import { publicTransport, type Transport, vpcTransport } from './vllm/transport.ts';
+import { type BindingOf, transportOf } from './vllm/transport.ts';
 import { createWorkersAiBackend } from './workers-ai/backend.ts';
-
-/** Looks a binding up by its name. */
-export type BindingOf = (name: string) => unknown;
 
 const CLOCK: RouterClock = {
   now: () => performance.now(),
@@ -49,13 +46,6 @@ function routeOf(config: BackendConfig, bindingOf: BindingOf): Route {
 
 /** Only a paid call would say more. */
 const BOUND: Probe = { reachable: true, model_present: null, failure: null };
-
-function transportOf(vpcBinding: string | null, bindingOf: BindingOf): Transport {
-  if (vpcBinding === null) return publicTransport;
-  const service = bindingOf(vpcBinding);
-  if (!isService(service)) throw new Error('modelJudge: the settings were read without the VPC binding they name');
-  return vpcTransport(service);
-}
 
 /** A judge is reachable if one of its routes is; what is wrong is told of each. */
 async function healthOf(routes: readonly Route[]): Promise<BackendHealth> {

@@ -158,6 +158,14 @@ function endsRouting(reason: JudgeFailureReason): boolean {
     case 'judgment_skipped':
     case 'judgment_store_failed':
     case 'judgment_record_invalid':
+    case 'sandbox_unconfigured':
+    case 'sandbox_unreachable':
+    case 'sandbox_timeout':
+    case 'sandbox_overloaded':
+    case 'sandbox_unauthorized':
+    case 'sandbox_error':
+    case 'sandbox_reply_invalid':
+    case 'equivalence_undecided':
       return true;
   }
 }

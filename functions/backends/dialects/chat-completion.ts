@@ -3,37 +3,13 @@
  * llama.cpp, Ollama and Workers AI. Reasoning (`reasoning`, `reasoning_content`) is dropped, null content is empty, usage
  * may be missing; the model must be the one asked for, and only `finish_reason: "stop"` is a whole reply.
  */
-import * as z from 'zod';
 import type { CompletionOutcome } from '../../../src/judgments/backend.ts';
 import type { JudgeFailure, TokenUsage } from '../../../src/judgments/types.ts';
-import { backendFailure, failed } from '../failures.ts';
-import { errorOf } from './error-body.ts';
-import { failureOfStatus } from './status.ts';
+import { backendFailure, failed, judgeFailureOf } from '../failures.ts';
+import { type ChunkResult, type CompletionChunk, readChunk } from './chunk.ts';
 
 /** Longest text of a reply, in UTF-16 code units: many times what any schema of ours asks for. */
 const MAX_REPLY_CHARS = 4 * 1024 * 1024;
-
-/** `delta` in a stream, `message` in a whole reply. */
-const partSchema = z.object({ content: z.string().nullish(), refusal: z.string().nullish() });
-
-const chunkSchema = z.object({
-  model: z.string().nullish(),
-  choices: z.array(
-    z.object({
-      index: z.number().nullish(),
-      delta: partSchema.nullish(),
-      message: partSchema.nullish(),
-      finish_reason: z.string().nullish(),
-    }),
-  ),
-  // A server's odd way of counting is no reason to lose a reply.
-  usage: z
-    .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
-    .nullish()
-    .catch(null),
-});
-
-type Chunk = z.infer<typeof chunkSchema>;
 
 export type ExpectedModel = {
   /** Model name that every chunk must carry. */
@@ -64,14 +40,15 @@ export class ChatCompletionReader {
 
   /** Takes one parsed chunk or whole reply; the failure that it is or causes, or `null`. */
   accept(value: unknown): JudgeFailure | null {
-    const error = errorOf(value);
-    if (error !== null) return failureOfError(error);
-    const chunk = chunkSchema.safeParse(value);
-    if (!chunk.success) return backendFailure('judge_not_an_api', 'the backend sent JSON that is no chat completion');
-    return this.#take(chunk.data);
+    return this.take(readChunk(value));
   }
 
-  #take({ model, choices, usage }: Chunk): JudgeFailure | null {
+  /** The same of one that was read already. */
+  take(read: ChunkResult): JudgeFailure | null {
+    return read.ok ? this.#take(read.chunk) : judgeFailureOf(read.fault);
+  }
+
+  #take({ model, choices, usage }: CompletionChunk): JudgeFailure | null {
     if (model !== undefined && model !== null) {
       if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
       this.#modelSeen = true;
@@ -106,12 +83,6 @@ export class ChatCompletionReader {
 
 function otherModel(detail: string): JudgeFailure {
   return backendFailure('judge_model_mismatch', detail);
-}
-
-function failureOfError(error: NonNullable<ReturnType<typeof errorOf>>): JudgeFailure {
-  if (error.status !== null) return failureOfStatus(error.status, error, null);
-  if (error.too_long) return failureOfStatus(400, error, null);
-  return backendFailure('judge_error', 'the backend reported an error instead of a reply');
 }
 
 /** `null` for a whole reply. Reasons come from many servers, so the last case is for those nobody has heard of. */

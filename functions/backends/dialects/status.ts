@@ -1,22 +1,17 @@
-/** From an HTTP status to a typed failure: the one table, for answers and for errors inside a stream. */
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
-import { type BackendFailureReason, backendFailure } from '../failures.ts';
+/** From an HTTP status to a typed fault: the one table, for answers and for errors inside a stream. */
+import { backendFault, type SharedFault } from '../faults.ts';
 import type { BackendError } from './error-body.ts';
 
 /**
  * @param error what the body says, if anything.
  * @param retry_after_s when the server wants to be asked again, if it says so.
  */
-export function failureOfStatus(
-  status: number,
-  error: BackendError | null,
-  retry_after_s: number | null,
-): JudgeFailure {
+export function faultOfStatus(status: number, error: BackendError | null, retry_after_s: number | null): SharedFault {
   if (error?.too_long === true && (status === 400 || status === 422)) {
-    return backendFailure('judge_prompt_too_long', "prompt and reply do not fit into the model's context");
+    return backendFault('prompt_too_long', "prompt and reply do not fit into the model's context");
   }
-  const reason = reasonOfStatus(status);
-  return backendFailure(reason, `the backend answered with HTTP ${status}${MEANING[status] ?? ''}`, retry_after_s);
+  const kind = kindOfStatus(status);
+  return backendFault(kind, `the backend answered with HTTP ${status}${MEANING[status] ?? ''}`, retry_after_s);
 }
 
 /** What an operator would look for first. */
@@ -26,27 +21,27 @@ const MEANING: Readonly<Record<number, string>> = {
   404: ': it does not know the model, or nothing is served under this address',
 };
 
-function reasonOfStatus(status: number): BackendFailureReason {
+function kindOfStatus(status: number): SharedFault['kind'] {
   switch (status) {
     case 401:
     case 403:
     case 407:
-      return 'judge_unauthorized';
+      return 'unauthorized';
     case 408:
     // Gateways that waited for the server in vain; 524 is Cloudflare's.
     case 504:
     case 524:
-      return 'judge_timeout';
+      return 'timeout';
     case 413:
-      return 'judge_prompt_too_long';
+      return 'prompt_too_long';
     case 425:
     case 503:
     case 529:
-      return 'judge_overloaded';
+      return 'overloaded';
     case 429:
-      return 'judge_rate_limited';
+      return 'rate_limited';
     case 501:
-      return 'judge_request_refused';
+      return 'request_refused';
     case 502:
     // Cloudflare's edge or tunnel could not reach the origin.
     case 520:
@@ -56,11 +51,18 @@ function reasonOfStatus(status: number): BackendFailureReason {
     case 525:
     case 526:
     case 530:
-      return 'judge_unreachable';
+      return 'unreachable';
     default:
-      if (status >= 500) return 'judge_error';
-      if (status >= 400) return 'judge_request_refused';
+      if (status >= 500) return 'error';
+      if (status >= 400) return 'request_refused';
       // A redirect is not followed: it would carry our key elsewhere, and mostly it leads to a login page.
-      return 'judge_not_an_api';
+      return 'not_an_api';
   }
+}
+
+/** The fault that an error inside a reply is. */
+export function faultOfError(error: BackendError): SharedFault {
+  if (error.status !== null) return faultOfStatus(error.status, error, null);
+  if (error.too_long) return faultOfStatus(400, error, null);
+  return backendFault('error', 'the backend reported an error instead of a reply');
 }

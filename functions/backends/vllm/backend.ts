@@ -8,13 +8,14 @@ import type { JudgeFailure } from '../../../src/judgments/types.ts';
 import { pinnedModel, type VllmConfig } from '../config.ts';
 import { withDeadline } from '../deadline.ts';
 import { ChatCompletionReader } from '../dialects/chat-completion.ts';
+import { brokeOff, readChunkText } from '../dialects/chunk.ts';
 import { errorInText } from '../dialects/error-body.ts';
-import { failureOfStatus } from '../dialects/status.ts';
-import { backendFailure, failed } from '../failures.ts';
+import { faultOfStatus } from '../dialects/status.ts';
+import { backendFailure, failed, judgeFailureOf } from '../failures.ts';
 import { BrokenBodyError, readEvents, readText } from './bounded-body.ts';
 import { completionBody, completionsUrl, credentials } from './request.ts';
 import { retryAfterSeconds } from './retry-after.ts';
-import type { Transport } from './transport.ts';
+import { mediaType, type Transport } from './transport.ts';
 
 /** A stream spends about 250 bytes of framing on each token; this is room for some 100,000 tokens. */
 const MAX_STREAM_BYTES = 32 * 1024 * 1024;
@@ -65,7 +66,7 @@ async function exchange(
   } catch (error) {
     if (!(error instanceof BrokenBodyError)) throw error;
     if (reader.finished) return reader.outcome();
-    return failed(signal.aborted ? timedOut() : brokeOff());
+    return failed(signal.aborted ? timedOut() : judgeFailureOf(brokeOff()));
   }
 }
 
@@ -77,7 +78,8 @@ async function readResponse(
   if (response.status !== 200) {
     const text = await readText(response.body, MAX_ERROR_BYTES);
     const retryAfter = retryAfterSeconds(response.headers, now_ms());
-    return failed(failureOfStatus(response.status, text === null ? null : errorInText(text), retryAfter));
+    const fault = faultOfStatus(response.status, text === null ? null : errorInText(text), retryAfter);
+    return failed(judgeFailureOf(fault));
   }
   switch (mediaType(response.headers)) {
     case 'text/event-stream':
@@ -89,17 +91,13 @@ async function readResponse(
   }
 }
 
-function mediaType(headers: Headers): string {
-  return (headers.get('content-type') ?? '').split(';', 1).join('').trim().toLowerCase();
-}
-
 async function readStream(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
-  if (response.body === null) return failed(brokeOff());
+  if (response.body === null) return failed(judgeFailureOf(brokeOff()));
   let failure: JudgeFailure | null = null;
   const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
     // It says that the stream is over, not that the reply is whole: that is what `finish_reason` is for.
     if (data === '[DONE]') return 'stop';
-    failure = acceptText(reader, data);
+    failure = reader.take(readChunkText(data));
     return failure === null ? 'more' : 'stop';
   });
   if (failure !== null) return failed(failure);
@@ -111,27 +109,12 @@ async function readStream(response: Response, reader: ChatCompletionReader): Pro
 async function readWhole(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
   const text = await readText(response.body, MAX_STREAM_BYTES);
   if (text === null) return failed(tooLarge());
-  const failure = acceptText(reader, text);
+  const failure = reader.take(readChunkText(text));
   return failure === null ? reader.outcome() : failed(failure);
-}
-
-function acceptText(reader: ChatCompletionReader, text: string): JudgeFailure | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return brokeOff();
-    throw error;
-  }
-  return reader.accept(value);
 }
 
 function timedOut(): JudgeFailure {
   return backendFailure('judge_timeout', 'the backend had not finished its reply at the deadline');
-}
-
-function brokeOff(): JudgeFailure {
-  return backendFailure('judge_interrupted', 'the reply broke off');
 }
 
 function tooLarge(): JudgeFailure {

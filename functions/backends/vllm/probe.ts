@@ -1,10 +1,10 @@
 /** Asking a server how it is: `GET /v1/models` with our credentials. Costs no GPU time. */
 import * as z from 'zod';
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
-import type { VllmConfig } from '../config.ts';
+import type { ServerConfig } from '../config.ts';
 import { withDeadline } from '../deadline.ts';
-import { failureOfStatus } from '../dialects/status.ts';
-import { backendFailure } from '../failures.ts';
+import { faultOfStatus } from '../dialects/status.ts';
+import { judgeFailureOf } from '../failures.ts';
+import { backendFault, type SharedFault } from '../faults.ts';
 import type { Probe } from '../route.ts';
 import { readText } from './bounded-body.ts';
 import { credentials, modelsUrl } from './request.ts';
@@ -15,14 +15,25 @@ const MAX_MODEL_LIST_BYTES = 1024 * 1024;
 
 const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
+export type ProbedServer = ServerConfig & { readonly model: string };
+
+/** What asking came to, whoever asks. */
+export type ServerState = Omit<Probe, 'failure'> & { readonly fault: SharedFault | null };
+
+/** The same for a judge. */
+export async function probeServer(config: ProbedServer, transport: Transport): Promise<Probe> {
+  const { reachable, model_present, fault } = await askServer(config, transport);
+  return { reachable, model_present, failure: fault === null ? null : judgeFailureOf(fault) };
+}
+
 /** Whether the server answers as an API that lets us in, and whether it serves the configured model. Never rejects. */
-export async function probeServer(config: VllmConfig, transport: Transport): Promise<Probe> {
+export async function askServer(config: ProbedServer, transport: Transport): Promise<ServerState> {
   const result = await withDeadline(PROBE_DEADLINE_MS, (signal) => listModels(config, transport, signal));
-  if (result.expired) return unreachable(backendFailure('judge_timeout', 'the list of models did not come in time'));
+  if (result.expired) return unreachable(backendFault('timeout', 'the list of models did not come in time'));
   return result.value;
 }
 
-async function listModels(config: VllmConfig, transport: Transport, signal: AbortSignal): Promise<Probe> {
+async function listModels(config: ProbedServer, transport: Transport, signal: AbortSignal): Promise<ServerState> {
   let text: string | null;
   try {
     const response = await transport(modelsUrl(config), {
@@ -30,14 +41,14 @@ async function listModels(config: VllmConfig, transport: Transport, signal: Abor
       redirect: 'manual',
       signal,
     });
-    if (response.status !== 200) return unreachable(failureOfStatus(response.status, null, null));
+    if (response.status !== 200) return unreachable(faultOfStatus(response.status, null, null));
     text = await readText(response.body, MAX_MODEL_LIST_BYTES);
   } catch {
-    return unreachable(backendFailure('judge_unreachable', 'the backend cannot be reached'));
+    return unreachable(backendFault('unreachable', 'the backend cannot be reached'));
   }
   const listed = text === null ? null : modelsIn(text);
-  if (listed === null) return unreachable(backendFailure('judge_not_an_api', 'no list of models came back'));
-  return { reachable: true, model_present: listed.includes(config.model), failure: null };
+  if (listed === null) return unreachable(backendFault('not_an_api', 'no list of models came back'));
+  return { reachable: true, model_present: listed.includes(config.model), fault: null };
 }
 
 function modelsIn(text: string): readonly string[] | null {
@@ -52,6 +63,6 @@ function modelsIn(text: string): readonly string[] | null {
   return parsed.success ? parsed.data.data.map(({ id }) => id) : null;
 }
 
-function unreachable(failure: JudgeFailure): Probe {
-  return { reachable: false, model_present: null, failure };
+function unreachable(fault: SharedFault): ServerState {
+  return { reachable: false, model_present: null, fault };
 }

@@ -4,20 +4,20 @@
  * (including the repetition penalty that vLLM takes from a model's generation_config.json), length, thinking off.
  */
 import type { CompletionRequest } from '../../../src/judgments/backend.ts';
-import type { VllmConfig } from '../config.ts';
+import type { ServerConfig, VllmConfig } from '../config.ts';
 
 /** Where the server's route for chat completions is. */
-export function completionsUrl({ base_url }: VllmConfig): string {
+export function completionsUrl({ base_url }: Pick<ServerConfig, 'base_url'>): string {
   return `${base_url}/chat/completions`;
 }
 
 /** Where the server lists its models. */
-export function modelsUrl({ base_url }: VllmConfig): string {
+export function modelsUrl({ base_url }: Pick<ServerConfig, 'base_url'>): string {
   return `${base_url}/models`;
 }
 
 /** Credentials: the server's own key, and a Cloudflare Access service token for what stands in front of it. */
-export function credentials({ api_key, access }: VllmConfig): Record<string, string> {
+export function credentials({ api_key, access }: Pick<ServerConfig, 'api_key' | 'access'>): Record<string, string> {
   return {
     ...(api_key === null ? {} : { authorization: `Bearer ${api_key}` }),
     ...(access === null

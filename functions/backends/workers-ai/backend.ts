@@ -6,8 +6,8 @@ import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../..
 import type { AiBinding, AiRunOptions } from '../bindings.ts';
 import { pinnedModel, type WorkersAiConfig } from '../config.ts';
 import { withDeadline } from '../deadline.ts';
-import { backendFailure, failed } from '../failures.ts';
-import { failureOfThrown } from './error.ts';
+import { backendFailure, failed, judgeFailureOf } from '../failures.ts';
+import { faultOfThrownJson } from './error.ts';
 import { readRunReply } from './reply.ts';
 
 export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): ChatBackend {
@@ -33,7 +33,7 @@ async function run(
   try {
     reply = await ai.run(config.model, inputsOf(config, request), optionsOf(config, signal));
   } catch (error) {
-    return failed(failureOfThrown(error));
+    return failed(judgeFailureOf(faultOfThrownJson(error)));
   }
   return readRunReply(config, request.max_tokens, reply);
 }

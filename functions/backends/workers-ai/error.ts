@@ -1,29 +1,37 @@
 /**
- * From what `AI.run` throws to a typed failure. The binding puts Cloudflare's internal code before the message
+ * From what `AI.run` throws to a typed fault. The binding puts Cloudflare's internal code before the message
  * (`3040: ...`); the codes are those of Workers AI's page of errors. The message itself goes nowhere.
  */
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
-import { type BackendFailureReason, backendFailure } from '../failures.ts';
+import type { JudgeFaultKind } from '../failures.ts';
+import { type BackendFault, backendFault, type SharedFault } from '../faults.ts';
 
 /** A day's free allocation comes back at midnight UTC; asking every hour is soon enough. */
 const ALLOCATION_RETRY_AFTER_S = 3_600;
 
+/** The fault behind something thrown by a call in JSON mode. */
+export function faultOfThrownJson(thrown: unknown): BackendFault<JudgeFaultKind> {
+  if (messageOf(thrown).includes("JSON Mode couldn't be met")) {
+    return backendFault('reply_invalid', 'Workers AI could not make the model keep to the JSON schema');
+  }
+  return faultOfThrown(thrown);
+}
+
 /**
- * The failure behind something thrown by the binding.
- * @throws what is no failure of Workers AI but a mistake of ours: inputs that cannot be sent.
+ * The fault behind something thrown by the binding.
+ * @throws what is no fault of Workers AI but a mistake of ours: inputs that cannot be sent.
  */
-export function failureOfThrown(thrown: unknown): JudgeFailure {
+export function faultOfThrown(thrown: unknown): SharedFault {
   if (thrown instanceof Error && thrown.name === 'DataCloneError') throw thrown;
-  const message = thrown instanceof Error ? thrown.message : '';
-  if (message.includes("JSON Mode couldn't be met")) {
-    return backendFailure('judge_reply_invalid', 'Workers AI could not make the model keep to the JSON schema');
-  }
-  const code = codeIn(message);
-  if (code === null) return backendFailure('judge_unreachable', 'Workers AI cannot be reached');
+  const code = codeIn(messageOf(thrown));
+  if (code === null) return backendFault('unreachable', 'Workers AI cannot be reached');
   if (code === 3036) {
-    return backendFailure('judge_rate_limited', "the account's daily allocation is used up", ALLOCATION_RETRY_AFTER_S);
+    return backendFault('rate_limited', "the account's daily allocation is used up", ALLOCATION_RETRY_AFTER_S);
   }
-  return backendFailure(reasonOfCode(code), `Workers AI answered with its error ${code}`);
+  return backendFault(kindOfCode(code), `Workers AI answered with its error ${code}`);
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : '';
 }
 
 /** The internal code at the front of a message, also behind the name of an error class. */
@@ -32,20 +40,20 @@ function codeIn(message: string): number | null {
   return code === undefined ? null : Number(code);
 }
 
-function reasonOfCode(code: number): BackendFailureReason {
+function kindOfCode(code: number): SharedFault['kind'] {
   switch (code) {
     case 3007: // timeout
     case 3008: // aborted
-      return 'judge_timeout';
+      return 'timeout';
     case 3040: // out of capacity
-      return 'judge_overloaded';
+      return 'overloaded';
     case 3006: // request too large
-      return 'judge_prompt_too_long';
+      return 'prompt_too_long';
     case 3023: // account blocked
     case 3041: // account not allowed for a private model
     case 5016: // model terms not agreed to
     case 5018: // account not allowed for a private model
-      return 'judge_unauthorized';
+      return 'unauthorized';
     case 3003: // incomplete request
     case 3039: // finetune without its files
     case 3042: // invalid model id
@@ -53,8 +61,8 @@ function reasonOfCode(code: number): BackendFailureReason {
     case 5005: // no LoRA for this model
     case 5007: // no such model
     case 5019: // deprecated SDK
-      return 'judge_request_refused';
+      return 'request_refused';
     default:
-      return 'judge_error';
+      return 'error';
   }
 }

@@ -1,0 +1,97 @@
+/**
+ * The incremental verifier on a stream of tokens: its time against reading the same lines and passing the text on, how many
+ * chunks an invented id is told late, and what it holds in memory over 10 MB.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createIncrementalVerifier } from '../src/citations/incremental.ts';
+import { parseSources } from '../src/citations/sources.ts';
+import type { SourceSet } from '../src/citations/types.ts';
+import { timeTogether } from './measure.ts';
+import { typicalRollout } from './typical-rollout.ts';
+
+/** A token of a large vocabulary is about four characters of English. */
+const TOKEN_CHARS = 4;
+const STREAM_CHARS = 10_000_000;
+
+function chunksOf(text: string, chars: number): string[] {
+  return Array.from({ length: Math.ceil(text.length / chars) }, (_, n) => text.slice(n * chars, (n + 1) * chars));
+}
+
+function deltaOf(line: string): string {
+  const { delta }: { delta: string } = JSON.parse(line);
+  return delta;
+}
+
+function passOn(lines: readonly string[]): number {
+  let chars = 0;
+  for (const line of lines) chars += deltaOf(line).length;
+  return chars;
+}
+
+function verify(lines: readonly string[], sources: SourceSet, evidence: 'none' | 'lexical'): number {
+  const verifier = createIncrementalVerifier({ sources, evidence });
+  let events = 0;
+  for (const line of lines) events += verifier.push(deltaOf(line)).length;
+  return events;
+}
+
+/** Chunks between the one that ends an invented citation's opening tag and the one whose push tells it. */
+function delays(response: string, sources: SourceSet, chars: number): number[] {
+  const invented = response.replaceAll(/<snippet id="?[^">]*"?>/gu, '<snippet id="none-such">');
+  const verifier = createIncrementalVerifier({ sources });
+  const ends: number[] = [];
+  const told: number[] = [];
+  let text = '';
+  for (const [n, chunk] of chunksOf(invented, chars).entries()) {
+    text += chunk;
+    while (ends.length < (text.match(/<snippet id="none-such">/gu) ?? []).length) ends.push(n);
+    for (const event of verifier.push(chunk)) {
+      if (event.type === 'finding' && event.reason === 'citation_id_unknown') told.push(n);
+    }
+  }
+  if (ends.length === 0 || told.length !== ends.length) throw new Error('an invented id was not told');
+  return told.map((n, position) => n - (ends[position] ?? Number.NaN));
+}
+
+/** Bytes of the heap that a verifier holds after a stream, its text included. */
+function heldBytes(unit: string, sources: SourceSet): number {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const verifier = createIncrementalVerifier({ sources });
+  verifier.push('<answer>');
+  const chunks = chunksOf(unit, TOKEN_CHARS);
+  for (let chars = 0; chars < STREAM_CHARS; chars += unit.length) for (const chunk of chunks) verifier.push(chunk);
+  collect();
+  const held = process.memoryUsage().heapUsed - before;
+  verifier.push('</answer>');
+  return held;
+}
+
+const rollout = typicalRollout();
+const sources = parseSources(rollout.tool_output);
+const lines = chunksOf(rollout.response, TOKEN_CHARS).map((delta) => JSON.stringify({ delta }));
+const timings = timeTogether([
+  { name: 'read the lines, pass the text on', run: () => passOn(lines) },
+  { name: 'verify, structural', run: () => verify(lines, sources, 'none') },
+  { name: 'verify, lexical evidence', run: () => verify(lines, sources, 'lexical') },
+]);
+const baseline = timings[0]?.median_us ?? Number.NaN;
+
+console.log(`Typical response: ${rollout.response.length} characters in ${lines.length} chunks\n`);
+for (const { name, median_us, spread } of timings) {
+  const ratio = (median_us / baseline).toFixed(2).padStart(6);
+  const each = ((1000 * median_us) / lines.length).toFixed(0);
+  console.log(`${name.padEnd(34)} ${ratio} x  (${each} ns a chunk, ±${(100 * spread).toFixed(0)}%)`);
+}
+const late = [1, 3, TOKEN_CHARS, 50].flatMap((chars) => delays(rollout.response, sources, chars));
+console.log(`\nInvented ids told late: at most ${Math.max(...late)} chunks (${late.length} ids)`);
+for (const [name, unit] of [
+  ['claims', '<snippet id=W1>The canal opened to ships in August 1914.</snippet> It is long. '],
+  ['plain text', 'The canal opened to ships in August 1914, and it is long. '],
+] as const) {
+  const held = heldBytes(unit, sources) / STREAM_CHARS;
+  console.log(`Held after ${STREAM_CHARS / 1e6} MB of ${name}: ${held.toFixed(2)} bytes a character`);
+}

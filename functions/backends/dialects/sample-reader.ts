@@ -1,0 +1,191 @@
+/**
+ * From the chunks of a chat completion to generation events: several choices that interleave, thinking that the server has
+ * split off, and tool calls that are put together until they are whole. What is no sample of the policy is a fault: another
+ * model's text, a refusal, a choice that never came or never ended.
+ */
+import * as z from 'zod';
+import type { GenerationEvent, NativeToolCall } from '../../../src/generation/backend.ts';
+import type { TokenUsage } from '../../../src/judgments/types.ts';
+import type { GeneratorFaultKind } from '../failures.ts';
+import { type BackendFault, backendFault, type SharedFault } from '../faults.ts';
+import { brokeOff, type ChunkResult, type CompletionChunk, type CompletionPart } from './chunk.ts';
+
+/** Tool calls wait in memory until they are whole; together, over all choices, in UTF-16 code units. */
+const MAX_HELD_CHARS = 4 * 1024 * 1024;
+/** Calls of one choice. */
+const MAX_TOOL_CALLS = 128;
+
+const samplePartSchema = z.object({
+  // vLLM and Ollama; SGLang and llama.cpp.
+  reasoning: z.string().nullish(),
+  reasoning_content: z.string().nullish(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: z.int().min(0).nullish(),
+        id: z.string().nullish(),
+        function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+type CallDelta = NonNullable<z.infer<typeof samplePartSchema>['tool_calls']>[number];
+
+export type SampleFault = BackendFault<GeneratorFaultKind>;
+
+export type Expected = {
+  /** Choices that were asked for. */
+  readonly n: number;
+  /** Model name that every chunk must carry. */
+  readonly answers_as: string;
+  /** `must`: text of an unnamed model is refused. `may`: the transport itself already pins the model. */
+  readonly echo: 'must' | 'may';
+};
+
+export type Taken = { readonly events: readonly GenerationEvent[]; readonly fault: SampleFault | null };
+
+type HeldCall = { id: string | null; name: string; arguments: string };
+
+type Choice = { finished: boolean; readonly calls: Map<number, HeldCall> };
+
+/** Reads one reply of the server. `take` each chunk, then ask for the `end`. */
+export class SampleReader {
+  readonly #expected: Expected;
+  readonly #choices = new Map<number, Choice>();
+  #usage: TokenUsage | null = null;
+  #modelSeen = false;
+  #heldChars = 0;
+
+  constructor(expected: Expected) {
+    this.#expected = expected;
+  }
+
+  /** Whether every choice has ended; what may still come is usage. */
+  get finished(): boolean {
+    return this.#choices.size === this.#expected.n && [...this.#choices.values()].every(({ finished }) => finished);
+  }
+
+  /** As the server counts; `null` = it did not say (yet). */
+  get usage(): TokenUsage | null {
+    return this.#usage;
+  }
+
+  /** The events of one chunk or whole reply, up to the fault that it is or causes. */
+  take(read: ChunkResult): Taken {
+    if (!read.ok) return { events: [], fault: read.fault };
+    const events: GenerationEvent[] = [];
+    return { events, fault: this.#takeChunk(read.chunk, events) };
+  }
+
+  /** What is missing of a reply that the server has ended; `null` = nothing. */
+  end(): SharedFault | null {
+    if (this.finished) return null;
+    const began = this.#choices.size;
+    const allEnded = [...this.#choices.values()].every(({ finished }) => finished);
+    if (began === 0 || !allEnded) return brokeOff();
+    const detail = `the backend gave ${began} of ${this.#expected.n} choices: set "native_n": false if it takes no n`;
+    return backendFault('request_refused', detail);
+  }
+
+  #takeChunk({ model, choices, usage }: CompletionChunk, events: GenerationEvent[]): SampleFault | null {
+    if (model !== undefined && model !== null) {
+      if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
+      this.#modelSeen = true;
+    }
+    if (usage !== undefined && usage !== null) this.#usage = usage;
+    for (const { index, delta, message, finish_reason } of choices) {
+      const position = index ?? 0;
+      // What was not asked for is not ours.
+      if (!Number.isInteger(position) || position < 0 || position >= this.#expected.n) continue;
+      if (!this.#modelSeen && this.#expected.echo === 'must') {
+        return otherModel('the backend did not say which model answers');
+      }
+      const fault =
+        this.#takePart(position, delta ?? message ?? {}, events) ?? this.#finish(position, finish_reason, events);
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+
+  #takePart(choice: number, part: CompletionPart, events: GenerationEvent[]): SampleFault | null {
+    if (part.refusal) return backendFault('refusal', 'the model refused to answer');
+    const read = samplePartSchema.safeParse(part);
+    if (!read.success) return backendFault('not_an_api', 'the backend sent a choice that is no chat completion');
+    const { reasoning, reasoning_content, tool_calls } = read.data;
+    const thinking = reasoning || reasoning_content;
+    const state = this.#choiceOf(choice);
+    if (state.finished) {
+      const more = Boolean(thinking || part.content || tool_calls?.length);
+      return more ? backendFault('error', 'the backend went on with a choice that had ended') : null;
+    }
+    if (thinking) events.push({ type: 'thinking', choice, text: thinking });
+    if (part.content) events.push({ type: 'text', choice, text: part.content });
+    for (const [position, call] of (tool_calls ?? []).entries()) {
+      const fault = this.#hold(state, call.index ?? position, call);
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+
+  #hold({ calls }: Choice, index: number, { id, function: called }: CallDelta): SampleFault | null {
+    const held = calls.get(index) ?? { id: null, name: '', arguments: '' };
+    calls.set(index, held);
+    if (id) held.id ??= id;
+    held.name += called?.name ?? '';
+    held.arguments += called?.arguments ?? '';
+    this.#heldChars += (called?.name?.length ?? 0) + (called?.arguments?.length ?? 0);
+    if (calls.size <= MAX_TOOL_CALLS && this.#heldChars <= MAX_HELD_CHARS) return null;
+    return backendFault('reply_too_large', 'the tool calls of the reply are too large');
+  }
+
+  #finish(choice: number, reason: string | null | undefined, events: GenerationEvent[]): SampleFault | null {
+    const state = this.#choiceOf(choice);
+    // Some servers repeat the reason beside the usage.
+    if (!reason || state.finished) return null;
+    state.finished = true;
+    const fault = faultOfFinish(reason);
+    if (fault !== null) return fault;
+    const calls = [...state.calls].sort(([a], [b]) => a - b);
+    // The call that was being written when the length ran out has no end.
+    if (reason === 'length') calls.pop();
+    for (const [index, held] of calls) {
+      if (held.name === '') return backendFault('not_an_api', 'the backend sent a tool call without a name');
+      this.#heldChars -= held.name.length + held.arguments.length;
+      events.push({ type: 'tool_call', choice, call: callOf(choice, index, held) });
+    }
+    state.calls.clear();
+    events.push({ type: 'finish', choice, finish_reason: reason });
+    return null;
+  }
+
+  #choiceOf(choice: number): Choice {
+    const known = this.#choices.get(choice);
+    if (known !== undefined) return known;
+    const made: Choice = { finished: false, calls: new Map() };
+    this.#choices.set(choice, made);
+    return made;
+  }
+}
+
+function callOf(choice: number, index: number, { id, name, arguments: text }: HeldCall): NativeToolCall {
+  return { id: id ?? `call_${choice}_${index}`, name, arguments: text };
+}
+
+function otherModel(detail: string): SharedFault {
+  return backendFault('model_mismatch', detail);
+}
+
+/** `null` for the end of a sample, whatever the server calls it: a sample that was cut is one. */
+function faultOfFinish(finish: string): SharedFault | null {
+  switch (finish) {
+    case 'content_filter':
+      return backendFault('refusal', 'a content filter withheld the reply');
+    case 'abort':
+      return backendFault('interrupted', 'the backend aborted the reply');
+    case 'error':
+      return backendFault('error', 'the backend ended the reply with an error');
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Server-sent events one at a time: a piece of the body is read only when nothing of the last one is left, so whoever
+ * reads slowly slows the sender, and no more than one piece waits in memory.
+ */
+import { createParser } from 'eventsource-parser';
+import type { Lifetime } from '../lifetime.ts';
+
+/** What a stream may be: beyond it, nobody reads on. */
+export type StreamBounds = {
+  readonly max_bytes: number;
+  /** Of one event, and of what may stand between two. */
+  readonly max_event_bytes: number;
+};
+
+/** `ended`: the body did, not necessarily the reply. `broken`: the connection. `over`: the lifetime. */
+export type StreamEnd = 'ended' | 'broken' | 'too_large' | 'over';
+
+export type Pulled = { readonly data: string; readonly end?: never } | { readonly end: StreamEnd };
+
+export class EventPuller {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #life: Lifetime;
+  readonly #bounds: StreamBounds;
+  readonly #decoder = new TextDecoder();
+  readonly #parser = createParser({ onEvent: ({ data }) => this.#waiting.push(data) });
+  #waiting: string[] = [];
+  #at = 0;
+  #bytes = 0;
+  #bytesSinceEvent = 0;
+
+  constructor(body: ReadableStream<Uint8Array>, life: Lifetime, bounds: StreamBounds) {
+    this.#reader = body.getReader();
+    this.#life = life;
+    this.#bounds = bounds;
+  }
+
+  /** The data of the next event, or why there is none. An event that the stream breaks off in is never handed on. */
+  async next(): Promise<Pulled> {
+    for (;;) {
+      if (this.#life.signal.aborted) return { end: 'over' };
+      const data = this.#waiting[this.#at];
+      if (data !== undefined) {
+        this.#at++;
+        return { data };
+      }
+      const end = await this.#read();
+      if (end !== null) return { end };
+    }
+  }
+
+  /** Lets go of the body; the sender sees its connection closed. Does not wait: some bodies never confirm it. */
+  cancel(): void {
+    this.#reader.cancel().catch(() => undefined);
+  }
+
+  async #read(): Promise<StreamEnd | null> {
+    const reading = this.#reader.read().then(
+      (read) => read,
+      // What the error knows are hosts and ports of the inside.
+      () => null,
+    );
+    const waited = await this.#life.during(reading);
+    if (waited.ended) return 'over';
+    if (waited.value === null) return 'broken';
+    if (waited.value.done) return 'ended';
+    return this.#feed(waited.value.value);
+  }
+
+  #feed(piece: Uint8Array): StreamEnd | null {
+    const { max_bytes, max_event_bytes } = this.#bounds;
+    this.#bytes += piece.byteLength;
+    this.#bytesSinceEvent += piece.byteLength;
+    if (this.#bytes > max_bytes || this.#bytesSinceEvent > max_event_bytes) return 'too_large';
+    this.#waiting = [];
+    this.#at = 0;
+    this.#parser.feed(this.#decoder.decode(piece, { stream: true }));
+    if (this.#waiting.length > 0) this.#bytesSinceEvent = 0;
+    return null;
+  }
+}

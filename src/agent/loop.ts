@@ -1,0 +1,249 @@
+/**
+ * The loop of the tool agent as a state machine: it says what is to be done next (generate a turn, run code, nothing more)
+ * and is told what came of it. It does nothing by itself, so a Worker, a test and a script drive the same loop.
+ *
+ * It follows the training loop: `tool_agent_loop.py` of verl in Gen-Verse/Open-AgentRL 1fe5dbd2. A turn is generated; it
+ * ends the trajectory if the response is as long as it may be, if it was the last one allowed, or if it calls no tool; else
+ * its first call is run and the result follows as a user's turn, unless it would fill the response. One departure: a call
+ * that cannot be run is shown to the policy with its reason (`bad_calls`); the training loop knows no malformed calls.
+ */
+import type {
+  GenerationEnd,
+  GenerationEvent,
+  GenerationFailure,
+  GenerationMessage,
+  GenerationRequest,
+} from '../generation/backend.ts';
+import type { RunCode } from '../judgments/sandbox/run-code.ts';
+import type { JudgeFailure, TokenUsage } from '../judgments/types.ts';
+import { NOT_RUN_TEXT, problemText, type ReadCall, readTurnCalls } from './calls.ts';
+import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
+import { OpenTurn } from './open-turn.ts';
+import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
+import { betweenTurns, toolResponses } from './rendering.ts';
+import type { OurStop, StopCondition } from './stop-conditions.ts';
+import { TokenLedger, toolTokens } from './token-ledger.ts';
+import { truncateToolOutput } from './truncate.ts';
+import type {
+  AgentCall,
+  AgentSettings,
+  AssistantMessage,
+  ToolMessage,
+  ToolOutcome,
+  TrajectoryMessage,
+} from './types.ts';
+
+/** Further calls of one turn that are answered, where they are at all. */
+const MAX_REPORTED_CALLS = 16;
+
+export type AgentStep =
+  | { readonly kind: 'generate'; readonly turn: number; readonly request: GenerationRequest }
+  | { readonly kind: 'run'; readonly turn: number; readonly call: AgentCall; readonly run: RunCode }
+  | { readonly kind: 'stopped'; readonly stop: StopCondition; readonly failure: StopFailure | null };
+
+/** What went wrong on our side, where something did. */
+export type StopFailure = GenerationFailure | JudgeFailure;
+
+export type CodeOutcome =
+  | { readonly ok: true; readonly output: ToolOutput }
+  | { readonly ok: false; readonly failure: JudgeFailure };
+
+export class AgentLoop {
+  /** The conversation that the first turn is generated from, tools included where they are told in it. */
+  readonly prompt: readonly GenerationMessage[];
+  readonly #settings: AgentSettings;
+  readonly #generator: GeneratorTraits;
+  readonly #described: GenerationRequest['tools'];
+  readonly #ledger: TokenLedger;
+  readonly #messages: (Omit<AssistantMessage, 'tokens'> | ToolMessage)[] = [];
+  /** What has been said and answered since the prompt, as the generator gets it. */
+  readonly #history: GenerationMessage[] = [];
+  #open = new OpenTurn(true);
+  #calls: readonly ReadCall[] = [];
+  #assistantTurns = 0;
+  #userTurns = 0;
+  #response = '';
+  #step: AgentStep;
+
+  constructor(settings: AgentSettings, generator: GeneratorTraits) {
+    const { messages, tools } = agentPrompt(settings, generator);
+    this.prompt = messages;
+    this.#described = tools;
+    this.#settings = settings;
+    this.#generator = generator;
+    this.#ledger = new TokenLedger(agentPromptTokens(settings, generator));
+    this.#step = this.#nextTurn();
+  }
+
+  /** What is to be done now. */
+  get step(): AgentStep {
+    return this.#step;
+  }
+
+  /** What has been said so far. Tokens of earlier turns become exact as the server counts later ones. */
+  get messages(): TrajectoryMessage[] {
+    return this.#messages.map((message) =>
+      message.role === 'tool' ? message : { ...message, tokens: this.#ledger.of(message.turn) },
+    );
+  }
+
+  /** The response as the training run's reward reads it (rendering.ts). */
+  get response(): string {
+    return this.#response;
+  }
+
+  /** User turns and assistant turns and 1, as the training loop counts: 2 without a tool call, 4 with one round. */
+  get numTurns(): number {
+    return this.#userTurns + this.#assistantTurns + 1;
+  }
+
+  get responseTokens(): number {
+    return this.#ledger.response;
+  }
+
+  get tokensCounted(): 'server' | 'estimated' {
+    return this.#ledger.counted;
+  }
+
+  /** Of all calls of the server together; `null` = it counted none of them. */
+  get usage(): TokenUsage | null {
+    return this.#ledger.usage;
+  }
+
+  /** An event of the turn that is being generated. */
+  take(event: GenerationEvent): void {
+    if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: an event in the step ${this.#step.kind}`);
+    this.#open.take(event);
+  }
+
+  /** The turn that was being generated has ended, or broken off; what it said until then is kept. */
+  generated(end: GenerationEnd): void {
+    if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: no turn ends in the step ${this.#step.kind}`);
+    if (!end.ok) {
+      this.stop('generator_failed', end.failure);
+      return;
+    }
+    if (this.#open.finish_reason === null) throw new Error('AgentLoop: a turn ended without a finish reason');
+    this.#close(this.#open.finish_reason);
+    this.#step = this.#afterTurn();
+  }
+
+  /** The code of the step has run, or could not be run. */
+  ran(outcome: CodeOutcome): void {
+    if (this.#step.kind !== 'run') throw new Error(`AgentLoop: nothing runs in the step ${this.#step.kind}`);
+    if (outcome.ok) this.#step = this.#answer(this.#step.call, outcome.output.outcome, outcome.output.text);
+    else this.stop('sandbox_failed', outcome.failure);
+  }
+
+  /** Ends it for a reason of ours. What a turn under way has said is kept, without a finish reason. */
+  stop(stop: OurStop, failure: StopFailure | null = null): void {
+    if (this.#step.kind === 'stopped') throw new Error('AgentLoop: it has stopped before');
+    if (this.#step.kind === 'generate' && this.#open.whole !== '') this.#close(null);
+    this.#step = { kind: 'stopped', stop, failure };
+  }
+
+  #close(finish_reason: string | null): void {
+    const { text, thinking, native, usage } = this.#open;
+    const turn = ++this.#assistantTurns;
+    this.#calls = readTurnCalls({ text, native }, this.#settings);
+    const tool_calls = this.#calls.map(({ call }) => call);
+    this.#messages.push({ role: 'assistant', turn, content: text, thinking, finish_reason, tool_calls });
+    this.#response += this.#open.whole;
+    this.#ledger.addTurn(this.#open.whole, usage);
+  }
+
+  /** The order of the training loop, but that a turn without a call is a final answer also where it was the last one. */
+  #afterTurn(): AgentStep {
+    const { max_turns, max_response_tokens, bad_calls } = this.#settings;
+    if (this.#open.finish_reason === 'length') return stopped(this.#open.fills_budget ? 'response_budget' : 'length');
+    const [first] = this.#calls;
+    if (first === undefined) return stopped('no_tool_call');
+    if (this.#ledger.response >= max_response_tokens) return stopped('response_budget');
+    if (this.#assistantTurns >= max_turns) return stopped('max_turns');
+    const { call, code } = first;
+    if (code !== null) return this.#runOf(call, code);
+    if (bad_calls === 'as_training' || call.problem === null) return stopped('bad_call');
+    return this.#answer(call, 'bad_call', problemText(call.problem));
+  }
+
+  #runOf(call: AgentCall, code: string): AgentStep {
+    const prepared = preparedCode(code, this.#settings.print_last_line);
+    return { kind: 'run', turn: this.#assistantTurns, call, run: codeRun(prepared, this.#settings) };
+  }
+
+  /** The first call's result, and what is said of the others, become a user's turn, if there is room for it. */
+  #answer(call: AgentCall, outcome: ToolOutcome, output: string): AgentStep {
+    const { max_tool_response_chars, truncate, max_response_tokens } = this.#settings;
+    const { text, raw_chars, truncated } =
+      outcome === 'bad_call'
+        ? { text: output, raw_chars: output.length, truncated: false }
+        : truncateToolOutput(output, max_tool_response_chars, truncate);
+    const further = this.#reported();
+    const contents = [text, ...further.map(() => NOT_RUN_TEXT)];
+    const shown = this.#ledger.response + toolTokens(contents) < max_response_tokens;
+    const turn = this.#assistantTurns;
+    this.#messages.push({
+      ...{ role: 'tool', turn, content: text, call_id: call.id, outcome, raw_chars, truncated, shown },
+    });
+    for (const { id } of further) this.#messages.push(notRun(turn, id, shown));
+    if (!shown) return stopped('response_budget');
+    this.#remember(call, [call, ...further], contents);
+    return this.#nextTurn();
+  }
+
+  #reported(): readonly AgentCall[] {
+    if (this.#settings.further_calls === 'ignore') return [];
+    return this.#calls.slice(1, 1 + MAX_REPORTED_CALLS).map(({ call }) => call);
+  }
+
+  /** Turn and results for the next prompt; a result is told in the way in which its call was made. */
+  #remember(first: AgentCall, answered: readonly AgentCall[], contents: readonly string[]): void {
+    const { written, native } = this.#open;
+    if (first.id === null) {
+      this.#history.push({ role: 'assistant', content: written });
+      this.#history.push({ role: 'user', content: toolResponses(contents) });
+    } else {
+      // A call without a result is refused by strict servers, so that those which nobody answers are left out.
+      const tool_calls = native.filter(({ id }) => answered.some((call) => call.id === id));
+      this.#history.push({ role: 'assistant', content: written, tool_calls });
+      for (const [position, call] of answered.entries()) {
+        this.#history.push({ role: 'tool', tool_call_id: call.id ?? first.id, content: contents[position] ?? '' });
+      }
+    }
+    this.#response += betweenTurns(contents);
+    this.#ledger.addToolOutput(contents);
+    this.#userTurns++;
+  }
+
+  #nextTurn(): AgentStep {
+    const { max_response_tokens, sampling, thinking } = this.#settings;
+    const { context_tokens } = this.#generator;
+    const left = max_response_tokens - this.#ledger.response;
+    const room = context_tokens === null ? left : context_tokens - this.#ledger.context;
+    if (room < 1) return stopped('context_full');
+    this.#open = new OpenTurn(left <= room);
+    return {
+      kind: 'generate',
+      turn: this.#assistantTurns + 1,
+      request: {
+        messages: [...this.prompt, ...this.#history],
+        n: 1,
+        sampling,
+        max_tokens: Math.min(left, room),
+        thinking,
+        tools: this.#described,
+        subject: null,
+      },
+    };
+  }
+}
+
+function stopped(stop: StopCondition): AgentStep {
+  return { kind: 'stopped', stop, failure: null };
+}
+
+function notRun(turn: number, call_id: string | null, shown: boolean): ToolMessage {
+  const content = NOT_RUN_TEXT;
+  const outcome = 'not_run';
+  return { role: 'tool', turn, content, call_id, outcome, raw_chars: content.length, truncated: false, shown };
+}

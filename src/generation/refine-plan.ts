@@ -1,0 +1,151 @@
+/**
+ * Planning a refinement: the prompt that the policy sees, the calls that its generator gets, and everything of the scoring
+ * that can be wrong before a token is paid for.
+ */
+import { parseResponse } from '../citations/parse.ts';
+import { sizeProblems } from '../citations/size.ts';
+import { parseSources } from '../citations/sources.ts';
+import type { SourceSet } from '../citations/types.ts';
+import type { InputProblem } from '../input-problem.ts';
+import { type ResolvedRecipe, resolveRecipe } from '../recipes/resolve.ts';
+import { planRollout } from '../rewards/family.ts';
+import type { Rollout } from '../rewards/rollout.ts';
+import type { RefineRequest } from '../schema/refine.ts';
+import { rolloutSources } from '../schema/rollout.ts';
+import { rolloutOf } from '../schema/score.ts';
+import type { GenerationRequest, Generator } from './backend.ts';
+import { type RefinerPrompt, refinerPrompt } from './refiner-prompt.ts';
+import { taggedSources } from './tagged-sources.ts';
+
+export type RefinePlan = {
+  readonly request: RefineRequest;
+  readonly prompt: RefinerPrompt;
+  /** What the prompt was held to. */
+  readonly prompt_tokens: number;
+  /** Of the tool output as the policy sees it: what its answers may cite. */
+  readonly sources: SourceSet;
+  /** One call for all candidates; or one for each, where each may have to be stopped alone. Candidates count through. */
+  readonly calls: readonly GenerationRequest[];
+  /** `null` = nothing is scored. */
+  readonly recipe: ResolvedRecipe | null;
+};
+
+export type RefinePlanResult =
+  | { readonly ok: true; readonly plan: RefinePlan }
+  /** The caller's to mend. */
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+export async function planRefinement(
+  request: RefineRequest,
+  generator: Pick<Generator, 'context_tokens'>,
+): Promise<RefinePlanResult> {
+  const origin = rolloutSources(request);
+  const tagged = 'sources' in origin ? taggedSources(origin.sources) : { ok: true as const, ...origin };
+  if (!tagged.ok) return tagged;
+  const budget = promptBudget(request, generator.context_tokens);
+  if (!budget.ok) return budget;
+  const prompt = promptOf(request, tagged.tool_output, budget.tokens);
+  if (!prompt.ok) return prompt;
+  const sources = parseSources(prompt.prompt.tool_output);
+  const scoring = await planScoring(request, prompt.prompt.tool_output, sources);
+  if (!scoring.ok) return scoring;
+  const plan = {
+    request,
+    prompt: prompt.prompt,
+    prompt_tokens: budget.tokens,
+    sources,
+    calls: callsOf(request, prompt.prompt),
+    recipe: scoring.recipe,
+  };
+  return { ok: true, plan };
+}
+
+/** A candidate as a rollout: against what the policy saw. */
+export function candidateRollout(
+  { question, reasoning, positive_rubrics, negative_rubrics }: RefineRequest,
+  tool_output: string,
+  response: string,
+  finish_reason: string,
+): Rollout {
+  return rolloutOf({
+    question,
+    tool_output,
+    response,
+    finish_reason,
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(positive_rubrics === undefined ? {} : { positive_rubrics }),
+    ...(negative_rubrics === undefined ? {} : { negative_rubrics }),
+  });
+}
+
+type Refused = Extract<RefinePlanResult, { ok: false }>;
+
+function refused(field: string, message: string, ...within: readonly string[]): Refused {
+  return { ok: false, problems: [{ path: [field, ...within], message }] };
+}
+
+function promptBudget(
+  { prompt_tokens, sampling }: RefineRequest,
+  context: number | null,
+): { readonly ok: true; readonly tokens: number } | Refused {
+  const most = context === null ? prompt_tokens : context - sampling.max_tokens;
+  if (most >= 1) return { ok: true, tokens: Math.min(prompt_tokens, most) };
+  return refused('sampling', `leaves no room for a prompt: the generator takes ${context} tokens`, 'max_tokens');
+}
+
+function promptOf(
+  request: RefineRequest,
+  tool_output: string,
+  prompt_tokens: number,
+): { readonly ok: true; readonly prompt: RefinerPrompt } | Refused {
+  const { question, reasoning, mode } = request;
+  const input = { question, tool_output, mode, prompt_tokens };
+  const whole = refinerPrompt(reasoning === undefined ? input : { ...input, reasoning });
+  if (whole.ok) return whole;
+  const alone = refinerPrompt(input);
+  const needed = `about ${whole.needed_tokens} tokens are needed before any tool output, and the prompt may take ${prompt_tokens}`;
+  return refused(alone.ok ? 'reasoning' : 'question', `too long: ${needed}`);
+}
+
+/** A single choice of a call cannot be stopped alone; n calls can, and share the prompt in the server's prefix cache. */
+function callsOf(request: RefineRequest, prompt: RefinerPrompt): GenerationRequest[] {
+  const { n, sampling, mode, question, on_invented_citation } = request;
+  const { max_tokens, ...rest } = sampling;
+  const whole: GenerationRequest = {
+    messages: prompt.messages,
+    n,
+    sampling: rest,
+    max_tokens,
+    thinking: mode === 'full',
+    tools: [],
+    subject: { question, tool_output: prompt.tool_output },
+  };
+  if (on_invented_citation === 'flag' || n === 1) return [whole];
+  return Array.from({ length: n }, (_, candidate) => {
+    const seed = rest.seed === null ? null : rest.seed + candidate;
+    return { ...whole, n: 1, sampling: { ...rest, seed } };
+  });
+}
+
+async function planScoring(
+  request: RefineRequest,
+  tool_output: string,
+  sources: SourceSet,
+): Promise<{ readonly ok: true; readonly recipe: ResolvedRecipe | null } | Refused> {
+  const tooMany = sizeProblems(
+    parseResponse('', sources),
+    sources,
+    request.sources === undefined ? 'tool_output' : 'sources',
+  );
+  if (tooMany.length > 0) return { ok: false, problems: tooMany };
+  if (request.recipe === undefined) return { ok: true, recipe: null };
+  const resolved = await resolveRecipe(request.recipe);
+  if (!resolved.ok) return resolved;
+  const { recipe } = resolved.resolved;
+  if (recipe.family !== 'refiner') {
+    return refused('recipe', `expected a recipe of the refiner family, got one of ${recipe.family}`);
+  }
+  // What the recipe asks of the row is asked before anything is generated.
+  const tried = planRollout(candidateRollout(request, tool_output, '', 'stop'), recipe, { sources });
+  return tried.ok ? { ok: true, recipe: resolved.resolved } : tried;
+}

@@ -1,0 +1,149 @@
+/**
+ * A refinement under way: the policy's candidates, piece by piece, with what is certain of their citations. It is read like
+ * the generator behind it: nothing is asked of a backend before somebody wants the next event, and `return` or the signal
+ * stops it. Scoring comes after (refine-reply.ts).
+ *
+ * A candidate that invents a citation is stopped, where that was asked for, before its own event is given out: in the same
+ * step in which its text came in, with nothing read in between.
+ */
+import type { TokenUsage } from '../judgments/types.ts';
+import { REFINE_CALLS_AT_ONCE } from '../limits.ts';
+import type { GenerationEvent, GenerationFailure, Generator } from './backend.ts';
+import { type CallOptions, Calls } from './call.ts';
+import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
+import type { RefinePlan } from './refine-plan.ts';
+
+export type RefineEvent =
+  | { readonly type: 'delta' | 'thinking'; readonly candidate: number; readonly text: string }
+  | (CertainEvent & { readonly candidate: number })
+  | ({ readonly type: 'candidate'; readonly candidate: number } & Pick<
+      FinishedCandidate,
+      'finish_reason' | 'aborted' | 'verification'
+    >);
+
+/** Every candidate, in the order of their indices, or why they are not all there. */
+export type Refined =
+  | { readonly ok: true; readonly candidates: readonly FinishedCandidate[]; readonly usage: TokenUsage | null }
+  | { readonly ok: false; readonly failure: GenerationFailure };
+
+export type RefineOptions = Omit<CallOptions, 'at_once'>;
+
+/** Generates the candidates of a plan. Expected failures are what is returned; a rejection is a bug. */
+export async function* refineCandidates(
+  plan: RefinePlan,
+  generator: Generator,
+  options: RefineOptions,
+): AsyncGenerator<RefineEvent, Refined> {
+  const calls = new Calls(generator, plan.calls, { ...options, at_once: REFINE_CALLS_AT_ONCE });
+  const candidates = new Candidates(plan);
+  try {
+    for (;;) {
+      const step = await calls.next();
+      if (step === null) return candidates.all();
+      if ('end' in step) {
+        if (!step.end.ok) return { ok: false, failure: step.end.failure };
+        continue;
+      }
+      const taken = candidates.take(step.call, step.event);
+      if (taken.stop) await calls.stop();
+      yield* taken.events;
+    }
+  } finally {
+    await calls.end();
+  }
+}
+
+/** Runs a refinement of which nobody sees the events. */
+export async function finishRefinement(run: AsyncGenerator<RefineEvent, Refined>): Promise<Refined> {
+  for (;;) {
+    const step = await run.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+type Taken = { readonly events: readonly RefineEvent[]; readonly stop: boolean };
+
+/** The candidates so far. */
+class Candidates {
+  readonly #plan: RefinePlan;
+  readonly #readers: readonly CandidateReader[];
+  readonly #finished: FinishedCandidate[] = [];
+  readonly #usages: TokenUsage[] = [];
+
+  constructor(plan: RefinePlan) {
+    const { mode, evidence, n } = plan.request;
+    this.#plan = plan;
+    this.#readers = Array.from({ length: n }, (_, index) => {
+      return new CandidateReader(index, { sources: plan.sources, mode, evidence });
+    });
+  }
+
+  take(call: number, event: GenerationEvent): Taken {
+    switch (event.type) {
+      case 'text': {
+        const { candidate, reader } = this.#readerOf(call, event.choice);
+        return this.#pushed(candidate, reader, event.text, reader.push(event.text));
+      }
+      case 'thinking': {
+        const { candidate, reader } = this.#readerOf(call, event.choice);
+        reader.think(event.text);
+        return going([{ type: 'thinking', candidate, text: event.text }]);
+      }
+      case 'finish': {
+        const { candidate, reader } = this.#readerOf(call, event.choice);
+        return going(this.#finish(candidate, reader, { finish_reason: event.finish_reason }));
+      }
+      case 'usage':
+        this.#usages.push(event.usage);
+        return going([]);
+      case 'tool_call':
+        // No tool was described; the finish reason says that the policy tried.
+        return going([]);
+    }
+  }
+
+  /** @throws Error if one of them is not there, which a generator that ended well never leaves. */
+  all(): Refined {
+    const candidates = this.#finished.toSorted((a, b) => a.index - b.index);
+    if (candidates.length !== this.#readers.length)
+      throw new Error('refine: the generator ended before its choices did');
+    return { ok: true, candidates, usage: this.#usage() };
+  }
+
+  #pushed(candidate: number, reader: CandidateReader, text: string, { events, invented }: Pushed): Taken {
+    const told: RefineEvent[] = [{ type: 'delta', candidate, text }, ...named(candidate, events)];
+    if (invented === null || this.#plan.request.on_invented_citation === 'flag') return going(told);
+    return { events: [...told, ...this.#finish(candidate, reader, { aborted: invented })], stop: true };
+  }
+
+  #finish(index: number, reader: CandidateReader, ending: Ending): RefineEvent[] {
+    const { events, candidate } = reader.finish(ending);
+    this.#finished.push(candidate);
+    const { finish_reason, aborted, verification } = candidate;
+    return [...named(index, events), { type: 'candidate', candidate: index, finish_reason, aborted, verification }];
+  }
+
+  /** Unknown where a call did not say it, as one that was stopped does not. */
+  #usage(): TokenUsage | null {
+    if (this.#usages.length !== this.#plan.calls.length) return null;
+    return {
+      prompt_tokens: this.#usages.reduce((sum, usage) => sum + usage.prompt_tokens, 0),
+      completion_tokens: this.#usages.reduce((sum, usage) => sum + usage.completion_tokens, 0),
+    };
+  }
+
+  #readerOf(call: number, choice: number): { readonly candidate: number; readonly reader: CandidateReader } {
+    const candidate = this.#plan.calls.length === 1 ? choice : call;
+    const reader = this.#readers[candidate];
+    if (reader === undefined || reader.isOver) throw new Error('refine: an event of a choice that there is not');
+    return { candidate, reader };
+  }
+}
+
+function going(events: readonly RefineEvent[]): Taken {
+  return { events, stop: false };
+}
+
+function named(candidate: number, events: readonly CertainEvent[]): RefineEvent[] {
+  return events.map((event) => ({ ...event, candidate }));
+}

@@ -1,0 +1,214 @@
+/** A refinement under way: events, stopping at an invented id in the step that brought it, back-pressure, failures. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CandidateReader } from '../../../src/generation/candidate.ts';
+import { finishRefinement } from '../../../src/generation/refine.ts';
+import { verifyRequestSchema } from '../../../src/schema/verify.ts';
+import { verifyRequested } from '../../../src/verify-requested.ts';
+import { choice, collected, planOf, running, scripted, TOOL_OUTPUT } from './scripted-generator.ts';
+
+const GOOD = '<answer><snippet id=S1>The Aare is 288 km long.</snippet></answer>';
+const INVENTED = '<answer><snippet id=S1>Long.</snippet> <snippet id=S9>And deep.</snippet></answer>';
+
+function verified(response: string, evidence: 'none' | 'lexical' = 'none') {
+  const request = verifyRequestSchema.parse({ response, tool_output: TOOL_OUTPUT, mode: 'answer_only' });
+  const result = verifyRequested(request, evidence);
+  if (!result.ok) throw new Error('too large');
+  return result.verification;
+}
+
+function candidatesOf(refined: Awaited<ReturnType<typeof collected>>['refined']) {
+  if (!refined.ok) throw new Error(refined.failure.reason);
+  return refined.candidates;
+}
+
+describe('candidates', () => {
+  it('come piece by piece with what is certain, and end verified', async () => {
+    const pieces = ['<answer><snippet id=S1>The Aare is ', '288 km long.</snippet>', '</answer>'];
+    const { generator, calls } = scripted(() => [
+      ...choice(0, pieces),
+      { type: 'usage', usage: { prompt_tokens: 10, completion_tokens: 5 } },
+    ]);
+    const { events, refined } = await collected(running(await planOf(), generator));
+    expect(events.map(({ type }) => type)).toEqual(['delta', 'delta', 'claim', 'delta', 'candidate']);
+    expect(refined).toMatchObject({ ok: true, usage: { prompt_tokens: 10, completion_tokens: 5 } });
+    expect(candidatesOf(refined)).toMatchObject([
+      { index: 0, response: GOOD, finish_reason: 'stop', aborted: null, thinking: null, verification: verified(GOOD) },
+    ]);
+    expect(calls).toMatchObject([{ stopped: false, deadline_ms: 1_000 }]);
+  });
+
+  it('interleave, keep the finish reason of the server, and their thinking apart', async () => {
+    const { generator } = scripted(() => [
+      { type: 'thinking', choice: 1, text: 'Hm' },
+      { type: 'text', choice: 1, text: '<answer>' },
+      { type: 'text', choice: 0, text: GOOD },
+      { type: 'thinking', choice: 1, text: 'm.' },
+      { type: 'finish', choice: 1, finish_reason: 'length' },
+      { type: 'finish', choice: 0, finish_reason: 'stop' },
+    ]);
+    const { events, refined } = await collected(running(await planOf({ n: 2 }), generator));
+    expect(events.map(({ type, candidate }) => `${type} ${candidate}`)).toEqual([
+      ...['thinking 1', 'delta 1', 'delta 0', 'claim 0', 'thinking 1'],
+      // Unclosed, so no answer, and all of it outside one.
+      ...['finding 1', 'finding 1', 'finding 1', 'candidate 1', 'candidate 0'],
+    ]);
+    expect(candidatesOf(refined)).toMatchObject([
+      { index: 0, finish_reason: 'stop' },
+      { index: 1, response: '<answer>', thinking: 'Hmm.', finish_reason: 'length', aborted: null },
+    ]);
+    expect(refined).toMatchObject({ usage: null });
+  });
+
+  it('are verified as /v1/verify verifies their text, however it is cut', async () => {
+    const parts = [
+      '<answer>',
+      '</answer>',
+      '<snippet id=S1>',
+      '<snippet id=S2,S9>',
+      '</snippet>',
+      '<think>',
+      'It is 288.',
+    ];
+    const text = fc.array(fc.constantFrom(...parts), { maxLength: 12 }).map((chosen) => chosen.join(' '));
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (response, size, lexical) => {
+        const evidence = lexical ? 'lexical' : 'none';
+        const { generator } = scripted(() => choice(0, response.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? []));
+        const refined = await finishRefinement(running(await planOf({ evidence }), generator));
+        expect(candidatesOf(refined)[0]).toMatchObject({ response, verification: verified(response, evidence) });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('an invented citation', () => {
+  const reader = () => {
+    const sources = planOf().then((plan) => plan.sources);
+    return sources.then((set) => new CandidateReader(0, { sources: set, mode: 'answer_only', evidence: 'none' }));
+  };
+
+  it('is known in the push that ends its tag, not before and not after', async () => {
+    for (const size of [1, 2, 5, 1_000]) {
+      const candidate = await reader();
+      const pieces = INVENTED.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
+      const known = INVENTED.indexOf('<snippet id=S9>') + '<snippet id=S9>'.length;
+      let at = 0;
+      for (const piece of pieces) {
+        const before = at;
+        at += piece.length;
+        const { invented } = candidate.push(piece);
+        expect(invented !== null, `${before} to ${at}`).toBe(before < known && at >= known);
+        if (invented !== null) expect(invented).toMatchObject({ id: 'S9', span: { start: known - 3, end: known - 1 } });
+      }
+    }
+  });
+
+  it('is none where the id goes on, or stands in thinking', async () => {
+    expect((await reader()).push('<answer><snippet id=S').invented).toBeNull();
+    expect((await reader()).push('<think><answer><snippet id=S9>x</snippet></answer></think>').invented).toBeNull();
+  });
+
+  it('stops the generator before its event is given out, and the candidate says so', async () => {
+    const pieces = ['<answer><snippet id=S1>Long.</snippet> ', '<snippet id=S9>And', ' deep.</snippet>', '</answer>'];
+    const { generator, calls } = scripted(() => choice(0, pieces));
+    const run = running(await planOf({ on_invented_citation: 'abort' }), generator);
+    for (;;) {
+      const step = await run.next();
+      if (step.done === true) throw new Error('no finding');
+      if (step.value.type === 'delta' && step.value.text === pieces[1]) break;
+      expect(calls[0]?.signal.aborted).toBe(false);
+    }
+    expect(calls).toMatchObject([{ read: 2, stopped: true, signal: { aborted: true } }]);
+    const { events, refined } = await collected(run);
+    const [first, ...rest] = events;
+    expect(first).toMatchObject({ type: 'finding', reason: 'citation_id_unknown' });
+    expect(rest.map(({ type }) => type)).not.toContain('delta');
+    expect(rest.at(-1)?.type).toBe('candidate');
+    const [candidate] = candidatesOf(refined);
+    expect(candidate).toMatchObject({
+      response: pieces.slice(0, 2).join(''),
+      finish_reason: null,
+      aborted: { reason: 'invented_citation', id: 'S9' },
+    });
+    expect(calls[0]?.read).toBe(2);
+    expect(refined).toMatchObject({ usage: null });
+  });
+
+  it('is flagged and read on where that was asked for', async () => {
+    const { generator, calls } = scripted(() => choice(0, INVENTED));
+    const { events, refined } = await collected(running(await planOf(), generator));
+    expect(events.flatMap((event) => (event.type === 'finding' ? [event.reason] : []))).toEqual([
+      'citation_id_unknown',
+    ]);
+    expect(candidatesOf(refined)).toMatchObject([{ aborted: null, finish_reason: 'stop' }]);
+    expect(calls[0]?.stopped).toBe(false);
+  });
+
+  it('of one of n stops that one alone: each is a call of its own, with its own seed', async () => {
+    const texts = [GOOD, INVENTED, GOOD];
+    const { generator, calls } = scripted((_, call) => choice(0, (texts[call] ?? '').match(/.{1,7}/gsu) ?? []));
+    const plan = await planOf({ n: 3, on_invented_citation: 'abort', sampling: { seed: 40 } });
+    const refined = await finishRefinement(running(plan, generator));
+    expect(calls.map(({ request }) => [request.n, request.sampling.seed])).toEqual([1, 2, 3].map((n) => [1, 39 + n]));
+    expect(calls.map(({ stopped }) => stopped)).toEqual([false, true, false]);
+    expect(candidatesOf(refined).map(({ response, aborted }) => [response === GOOD, aborted?.id])).toEqual([
+      [true, undefined],
+      [false, 'S9'],
+      [true, undefined],
+    ]);
+  });
+});
+
+describe('reading', () => {
+  it('asks for nothing before somebody reads, and for no more than is read', async () => {
+    const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c', 'd']));
+    const run = running(await planOf(), generator);
+    await Promise.resolve();
+    expect(calls).toHaveLength(0);
+    await run.next();
+    await run.next();
+    await Promise.resolve();
+    expect(calls[0]?.read).toBe(2);
+    await run.return({ ok: true, candidates: [], usage: null });
+    expect(calls).toMatchObject([{ read: 2, stopped: true, signal: { aborted: true } }]);
+  });
+
+  it('keeps at most six calls under way, and stops all that are', async () => {
+    const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c']));
+    const run = running(await planOf({ n: 20, on_invented_citation: 'abort' }), generator);
+    for (let events = 0; events < 8; events++) await run.next();
+    expect(calls).toHaveLength(6);
+    await run.return({ ok: true, candidates: [], usage: null });
+    expect(calls.map(({ stopped }) => stopped)).toEqual(Array(6).fill(true));
+    const whole = await finishRefinement(running(await planOf({ n: 20, on_invented_citation: 'abort' }), generator));
+    expect(candidatesOf(whole).map(({ index, response }) => [index, response])).toEqual(
+      Array.from({ length: 20 }, (_, index) => [index, 'abc']),
+    );
+  });
+});
+
+describe('a generator that fails', () => {
+  const failure = { reason: 'generator_unreachable', detail: 'gone', retryable: true } as const;
+
+  it('midway leaves no whole result, and stops what else runs', async () => {
+    const { generator, calls } = scripted((_, call) =>
+      call === 1
+        ? [
+            { type: 'text', choice: 0, text: 'a' },
+            { ok: false, failure },
+          ]
+        : choice(0, 'abcdefgh'.split('')),
+    );
+    const run = running(await planOf({ n: 3, on_invented_citation: 'abort' }), generator);
+    const { refined } = await collected(run);
+    expect(refined).toEqual({ ok: false, failure });
+    expect(calls.map(({ stopped }) => stopped)).toEqual([true, true, true]);
+  });
+
+  it('by ending well without its choices is a bug and no result', async () => {
+    const { generator } = scripted(() => choice(0, GOOD));
+    await expect(finishRefinement(running(await planOf({ n: 2 }), generator))).rejects.toThrow('before its choices');
+  });
+});
