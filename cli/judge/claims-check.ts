@@ -1,6 +1,7 @@
 /** Labelled claims: the judge's verdict (full, partial, none) against the label that people gave. */
+
+import { type AgreementTable, PairCounter } from '../../src/judgments/rater-agreement.ts';
 import type { CitationsRequest, Support } from '../../src/judgments/types.ts';
-import { type AgreementTable, PairCounter } from './agreement.ts';
 import type { CheckedJudge } from './checked-judge.ts';
 import type { Lane, LaneReport } from './lane.ts';
 import { type ClaimLabel, LABELS, type LabelledClaim } from './rows.ts';

@@ -3,13 +3,13 @@
  * and jointly again. Each way gets the same sources: the request is fitted to the judge once, as a whole.
  */
 
+import { type AgreementTable, PairCounter } from '../../src/judgments/rater-agreement.ts';
 import type { RubricRequest } from '../../src/judgments/types.ts';
 import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import { plan, type RefinerPlan } from '../../src/rewards/plan.ts';
+import { planRefiner, type RefinerPlan } from '../../src/rewards/refiner/plan.ts';
 import { pathText } from '../../src/schema/issues.ts';
-import { rolloutOf, type ScoreRequest } from '../../src/schema/score.ts';
+import { requestedRollout, type ScoreRequest } from '../../src/schema/score.ts';
 import type { LineProblem } from '../input/rows.ts';
-import { type AgreementTable, PairCounter } from './agreement.ts';
 import { type CheckedJudge, isDeterministic } from './checked-judge.ts';
 import type { Lane, LaneReport } from './lane.ts';
 import { type Scores, scoresJointly, scoresOneByOne, scoresReversed, type Way } from './ways.ts';
@@ -76,6 +76,8 @@ class Comparison {
   }
 }
 
+const ONLY_REFINERS = { field: 'recipe', message: 'expected a recipe of the refiner family' };
+
 export class CriteriaCheck {
   readonly #joint: Lane;
   readonly #perCriterion: Comparison;
@@ -97,8 +99,9 @@ export class CriteriaCheck {
   async check(request: ScoreRequest): Promise<CriteriaRow> {
     const recipe = await resolveRecipe(request.recipe);
     if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
-    const judged = { ...recipe.resolved.recipe, judging: 'joint' } as const;
-    const planned = plan(rolloutOf(request), judged, { measureAll: true });
+    const { recipe: named } = recipe.resolved;
+    if (named.family !== 'refiner') return { kind: 'refused', problems: [ONLY_REFINERS] };
+    const planned = planRefiner(requestedRollout(request), { ...named, judging: 'joint' }, { measureAll: true });
     if (!planned.ok) return { kind: 'refused', problems: planned.problems.map(lineProblem) };
     const { rubric } = planned.plan;
     if (typeof rubric === 'string') return { kind: 'without_answer' };

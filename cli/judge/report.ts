@@ -1,5 +1,5 @@
 /** The report of `citeward judge check`: counts become figures. It is what --json prints; table and readings are made from it. */
-import type { JudgeIdentity } from '../../src/judgments/types.ts';
+
 import {
   type AgreementTable,
   addedTables,
@@ -9,7 +9,8 @@ import {
   meanDifference,
   pairsIn,
   weightedKappa,
-} from './agreement.ts';
+} from '../../src/judgments/rater-agreement.ts';
+import type { JudgeIdentity } from '../../src/judgments/types.ts';
 import { type CheckedJudge, isDeterministic } from './checked-judge.ts';
 import type { ClaimCounts, ClaimsReport, VERDICTS } from './claims-check.ts';
 import type { ComparisonReport, CriteriaReport } from './criteria-check.ts';

@@ -3,7 +3,8 @@
  * The server is asked what it serves before the first row, so that a wrong address, key or name is one message.
  */
 import * as z from 'zod';
-import { baseUrlProblem } from '../../functions/backends/base-url.ts';
+import { reasonOf } from '../../clients/typescript/transport.ts';
+import { chatUrlProblem } from '../../functions/backends/base-url.ts';
 import type { VllmConfig } from '../../functions/backends/config.ts';
 import { createRouter, type RouterClock } from '../../functions/backends/router.ts';
 import { createVllmBackend } from '../../functions/backends/vllm/backend.ts';
@@ -11,7 +12,6 @@ import { probeServer } from '../../functions/backends/vllm/probe.ts';
 import { credentials, modelsUrl } from '../../functions/backends/vllm/request.ts';
 import { publicTransport } from '../../functions/backends/vllm/transport.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../src/judgments/model-judge.ts';
-import { reasonOf } from '../client/transport.ts';
 import { RunError, UsageError } from '../command.ts';
 import type { CheckedJudge } from './checked-judge.ts';
 import { CostMeter, metered, reseeded } from './cost.ts';
@@ -37,7 +37,7 @@ export type ServerFlags = {
 
 /** @throws UsageError for a wrong URL; RunError if the server does not serve the model, or not to us. */
 export async function serverUnderCheck(flags: ServerFlags): Promise<CheckedJudge> {
-  const urlProblem = baseUrlProblem(flags.url, false);
+  const urlProblem = chatUrlProblem(flags.url, false);
   if (urlProblem !== null) throw new UsageError(`--url: ${urlProblem}`, 'Example: --url http://127.0.0.1:8000/v1');
   // What is asked first does not depend on the context, which may be one of the answers.
   const asking = configOf(flags, flags.context_tokens ?? 0);

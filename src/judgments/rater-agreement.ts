@@ -39,7 +39,26 @@ export function exactAgreement(table: AgreementTable): number | null {
 }
 
 /**
- * Cohen's kappa with quadratic weights (Cohen 1968), at most 1; 0 = as by chance, below = worse:
+ * Cohen's kappa (Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20
+ * (1960) 37-46), at most 1; 0 = as by chance, below = worse. Every miss weighs alike:
+ *
+ *     kappa = (p_o - p_e) / (1 - p_e),   p_o the share of equal pairs, p_e = sum(row total * column total) / n^2
+ *
+ * `null` without pairs, and where chance cannot disagree: both said one and the same category throughout.
+ */
+export function cohenKappa(table: AgreementTable): number | null {
+  const pairs = pairsIn(table);
+  const columns = table.map((_, column) => sum(table.map((row) => row[column] ?? 0)));
+  const same = sum(table.map((row, position) => row[position] ?? 0));
+  // In counts, so that full agreement is 1 and not nearly so.
+  const byChance = sum(table.map((row, position) => sum(row) * (columns[position] ?? 0)));
+  const room = pairs * pairs - byChance;
+  return room === 0 ? null : (pairs * same - byChance) / room;
+}
+
+/**
+ * Cohen's kappa with quadratic weights (Cohen, Psychological Bulletin 70 (1968) 213-220), at most 1; 0 = as by chance,
+ * below = worse:
  *
  *     kappa = 1 - sum(w * o) / sum(w * e),   w = ((i - j) / (k - 1))^2,   e = row total * column total / n
  *

@@ -1,0 +1,53 @@
+/** The keys that receipts are checked with: of a file, or of the deployment itself. */
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import type { IssuerKey } from '../../src/judgments/issuer.ts';
+import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
+import { issuerKeysSchema } from '../../src/schema/judgment-files.ts';
+import { UsageError } from '../command.ts';
+import { connect } from '../remote/connect.ts';
+import { runErrorOf } from '../remote/failures.ts';
+
+export type KnownKey = IssuerKey & { readonly status: 'current' | 'previous' | null };
+
+/** Asks the Worker. @throws RunError if it does not say. */
+export async function keysOfWorker(url: string, keyFlag: string | null): Promise<KnownKey[]> {
+  const client = await connect(url, keyFlag, () => undefined);
+  const reply = await client.keys();
+  if (!reply.ok) throw runErrorOf(reply.failure);
+  return checked(reply.body, url);
+}
+
+/** Reads what `GET /v1/keys` answered, or a list of JWKs. @throws UsageError for anything else. */
+export async function keysOfFile(path: string): Promise<KnownKey[]> {
+  return checked(await readJson(path), path);
+}
+
+const listSchema = z.array(z.looseObject({ kty: z.literal('OKP') }));
+
+/** A key id is computed from its key, whatever is said of it. */
+async function checked(value: unknown, where: string): Promise<KnownKey[]> {
+  const reply = issuerKeysSchema.safeParse(value);
+  const list = reply.success ? reply.data.keys.map(({ public_key }) => public_key) : listSchema.safeParse(value).data;
+  const read = list === undefined ? null : await readPublicKeys(JSON.stringify(list));
+  if (read === null || !read.ok) {
+    throw new UsageError(`${where}: expected the reply of GET /v1/keys, or a JSON list of Ed25519 public keys (JWK)`);
+  }
+  const said = reply.success ? reply.data.keys : [];
+  return read.keys.map((key, n): KnownKey => {
+    const entry = said[n];
+    if (entry !== undefined && entry.key_id !== key.key_id) {
+      throw new UsageError(`${where}: key ${n + 1} is not the key whose id stands beside it`);
+    }
+    return { ...key, status: entry?.status ?? null };
+  });
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UsageError(`${path} is not JSON`);
+    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

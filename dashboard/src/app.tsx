@@ -1,0 +1,52 @@
+/** The frame around the pages. */
+import { useEffect } from 'preact/hooks';
+import { Header } from './navigation/header.tsx';
+import { type Route, useRoute } from './navigation/route.ts';
+import { PlaygroundPage } from './playground/playground-page.tsx';
+import { SettingsDialog } from './settings/settings-dialog.tsx';
+
+const TITLES: Readonly<Record<Route['page'], string>> = {
+  playground: 'Playground',
+  runs: 'Runs',
+  replay: 'Replay',
+  batches: 'Batches',
+  docs: 'API',
+};
+
+export function App() {
+  const route = useRoute();
+  useEffect(() => {
+    document.title = `${TITLES[route.page]} · Citeward`;
+  }, [route.page]);
+  return (
+    <>
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('content')?.focus();
+        }}
+      >
+        To the content
+      </a>
+      <Header page={route.page} />
+      <div id="content" tabIndex={-1}>
+        <Page route={route} />
+      </div>
+      <SettingsDialog />
+    </>
+  );
+}
+
+function Page({ route: { page, path } }: { route: Route }) {
+  switch (page) {
+    case 'playground':
+      return <PlaygroundPage example={path[0] ?? ''} />;
+    case 'runs':
+    case 'replay':
+    case 'batches':
+    case 'docs':
+      return <main class="page">Not here yet.</main>;
+  }
+}

@@ -1,0 +1,73 @@
+/** The answer, what its marks mean, and what can be said of its citations as a whole. */
+import { useState } from 'preact/hooks';
+import type { Verification } from '../../../src/citations/verify.ts';
+import { percentText } from '../display/number-text.ts';
+import { AnswerView, Legend } from './answer-view.tsx';
+import type { ClaimState } from './claim-states.ts';
+
+type AnswerCardProps = {
+  question: string;
+  response: string;
+  verification: Verification;
+  states: readonly ClaimState[];
+  active: number | null;
+  onLook: (claim: number) => void;
+  onFollow: (claim: number) => void;
+};
+
+export function AnswerCard({ question, response, verification, states, active, onLook, onFollow }: AnswerCardProps) {
+  const [withMarkup, setWithMarkup] = useState(false);
+  const { answer, statements, format, ratios } = verification;
+  const judged = states.some(({ by }) => by === 'judge');
+  const byWords = states.some(({ by }) => by === 'words');
+  return (
+    <section class="card answer" aria-label="Answer">
+      <header class="card-head">
+        <h2>Answer</h2>
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={withMarkup}
+            onChange={(event) => setWithMarkup(event.currentTarget.checked)}
+          />
+          Markup
+        </label>
+      </header>
+      {question !== '' && <p class="question">{question}</p>}
+      {answer === null && (
+        <p class="no-answer">
+          There is no answer here: no closed answer block with text in it. A rollout like this earns zero, scored.
+        </p>
+      )}
+      <AnswerView
+        response={response}
+        verification={verification}
+        states={states}
+        active={active}
+        withMarkup={withMarkup || answer === null}
+        onLook={onLook}
+        onFollow={onFollow}
+      />
+      <Legend states={states} uncited={statements.length} />
+      <p class="muted basis">
+        {judged ? 'As judged.' : byWords ? 'Going by words alone, until a judge is asked: a flag, not a verdict.' : ''}
+      </p>
+      <dl class="facts">
+        <Share name="format" value={format.full} text={format.full === 1 ? 'well formed' : 'broken'} />
+        <Share name="cited" value={ratios.cited_share} />
+        <Share name="ids that exist" value={ratios.known_id_share} />
+        <Share name="sources used" value={ratios.source_use} />
+        <Share name="copied" value={ratios.copied_share ?? null} />
+      </dl>
+    </section>
+  );
+}
+
+function Share({ name, value, text }: { name: string; value: number | null; text?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{text ?? (value === null ? 'n/a' : percentText(value))}</dd>
+    </div>
+  );
+}

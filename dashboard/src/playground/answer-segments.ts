@@ -1,0 +1,114 @@
+/**
+ * The response cut into pieces that are drawn alike: claims, uncited statements, markup, what stands outside the answer.
+ * One sweep over sorted edges. What it gives is positions in the caller's text: nothing is ever parsed as HTML.
+ */
+import type { Finding, FindingReason, Span } from '../../../src/citations/types.ts';
+import type { Verification } from '../../../src/citations/verify.ts';
+
+export type Piece = Span & {
+  readonly kind: 'outside' | 'text' | 'statement' | 'claim' | 'markup';
+  /** The finding that points at just this place, such as a number that no source has. */
+  readonly flag: FindingReason | null;
+};
+
+/** Pieces of one claim, or of none, in reading order. */
+export type Segment = {
+  /** Position of the claim. */
+  readonly claim: number | null;
+  readonly pieces: readonly Piece[];
+};
+
+/** Findings that point at a part of a claim or of the answer. */
+const FLAGS: ReadonlySet<FindingReason> = new Set([
+  'number_not_in_source',
+  'name_not_in_source',
+  'judge_injection_suspected',
+]);
+
+type Edge = { readonly at: number; readonly opens: boolean; readonly layer: Layer };
+type Layer =
+  | { readonly kind: 'answer' | 'statement' }
+  | { readonly kind: 'element' | 'claim'; readonly claim: number }
+  | { readonly kind: 'flag'; readonly reason: FindingReason };
+
+/** Cuts the response. The pieces cover it without a gap, except that an empty piece is left out. */
+export function answerSegments(length: number, verification: Verification): Segment[] {
+  const { answer, claims, statements, findings } = verification;
+  const edges: Edge[] = [];
+  const add = ({ start, end }: Span, layer: Layer): void => {
+    if (end > start) edges.push({ at: start, opens: true, layer }, { at: end, opens: false, layer });
+  };
+  if (answer !== null) add(answer, { kind: 'answer' });
+  for (const { pieces } of statements) for (const piece of pieces) add(piece, { kind: 'statement' });
+  for (const claim of claims) {
+    add(claim.element, { kind: 'element', claim: claim.index });
+    add(claim.span, { kind: 'claim', claim: claim.index });
+  }
+  for (const finding of findings) if (isFlag(finding)) add(finding.span, { kind: 'flag', reason: finding.reason });
+  edges.sort((a, b) => a.at - b.at);
+  return sweep(length, edges);
+}
+
+function isFlag({ in: where, reason }: Finding): boolean {
+  return where === 'response' && FLAGS.has(reason);
+}
+
+function sweep(length: number, edges: readonly Edge[]): Segment[] {
+  const segments: { claim: number | null; pieces: Piece[] }[] = [];
+  /** Innermost last; an opened claim is inside whatever was open before it. */
+  const elements: number[] = [];
+  const claims = new Set<number>();
+  const flags: FindingReason[] = [];
+  let answers = 0;
+  let statements = 0;
+  let at = 0;
+
+  const emit = (end: number): void => {
+    if (end <= at) return;
+    const claim = elements.at(-1) ?? null;
+    const kind = kindOf({ claim, inClaim: claim !== null && claims.has(claim), answers, statements });
+    const piece: Piece = { start: at, end, kind, flag: flags.at(-1) ?? null };
+    const last = segments.at(-1);
+    if (last !== undefined && last.claim === claim) last.pieces.push(piece);
+    else segments.push({ claim, pieces: [piece] });
+    at = end;
+  };
+  for (const { at: position, opens, layer } of edges) {
+    emit(position);
+    switch (layer.kind) {
+      case 'answer':
+        answers += opens ? 1 : -1;
+        break;
+      case 'statement':
+        statements += opens ? 1 : -1;
+        break;
+      case 'element':
+        if (opens) elements.push(layer.claim);
+        else elements.splice(elements.lastIndexOf(layer.claim), 1);
+        break;
+      case 'claim':
+        if (opens) claims.add(layer.claim);
+        else claims.delete(layer.claim);
+        break;
+      case 'flag':
+        if (opens) flags.push(layer.reason);
+        else flags.splice(flags.lastIndexOf(layer.reason), 1);
+        break;
+    }
+  }
+  emit(length);
+  return segments;
+}
+
+type Place = {
+  readonly claim: number | null;
+  readonly inClaim: boolean;
+  readonly answers: number;
+  readonly statements: number;
+};
+
+function kindOf({ claim, inClaim, answers, statements }: Place): Piece['kind'] {
+  if (claim !== null) return inClaim ? 'claim' : 'markup';
+  if (answers === 0) return 'outside';
+  return statements > 0 ? 'statement' : 'text';
+}

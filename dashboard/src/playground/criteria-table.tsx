@@ -1,0 +1,59 @@
+/** The criteria of a reply: what was asked, which way it counts, and what the judge said. */
+import type { ScoreResponse } from '../../../src/schema/score-reply.ts';
+import { numberText } from '../display/number-text.ts';
+
+type Criteria = Extract<ScoreResponse, { criteria: unknown }>['criteria'];
+
+const VERDICTS = ['not met', 'partly met', 'met'] as const;
+
+export function CriteriaTable({ criteria }: { criteria: Criteria }) {
+  if (criteria.length === 0) return <p class="muted pad">No criterion was judged.</p>;
+  return (
+    <div class="scroll-x">
+      <table class="criteria">
+        <thead>
+          <tr>
+            <th scope="col">Criterion</th>
+            <th scope="col">Counts</th>
+            <th scope="col" class="number">
+              Weight
+            </th>
+            <th scope="col">Verdict</th>
+          </tr>
+        </thead>
+        <tbody>
+          {criteria.map((criterion) => {
+            const { key, title, description, weight, score } = criterion;
+            const negative = 'polarity' in criterion ? criterion.polarity === 'negative' : weight < 0;
+            const origin = 'origin' in criterion && criterion.origin === 'static' ? 'static' : null;
+            return (
+              <tr key={key}>
+                <td>
+                  {title !== undefined && <b>{title} </b>}
+                  {description}
+                  {origin !== null && <span class="tag">{origin}</span>}
+                </td>
+                <td>{negative ? 'against' : 'for'}</td>
+                <td class="number">{numberText(weight)}</td>
+                <td>
+                  {score === null ? (
+                    <span class="muted">not judged</span>
+                  ) : (
+                    <span class={`tone is-${toneOf(score, negative)}`}>
+                      {VERDICTS[score]} <span class="muted">({score} of 2)</span>
+                    </span>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function toneOf(score: 0 | 1 | 2, negative: boolean): 'full' | 'partial' | 'none' {
+  if (score === 1) return 'partial';
+  return (score === 2) !== negative ? 'full' : 'none';
+}

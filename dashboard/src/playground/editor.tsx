@@ -1,0 +1,173 @@
+/** The rollout as text: everything that is read and scored can be changed, and is verified with every keystroke. */
+import type { JSX } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
+import { criteriaOfLines, type Draft, draftOf, linesOf } from './draft.ts';
+import type { ReadingOptions } from './reading.ts';
+
+type EditorProps = {
+  draft: Draft;
+  options: ReadingOptions;
+  onDraft: (draft: Draft) => void;
+  onOptions: (options: ReadingOptions) => void;
+};
+
+export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
+  const set = (change: Partial<Draft>): void => onDraft({ ...draft, ...change });
+  return (
+    <div class="editor">
+      <TextField label="Question" rows={2} value={draft.question} onText={(question) => set({ question })} />
+      <TextField
+        label="Response"
+        hint="Verified as you type."
+        rows={14}
+        code
+        value={draft.response}
+        onText={(response) => set({ response })}
+      />
+      {draft.tool_output === null ? (
+        <p class="muted">{draft.sources.length} sources came one by one; paste other JSON to change them.</p>
+      ) : (
+        <TextField
+          label="Tool output"
+          hint="What may be cited: <snippet id=…>, <webpage id=…>."
+          rows={14}
+          code
+          value={draft.tool_output}
+          onText={(tool_output) => set({ tool_output })}
+        />
+      )}
+      <Criteria
+        label="Criteria for"
+        value={draft.positive_rubrics}
+        onCriteria={(positive_rubrics) => set({ positive_rubrics })}
+      />
+      <Criteria
+        label="Criteria against"
+        value={draft.negative_rubrics}
+        onCriteria={(negative_rubrics) => set({ negative_rubrics })}
+      />
+      <div class="row">
+        <label class="field">
+          <span>Citations</span>
+          <select
+            value={options.grammar}
+            onChange={(event) => {
+              const grammar = GRAMMAR_NAMES.find((name) => name === event.currentTarget.value);
+              if (grammar !== undefined) onOptions({ ...options, grammar });
+            }}
+          >
+            {GRAMMAR_NAMES.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Mode</span>
+          <select
+            value={options.mode}
+            onChange={(event) =>
+              onOptions({ ...options, mode: event.currentTarget.value === 'answer_only' ? 'answer_only' : 'full' })
+            }
+          >
+            <option value="full">full: reasoning may precede</option>
+            <option value="answer_only">answer only</option>
+          </select>
+        </label>
+        <label class="field">
+          <span>Finish reason</span>
+          <input
+            value={draft.finish_reason}
+            onInput={(event) => set({ finish_reason: event.currentTarget.value })}
+            spellcheck={false}
+          />
+        </label>
+      </div>
+      {Object.keys(draft.others).length > 0 && (
+        <p class="muted">Also sent as they came: {Object.keys(draft.others).join(', ')}.</p>
+      )}
+      <PasteJson onDraft={onDraft} />
+    </div>
+  );
+}
+
+type TextFieldProps = {
+  label: string;
+  hint?: string;
+  rows: number;
+  code?: boolean;
+  value: string;
+  onText: (text: string) => void;
+};
+
+function TextField({ label, hint, rows, code = false, value, onText }: TextFieldProps) {
+  const id = useId();
+  const read = (event: JSX.TargetedInputEvent<HTMLTextAreaElement>): void => onText(event.currentTarget.value);
+  return (
+    <div class="field">
+      <label for={id}>
+        {label} {hint !== undefined && <small>{hint}</small>}
+      </label>
+      <textarea id={id} rows={rows} class={code ? 'code' : ''} spellcheck={!code} value={value} onInput={read} />
+    </div>
+  );
+}
+
+type CriteriaProps = {
+  label: string;
+  value: Draft['positive_rubrics'];
+  onCriteria: (criteria: Draft['positive_rubrics']) => void;
+};
+
+/** The lines are kept as they are typed: an empty last line is no criterion, but one is about to be. */
+function Criteria({ label, value, onCriteria }: CriteriaProps) {
+  const [typed, setTyped] = useState({ lines: linesOf(value), of: value });
+  const lines = typed.of === value ? typed.lines : linesOf(value);
+  return (
+    <TextField
+      label={label}
+      hint="One a line. Titles and weights stay with lines that are not changed."
+      rows={4}
+      value={lines}
+      onText={(text) => {
+        const criteria = criteriaOfLines(text, value);
+        setTyped({ lines: text, of: criteria });
+        onCriteria(criteria);
+      }}
+    />
+  );
+}
+
+function PasteJson({ onDraft }: { onDraft: (draft: Draft) => void }) {
+  const [said, setSaid] = useState('');
+  return (
+    <details class="paste">
+      <summary>Paste a rollout as JSON</summary>
+      <TextField
+        label="A line of a rollout file, or a request to /v1/score"
+        rows={3}
+        code
+        value=""
+        onText={(text) => {
+          const draft = draftOfText(text);
+          setSaid(draft === null ? 'That is no JSON with a "response" in it.' : 'Taken over.');
+          if (draft !== null) onDraft(draft);
+        }}
+      />
+      <p class="muted" aria-live="polite">
+        {said}
+      </p>
+    </details>
+  );
+}
+
+function draftOfText(text: string): Draft | null {
+  try {
+    return draftOf(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

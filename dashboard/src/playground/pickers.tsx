@@ -1,0 +1,53 @@
+/** Which recipe and which judge: as this deployment names them. */
+
+import type { RecipeDescription } from '../../../src/recipes/catalogue.ts';
+import type { Readiness } from '../../../src/schema/health.ts';
+import { useApi } from '../api/loaded.ts';
+
+/** Used until the list is there, so that nothing jumps. */
+export const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
+
+type PickerProps = { value: string; onPick: (name: string) => void };
+
+export function RecipePicker({ value, onPick }: PickerProps) {
+  const { loaded } = useApi<{ readonly recipes: readonly RecipeDescription[] }>('/v1/recipes');
+  const recipes = loaded.state === 'loaded' ? loaded.value.recipes : [];
+  return (
+    <label class="field">
+      <span>Recipe</span>
+      <select value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+        {recipes.length === 0 && <option value={value}>{value}</option>}
+        {[...new Set(recipes.map(({ family }) => family))].map((family) => (
+          <optgroup key={family} label={family}>
+            {recipes
+              .filter((recipe) => recipe.family === family)
+              .map(({ name }) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+          </optgroup>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function JudgePicker({ value, onPick }: PickerProps) {
+  const { loaded } = useApi<Readiness>('/readyz');
+  const readiness = loaded.state === 'loaded' ? loaded.value : null;
+  const byDefault = readiness?.default_judge;
+  return (
+    <label class="field">
+      <span>Judge</span>
+      <select value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+        <option value="">default{byDefault === undefined || byDefault === null ? '' : `: ${byDefault}`}</option>
+        {readiness?.judges.map(({ name, model, reachable }) => (
+          <option key={name} value={name}>
+            {name} ({model}){reachable ? '' : ', not reachable'}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which wrangler serves at `/`. Does nothing
+ * where the last build was made from the same bytes. wrangler.toml runs it before every dev, dry run and deployment, so it
+ * has to be quick, and several may run at a time beside Workers that serve the old files.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const root = resolve(import.meta.dirname, '..');
+const dashboard = resolve(root, 'dashboard');
+const output = resolve(root, 'dist/dashboard');
+/** Beside the output, which is served. */
+const stampFile = resolve(root, 'dist/dashboard.json');
+
+/** What the last build was made from: SHA-256 of each file by its path, and what it wrote. */
+type Stamp = { readonly inputs: Readonly<Record<string, string>>; readonly files: readonly string[] };
+
+/** Inputs that the bundle does not name. */
+const OWN_INPUTS = [
+  'scripts/build-dashboard.ts',
+  'dashboard/index.html',
+  'dashboard/vite.config.ts',
+  'package-lock.json',
+] as const;
+
+/** Builds the dashboard if anything that it is made of has changed. @returns whether it was built. */
+export async function ensureDashboard(): Promise<boolean> {
+  if (isCurrent()) return false;
+  await buildDashboard();
+  return true;
+}
+
+/** Whether there is a dashboard at all, of whatever age: what a Worker needs to start. */
+export function hasDashboard(): boolean {
+  return existsSync(resolve(output, 'index.html'));
+}
+
+function isCurrent(): boolean {
+  const stamp = readStamp();
+  if (stamp === null) return false;
+  if (!stamp.files.every((file) => existsSync(resolve(output, file)))) return false;
+  const known = Object.entries(stamp.inputs);
+  return known.every(([file, digest]) => digestOf(file) === digest) && publicFiles().every((f) => f in stamp.inputs);
+}
+
+function readStamp(): Stamp | null {
+  if (!existsSync(stampFile)) return null;
+  const stamp: Stamp = JSON.parse(readFileSync(stampFile, 'utf8'));
+  return stamp;
+}
+
+/** SHA-256 of a file by its path from the root; `null` = there is none. */
+function digestOf(file: string): string | null {
+  const path = resolve(root, file);
+  return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : null;
+}
+
+/** Files that are served as they are. */
+function publicFiles(): string[] {
+  return readdirSync(resolve(dashboard, 'public')).map((name) => `dashboard/public/${name}`);
+}
+
+async function buildDashboard(): Promise<void> {
+  // Where nothing is to be done, the bundler is not even loaded.
+  const { build } = await import('vite');
+  const built = await build({
+    configFile: resolve(dashboard, 'vite.config.ts'),
+    build: { write: false, copyPublicDir: false },
+  });
+  if (!('output' in built)) throw new Error('the bundler gave something other than one bundle');
+
+  const contents = new Map<string, string | Uint8Array>();
+  const inputs = new Set<string>([...OWN_INPUTS, ...publicFiles()]);
+  for (const part of built.output) {
+    contents.set(part.fileName, part.type === 'chunk' ? part.code : part.source);
+    if (part.type === 'chunk') for (const id of part.moduleIds) inputs.add(inputOf(id));
+  }
+  inputs.delete('');
+  for (const file of publicFiles()) contents.set(relative('dashboard/public', file), readFileSync(resolve(root, file)));
+
+  write(contents);
+  const digests = [...inputs].sort().map((file) => [file, digestOf(file) ?? '']);
+  const stamp: Stamp = { inputs: Object.fromEntries(digests), files: [...contents.keys()].sort() };
+  writeWhole(stampFile, JSON.stringify(stamp, null, 1));
+  report(contents);
+}
+
+/** The path of a module from the root; empty for what is no file of the project. */
+function inputOf(id: string): string {
+  const [path = ''] = id.replace(/^\0/u, '').split('?');
+  const file = relative(root, path);
+  return file.startsWith('..') || file.startsWith('node_modules') || !existsSync(resolve(root, file)) ? '' : file;
+}
+
+/** New files first, the page that names them last, then what nothing names any more: a reader always finds its files. */
+function write(contents: ReadonlyMap<string, string | Uint8Array>): void {
+  const names = [...contents.keys()].sort((a, b) => Number(a === 'index.html') - Number(b === 'index.html'));
+  for (const name of names) writeWhole(resolve(output, name), contents.get(name) ?? '');
+  for (const entry of readdirSync(output, { recursive: true, withFileTypes: true })) {
+    const path = resolve(entry.parentPath, entry.name);
+    if (entry.isFile() && !contents.has(relative(output, path))) rmSync(path, { force: true });
+  }
+}
+
+/** Whole or not at all, for whoever reads at the same time. */
+function writeWhole(path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const partial = resolve(dirname(stampFile), `.dashboard-${process.pid}`);
+  writeFileSync(partial, content);
+  renameSync(partial, path);
+}
+
+/** What a visitor loads, gzipped, by kind. Scripts that a page asks for later are counted apart. */
+function report(contents: ReadonlyMap<string, string | Uint8Array>): void {
+  const page = new TextDecoder().decode(bytesOf(contents.get('index.html') ?? ''));
+  const sizes = { 'script, at once': 0, 'script, later': 0, style: 0 };
+  for (const [name, content] of contents) {
+    const size = gzipSync(bytesOf(content)).byteLength;
+    if (name.endsWith('.js')) sizes[page.includes(name) ? 'script, at once' : 'script, later'] += size;
+    if (name.endsWith('.css')) sizes.style += size;
+  }
+  const parts = Object.entries(sizes).map(([kind, bytes]) => `${kind} ${(bytes / 1000).toFixed(1)} KB`);
+  console.log(`dashboard, gzipped: ${parts.join(', ')}`);
+}
+
+function bytesOf(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? new TextEncoder().encode(content) : content;
+}
+
+if (process.argv[1] === import.meta.filename) await ensureDashboard();

@@ -1,0 +1,14 @@
+/** Judgments as receipts and ledger rows name them: by key and by what was answered, as one key may be judged anew. */
+import type { PinnedJudgment } from '../ledger/row.ts';
+import { digestJson } from './key.ts';
+import type { ObtainedJudgment } from './obtain.ts';
+
+/** Those that were had, in their order. */
+export async function pinJudgments(obtained: readonly ObtainedJudgment[]): Promise<PinnedJudgment[]> {
+  const pinned = obtained.map(async ({ kind, key, outcome }): Promise<PinnedJudgment[]> => {
+    if (!outcome.ok) return [];
+    if (key === null) throw new Error(`pinJudgments: a judgment of kind ${kind} was had without a key`);
+    return [{ kind, key, verdicts: await digestJson(outcome.judgment.verdicts) }];
+  });
+  return (await Promise.all(pinned)).flat();
+}

@@ -1,0 +1,223 @@
+/**
+ * Replay of one group: what its rewards and advantages would have been under another recipe. The same `compose` and
+ * `advantages` as when it was scored, over what was observed then: no text, no judge, the same bits.
+ */
+import type { LedgerRow } from '../ledger/row.ts';
+import type { Recipe } from '../recipes/families.ts';
+import type { AdvantageOptions } from '../rewards/advantage-presets.ts';
+import { advantages, type Degenerate } from '../rewards/advantages.ts';
+import { compose, voteOf } from '../rewards/compose.ts';
+import type { Facts } from '../rewards/facts.ts';
+import type { GroupVotes } from '../rewards/family.ts';
+import type { Component, UnscoredReason } from '../rewards/score.ts';
+import { createGapFinder } from './gaps.ts';
+import { kendallTauB } from './kendall.ts';
+
+/** One recipe for every row, or the recipe of each by the digest that the row was recorded under. */
+export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
+
+/** A rollout under one of the two recipes. */
+export type ReplayedScore = {
+  readonly reward: number | null;
+  readonly reason: UnscoredReason | null;
+  /** Empty where the recipe reads what was not observed. */
+  readonly components: Readonly<Record<string, Component>>;
+  readonly advantage: number;
+  /** Unscored: left out of the loss. */
+  readonly masked: boolean;
+};
+
+/**
+ * How the recorded reward compares with the recorded facts under the recorded recipe. `alone`: it is the reward of the
+ * rollout by itself, under a recipe that normalises within the group; its group was not scored together, and `before` is
+ * what the group makes of it. `different`: this code does not compose what the ledger's version did.
+ */
+export type RecordedReward = 'equal' | 'alone' | 'different';
+
+/** `silenced`: to 0. `awakened`: from 0. `not_compared`: unscored before or after. */
+export type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
+
+export type ReplayedSample = {
+  readonly row: LedgerRow;
+  readonly recorded: RecordedReward;
+  readonly before: ReplayedScore;
+  readonly after: ReplayedScore;
+  /** What the other recipe reads and nobody observed (gaps.ts); then `after` is unscored. */
+  readonly gaps: readonly string[];
+  readonly sign: SignChange;
+};
+
+export type ReplayedGroup = {
+  readonly step: number | null;
+  readonly group: string;
+  /** In the order of the rows. */
+  readonly samples: readonly ReplayedSample[];
+  /** Kendall's tau-b between the rewards before and after, over the samples scored both times; `null` = undefined. */
+  readonly tau: number | null;
+  readonly degenerate: { readonly before: Degenerate | null; readonly after: Degenerate | null };
+};
+
+/** A group with its first half done, so that a sweep composes what was recorded once and not for each value. */
+export type PreparedGroup = {
+  readonly rows: readonly LedgerRow[];
+  readonly recorded: readonly RecordedReward[];
+  readonly recipes: RecipesOfRun;
+  readonly advantages: AdvantageOptions;
+  readonly before: Side;
+};
+
+type Side = { readonly scores: readonly ReplayedScore[]; readonly degenerate: Degenerate | null };
+
+/**
+ * @param rows the samples of one group of one step, at least one, each of its latest attempt.
+ * @throws RangeError where a recipe is not given, is of another family than the facts, or an advantage rule is wrong.
+ */
+export function replayGroup(
+  rows: readonly LedgerRow[],
+  before: RecipesOfRun,
+  after: RecipesOfRun,
+  options: AdvantageOptions = 'mean',
+): ReplayedGroup {
+  return replayPrepared(prepareGroup(rows, before, options), after);
+}
+
+/** Composes what was recorded, and holds it against the recorded rewards. @throws RangeError as `replayGroup`. */
+export function prepareGroup(
+  rows: readonly LedgerRow[],
+  recipes: RecipesOfRun,
+  options: AdvantageOptions = 'mean',
+): PreparedGroup {
+  const members = rows.map(
+    (row): Member => ({ facts: row.facts, recipe: recipeOf(row, recipes, 'recorded'), open: false }),
+  );
+  const before = composeMembers(members, options);
+  const recorded = rows.map((row, position): RecordedReward => {
+    const composed = before.scores[position];
+    if (composed?.reward === row.reward) return 'equal';
+    const member = members[position];
+    if (member === undefined || member.recipe.family !== 'long-trace') return 'different';
+    return compose(member.facts, member.recipe).reward === row.reward ? 'alone' : 'different';
+  });
+  return { rows, recorded, recipes, advantages: options, before };
+}
+
+/**
+ * The second half.
+ * @param measured facts that were measured for the other recipe, by position; `null` or absent: those of the row.
+ */
+export function replayPrepared(
+  prepared: PreparedGroup,
+  recipes: RecipesOfRun,
+  measured: readonly (Facts | null)[] = [],
+): ReplayedGroup {
+  const { rows, recorded, before } = prepared;
+  const finderOf = findersOf(prepared.recipes, recipes);
+  const gaps = rows.map((row, position) => ((measured[position] ?? null) === null ? finderOf(row)(row.facts) : []));
+  const members = rows.map((row, position): Member => {
+    const facts = measured[position] ?? row.facts;
+    return { facts, recipe: recipeOf(row, recipes, 'other'), open: (gaps[position] ?? []).length > 0 };
+  });
+  const after = composeMembers(members, prepared.advantages);
+  const samples = rows.map((row, position): ReplayedSample => {
+    const one = scoreAt(before, position);
+    const other = scoreAt(after, position);
+    return {
+      row,
+      recorded: recorded[position] ?? 'different',
+      before: one,
+      after: other,
+      gaps: gaps[position] ?? [],
+      sign: signChange(one, other),
+    };
+  });
+  const [first] = rows;
+  if (first === undefined) throw new RangeError('replayGroup: a group without rows');
+  return {
+    step: first.step,
+    group: first.group,
+    samples,
+    tau: tauOf(samples),
+    degenerate: { before: before.degenerate, after: after.degenerate },
+  };
+}
+
+function scoreAt({ scores }: Side, position: number): ReplayedScore {
+  const score = scores[position];
+  if (score === undefined) throw new Error('replayGroup: a sample was lost');
+  return score;
+}
+
+function recipeOf(row: LedgerRow, recipes: RecipesOfRun, which: string): Recipe {
+  if (!isMap(recipes)) return recipes;
+  const recipe = recipes.get(row.recipe);
+  if (recipe === undefined) throw new RangeError(`replayGroup: no ${which} recipe for the digest ${row.recipe}`);
+  return recipe;
+}
+
+function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, Recipe> {
+  return recipes instanceof Map;
+}
+
+/** What finds the gaps of a row; made once for each recipe that occurs in the group. */
+function findersOf(before: RecipesOfRun, after: RecipesOfRun): (row: LedgerRow) => ReturnType<typeof createGapFinder> {
+  const known = new Map<string, ReturnType<typeof createGapFinder>>();
+  return (row) => {
+    const found = known.get(row.recipe);
+    if (found !== undefined) return found;
+    const finder = createGapFinder(recipeOf(row, before, 'recorded'), recipeOf(row, after, 'other'));
+    known.set(row.recipe, finder);
+    return finder;
+  };
+}
+
+type Member = {
+  readonly facts: Facts;
+  readonly recipe: Recipe;
+  /** The recipe reads what the facts do not hold. */
+  readonly open: boolean;
+};
+
+function composeMembers(members: readonly Member[], options: AdvantageOptions): Side {
+  let max: number | null = null;
+  for (const { facts, recipe, open } of members) {
+    const vote = open ? null : voteOf(facts, recipe);
+    if (vote !== null && (max === null || vote > max)) max = vote;
+  }
+  const votes: GroupVotes = { max };
+  const composed = members.map(({ facts, recipe, open }) => (open ? NOT_MEASURED : compose(facts, recipe, votes)));
+  const result = advantages(
+    composed.map(({ reward }) => reward),
+    options,
+  );
+  if (!result.ok) {
+    const [problem] = result.problems;
+    throw new RangeError(`replayGroup: no advantages: ${problem?.path.join('.')}: ${problem?.message}`);
+  }
+  const scores = composed.map(({ reward, reason, components }, position): ReplayedScore => {
+    const own = result.group.advantages[position];
+    if (own === undefined) throw new Error('replayGroup: an advantage was lost');
+    return { reward, reason, components, advantage: own.advantage, masked: own.masked };
+  });
+  return { scores, degenerate: result.group.degenerate };
+}
+
+const NOT_MEASURED = { reward: null, reason: 'not_measured', components: {} } as const;
+
+function signChange(before: ReplayedScore, after: ReplayedScore): SignChange {
+  if (before.masked || after.masked) return 'not_compared';
+  const [old, other] = [Math.sign(before.advantage), Math.sign(after.advantage)];
+  if (old === other) return 'kept';
+  if (other === 0) return 'silenced';
+  return old === 0 ? 'awakened' : 'flipped';
+}
+
+function tauOf(samples: readonly ReplayedSample[]): number | null {
+  const old: number[] = [];
+  const other: number[] = [];
+  for (const { before, after } of samples) {
+    if (before.reward === null || after.reward === null) continue;
+    old.push(before.reward);
+    other.push(after.reward);
+  }
+  return kendallTauB(old, other);
+}
