@@ -5,9 +5,9 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
-import type { ScoreResponse } from '../../src/schema/score.ts';
+import { groupResponseSchema } from '../../src/schema/groups.ts';
 import { DIALECTS, type FaultRow, SERVER_FAULTS, STUB_CANARY, STUB_MODEL } from '../contract/backend-faults.ts';
-import { post, problemOf, ROLLOUT, scoreOf, send } from './api.ts';
+import { familyScoreOf, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, send } from './api.ts';
 
 vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
   const { stubBackends } = await import('./stub-judges.ts');
@@ -49,6 +49,41 @@ describe('a fault of a model server', () => {
   });
 });
 
+const TRACE = {
+  recipe: 'longtrace-rl',
+  question: 'Which river flows through Bern?',
+  reference: 'the Aare',
+  entities: ['Aare'],
+};
+const TULU = {
+  recipe: 'dr-tulu',
+  question: 'How long is the Aare?',
+  rubrics: [{ description: 'States 288 km', weight: 1 }],
+};
+const TRANSCRIPT =
+  '<snippet id="S1">It is 288 km long.</snippet><answer><cite id="S1">It has 288 km.</cite> And so on and on it goes.</answer>';
+
+describe.each([
+  ['long-trace', TRACE, { response: 'The Aare.', finish_reason: 'stop' }],
+  ['dr-tulu', TULU, { response: TRANSCRIPT }],
+] as const)('the same faults under %s', (family, shared, sample) => {
+  it.concurrent.each(rows)('%s', async (judge, { status, reason }) => {
+    const how = { judge, replicate: 10_000 + rows.findIndex(([name]) => name === judge) };
+    await problemOf(await send(post('/v1/score', { ...shared, ...sample, ...how })), status, reason);
+    const asNull = { ...shared, ...sample, ...how, on_judge_failure: 'null' };
+    const unscored = await familyScoreOf(family, await send(post('/v1/score', asNull)));
+    expect(unscored).toMatchObject({ reward: null, base: null, status: 'unscored', reason });
+    const reply = await send(post('/v1/groups', { ...shared, ...how, responses: [sample] }));
+    const group = groupResponseSchema.parse(await reply.json());
+    expect(group).toMatchObject({
+      rewards: [null],
+      advantages: [{ advantage: 0, masked: true }],
+      mean: null,
+      valid: 0,
+    });
+  });
+});
+
 describe('a good reply', () => {
   it('is the same judgment in every dialect', async () => {
     const scores = await Promise.all(
@@ -73,7 +108,7 @@ describe('a good reply', () => {
 });
 
 /** Whatever a judge would have said is null; what needs none may be there. */
-function expectNoNumber(unscored: ScoreResponse): void {
+function expectNoNumber(unscored: RefinerScore): void {
   const { rubric, citation } = unscored.components;
   for (const judged of [rubric, citation]) expect(judged).toMatchObject({ value: null, contribution: null });
   for (const { score } of unscored.criteria) expect(score).toBeNull();

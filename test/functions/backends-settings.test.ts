@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { baseUrlProblem } from '../../functions/backends/base-url.ts';
+import { chatUrlProblem } from '../../functions/backends/base-url.ts';
 import { configuredBackends } from '../../functions/backends/configured.ts';
 import { type Environment, readSettings } from '../../functions/environment.ts';
 import worker from '../../functions/index.ts';
@@ -61,7 +61,7 @@ describe('what is wrong with it', () => {
   const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
     ['no JSON', '{', ['expected JSON']],
     ['no object', '[]', [': expected an object, got an array']],
-    ['no backends', { backends: [], default_judge: null }, ['backends: expected at least 1 entries']],
+    ['no backends', { backends: [], default_judge: null }, ['backends: expected at least 1 entries, or a sandbox']],
     ['no default', { backends: [GPU] }, ['default_judge: required: a string']],
     ['an unknown field', only(GPU, { judge: 'gpu' }), ['judge: unknown field']],
     ['another kind', only({ ...GPU, kind: 'SECRET' }), ['backends[0].kind: expected one of "vllm", "workers-ai"']],
@@ -173,7 +173,7 @@ describe('a base URL', () => {
     'http://localhost:8000/v1',
     'http://[::1]:8000/v1',
   ])('may be %s', (url) => {
-    expect(baseUrlProblem(url, false)).toBeNull();
+    expect(chatUrlProblem(url, false)).toBeNull();
   });
 
   it.each([
@@ -190,11 +190,11 @@ describe('a base URL', () => {
     'https://gpu.example/v1/chat/completions',
     'https://gpu.example/v1/models',
   ])('may not be %s', (url) => {
-    expect(baseUrlProblem(url, false)).not.toBeNull();
+    expect(chatUrlProblem(url, false)).not.toBeNull();
   });
 
   it('may be http through a tunnel', () => {
-    expect(baseUrlProblem('http://vllm/v1', true)).toBeNull();
+    expect(chatUrlProblem('http://vllm/v1', true)).toBeNull();
   });
 });
 
@@ -305,5 +305,37 @@ describe('/readyz', () => {
     const ready = await readiness(only(AI, { default_judge: 'ai' }), 200, { AI: { run }, GPU: fetcher });
     expect(ready.judges[0]).toMatchObject({ name: 'ai', reachable: true, model_present: null });
     expect(run).not.toHaveBeenCalled();
+  });
+});
+
+describe('the sandbox', () => {
+  const SANDBOX = { base_url: 'https://sandbox.test', runtime: 'python-3.11', slots: 4 };
+  const alone = (change: object = {}) => ({ backends: [], default_judge: null, sandbox: { ...SANDBOX, ...change } });
+
+  it('needs no model backend beside it, and is told of apart from the judges', async () => {
+    const ready = await readiness(alone({ base_url: 'http://127.0.0.1:9/' }), 503);
+    expect(ready.judges.map(({ name }) => name)).toEqual(['lexical']);
+    expect(ready.sandbox).toMatchObject({ name: 'sandbox', runtime: 'python-3.11', reachable: false });
+    expect((await readiness(only(AI), 503, { AI: ai })).sandbox).toBeNull();
+  });
+
+  it.each([
+    [{ runtime: undefined }, 'sandbox.runtime: required: a string'],
+    [{ slots: 0 }, 'sandbox.slots: expected at least 1'],
+    [{ base_url: 'http://sandbox.test' }, 'sandbox.base_url: expected https'],
+    [{ base_url: 'https://user:SECRET@sandbox.test' }, 'sandbox.base_url: expected no credentials'],
+    [{ api_key_secret: 'NOWHERE' }, 'sandbox.api_key_secret: no secret of that name is set'],
+    [{ transport: 'vpc' }, 'sandbox.transport: no Workers VPC service is bound as GPU'],
+    [{ name: 'lexical' }, 'sandbox.name: the name is taken'],
+    [{ image: 'x' }, 'sandbox.image: unknown field'],
+  ])('%j', (change, problem) => {
+    const problems = problemsOf(alone(change));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(problem);
+    expect(problems.join()).not.toContain('SECRET');
+  });
+
+  it('does not share its name with a judge', () => {
+    expect(problemsOf({ ...alone({ name: 'gpu' }), backends: [GPU] })).toEqual(['sandbox.name: the name is taken']);
   });
 });

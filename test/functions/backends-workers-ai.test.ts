@@ -53,7 +53,7 @@ function behaving(row: AiFaultRow | undefined): AiBinding {
 
 vi.mock('../../functions/backends/configured.ts', async (importOriginal) => ({
   ...(await importOriginal<object>()),
-  configuredBackends: () => ({ named: judges, default: null }),
+  configuredBackends: () => ({ named: judges, default: null, sandbox: null }),
 }));
 
 const judges: readonly Backend[] = [

@@ -11,7 +11,7 @@ import {
   PairCounter,
   pairsIn,
   weightedKappa,
-} from '../../../cli/judge/agreement.ts';
+} from '../../../src/judgments/rater-agreement.ts';
 
 const NOTHING: AgreementTable = [
   [0, 0, 0],

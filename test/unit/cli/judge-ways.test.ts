@@ -11,7 +11,7 @@ import { reversedRequest, scoresOneByOne, scoresReversed, separateRequests } fro
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
 import type { CriterionScore, JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
 import { REFINER_RECIPES } from '../../../src/recipes/refiner.ts';
-import { plan } from '../../../src/rewards/plan.ts';
+import { planRefiner } from '../../../src/rewards/refiner/plan.ts';
 import { rolloutOf, scoreRequestSchema } from '../../../src/schema/score.ts';
 
 const REQUEST = scoreRequestSchema.parse({
@@ -24,7 +24,7 @@ const REQUEST = scoreRequestSchema.parse({
 
 function requestsBy(judging: 'joint' | 'per_criterion'): readonly RubricRequest[] {
   const recipe = { ...REFINER_RECIPES['refiner-gpt54-instance-rubric'], judging };
-  const planned = plan(rolloutOf(REQUEST), recipe);
+  const planned = planRefiner(rolloutOf(REQUEST), recipe);
   if (!planned.ok || typeof planned.plan.rubric === 'string') throw new Error('nothing to judge');
   return planned.plan.rubric;
 }
