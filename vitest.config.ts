@@ -5,6 +5,7 @@
  */
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { ensureDashboard, hasDashboard } from './scripts/build-dashboard.ts';
 
 const ofProcesses = {
   environment: 'node',
@@ -20,6 +21,9 @@ function inWorkerd(): ReturnType<typeof cloudflareTest> {
     miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },
   });
 }
+
+// workerd takes no Worker whose assets are missing.
+if (!hasDashboard()) await ensureDashboard();
 
 export default defineConfig({
   test: {

@@ -16,6 +16,7 @@ import { judgeCommand } from './commands/judge.ts';
 import { judgmentsCommand } from './commands/judgments.ts';
 import { keysCommand } from './commands/keys.ts';
 import { receiptCommands } from './commands/receipt.ts';
+import { replayCommand } from './commands/replay.ts';
 import { scoreCommand } from './commands/score.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
@@ -30,6 +31,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   judgmentsCommand,
   keysCommand,
   receiptCommands,
+  replayCommand,
 ];
 
 async function dispatch(args: readonly string[]): Promise<number> {

@@ -1,29 +1,37 @@
 /**
  * Workers AI on this machine: bound as AI by wrangler.dev.toml, since the real binding needs an account even in
  * `wrangler dev`. It answers under one model name that says what it is, so that no judgment of its can be taken for a
- * model's: its verdicts are the first that the schema allows.
+ * model's: its verdicts are the first that the schema allows, and its answers say that they are the fake's (speech.ts).
  */
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { replyForSchema } from './schema-reply.ts';
+import { spokenStream, spokenText } from './speech.ts';
 
-/** The only model there is. Configure it with `"json_schema_shape": "flat"`. */
+/** The only model there is. A judge of it needs `"json_schema_shape": "flat"`. */
 const FAKE_MODEL = '@fake/first-allowed';
 
+/** What Workers AI takes where nobody says a length. */
+const DEFAULT_MAX_TOKENS = 256;
 /** An estimate, so that usage is never zero. */
 const CHARS_PER_TOKEN = 4;
 
 type Inputs = {
   readonly messages?: readonly { readonly content: string }[];
   readonly response_format?: { readonly json_schema?: unknown };
+  readonly stream?: boolean;
+  readonly max_tokens?: number;
 };
 
 export default class FakeAi extends WorkerEntrypoint {
   async run(model: string, inputs: Inputs): Promise<unknown> {
     // The real binding's words for it.
     if (model !== FAKE_MODEL) throw new Error(`5007: No such model ${model} or task`);
-    const response = replyForSchema(inputs.response_format?.json_schema);
     const tokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
     const prompt = (inputs.messages ?? []).reduce((sum, { content }) => sum + tokens(content), 0);
+    const { response_format, stream = false, max_tokens = DEFAULT_MAX_TOKENS } = inputs;
+    if (stream) return spokenStream(max_tokens, prompt);
+    const response =
+      response_format === undefined ? spokenText(max_tokens) : replyForSchema(response_format.json_schema);
     const completion = tokens(JSON.stringify(response));
     return {
       response,

@@ -18,6 +18,8 @@ export type Environment = Env & {
   readonly ISSUER_KEY?: string;
   readonly ISSUER_KEYS_PREVIOUS?: string;
   readonly TRUSTED_ISSUERS?: string;
+  /** Days after the last recording that a run is kept; absent = until it is deleted. */
+  readonly RUN_RETENTION_DAYS?: string;
   /** "true" = webhooks may be registered at http://127.0.0.1. For tests and receivers under development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
 };
@@ -29,6 +31,8 @@ export type Settings = {
   readonly allowLexicalJudge: boolean;
   readonly allowExtractiveRefiner: boolean;
   readonly allowWebhookLoopback: boolean;
+  /** `null` = runs are kept until they are deleted. */
+  readonly runRetentionDays: number | null;
   /** Empty = no key is configured. */
   readonly keys: readonly ApiKey[];
   readonly backends: BackendsConfig;
@@ -49,6 +53,10 @@ export function readSettings(environment: Environment): SettingsResult {
   if (allowExtractiveRefiner === null) return badSwitch('ALLOW_EXTRACTIVE_REFINER');
   const allowWebhookLoopback = readSwitch(environment.WEBHOOK_ALLOW_LOOPBACK);
   if (allowWebhookLoopback === null) return badSwitch('WEBHOOK_ALLOW_LOOPBACK');
+  const runRetentionDays = readDays(environment.RUN_RETENTION_DAYS);
+  if (runRetentionDays === 'malformed') {
+    return { ok: false, setting: 'RUN_RETENTION_DAYS', problems: ['expected a number of days, 1 to 36500, or nothing'] };
+  }
   const keys = readApiKeys(environment.API_KEYS);
   if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
   const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
@@ -60,6 +68,7 @@ export function readSettings(environment: Environment): SettingsResult {
       allowLexicalJudge,
       allowExtractiveRefiner,
       allowWebhookLoopback,
+      runRetentionDays,
       keys: keys.keys,
       backends: backends.config,
     },
@@ -82,6 +91,13 @@ function readSwitch(text: string | undefined): boolean | null {
   if (text === 'true') return true;
   return text === undefined || text === '' || text === 'false' ? false : null;
 }
+
+function readDays(text: string | undefined): number | null | 'malformed' {
+  if (text === undefined || text === '') return null;
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_RETENTION_DAYS ? Number(text) : 'malformed';
+}
+
+const MAX_RETENTION_DAYS = 36_500;
 
 function badSwitch(setting: string): SettingsResult {
   return { ok: false, setting, problems: ['expected "true" or "false"'] };

@@ -12,10 +12,11 @@ import type { JudgeFailure } from '../src/judgments/types.ts';
 import { JUDGE_DEADLINE_MS, SCORING_DEADLINE_MS } from '../src/limits.ts';
 import { type ResolvedRecipe, resolveRecipe } from '../src/recipes/resolve.ts';
 import type { Rollout } from '../src/rewards/rollout.ts';
-import { type ScoredRollout, scoreGroup, scoreRollout } from '../src/rewards/scoring.ts';
+import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../src/rewards/scoring.ts';
 import type { ScoreRequest } from '../src/schema/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from './backends/configured.ts';
 import type { RequestFailure } from './http/errors.ts';
+import type { Ledger } from './recording.ts';
 
 export type ScoringPlatform = {
   readonly backends: Backends;
@@ -25,6 +26,8 @@ export type ScoringPlatform = {
   /** Whether somebody waits for the score, or a batch collects it. */
   readonly class: CallClass;
   readonly signing: Signing;
+  /** Where rollouts of runs are recorded (recording.ts). */
+  readonly ledger: Ledger;
 };
 
 /** How a rollout or a group is to be scored; see src/schema/score.ts. */
@@ -32,6 +35,8 @@ export type ScoringWishes = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments' 
   readonly explain?: boolean;
   /** Measure everything that the family measures, so that other weights can be tried later. */
   readonly measureAll?: boolean;
+  /** Sign the rewards. */
+  readonly receipt?: boolean;
 };
 
 export type ScoringReply<T> =
@@ -44,8 +49,8 @@ export function scoreOne(
   wishes: ScoringWishes,
   platform: ScoringPlatform,
 ): Promise<ScoringReply<ScoredRollout>> {
-  return scoreInTurn(wishes, platform, async (recipe, plan, options) => {
-    const result = await scoreRollout({ rollout, recipe, plan }, options);
+  return scoreInTurn(wishes, platform, async (recipe, how, options) => {
+    const result = await scoreRollout({ rollout, recipe, ...how }, options);
     if (result.status !== 'done') return result;
     const { status, timings, ...scored } = result;
     return { status, value: scored, failure: scored.failure, timings };
@@ -58,8 +63,8 @@ export function scoreTogether(
   wishes: ScoringWishes,
   platform: ScoringPlatform,
 ): Promise<ScoringReply<readonly ScoredRollout[]>> {
-  return scoreInTurn(wishes, platform, async (recipe, plan, options) => {
-    const result = await scoreGroup({ rollouts, recipe, plan }, options);
+  return scoreInTurn(wishes, platform, async (recipe, how, options) => {
+    const result = await scoreGroup({ rollouts, recipe, ...how }, options);
     if (result.status !== 'done') return result;
     const { members, timings } = result;
     const failure = members.find((member) => member.failure !== null)?.failure ?? null;
@@ -67,7 +72,7 @@ export function scoreTogether(
   });
 }
 
-type Plan = { readonly explain: boolean; readonly measureAll: boolean };
+type How = Pick<ScoringRequest, 'plan' | 'receiptIssuer'>;
 
 type Attempt<T> =
   | {
@@ -78,10 +83,10 @@ type Attempt<T> =
     }
   | Exclude<Awaited<ReturnType<typeof scoreRollout>>, { status: 'done' }>;
 
-type Score<T> = (recipe: ResolvedRecipe, plan: Plan, options: ObtainOptions) => Promise<Attempt<T>>;
+type Score<T> = (recipe: ResolvedRecipe, how: How, options: ObtainOptions) => Promise<Attempt<T>>;
 
 /**
- * 1. the recipe, by name or inline; 2. the judges; 3. the scoring line; 4. what an unscored reward becomes: a failure, or
+ * 1. the recipe, by name or inline; 2. who signs, and the judges; 3. the scoring line; 4. what an unscored reward becomes: a failure, or
  * a `null` reward where the request says so. Never a number.
  *
  * Another judge is another measure, so it takes over a whole rollout or group only, and only where the caller named it.
@@ -93,6 +98,9 @@ async function scoreInTurn<T>(
 ): Promise<ScoringReply<T>> {
   const recipe = await resolveRecipe(wishes.recipe);
   if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
+
+  // Known before anything is paid for.
+  if (wishes.receipt === true && platform.signing.issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
   const named = typeof wishes.judge === 'string' ? [wishes.judge] : (wishes.judge ?? [undefined]);
   const judges = named.flatMap((name) => chooseJudge(platform.backends, name) ?? []);
@@ -131,18 +139,23 @@ async function takeTurn<T>(
 ): Promise<Turn<T>> {
   const { backends, store, desk, class: callClass, signing } = platform;
   const plan = { explain: wishes.explain === true, measureAll: wishes.measureAll === true };
-  const result = await score(recipe, plan, {
-    judge,
-    sandbox: chooseSandbox(backends),
-    store,
-    desk: { desk, class: callClass, takes: (name) => runsInDesk(name, backends) },
-    signing,
-    mode: wishes.judgments,
-    replicate: wishes.replicate,
-    deadline_ms,
-    now: () => new Date().toISOString(),
-    elapsed: () => performance.now(),
-  });
+  const signs = wishes.receipt === true && signing.issuer !== null ? { receiptIssuer: signing.issuer } : {};
+  const result = await score(
+    recipe,
+    { plan, ...signs },
+    {
+      judge,
+      sandbox: chooseSandbox(backends),
+      store,
+      desk: { desk, class: callClass, takes: (name) => runsInDesk(name, backends) },
+      signing,
+      mode: wishes.judgments,
+      replicate: wishes.replicate,
+      deadline_ms,
+      now: () => new Date().toISOString(),
+      elapsed: () => performance.now(),
+    },
+  );
   switch (result.status) {
     case 'invalid':
       return { status: 'done', reply: refused({ reason: 'input_invalid', problems: result.problems }) };

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '..');
 const output = resolve(root, 'dist/npm');
 
 /** What src/, cli/ and clients/ import at run time; the Worker bundles its own. */
-const RUNTIME_DEPENDENCIES = ['canonicalize', 'zod'];
+const RUNTIME_DEPENDENCIES = ['canonicalize', 'eventsource-parser', 'zod'];
 
 type Manifest = Readonly<Record<string, unknown>> & { readonly dependencies: Readonly<Record<string, string>> };
 

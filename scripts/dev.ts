@@ -5,12 +5,14 @@
  */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import { ensureDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const wrangler = resolve(root, 'node_modules/wrangler/bin/wrangler.js');
 // Two Workers: this one, and the fake AI that it is bound to. Address, port and variables stand in the first one's
 // configuration, so that an argument can replace them.
 const workers = ['-c', 'wrangler.dev.toml', '-c', 'fake-ai/wrangler.toml'];
+await ensureDashboard();
 const options = ['--local', '--show-interactive-dev-session=false'];
 
 const child = spawn(process.execPath, [wrangler, 'dev', ...workers, ...options, ...process.argv.slice(2)], {

@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ensureDashboard, hasDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -46,6 +47,8 @@ export class LocalWorkerError extends Error {
 
 /** Starts a Worker and waits until it answers. @throws LocalWorkerError if it does not in time. */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
+  // wrangler starts no Worker whose assets are missing. Of what age they are is for those who look at the dashboard.
+  if (!hasDashboard()) await ensureDashboard();
   const directory = await mkdtemp(join(tmpdir(), 'citeward-'));
   const logFile = join(directory, 'wrangler.log');
   const port = await freePort();

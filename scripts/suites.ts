@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { ensureDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const resultsDirectory = resolve(root, '.test-results');
@@ -132,6 +133,7 @@ function printTotal(prefixes: readonly string[]): Counts {
 
 const kind = process.argv[2];
 if (kind === 'fast' || kind === 'slow') {
+  await ensureDashboard();
   const ok = await run(kind);
   printTotal([kind]);
   process.exit(ok ? 0 : 1);

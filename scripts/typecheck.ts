@@ -1,9 +1,9 @@
-/** Checks every TypeScript project: the pure library, the client, what runs in Node, the GPU side, and the Worker. All are checked, then it fails. */
+/** Checks every TypeScript project: the pure library, the client, what runs in Node, the GPU side, the dashboard, and the Worker. All are checked, then it fails. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
-const projects = ['src', 'clients/typescript', 'cli', 'gpu-backend', '.'];
+const projects = ['src', 'clients/typescript', 'cli', 'gpu-backend', 'dashboard', '.'];
 const failed = projects.filter(
   (project) =>
     spawnSync(resolve(root, 'node_modules/.bin/tsc'), ['--noEmit', '-p', project], { cwd: root, stdio: 'inherit' })

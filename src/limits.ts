@@ -75,6 +75,8 @@ export const MAX_ECHOED_NAME_CHARS = 64;
 export const EVENT_HEARTBEAT_MS = 1_000;
 /** Events that wait for a caller who does not read, in bytes: ten times what a long answer with many faults gives. */
 export const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
+/** The same where a policy writes: a slow caller slows it after some hundred tokens, and pays for no more of them. */
+export const MAX_QUEUED_POLICY_BYTES = 64 * 1024;
 
 // Refining.
 
@@ -221,6 +223,8 @@ export const MAX_BATCH_LINE_BYTES = MAX_BODY_BYTES;
 export const MAX_CHUNK_LINES = 100;
 /** The same for groups, whose lines have up to MAX_GROUP samples: a chunk makes about a thousand judgments at most. */
 export const MAX_CHUNK_GROUPS = 8;
+/** The same for refinements, which are made anew with the whole chunk where one of its lines wants another try. */
+export const MAX_CHUNK_REFINEMENTS = 4;
 export const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
 /** Errors of a batch's input that are listed one by one. */
 export const MAX_BATCH_ERRORS = 100;
@@ -311,12 +315,27 @@ export const MAX_RUN_PLACE_CHARS = 256;
 /** Largest step of a run. */
 export const MAX_RUN_STEP = 1_000_000_000;
 /**
- * What replay reads of a rollout is kept in D1 up to this size, as UTF-16 code units of its JSON: 150 statements and
- * claims. A typical rollout has 2 KB, so that a step of 256 is one page; larger ones stand in R2 beside their spans.
+ * All columns of a ledger row together, in bytes of UTF-8. A typical row has 2 KB; the facts of one that has more stand in
+ * R2 beside its spans.
  */
-export const MAX_INLINE_ROW_CHARS = 16 * 1024;
-/** Ledger rows of one D1 query while a run is read: 4 MB at most, 0.5 MB typically. */
+export const MAX_LEDGER_ROW_BYTES = 4 * 1024;
+/** Ledger rows of one D1 query while a run is read: 1 MB at most, 0.5 MB typically. */
 export const LEDGER_PAGE_ROWS = 250;
+/** Rows of one D1 query where only numbers are read: 0.3 KB each. */
+export const SUMMARY_PAGE_ROWS = 2_000;
+/** Rollouts that one request summarises; the step that crosses it is summarised to its end. */
+export const MAX_SUMMARISED_ROLLOUTS = 50_000;
+/** Runs, steps and rollouts of one page of a list. */
+export const MAX_RUN_PAGE = 100;
+export const MAX_RUN_STEPS_PAGE = 1_000;
+export const MAX_RUN_ROLLOUT_PAGE = { rows: 200, detail: 20 } as const;
+/** Rows and objects that one round of a deletion removes, and rounds of one request. */
+export const RUN_REMOVAL_ROUND = 1_000;
+export const MAX_RUN_REMOVAL_ROUNDS = 200;
+/** Lines of a file of a run, rows that one D1 transaction takes in, and bytes of one line: facts of 1,000 claims. */
+export const MAX_RUN_IMPORT_LINES = 1_000_000;
+export const RUN_IMPORT_ROWS = 200;
+export const MAX_RUN_IMPORT_LINE_BYTES = 256 * 1024;
 /** Rollouts of one group of a run: a group is normalised whole, in memory. */
 export const MAX_RUN_GROUP = 10_000;
 
@@ -327,3 +346,7 @@ export const MAX_SWEEP_POINTS = 101;
 /** Rollouts that a replay names: those that moved most, and those whose recorded reward is another. */
 export const MAX_REPLAY_MOVERS = 20;
 export const MAX_DIFFERENT_NAMED = 20;
+/** Rollouts of a group whose texts are in memory and with a judge at once, while a replay judges. */
+export const REPLAY_JUDGED_AT_ONCE = 8;
+/** Lines of a replay are sent together up to this many UTF-16 code units; the end of a step is sent at once. */
+export const REPLAY_CHUNK_CHARS = 32 * 1024;

@@ -11,10 +11,12 @@ import { scoreGroup, scoreRollout } from '../../src/rewards/scoring.ts';
 import type { BatchEndpoint } from '../../src/schema/batches.ts';
 import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/schema/groups.ts';
 import { problemsOfIssues } from '../../src/schema/issues.ts';
+import { refineRequestSchema } from '../../src/schema/refine.ts';
 import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
 import { verifyRequestSchema } from '../../src/schema/verify.ts';
 import { verifyRequested } from '../../src/verify-requested.ts';
 import { type LocalJudging, localJudging, namesAnotherJudge } from '../local/lexical.ts';
+import { refineLocally } from '../local/refining.ts';
 import { type LocalFailure, localProblem } from './local-problems.ts';
 
 /** Answers one body. @param requestId what a problem names. */
@@ -45,6 +47,14 @@ async function answer(endpoint: BatchEndpoint, body: unknown, judging: LocalJudg
       if (!read.ok) return read;
       const result = verifyRequested(read.request, 'lexical');
       return result.ok ? { ok: true, body: result.verification } : invalid(result.problems);
+    }
+    case '/v1/refine': {
+      const read = parse(refineRequestSchema, body);
+      if (!read.ok) return read;
+      if (read.request.stream)
+        return invalid([{ path: ['stream'], message: 'expected false: a batch has no streams' }]);
+      const result = await refineLocally(read.request, judging, async () => undefined);
+      return result.ok ? { ok: true, body: result.reply } : result;
     }
   }
 }
@@ -79,9 +89,14 @@ type Ready =
   | { readonly ok: true; readonly recipe: ResolvedRecipe }
   | { readonly ok: false; readonly failure: LocalFailure };
 
-async function recipeOf({ recipe, judge }: Pick<ScoreRequest, 'recipe' | 'judge'>): Promise<Ready> {
+async function recipeOf({
+  recipe,
+  judge,
+  receipt,
+}: Pick<ScoreRequest, 'recipe' | 'judge' | 'receipt'>): Promise<Ready> {
   const resolved = await resolveRecipe(recipe);
   if (!resolved.ok) return invalid(resolved.problems);
+  if (receipt) return { ok: false, failure: { reason: 'issuer_unconfigured' } };
   if (!namesAnotherJudge(judge)) return { ok: true, recipe: resolved.resolved };
   return { ok: false, failure: { reason: 'judge_unknown' } };
 }

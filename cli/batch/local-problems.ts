@@ -2,19 +2,25 @@
  * Problems of requests that are answered in this process, in the words of the Worker (functions/http/errors.ts, which knows
  * its storage and cannot come along). Only what can happen here: no key, no storage, no judge that fails.
  */
+import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
 import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
+import type { GenerationFailure } from '../../src/generation/backend.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
 import { MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
 import { pathText } from '../../src/schema/issues.ts';
 import type { Problem } from '../../src/schema/problem.ts';
+import { NO_RECEIPTS_HERE } from '../local/lexical.ts';
 
 export type LocalFailure =
   | { readonly reason: 'input_invalid'; readonly problems: readonly InputProblem[] }
   | { readonly reason: 'judge_unknown' }
+  | { readonly reason: 'generator_unknown' }
+  | { readonly reason: 'issuer_unconfigured' }
   | { readonly reason: 'judgment_missing'; readonly missing: readonly { kind: JudgmentKind; key: string }[] }
   /** Of a judge or sandbox that this process does not have. */
-  | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure };
+  | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure }
+  | { readonly reason: 'generation_failed'; readonly failure: GenerationFailure };
 
 /** The problem that says a failure. */
 export function localProblem(failure: LocalFailure, request_id: string): Problem {
@@ -48,6 +54,25 @@ function wordsOf(failure: LocalFailure): Words {
         errors: [{ path: 'judge', message }],
       };
     }
+    case 'generator_unknown': {
+      const message = `expected one of ${EXTRACTIVE_NAME}`;
+      const detail = `No generator of that name is configured; ${message}.`;
+      return {
+        reason: 'generator_unknown',
+        status: 422,
+        title: 'Generator unknown',
+        detail,
+        errors: [{ path: 'generator', message }],
+      };
+    }
+    case 'issuer_unconfigured':
+      return {
+        reason: 'issuer_unconfigured',
+        status: 422,
+        title: 'No issuer key is configured',
+        detail: 'This process signs nothing: a Worker with an ISSUER_KEY does.',
+        errors: [{ path: 'receipt', message: NO_RECEIPTS_HERE }],
+      };
     case 'judgment_missing':
       return {
         reason: 'judgment_missing',
@@ -59,6 +84,10 @@ function wordsOf(failure: LocalFailure): Words {
     case 'judgment_failed': {
       const { reason, detail } = failure.failure;
       return { reason, status: 503, title: 'The judgment could not be had', detail };
+    }
+    case 'generation_failed': {
+      const { reason, detail } = failure.failure;
+      return { reason, status: 503, title: 'The answers could not be had', detail };
     }
   }
 }

@@ -5,10 +5,12 @@
 import type * as z from 'zod';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../src/schema/batches.ts';
 import { groupRequestSchema } from '../../src/schema/groups.ts';
+import { refineRequestSchema } from '../../src/schema/refine.ts';
 import { scoreRequestSchema } from '../../src/schema/score.ts';
 import { verifyRequestSchema } from '../../src/schema/verify.ts';
 import type { Line } from '../input/lines.ts';
 import { type LineProblem, lineFields, type RowResult, readRow, withoutFields } from '../input/rows.ts';
+import { refineFields } from '../refine/fields.ts';
 import { type Asked, withAsked } from '../score/asked.ts';
 import { SCORING_ONLY_FIELDS } from '../verify/fields.ts';
 
@@ -56,5 +58,7 @@ function readFor(line: Line, endpoint: BatchEndpoint, asked: Asked): RowResult<z
       return readRow(line, groupRequestSchema, (fields) => withAsked(fields, asked));
     case '/v1/verify':
       return readRow(line, verifyRequestSchema, (fields) => withoutFields(fields, SCORING_ONLY_FIELDS));
+    case '/v1/refine':
+      return readRow(line, refineRequestSchema, (fields) => refineFields(fields, asked));
   }
 }

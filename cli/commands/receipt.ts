@@ -8,7 +8,7 @@ import type { Colour } from '../output/style.ts';
 import { plainLine } from '../output/text-width.ts';
 import { readDocuments, receiptedIn } from '../receipt/documents.ts';
 import { type Finding, findingsOf, type Means } from '../receipt/findings.ts';
-import { type KnownKey, keysOfFile, keysOfWorker } from '../receipt/known-keys.ts';
+import { type KnownKeys, keysOfFile, keysOfWorker } from '../receipt/known-keys.ts';
 import { createRequests } from '../receipt/requests.ts';
 
 const verifyCommand: Command = {
@@ -56,7 +56,7 @@ async function run(flags: Flags): Promise<number> {
   const documents = await readDocuments(path);
   const requests = requestPath === null ? null : createRequests(await readDocuments(requestPath));
   const { keys, keysFrom } = await keysOf(flags);
-  const means: Means = { known: createKnownIssuers(keys), keys, keysFrom, pinned, requests };
+  const means: Means = { known: createKnownIssuers(keys.keys), keys, keysFrom, pinned, requests };
 
   const counts = { held: 0, failed: 0, unread: 0 };
   for (const [position, document] of documents.entries()) {
@@ -87,7 +87,7 @@ function pinnedKeys(flags: Flags): readonly string[] {
   });
 }
 
-async function keysOf(flags: Flags): Promise<{ readonly keys: readonly KnownKey[]; readonly keysFrom: string }> {
+async function keysOf(flags: Flags): Promise<{ readonly keys: KnownKeys; readonly keysFrom: string }> {
   const [file, url] = [flags.text('keys'), flags.text('url')];
   if ((file === null) === (url === null)) {
     throw new UsageError('whose keys? Give --keys FILE or --url URL', 'A deployment lists them at GET /v1/keys.');

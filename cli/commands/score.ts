@@ -72,8 +72,8 @@ async function serviceFor(flags: Flags, asked: Asked, progress: Progress): Promi
   const url = flags.text('url');
   if (url === null) {
     if (flags.text('key') !== null) throw new UsageError('--key is for a Worker: give its --url too');
-    const { judge, judgments } = asked;
-    await checkLocalFlags({ recipe: defaultRecipe(asked), judge, judgments });
+    const { judge, judgments, receipt } = asked;
+    await checkLocalFlags({ recipe: defaultRecipe(asked), judge, judgments, receipt });
     return localScoring();
   }
   const client = await connect(url, flags.text('key'), ({ why, wait_ms }) => {

@@ -9,6 +9,9 @@ import { BoundedRecords } from './bounded-records.ts';
 export const LEXICAL_NOTICE =
   'Judge: lexical, built in. It compares words and is no model: good for trying things out, not for training.';
 
+/** Why a row that asks for a receipt is refused. */
+export const NO_RECEIPTS_HERE = 'expected false: nothing signs here';
+
 /** Judgments remembered in this process, so that equal rows are judged once; about 2 KB each. */
 const MAX_REMEMBERED_JUDGMENTS = 10_000;
 

@@ -4,7 +4,7 @@ import { differsFromReply, differsFromRequest } from '../../src/receipts/agreeme
 import { checkReceipt } from '../../src/receipts/receipt.ts';
 import type { Receipt } from '../../src/schema/receipt.ts';
 import type { Receipted } from './documents.ts';
-import type { KnownKey } from './known-keys.ts';
+import type { KnownKeys } from './known-keys.ts';
 import type { Requests } from './requests.ts';
 
 /** `open`: nothing was there to check it with, so it is neither right nor wrong. */
@@ -16,7 +16,7 @@ export type Finding = {
 
 export type Means = {
   readonly known: KnownIssuers;
-  readonly keys: readonly KnownKey[];
+  readonly keys: KnownKeys;
   /** Where the keys are from. */
   readonly keysFrom: string;
   /** Key ids that are the right ones; empty = any of the known keys. */
@@ -28,7 +28,7 @@ export type Means = {
 /** All that there is to say; whether the receipt holds is whether none fails. */
 export async function findingsOf({ receipt, reply, origin }: Receipted, means: Means): Promise<Finding[]> {
   if (receipt === null) {
-    return [{ what: 'receipt', verdict: 'fails', said: 'there is none: the deployment had no ISSUER_KEY' }];
+    return [{ what: 'receipt', verdict: 'fails', said: 'there is none: the request did not ask for it' }];
   }
   const findings: Finding[] = [
     { what: 'states', verdict: 'open', said: statement(receipt) },
@@ -56,6 +56,7 @@ export async function findingsOf({ receipt, reply, origin }: Receipted, means: M
 async function signatureFinding(receipt: Receipt, { known, keys, keysFrom, pinned }: Means): Promise<Finding> {
   const { key_id } = receipt.issuer;
   const finding = (verdict: Finding['verdict'], said: string): Finding => ({ what: 'signature', verdict, said });
+  if (keys.revoked.has(key_id)) return finding('fails', `by ${short(key_id)}, which ${keysFrom} lists as revoked`);
   const check = await checkReceipt(receipt, known);
   switch (check) {
     case 'unknown_key':
@@ -63,8 +64,8 @@ async function signatureFinding(receipt: Receipt, { known, keys, keysFrom, pinne
     case 'wrong':
       return finding('fails', `WRONG: the receipt is not what ${short(key_id)} signed`);
     case 'valid': {
-      const status = keys.find((key) => key.key_id === key_id)?.status ?? null;
-      const by = `by ${short(key_id)}${status === null ? '' : ` (${status})`} of ${keysFrom}`;
+      const status = keys.statuses.get(key_id);
+      const by = `by ${short(key_id)}${status === undefined ? '' : ` (${status})`} of ${keysFrom}`;
       if (pinned.length > 0 && !pinned.includes(key_id)) return finding('fails', `${by}, which is not the pinned key`);
       return finding('holds', `valid, ${by}${pinned.length > 0 ? ', as pinned' : ''}`);
     }

@@ -15,6 +15,7 @@ export const SCORING_FLAGS: readonly FlagDescription[] = [
     value: 'use|only|skip',
     help: 'use stored ones or judge now; only stored ones; skip judging.',
   },
+  { name: 'receipt', kind: 'switch', help: 'Have the rewards signed (a Worker with an ISSUER_KEY only).' },
 ];
 
 export type Asked = {
@@ -23,6 +24,7 @@ export type Asked = {
   readonly changes: FieldChanges;
   readonly judge: string | null;
   readonly judgments: 'use' | 'only' | 'skip' | null;
+  readonly receipt: boolean;
 };
 
 /** Reads SCORING_FLAGS. @throws UsageError */
@@ -33,6 +35,7 @@ export async function readAsked(flags: Flags): Promise<Asked> {
     changes: readChanges(flags.list('set')),
     judge: flags.text('judge'),
     judgments: flags.choice('judgments', ['use', 'only', 'skip']),
+    receipt: flags.isOn('receipt'),
   };
 }
 
@@ -44,7 +47,7 @@ export function defaultRecipe({ recipe, changes }: Asked): RecipeFlag {
 /** A row's fields with what the flags say, which wins. `--set` changes whichever recipe the row ends up with. */
 export function withAsked(
   fields: Readonly<Record<string, unknown>>,
-  { recipe, changes, judge, judgments }: Asked,
+  { recipe, changes, judge, judgments, receipt }: Asked,
 ): Readonly<Record<string, unknown>> {
   const base = recipe ?? fields['recipe'] ?? DEFAULT_RECIPE;
   return {
@@ -52,6 +55,7 @@ export function withAsked(
     recipe: typeof base === 'string' || isFields(base) ? changedRecipe(base, changes) : base,
     ...(judge === null ? {} : { judge }),
     ...(judgments === null ? {} : { judgments }),
+    ...(receipt ? { receipt } : {}),
   };
 }
 
@@ -60,18 +64,20 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** The first flag that says anything; `null` = none does. */
-export function firstFlagAsked({ recipe, changes, judge, judgments }: Asked): string | null {
+export function firstFlagAsked({ recipe, changes, judge, judgments, receipt }: Asked): string | null {
   if (recipe !== null) return '--recipe';
   if (Object.keys(changes).length > 0) return '--set';
   if (judge !== null) return '--judge';
-  return judgments === null ? null : '--judgments';
+  if (judgments !== null) return '--judgments';
+  return receipt ? '--receipt' : null;
 }
 
 /** Fields that flags set for every row. */
-export function fieldsAsked({ recipe, changes, judge, judgments }: Asked): ReadonlySet<string> {
+export function fieldsAsked({ recipe, changes, judge, judgments, receipt }: Asked): ReadonlySet<string> {
   const fields = new Set<string>();
   if (recipe !== null || Object.keys(changes).length > 0) fields.add('recipe');
   if (judge !== null) fields.add('judge');
   if (judgments !== null) fields.add('judgments');
+  if (receipt) fields.add('receipt');
   return fields;
 }

@@ -12,7 +12,7 @@ import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 import { didYouMean } from '../arguments/flags.ts';
 import { UsageError } from '../command.ts';
 import type { LineProblem } from '../input/rows.ts';
-import { LEXICAL_NOTICE, localJudging, namesAnotherJudge } from '../local/lexical.ts';
+import { LEXICAL_NOTICE, localJudging, NO_RECEIPTS_HERE, namesAnotherJudge } from '../local/lexical.ts';
 import type { Outcome, Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
 import { flagProblem, outcomeOfFailure } from '../remote/failures.ts';
@@ -41,6 +41,7 @@ export function localScoring(): ScoreService {
       if (namesAnotherJudge(request.judge)) {
         return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${LEXICAL_JUDGE.name}` }] };
       }
+      if (request.receipt) return { kind: 'refused', problems: [{ field: 'receipt', message: NO_RECEIPTS_HERE }] };
       const recipe = await resolveRecipe(request.recipe);
       if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
       const result = await scoreRollout(
@@ -64,6 +65,7 @@ export async function checkLocalFlags(flags: {
   readonly recipe: string | Readonly<Record<string, unknown>>;
   readonly judge: string | null;
   readonly judgments: 'use' | 'only' | 'skip' | null;
+  readonly receipt: boolean;
 }): Promise<void> {
   if (flags.judge !== null && flags.judge !== LEXICAL_JUDGE.name) {
     throw new UsageError(
@@ -74,6 +76,7 @@ export async function checkLocalFlags(flags: {
   if (flags.judgments === 'only') {
     throw new UsageError('--judgments only: this process stores no judgments', 'A Worker does: --url URL');
   }
+  if (flags.receipt) throw new UsageError('--receipt: this process signs nothing', 'A Worker does: --url URL');
   await checkRecipe(flags.recipe);
 }
 

@@ -7,14 +7,25 @@ import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from
 import { healthSchema } from '../../src/schema/health.ts';
 import { type IssuerKeysReply, issuerKeysSchema } from '../../src/schema/judgment-files.ts';
 import { recipesResponseSchema } from '../../src/schema/recipes.ts';
+import { type RefineResponse, refineResponseSchema } from '../../src/schema/refine.ts';
+import type { ReplayInput } from '../../src/schema/replay.ts';
 import type { scoreRequestSchema } from '../../src/schema/score.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score-reply.ts';
 import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/schema/verify.ts';
 import { type BatchesClient, createBatches } from './batches.ts';
 import { createConnection } from './connection.ts';
 import { createFiles, createUploads, type FilesClient, type UploadsClient } from './files.ts';
+import { type RefineInput, type RefineStreamEvent, refineStream } from './refine.ts';
+import { type ReceivedReplayLine, replayRun } from './replay.ts';
 import type { Reply } from './reply.ts';
 import { DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
+import {
+  type Pieces,
+  type VerifyStreamEvent,
+  type VerifyStreamHeadInput,
+  type VerifyStreamOptions,
+  verifyStream,
+} from './verify-stream.ts';
 
 export type ScoreInput = z.input<typeof scoreRequestSchema>;
 export type GroupInput = z.input<typeof groupRequestSchema>;
@@ -42,12 +53,32 @@ export type Client = {
   group(request: GroupInput): Promise<Reply<GroupResponse>>;
   /** No judge. `evidence` is `none` and `offsets` are `utf16` unless asked otherwise. */
   verify(request: VerifyInput, options?: VerifyOptions): Promise<Reply<VerifyReply>>;
+  /**
+   * The same while the response is being written: events as its `pieces` come. The last event is `done`, `error` or `lost`.
+   * Sent once. Who stops reading before the end closes the connection, and no more pieces are taken.
+   */
+  verifyStream(
+    head: VerifyStreamHeadInput,
+    pieces: Pieces,
+    options?: VerifyStreamOptions,
+  ): Promise<Reply<AsyncGenerator<VerifyStreamEvent, void>>>;
+  /** Answers of a policy to a question over tool output: verified, scored where a recipe is given, best first. */
+  refine(request: RefineInput): Promise<Reply<RefineResponse>>;
+  /**
+   * The same while the answers are written. The last event is `done`, `error` or `lost`. Who stops reading before it closes
+   * the connection, and the policy is stopped.
+   */
+  refineStream(request: RefineInput): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>>;
+  /** What the rewards and advantages of a run would have been under another recipe, while the Worker reads the run. */
+  replayRun(run: string, request: ReplayInput): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>>;
   readonly files: FilesClient;
   readonly uploads: UploadsClient;
   readonly batches: BatchesClient;
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
+/** Generating and then judging may each take their whole time (src/limits.ts). */
+const REFINE_TIMEOUT_MS = 180_000;
 
 export function createClient({ url, key, transport }: ClientOptions): Client {
   const connection = createConnection(url, key, { ...DEFAULT_TRANSPORT, ...transport });
@@ -65,6 +96,13 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
       const path = query.size === 0 ? 'v1/verify' : `v1/verify?${query}`;
       return connection.post(path, { json: request }, verifyResponseSchema);
     },
+    verifyStream: (head, pieces, options = {}) => verifyStream(connection, head, pieces, options),
+    refine: (request) =>
+      connection.post('v1/refine', { json: { ...request, stream: false } }, refineResponseSchema, {
+        timeout_ms: REFINE_TIMEOUT_MS,
+      }),
+    refineStream: (request) => refineStream(connection, request),
+    replayRun: (run, request) => replayRun(connection, run, request),
     files: createFiles(connection, uploads),
     uploads,
     batches: createBatches(connection),

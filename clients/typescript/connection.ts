@@ -1,7 +1,7 @@
 /** The way to one Worker: where it is, our key, and how requests are made of methods and bodies. */
 import type * as z from 'zod';
 import { failureOf, type Reply, understood } from './reply.ts';
-import { open, send, type TransportOptions } from './transport.ts';
+import { type Answer, type Opened, open, send, type TransportOptions } from './transport.ts';
 
 /** How one request differs from the others of its client. */
 export type CallOptions = Partial<Pick<TransportOptions, 'attempts' | 'timeout_ms' | 'repeats_lost'>>;
@@ -19,6 +19,14 @@ export type Connection = {
   readonly remove: <S extends z.ZodType>(path: string, schema: S) => Promise<Reply<z.output<S>>>;
   /** Content as it comes. */
   readonly stream: (path: string) => Promise<Reply<ReadableStream<Uint8Array>>>;
+  /** A POST of JSON whose reply is read while it is made. */
+  readonly streamPost: (path: string, json: unknown) => Promise<Reply<ReadableStream<Uint8Array>>>;
+  /** A POST whose reply is read while its body is sent. It is sent once, as it cannot be sent again. */
+  readonly exchange: (
+    path: string,
+    body: ReadableStream<Uint8Array>,
+    contentType: string,
+  ) => Promise<Reply<ReadableStream<Uint8Array>>>;
 };
 
 /** @param key `null` sends no Authorization header. */
@@ -41,9 +49,25 @@ export function createConnection(url: URL, key: string | null, transport: Transp
       return understood(await send(at(path), { method: 'DELETE', headers }, transport), schema);
     },
     async stream(path) {
-      const answer = await open(at(path), { headers }, transport);
-      if (answer.kind === 'opened') return { ok: true, body: answer.content };
-      return { ok: false, failure: failureOf(answer) };
+      return opened(await open(at(path), { headers }, transport));
+    },
+    async streamPost(path, json) {
+      const init = {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(json),
+      };
+      return opened(await open(at(path), init, transport));
+    },
+    async exchange(path, body, contentType) {
+      // fetch wants `duplex` for a body that is a stream; not every type library knows it.
+      const init = { method: 'POST', headers: { ...headers, 'content-type': contentType }, body, duplex: 'half' };
+      return opened(await open(at(path), init, { ...transport, attempts: 1 }));
     },
   };
+}
+
+function opened(answer: Answer | Opened): Reply<ReadableStream<Uint8Array>> {
+  if (answer.kind === 'opened') return { ok: true, body: answer.content };
+  return { ok: false, failure: failureOf(answer) };
 }

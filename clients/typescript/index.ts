@@ -2,6 +2,8 @@
 export type { BatchReply, BatchStatus } from '../../src/schema/batches.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/schema/files.ts';
 export type { GroupResponse } from '../../src/schema/groups.ts';
+export type { RefineResponse } from '../../src/schema/refine.ts';
+export type { ReplayInput } from '../../src/schema/replay.ts';
 export type { ScoreResponse } from '../../src/schema/score-reply.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
 export {
@@ -24,5 +26,8 @@ export {
   type UploadOptions,
   type UploadsClient,
 } from './files.ts';
+export type { RefineInput, RefineStreamEvent } from './refine.ts';
+export type { ReceivedReplayLine } from './replay.ts';
 export type { ClientFailure, ReceivedProblem, Reply } from './reply.ts';
 export { type Answer, DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
+export type { Pieces, VerifyStreamEvent, VerifyStreamHeadInput, VerifyStreamOptions } from './verify-stream.ts';

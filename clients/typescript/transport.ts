@@ -106,7 +106,8 @@ async function readWhole(response: Response): Promise<Tried<Answer>> {
   return { answer, retryAfter: response.headers.get('retry-after') };
 }
 
-function parseJson(text: string): unknown {
+/** `undefined` where it is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,6 +1,7 @@
 /** The frame around the pages. */
 import { useEffect } from 'preact/hooks';
 import { Header } from './navigation/header.tsx';
+import { LazyPage } from './navigation/lazy-page.tsx';
 import { type Route, useRoute } from './navigation/route.ts';
 import { PlaygroundPage } from './playground/playground-page.tsx';
 import { SettingsDialog } from './settings/settings-dialog.tsx';
@@ -20,16 +21,10 @@ export function App() {
   }, [route.page]);
   return (
     <>
-      <a
-        class="skip"
-        href="#content"
-        onClick={(event) => {
-          event.preventDefault();
-          document.getElementById('content')?.focus();
-        }}
-      >
+      {/* A button: the hash of a link would be a route. */}
+      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         To the content
-      </a>
+      </button>
       <Header page={route.page} />
       <div id="content" tabIndex={-1}>
         <Page route={route} />
@@ -39,11 +34,14 @@ export function App() {
   );
 }
 
+const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
+
 function Page({ route: { page, path } }: { route: Route }) {
   switch (page) {
     case 'playground':
       return <PlaygroundPage example={path[0] ?? ''} />;
     case 'runs':
+      return <LazyPage key={page} load={runsPage} props={{ path }} />;
     case 'replay':
     case 'batches':
     case 'docs':

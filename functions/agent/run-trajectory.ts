@@ -6,6 +6,7 @@ import type { AgentLoop, AgentStep } from '../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../src/generation/backend.ts';
 import { AGENT_TURN_DEADLINE_MS } from '../../src/limits.ts';
 import type { AgentEventData, AgentEventName } from '../../src/schema/agent-reply.ts';
+import { Lifetime } from '../backends/lifetime.ts';
 import type { CodeRunner } from './code-runner.ts';
 
 /** Whoever follows a trajectory. */
@@ -42,9 +43,7 @@ export async function runTrajectory(loop: AgentLoop, options: TrajectoryOptions)
 class Driver {
   readonly #loop: AgentLoop;
   readonly #options: TrajectoryOptions;
-  readonly #expiry = new AbortController();
-  readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #signal: AbortSignal;
+  readonly #life: Lifetime;
   readonly #started: number;
   /** Messages that the observer knows of. */
   #told = 0;
@@ -54,8 +53,7 @@ class Driver {
     this.#loop = loop;
     this.#options = options;
     this.#started = options.elapsed();
-    this.#timer = setTimeout(() => this.#expiry.abort(), options.deadline_ms);
-    this.#signal = AbortSignal.any([options.caller, this.#expiry.signal]);
+    this.#life = new Lifetime(options.deadline_ms, [options.caller]);
   }
 
   async run(): Promise<void> {
@@ -67,19 +65,18 @@ class Driver {
         else await this.#runCode(step);
       }
       this.#tell();
-      await this.#options.observer.room();
+      await this.#room();
     }
   }
 
   end(): void {
-    clearTimeout(this.#timer);
-    this.#expiry.abort();
+    this.#life.end();
   }
 
   /** Whether nobody waits any more, or not for longer: then it is stopped. */
   #ended(): boolean {
     if (this.#options.caller.aborted) this.#loop.stop('caller_gone');
-    else if (this.#expiry.signal.aborted || this.#left() <= 0) this.#loop.stop('deadline');
+    else if (this.#life.signal.aborted || this.#left() <= 0) this.#loop.stop('deadline');
     else return false;
     return true;
   }
@@ -91,12 +88,13 @@ class Driver {
 
   async #generate({ turn, request }: Extract<AgentStep, { kind: 'generate' }>): Promise<void> {
     const { generator, observer } = this.#options;
+    const { signal } = this.#life;
     observer.send('turn', { turn });
     const deadline_ms = Math.min(AGENT_TURN_DEADLINE_MS, this.#left());
-    const events = generator.generate(request, { deadline_ms, signal: this.#signal });
+    const events = generator.generate(request, { deadline_ms, signal });
     let end: GenerationEnd | null = null;
     try {
-      while (end === null && !this.#signal.aborted) {
+      while (end === null && !signal.aborted) {
         const next = await events.next();
         if (next.done === true) end = next.value;
         else await this.#take(turn, next.value);
@@ -106,9 +104,8 @@ class Driver {
       if (end === null) await events.return({ ok: true });
     }
     // A backend that was aborted also fails, and that is not its doing.
-    const whole = end !== null && end.ok;
-    if (end !== null && (whole || !this.#ended())) this.#loop.generated(end);
-    else if (end === null) this.#ended();
+    if (end === null) this.#ended();
+    else if (end.ok || !this.#ended()) this.#loop.generated(end);
   }
 
   async #take(turn: number, event: GenerationEvent): Promise<void> {
@@ -116,12 +113,19 @@ class Driver {
     this.#loop.take(event);
     if (event.type === 'text' && event.text !== '') observer.send('delta', { turn, text: event.text });
     if (event.type === 'thinking' && event.text !== '') observer.send('thinking', { turn, text: event.text });
-    await observer.room();
+    await this.#room();
+  }
+
+  /** A caller who reads no more, and does not leave either, is waited for until the deadline. */
+  async #room(): Promise<void> {
+    await this.#life.during(this.#options.observer.room());
   }
 
   async #runCode({ run }: Extract<AgentStep, { kind: 'run' }>): Promise<void> {
-    const outcome = await this.#options.runCode(run, this.#signal);
-    if (outcome.ok || !this.#ended()) this.#loop.ran(outcome);
+    const ran = await this.#life.during(this.#options.runCode(run, this.#life.signal));
+    // What was aborted also fails, and that is not the sandbox's doing.
+    if (ran.ended) this.#ended();
+    else if (ran.value.ok || !this.#ended()) this.#loop.ran(ran.value);
   }
 
   /** Sends what is new since the last time. A turn has ended when nothing of it is left to run. */

@@ -2,24 +2,29 @@
 import type { InputProblem } from '../../src/input-problem.ts';
 import { resolveRecipe } from '../../src/recipes/resolve.ts';
 import type { ToolCallRecipe } from '../../src/recipes/tool-call.ts';
+import type { Rollout } from '../../src/rewards/rollout.ts';
 import { planToolCall } from '../../src/rewards/tool-call/plan.ts';
 import type { AgentRequest } from '../../src/schema/agent.ts';
-import { type Backends, chooseJudge } from '../backends/configured.ts';
 import type { RequestFailure } from '../http/errors.ts';
 import type { ScoringWishes } from '../scoring.ts';
 
 /** The recipe of the run that all other defaults are of. */
 const DEFAULT_RECIPE = 'open-agentrl';
 
-export type ScoringPlan = { readonly recipe: ToolCallRecipe; readonly wishes: ScoringWishes };
+export type ScoringPlan = {
+  readonly recipe: ToolCallRecipe;
+  /** What says what is right. */
+  readonly known: Pick<Rollout, 'reference' | 'tests'>;
+  readonly wishes: ScoringWishes;
+};
 
 /** `plan: null` = nothing says what is right, so nothing is scored. */
 export type ScoringPlanResult =
   | { readonly ok: true; readonly plan: ScoringPlan | null }
   | { readonly ok: false; readonly failure: RequestFailure };
 
-export async function planScoring(request: AgentRequest, backends: Backends): Promise<ScoringPlanResult> {
-  const { reference, tests, judge, judgments, replicate, on_judge_failure } = request;
+export async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
+  const { reference, tests, judgments, replicate, on_judge_failure } = request;
   if (reference === undefined && tests === undefined) return { ok: true, plan: null };
   const input = request.recipe ?? DEFAULT_RECIPE;
   const resolved = await resolveRecipe(input);
@@ -31,13 +36,7 @@ export async function planScoring(request: AgentRequest, backends: Backends): Pr
   const known = { ...(reference === undefined ? {} : { reference }), ...(tests === undefined ? {} : { tests }) };
   const planned = planToolCall({ ...known, response: '', num_turns: 2, response_tokens: 0 }, recipe, false);
   if (!planned.ok) return invalid(planned.problems);
-  const named = typeof judge === 'string' ? [judge] : (judge ?? []);
-  if (named.some((name) => chooseJudge(backends, name) === null)) {
-    const configured = backends.named.map((backend) => backend.judge.name);
-    return { ok: false, failure: { reason: 'judge_unknown', configured } };
-  }
-  const wishes = { recipe: input, judgments, replicate, on_judge_failure, ...(judge === undefined ? {} : { judge }) };
-  return { ok: true, plan: { recipe, wishes } };
+  return { ok: true, plan: { recipe, known, wishes: { recipe: input, judgments, replicate, on_judge_failure } } };
 }
 
 function invalid(problems: readonly InputProblem[]): Extract<ScoringPlanResult, { ok: false }> {

@@ -99,15 +99,17 @@ function watched(generator: Generator): {
       generate(request, options) {
         const generation = generator.generate(request, options);
         return {
-          ...generation,
           async next() {
             const step = await generation.next();
             if (step.done && !step.value.ok && !options.signal.aborted) last = step.value.failure.reason;
             return step;
           },
+          return: (end) => generation.return(end),
+          throw: (error: unknown) => generation.throw(error),
           [Symbol.asyncIterator]() {
             return this;
           },
+          [Symbol.asyncDispose]: () => generation[Symbol.asyncDispose](),
         };
       },
     },

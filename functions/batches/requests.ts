@@ -1,14 +1,18 @@
 /** What becomes of one request of a batch: the same as of the same body sent to its endpoint. */
 import type * as z from 'zod';
 import type { InputProblem } from '../../src/input-problem.ts';
+import { REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
 import type { BatchEndpoint } from '../../src/schema/batches.ts';
-import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/schema/groups.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/schema/groups.ts';
 import { problemsOfIssues } from '../../src/schema/issues.ts';
-import { requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
+import { refineRequestSchema } from '../../src/schema/refine.ts';
+import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
 import { verifyRequestSchema } from '../../src/schema/verify.ts';
 import { verifyRequested } from '../../src/verify-requested.ts';
 import type { RequestFailure } from '../http/errors.ts';
-import { type ScoringPlatform, type ScoringReply, scoreOne, scoreTogether } from '../scoring.ts';
+import { scoreRecorded, scoreTogetherRecorded } from '../recording.ts';
+import { readyRefinement, refine } from '../refining.ts';
+import type { ScoringPlatform, ScoringReply } from '../scoring.ts';
 
 export type RequestOutcome =
   | { readonly ok: true; readonly body: unknown }
@@ -29,14 +33,16 @@ export async function answer(
       const read = parse(scoreRequestSchema, body);
       if (!read.ok) return read;
       const wishes = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
-      const scored = await scoreOne(requestedRollout(read.request), wishes, platform);
+      const placement = requestedPlacement(read.request);
+      const scored = await scoreRecorded(requestedRollout(read.request), wishes, placement, platform);
       return outcome(scored, ({ reply }) => reply);
     }
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
       if (!read.ok) return read;
       const wishes = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
-      const scored = await scoreTogether(groupRollouts(read.request), wishes, platform);
+      const placement = requestedGroupPlacement(read.request);
+      const scored = await scoreTogetherRecorded(groupRollouts(read.request), wishes, placement, platform);
       if (!scored.ok) return { ok: false, failure: scored.failure };
       const group = groupReplyOf(
         read.request,
@@ -50,7 +56,28 @@ export async function answer(
       const result = verifyRequested(read.request, 'lexical');
       return result.ok ? { ok: true, body: result.verification } : invalid(result.problems);
     }
+    case '/v1/refine':
+      return refined(body, platform);
   }
+}
+
+/**
+ * The body's own wish for a lost judgment holds from the first try on: the next one would have other candidates, and those
+ * that there are can be scored by /v1/groups.
+ */
+async function refined(body: unknown, platform: ScoringPlatform): Promise<RequestOutcome> {
+  const read = parse(refineRequestSchema, body);
+  if (!read.ok) return read;
+  if (read.request.stream) return invalid([{ path: ['stream'], message: 'expected false: a batch has no streams' }]);
+  const prepared = await readyRefinement(read.request, platform);
+  if (!prepared.ok) return prepared;
+  const result = await refine(prepared.ready, platform, {
+    deadline_ms: REFINE_STREAM_DEADLINE_MS,
+    // Nobody waits, so nobody leaves.
+    signal: new AbortController().signal,
+    tell: async () => undefined,
+  });
+  return result.ok ? { ok: true, body: result.reply } : { ok: false, failure: result.failure };
 }
 
 type Parsed<T> = { readonly ok: true; readonly request: T } | { readonly ok: false; readonly failure: RequestFailure };

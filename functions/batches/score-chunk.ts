@@ -6,7 +6,7 @@
 import { type Envelope, readEnvelope } from '../../src/batches/envelope.ts';
 import { isBlank } from '../../src/batches/lines.ts';
 import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/batches/output.ts';
-import type { JudgeFailure } from '../../src/judgments/types.ts';
+import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/backend.ts';
 import { CHUNK_CONCURRENCY, CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from '../../src/limits.ts';
 import { problemOf } from '../http/errors.ts';
 import { evidenceOf } from '../objects/circuit-breaker.ts';
@@ -55,8 +55,8 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
     const again = anotherRound(outcomes, tries);
     if (again !== null) return again;
     // Now the body's own wish for a lost judgment holds; what was judged is not judged again.
-    const unjudged = requests.filter(({ line }) => judgeFailureOf(outcomes.get(line)) !== null);
-    const last = await ask(unjudged, true);
+    const unanswered = requests.filter(({ line }) => backendFailureOf(outcomes.get(line)) !== null);
+    const last = await ask(unanswered, true);
     if (last === null) return LEASE_LOST;
     for (const [line, outcome] of last) outcomes.set(line, outcome);
   }
@@ -96,10 +96,10 @@ function anotherRound(outcomes: Outcomes, before: LineTries): TaskReport | null 
   const tries: Record<string, number> = { ...before };
   const waits: number[] = [];
   for (const [line, outcome] of outcomes) {
-    const failure = judgeFailureOf(outcome);
+    const failure = backendFailureOf(outcome);
     if (failure === null || !failure.retryable) continue;
-    // While the judge itself is away, only the window ends the waiting; a judge that answers gets a few tries at a line.
-    const answered = evidenceOf(failure) === 'up';
+    // While the backend itself is away, only the window ends the waiting; one that answers gets a few tries at a line.
+    const { answered } = failure;
     const made = (before[line] ?? 0) + (answered ? 1 : 0);
     if (answered) tries[line] = made;
     if (!answered || made < MAX_LINE_TRIES) waits.push(failure.retry_after_s ?? 0);
@@ -107,10 +107,39 @@ function anotherRound(outcomes: Outcomes, before: LineTries): TaskReport | null 
   return waits.length === 0 ? null : { kind: 'again', retry_after_s: Math.max(...waits), tries };
 }
 
-function judgeFailureOf(outcome: RequestOutcome | undefined): JudgeFailure | null {
-  if (outcome === undefined || outcome.ok || outcome.failure.reason !== 'judgment_failed') return null;
-  return outcome.failure.failure;
+/** A judge or a generator that failed a line, or the ledger of its run. */
+type BackendFailure = {
+  readonly retryable: boolean;
+  readonly retry_after_s?: number;
+  /** Somebody was there, but what they said is of no use. */
+  readonly answered: boolean;
+};
+
+function backendFailureOf(outcome: RequestOutcome | undefined): BackendFailure | null {
+  if (outcome === undefined || outcome.ok) return null;
+  switch (outcome.failure.reason) {
+    case 'judgment_failed':
+      return { ...outcome.failure.failure, answered: evidenceOf(outcome.failure.failure) === 'up' };
+    case 'generation_failed':
+      return { ...outcome.failure.failure, answered: isAnswer(outcome.failure.failure) };
+    case 'ledger_failed':
+      return { retryable: true, answered: false };
+    default:
+      return null;
+  }
 }
+
+function isAnswer({ reason }: GenerationFailure): boolean {
+  return ANSWERS.has(reason);
+}
+
+const ANSWERS: ReadonlySet<GenerationFailureReason> = new Set([
+  'generator_request_refused',
+  'generator_prompt_too_long',
+  'generator_reply_too_large',
+  'generator_refusal',
+  'generator_model_mismatch',
+]);
 
 function lineOf(batch: string, { line, custom_id }: NumberedRequest, outcome: RequestOutcome | undefined): OutputLine {
   if (outcome === undefined) throw new Error('scoreChunk: a request without an outcome');

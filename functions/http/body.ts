@@ -8,6 +8,9 @@ import { problemsOfIssues } from '../../src/schema/issues.ts';
 import type { Context } from './context.ts';
 import { RequestError } from './errors.ts';
 
+/** How long the rest of a refused body of unknown length is read. */
+const DISCARD_MS = 2_000;
+
 /** Reads and validates the body. @throws RequestError for anything that is the caller's to mend. */
 export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   requireJson(c.req.raw.headers);
@@ -19,7 +22,12 @@ export async function readJson<S extends z.ZodType>(c: Context, schema: S): Prom
 
 /** Validates a body that was read. @throws RequestError for anything that is the caller's to mend. */
 export function parseBody<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.output<S> {
-  const value = parseJson(decode(bytes));
+  return parseText(decode(bytes), schema);
+}
+
+/** Validates the text of a body, or of one that comes before the rest. @throws RequestError likewise. */
+export function parseText<S extends z.ZodType>(text: string, schema: S): z.output<S> {
+  const value = parseJson(text);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
@@ -115,11 +123,29 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
 
 /** Discards a body that nobody read, as the request was refused before. */
 export async function discardUnread(request: Request): Promise<void> {
-  if (request.body !== null && !request.bodyUsed && !request.body.locked) await discard(request.body.getReader());
+  if (request.body === null || request.bodyUsed || request.body.locked) return;
+  const reader = request.body.getReader();
+  await (declaredBytes(request.headers) === null ? discardForAWhile(reader) : discard(reader));
+}
+
+/**
+ * The same for a body of unknown length: it may come as slowly as somebody writes it. A connection that breaks meanwhile
+ * is no failure, as whoever would read of it is gone.
+ */
+export async function discardForAWhile(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  // What cannot be cancelled is over already.
+  const patience = setTimeout(() => reader.cancel().catch(() => undefined), DISCARD_MS);
+  try {
+    await discard(reader);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+  } finally {
+    clearTimeout(patience);
+  }
 }
 
 /** The next bytes, or `null` at the end. Reading fails only when the caller's connection does. */
-async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
+export async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   try {
     const { done, value } = await reader.read();
     return done ? null : value;

@@ -7,7 +7,7 @@ import type { Environment, Settings } from '../environment.ts';
 export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Scope> };
 
 /** Durations of I/O phases, in milliseconds, for `Server-Timing`. */
-export type PhaseTimings = { [phase in 'body' | 'store_read' | 'judge' | 'store_write']?: number };
+export type PhaseTimings = { [phase in 'body' | 'generate' | 'store_read' | 'judge' | 'store_write']?: number };
 
 /** What the caller calls the run that a request belongs to, for the log. Digests are no content. */
 export type NamedRun = { readonly run: string; readonly groups: readonly string[] };

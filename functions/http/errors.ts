@@ -16,6 +16,8 @@ import type { SignatureProblem } from '../webhooks/signature.ts';
 import { type FileFailure, wireOfFileFailure } from './file-failures.ts';
 import { wireOfGenerationFailure } from './generation-failures.ts';
 import { isOpenAiPath, retryHeader, withOpenAiError } from './openai-error.ts';
+import { type ReplayFailure, wireOfReplayFailure } from './replay-failures.ts';
+import { type RunFailure, wireOfRunFailure } from './run-failures.ts';
 
 /** Why a request is answered with a problem. */
 export type RequestFailure =
@@ -45,11 +47,16 @@ export type RequestFailure =
   | { readonly reason: 'webhook_id_reused' }
   | { readonly reason: 'webhook_limit_reached'; readonly limit: string }
   | { readonly reason: 'webhook_busy' }
+  | RunFailure
   | { readonly reason: 'judge_unknown'; readonly configured: readonly string[] }
+  /** A receipt was asked for, and nothing signs here. */
+  | { readonly reason: 'issuer_unconfigured' }
   | { readonly reason: 'judgment_missing'; readonly missing: readonly { kind: JudgmentKind; key: string }[] }
   /** A needed judgment could not be had. */
   | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure }
   | { readonly reason: 'generator_unknown'; readonly configured: readonly string[] }
+  | { readonly reason: 'run_not_found' }
+  | ReplayFailure
   /** A policy's output could not be had, or not all of it. */
   | { readonly reason: 'generation_failed'; readonly failure: GenerationFailure }
   | { readonly reason: 'internal' };
@@ -72,7 +79,7 @@ export type Wire = {
   readonly title: string;
   readonly detail: string;
   readonly retryable?: boolean;
-  readonly extra?: Pick<Problem, 'errors' | 'missing'>;
+  readonly extra?: Pick<Problem, 'errors' | 'missing' | 'unobserved'>;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -233,6 +240,8 @@ function wireOf(failure: RequestFailure): Wire {
         retryable: true,
         headers: { 'retry-after': String(DEFAULT_RETRY_AFTER_S) },
       };
+    case 'ledger_failed':
+      return wireOfRunFailure(failure);
     case 'judge_unknown': {
       const message = `expected one of ${failure.configured.join(', ')}`;
       return {
@@ -243,6 +252,14 @@ function wireOf(failure: RequestFailure): Wire {
         extra: { errors: [{ path: 'judge', message }] },
       };
     }
+    case 'issuer_unconfigured':
+      return {
+        reason,
+        status: 422,
+        title: 'No issuer key is configured',
+        detail: 'This deployment signs nothing: it has no ISSUER_KEY.',
+        extra: { errors: [{ path: 'receipt', message: 'expected false: nothing signs here' }] },
+      };
     case 'judgment_missing':
       return {
         reason,
@@ -263,6 +280,13 @@ function wireOf(failure: RequestFailure): Wire {
         extra: { errors: [{ path: 'generator', message }] },
       };
     }
+    case 'run_not_found':
+      return { reason, status: 404, title: 'Run not found', detail: 'There is no run of that id.' };
+    case 'measurement_missing':
+    case 'text_not_kept':
+    case 'run_gone':
+    case 'run_group_too_large':
+      return wireOfReplayFailure(failure);
     case 'generation_failed':
       return wireOfGenerationFailure(failure.failure);
     case 'internal':

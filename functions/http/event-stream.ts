@@ -3,38 +3,60 @@
  * that fails is how a caller is noticed to be gone, wherever the Worker runs; then `gone` aborts, and with it whatever
  * works for the stream. What waits to be read is bounded: a producer that awaits `room` is slowed by a slow reader.
  */
-import { EVENT_HEARTBEAT_MS, MAX_QUEUED_EVENT_BYTES } from '../../src/limits.ts';
-import { failureOf, problemOf } from './errors.ts';
+import { EVENT_HEARTBEAT_MS, MAX_QUEUED_EVENT_BYTES, MAX_QUEUED_POLICY_BYTES } from '../../src/limits.ts';
+import { failureOf, problemOf, wireReason } from './errors.ts';
+
+type Work = (events: EventStream) => Promise<void>;
 
 /**
  * A stream of what `work` sends. It ends when the work does; an exception of the work becomes the event `error` with the
  * problem as its data, and the end.
+ *
+ * @param failed runs between that event and the end, for what the caller still sends; it does not throw.
  */
-export function eventStream(
+export function eventStream(requestId: string, work: Work, failed?: () => Promise<void>): ReadableStream<Uint8Array> {
+  return streamOf(new EventStream(MAX_QUEUED_EVENT_BYTES), requestId, work, failed);
+}
+
+/** The same for what a policy writes. */
+export function policyStream(requestId: string, work: Work): ReadableStream<Uint8Array> {
+  return streamOf(new EventStream(MAX_QUEUED_POLICY_BYTES), requestId, work);
+}
+
+function streamOf(
+  events: EventStream,
   requestId: string,
-  work: (events: EventStream) => Promise<void>,
+  work: Work,
+  failed: () => Promise<void> = async () => undefined,
 ): ReadableStream<Uint8Array> {
-  const events = new EventStream();
   const heartbeat = setInterval(() => events.comment(), EVENT_HEARTBEAT_MS);
-  void run(events, requestId, work).finally(() => {
+  void run(events, requestId, work, failed).finally(() => {
     clearInterval(heartbeat);
     return events.end();
   });
   return events.readable;
 }
 
-async function run(events: EventStream, requestId: string, work: (events: EventStream) => Promise<void>) {
+async function run(events: EventStream, requestId: string, work: Work, failed: () => Promise<void>): Promise<void> {
   events.comment();
   try {
     await work(events);
+    logEnd(requestId, events, { end: events.gone.aborted ? 'gone' : 'done' });
   } catch (error) {
     // Whatever broke because nobody listens any more is nobody's problem.
-    if (events.gone.aborted) return;
+    if (events.gone.aborted) return logEnd(requestId, events, { end: 'gone' });
     const failure = failureOf(error);
+    const reason = wireReason(failure);
     // Its message may quote content and stays out of the log.
-    if (failure.reason === 'internal') console.error(JSON.stringify({ event: 'stream_failed', error: nameOf(error) }));
+    logEnd(requestId, events, { end: 'failed', reason, ...(reason === 'internal' ? { error: nameOf(error) } : {}) });
     events.send('error', problemOf(failure, requestId));
+    await failed();
   }
+}
+
+/** The log line of a request is written when its reply begins; this one says how the stream went on. */
+function logEnd(requestId: string, { sent }: EventStream, outcome: Readonly<Record<string, string>>): void {
+  console.log(JSON.stringify({ event: 'stream_ended', request_id: requestId, sent, ...outcome }));
 }
 
 function nameOf(error: unknown): string {
@@ -43,12 +65,16 @@ function nameOf(error: unknown): string {
 
 export class EventStream {
   readonly readable: ReadableStream<Uint8Array>;
+  readonly #queueBytes: number;
   readonly #gone = new AbortController();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #encoder = new TextEncoder();
+  #sent = 0;
 
-  constructor() {
-    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: MAX_QUEUED_EVENT_BYTES });
+  /** @param queueBytes that may wait to be read before `room` waits, too. */
+  constructor(queueBytes: number) {
+    this.#queueBytes = queueBytes;
+    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: queueBytes });
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({}, strategy);
     this.readable = readable;
     this.#writer = writable.getWriter();
@@ -60,14 +86,20 @@ export class EventStream {
     return this.#gone.signal;
   }
 
+  /** Events so far, those that wait to be read included. */
+  get sent(): number {
+    return this.#sent;
+  }
+
   /** Sends an event. Nothing happens once the caller is gone. */
   send(name: string, data: unknown): void {
+    this.#sent++;
     this.#write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
   /** A line that says nothing, if nothing else waits to be read: it keeps proxies patient, and notices who is gone. */
   comment(): void {
-    if (this.#writer.desiredSize === MAX_QUEUED_EVENT_BYTES) this.#write(':\n\n');
+    if (this.#writer.desiredSize === this.#queueBytes) this.#write(':\n\n');
   }
 
   /** Resolves when there is room for more, or the caller is gone. */

@@ -1,10 +1,14 @@
-/** How failed generations go over the wire. The details are the backends' own words and hold no caller text. */
+/**
+ * How failed generations go over the wire: 503 where the same request may succeed later (and where nobody generates here at
+ * all), 502 where the backend has answered and would answer the same again, 422 where the request is too long for it. The
+ * details are constants of ours (functions/backends/faults.ts): nothing of what a caller or a backend said.
+ */
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/backend.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
 import type { Wire } from './errors.ts';
 
 const STATUS_AND_TITLE: Readonly<
-  Record<GenerationFailureReason, { readonly status: 422 | 503; readonly title: string }>
+  Record<GenerationFailureReason, { readonly status: 422 | 502 | 503; readonly title: string }>
 > = {
   generator_unconfigured: { status: 503, title: 'No generator is configured' },
   generator_timeout: { status: 503, title: 'The generator took too long' },
@@ -13,13 +17,13 @@ const STATUS_AND_TITLE: Readonly<
   generator_rate_limited: { status: 503, title: 'The generator is rate limited' },
   generator_overloaded: { status: 503, title: 'The generator is overloaded' },
   generator_error: { status: 503, title: 'The generator failed' },
-  generator_unauthorized: { status: 503, title: 'The generator refused our credentials' },
-  generator_request_refused: { status: 503, title: 'The generator refused the request' },
-  generator_not_an_api: { status: 503, title: 'The generator answered with something else' },
+  generator_unauthorized: { status: 502, title: 'The generator refused our credentials' },
+  generator_request_refused: { status: 502, title: 'The generator refused the request' },
+  generator_not_an_api: { status: 502, title: 'The generator answered with something else' },
   generator_prompt_too_long: { status: 422, title: 'Too long for the generator' },
-  generator_reply_too_large: { status: 503, title: "The generator's reply is too large" },
-  generator_refusal: { status: 503, title: 'The generator refused to answer' },
-  generator_model_mismatch: { status: 503, title: 'Another model answered' },
+  generator_reply_too_large: { status: 502, title: "The generator's reply is too large" },
+  generator_refusal: { status: 502, title: 'The generator refused to answer' },
+  generator_model_mismatch: { status: 502, title: 'Another model answered' },
 };
 
 export function wireOfGenerationFailure({ reason, detail, retryable, retry_after_s }: GenerationFailure): Wire {

@@ -4,6 +4,7 @@ import type { Readiness } from '../../src/schema/health.ts';
 import { emptyQuerySchema } from '../../src/schema/query.ts';
 import type { Backend } from '../backends/backend.ts';
 import { type Backends, configuredBackends } from '../backends/configured.ts';
+import type { Generators } from '../backends/generators.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 
@@ -16,16 +17,44 @@ export const healthRoutes = new Hono<AppEnvironment>()
   });
 
 async function readinessOf(backends: Backends): Promise<Readiness> {
-  const judges = await Promise.all(
-    backends.named.map(async ({ judge, health }) => {
+  // All at once: each waits for servers of its own.
+  const [judges, generators, sandbox] = await Promise.all([
+    judgeStates(backends.named),
+    generatorStates(backends.generators),
+    sandboxState(backends.sandbox),
+  ]);
+  const defaultName = backends.default?.judge.name ?? null;
+  const reason = notReadyReason(judges.find(({ name }) => name === defaultName));
+  return {
+    status: reason === null ? 'ready' : 'not_ready',
+    reason,
+    default_judge: defaultName,
+    judges,
+    default_generator: backends.generators.default?.generator.name ?? null,
+    generators,
+    sandbox,
+  };
+}
+
+function judgeStates(named: readonly Backend[]): Promise<Readiness['judges']> {
+  return Promise.all(
+    named.map(async ({ judge, health }) => {
       const { routes, ...state } = await health();
       return { name: judge.name, model: judge.identity.model, ...state, routes: [...routes] };
     }),
   );
-  const defaultName = backends.default?.judge.name ?? null;
-  const reason = notReadyReason(judges.find(({ name }) => name === defaultName));
-  const sandbox = await sandboxState(backends.sandbox);
-  return { status: reason === null ? 'ready' : 'not_ready', reason, default_judge: defaultName, judges, sandbox };
+}
+
+/** Generators write no rewards, so they do not decide about readiness either. */
+function generatorStates({ named }: Generators): Promise<Readiness['generators']> {
+  return Promise.all(
+    named.map(async ({ generator: { name, model, native_tools }, health }) => ({
+      name,
+      model,
+      native_tools,
+      ...(await health()),
+    })),
+  );
 }
 
 /** A sandbox that is away stops only what runs programs, so it does not decide about readiness. */

@@ -55,11 +55,15 @@ async function issuerKeysOf(environment: Environment): Promise<IssuerKeys> {
   return issuer;
 }
 
-function describeKeys({ current, previous }: IssuerKeys): IssuerKeysReply {
+function describeKeys({ current, previous, revoked }: IssuerKeys): IssuerKeysReply {
   const described = (status: 'current' | 'previous') => (key: IssuerKey) => ({ ...key, status });
   return {
     v: 1,
-    keys: [...(current === null ? [] : [current]).map(described('current')), ...previous.map(described('previous'))],
+    keys: [
+      ...(current === null ? [] : [current]).map(described('current')),
+      ...previous.map(described('previous')),
+      ...revoked.map(({ key_id }) => ({ key_id, status: 'revoked' as const, public_key: null })),
+    ],
   };
 }
 

@@ -1,9 +1,9 @@
 /** `POST /v1/score`: one rollout. `POST /v1/groups`: the samples of one prompt, with their advantages. */
 import { Hono } from 'hono';
-import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/schema/groups.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/schema/groups.ts';
 import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
-import { scoreOne, scoreTogether } from '../scoring.ts';
+import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
+import { scoreRecorded, scoreTogetherRecorded } from '../recording.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
@@ -15,13 +15,24 @@ export function scoreRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment>
     .post('/v1/score', requireScope('score'), async (c) => {
       readQuery(c, emptyQuerySchema);
       const request = await readJson(c, scoreRequestSchema);
-      const { reply } = succeeded(c, await scoreOne(requestedRollout(request), request, await platformOf(c)));
+      const { reply } = succeeded(
+        c,
+        await scoreRecorded(requestedRollout(request), request, requestedPlacement(request), await platformOf(c)),
+      );
       return c.json(reply);
     })
     .post('/v1/groups', requireScope('score'), async (c) => {
       readQuery(c, emptyQuerySchema);
       const request = await readJson(c, groupRequestSchema);
-      const members = succeeded(c, await scoreTogether(groupRollouts(request), request, await platformOf(c)));
+      const members = succeeded(
+        c,
+        await scoreTogetherRecorded(
+          groupRollouts(request),
+          request,
+          requestedGroupPlacement(request),
+          await platformOf(c),
+        ),
+      );
       const reply = groupReplyOf(
         request,
         members.map((member) => member.reply),

@@ -4,6 +4,7 @@ import type { ScoredRollout } from '../../src/rewards/scoring.ts';
 import { configuredBackends } from '../backends/configured.ts';
 import type { Environment } from '../environment.ts';
 import { createDeskClient } from '../objects/desk-client.ts';
+import { createLedger } from '../recording.ts';
 import type { ScoringPlatform, ScoringReply } from '../scoring.ts';
 import { issuerOf } from '../storage/issuer-settings.ts';
 import type { Context } from './context.ts';
@@ -22,6 +23,7 @@ export function createScoringPlatform(storeOf: (environment: Environment) => Jud
       desk: createDeskClient(c.env.JUDGE_DESK),
       class: 'live',
       signing: issuer.signing,
+      ledger: createLedger(c.env, c.get('settings')),
     };
   };
 }

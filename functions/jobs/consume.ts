@@ -14,6 +14,7 @@ import { scoreChunk } from '../batches/score-chunk.ts';
 import { validateInput } from '../batches/validate.ts';
 import type { Environment, SettingsResult } from '../environment.ts';
 import { createDeskClient } from '../objects/desk-client.ts';
+import { createLedger } from '../recording.ts';
 import type { ScoringPlatform } from '../scoring.ts';
 import { ChunkResults } from '../storage/chunk-results.ts';
 import { FileStore } from '../storage/files.ts';
@@ -132,6 +133,7 @@ async function platformOf(
     desk: createDeskClient(environment.JUDGE_DESK),
     class: 'batch',
     signing: issuer.signing,
+    ledger: createLedger(environment, read.settings),
   };
 }
 

@@ -17,6 +17,8 @@ export type IssuerKeys = {
   readonly current: IssuerKey | null;
   /** Keys that signed before. */
   readonly previous: readonly IssuerKey[];
+  /** Own keys whose signatures no longer count. */
+  readonly revoked: readonly IssuerKey[];
   readonly trusted: readonly IssuerKey[];
 };
 
@@ -45,18 +47,24 @@ async function readSettings(current: string, previous: string, trusted: string):
   const others = await keysOf(trusted);
   if (!others.ok) return refuse('TRUSTED_ISSUERS', others.problem);
   const own = issuer === null ? null : issuer.issuer;
-  const known: KnownIssuers = createKnownIssuers([...(own === null ? [] : [own.key]), ...before.keys, ...others.keys]);
+  const revoked = new Set([...before.revoked, ...others.revoked].map(({ key_id }) => key_id));
+  if (own !== null && revoked.has(own.key.key_id)) return refuse('ISSUER_KEY', 'the key is revoked: it may not sign');
+  const counting = (keys: readonly IssuerKey[]) => keys.filter(({ key_id }) => !revoked.has(key_id));
+  const signed = counting(before.keys);
+  const taken = counting(others.keys);
+  const known: KnownIssuers = createKnownIssuers([...(own === null ? [] : [own.key]), ...signed, ...taken]);
   return {
     ok: true,
     signing: { issuer: own, known },
     current: own?.key ?? null,
-    previous: before.keys,
-    trusted: others.keys,
+    previous: signed,
+    revoked: before.revoked,
+    trusted: taken,
   };
 }
 
 async function keysOf(text: string): ReturnType<typeof readPublicKeys> {
-  return text === '' ? { ok: true, keys: [] } : readPublicKeys(text);
+  return text === '' ? { ok: true, keys: [], revoked: [] } : readPublicKeys(text);
 }
 
 function refuse(setting: IssuerSetting, problem: string): IssuerResult {

@@ -7,22 +7,24 @@
 import * as z from 'zod';
 import { stored } from './storage-error.ts';
 
+/** A life of a run: one that was deleted may come again under its id. */
+export type RunLife = { readonly run: string; readonly incarnation: string };
+
 /** Everything of a run lies under this. */
-export function runPrefix(run: string): string {
-  return `runs/${run}/`;
+export function runPrefix({ run, incarnation }: RunLife): string {
+  return `runs/${run}/${incarnation}/`;
 }
 
 /** One line of an object, in bytes, and the first line. */
-export type ObjectPlace = {
-  readonly run: string;
-  /** As stored. */
-  readonly step: number;
+export type ObjectPlace = RunLife & {
   readonly write_id: string;
   readonly start: number;
   readonly bytes: number;
   /** Bytes of the line that all rollouts of the object share; 0 = there is none. */
   readonly shared: number;
 };
+
+type ObjectName = RunLife & Pick<ObjectPlace, 'write_id'>;
 
 /** What is kept of a rollout beside its row. */
 export type RolloutDetail = {
@@ -79,20 +81,13 @@ export function packObject(shared: Readonly<Record<string, unknown>>, lines: rea
 }
 
 /** @throws StorageError. */
-export async function putObject(
-  bucket: R2Bucket,
-  place: Pick<ObjectPlace, 'run' | 'step' | 'write_id'>,
-  { body }: PackedObject,
-): Promise<void> {
+export async function putObject(bucket: R2Bucket, place: ObjectName, { body }: PackedObject): Promise<void> {
   const options = { httpMetadata: { contentType: 'application/jsonl' } };
   await stored('r2', 'run_put', () => bucket.put(keyOf(place), body, options));
 }
 
 /** Removes an object that no row points at. @throws StorageError. */
-export async function removeObject(
-  bucket: R2Bucket,
-  place: Pick<ObjectPlace, 'run' | 'step' | 'write_id'>,
-): Promise<void> {
+export async function removeObject(bucket: R2Bucket, place: ObjectName): Promise<void> {
   await stored('r2', 'run_remove', () => bucket.delete(keyOf(place)));
 }
 
@@ -128,6 +123,6 @@ async function readJsonLine(bucket: R2Bucket, place: ObjectPlace, offset: number
   return JSON.parse(text);
 }
 
-function keyOf({ run, step, write_id }: Pick<ObjectPlace, 'run' | 'step' | 'write_id'>): string {
-  return `${runPrefix(run)}rollouts/${step < 0 ? 'none' : step}/${write_id}.jsonl`;
+function keyOf(place: ObjectName): string {
+  return `${runPrefix(place)}${place.write_id}.jsonl`;
 }

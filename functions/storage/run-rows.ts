@@ -16,7 +16,10 @@ export type StepRange = { readonly fromStep?: number | undefined; readonly toSte
 export type RowSelection = StepRange & {
   /** `latest`: of each place the attempt that counts. */
   readonly attempts: 'latest' | 'all';
+  /** Only rollouts without a step. */
+  readonly withoutStep?: boolean;
   readonly group?: string | undefined;
+  readonly sample?: string | undefined;
   /** Only what comes after this place. */
   readonly after?: RowPosition | null;
 };
@@ -32,6 +35,10 @@ export type RowPosition = {
 export type StoredRow = {
   readonly row: LedgerRow;
   readonly position: RowPosition;
+  /** Value of each component; `null` = it has none. */
+  readonly components: Readonly<Record<string, number | null>>;
+  /** Judgments that were had without a call. */
+  readonly cached: number;
   /** Where its spans and text stand; `null` = nowhere, as for a run that was imported. */
   readonly object: ObjectPlace | null;
 };
@@ -133,17 +140,21 @@ async function incarnationOf(db: D1Database, run: string): Promise<string | null
   );
 }
 
-function queryOf(run: string, { fromStep, toStep, attempts, group, after }: RowSelection) {
-  const conditions: [string, ...(string | number)[]][] = [['r.run = ?', run]];
+function queryOf(run: string, selection: RowSelection) {
+  const { fromStep, toStep, withoutStep, attempts, group, sample, after } = selection;
+  const conditions: [string, ...(string | number)[]][] = [['r.run = ?', run], ['n.deleting_at IS NULL']];
+  if (withoutStep === true) conditions.push(['r.step = ?', NO_STEP]);
   if (fromStep !== undefined || toStep !== undefined) conditions.push(['r.step >= ?', fromStep ?? 0]);
   if (toStep !== undefined) conditions.push(['r.step <= ?', toStep]);
   if (group !== undefined) conditions.push(['r.group_id = ?', group]);
+  if (sample !== undefined) conditions.push(['r.sample = ?', sample]);
   if (attempts === 'latest') conditions.push([IS_LATEST]);
   if (after !== undefined && after !== null) {
     const { step, group, sample, attempt } = after;
     conditions.push(['(r.step, r.group_id, r.sample, r.attempt) > (?, ?, ?, ?)', step, group, sample, attempt]);
   }
-  const sql = `SELECT r.*, w.row AS row FROM rollouts r JOIN rollout_rows w ON w.id = r.id
+  const sql = `SELECT r.*, w.row AS row, n.incarnation AS incarnation
+    FROM rollouts r JOIN rollout_rows w ON w.id = r.id JOIN runs n ON n.id = r.run
     WHERE ${conditions.map(([condition]) => condition).join(' AND ')}
     ORDER BY r.step, r.group_id, r.sample, r.attempt LIMIT ?`;
   return { sql, values: conditions.flatMap(([, ...values]) => values) };
@@ -161,7 +172,10 @@ const columnsSchema = z.object({
   inferred: z.literal([0, 1]),
   content: z.string(),
   recipe: z.string(),
+  components: z.string(),
+  cached: z.int(),
   recorded_at: z.string(),
+  incarnation: z.string(),
   write_id: z.string(),
   detail_start: z.int().nullable(),
   detail_bytes: z.int().nullable(),
@@ -170,12 +184,13 @@ const columnsSchema = z.object({
 });
 
 export const storedFactsSchema = z.strictObject(ledgerFacts);
+const componentsSchema = z.record(z.string(), z.number().nullable());
 
 /** @throws ZodError or SyntaxError for a row of another form: replay must not compose what it does not know. */
 async function rowOf(bucket: R2Bucket, run: string, columns: z.infer<typeof columnsSchema>): Promise<StoredRow> {
-  const { step, group_id: group, sample, attempt, write_id, detail_start: start, detail_bytes: bytes } = columns;
-  const object =
-    start === null || bytes === null ? null : { run, step, write_id, start, bytes, shared: columns.shared_bytes };
+  const { step, group_id: group, sample, attempt, detail_start: start, detail_bytes: bytes } = columns;
+  const { incarnation, write_id, shared_bytes: shared } = columns;
+  const object = start === null || bytes === null ? null : { run, incarnation, write_id, start, bytes, shared };
   const text = columns.row ?? (await readOutsizedRow(bucket, object));
   const row: LedgerRow = ledgerRowSchema.parse({
     ...storedFactsSchema.parse(JSON.parse(text)),
@@ -189,5 +204,6 @@ async function rowOf(bucket: R2Bucket, run: string, columns: z.infer<typeof colu
     recipe: columns.recipe,
     recorded_at: columns.recorded_at,
   });
-  return { row, position: { step, group, sample, attempt }, object };
+  const components = componentsSchema.parse(JSON.parse(columns.components));
+  return { row, position: { step, group, sample, attempt }, components, cached: columns.cached, object };
 }

@@ -15,6 +15,9 @@ export type StoredRun = {
   readonly active_at: number;
   /** Whether the text of any of its rollouts is kept. */
   readonly store_text: boolean;
+  /** `null` = none of its rollouts has a step. */
+  readonly first_step: number | null;
+  readonly last_step: number | null;
 };
 
 export type RunPage = { readonly runs: readonly StoredRun[]; readonly has_more: boolean };
@@ -22,13 +25,18 @@ export type RunPage = { readonly runs: readonly StoredRun[]; readonly has_more: 
 /** A recipe of a run. `name` as it was called; `null` = inline. */
 export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
-const COLUMNS = 'id, family, created_at, active_at, store_text';
+/** The ends of an index: a look-up each. */
+const COLUMNS = `id, family, created_at, active_at, store_text,
+  (SELECT min(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS first_step,
+  (SELECT max(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS last_step`;
 const columnsSchema = z.object({
   id: z.string(),
   family: z.enum(FAMILIES),
   created_at: z.int(),
   active_at: z.int(),
   store_text: z.literal([0, 1]).transform((flag) => flag === 1),
+  first_step: z.int().nullable(),
+  last_step: z.int().nullable(),
 });
 
 /** `null` = there is no such run, or it is being deleted. @throws StorageError. */
@@ -72,4 +80,24 @@ export async function recipesOf(db: D1Database, run: string): Promise<ReadonlyMa
       { digest, name, recipe: recipeSchema.parse(JSON.parse(recipe)) },
     ]),
   );
+}
+
+/** Runs in which nothing was recorded since then are over; `null` = none ever is. Milliseconds since 1970. */
+export function inactiveSince(retentionDays: number | null, now: number): number | null {
+  return retentionDays === null ? null : now - retentionDays * DAY_MS;
+}
+
+/** When a run is over unless something is recorded in it. Milliseconds since 1970. */
+export function expiryOf({ active_at }: Pick<StoredRun, 'active_at'>, retentionDays: number | null): number | null {
+  return retentionDays === null ? null : active_at + retentionDays * DAY_MS;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Rollouts of a run, all attempts counted. @throws StorageError. */
+export async function countRollouts(db: D1Database, run: string): Promise<number> {
+  const found = await stored('d1', 'run_count', async () =>
+    (await database(db)).prepare('SELECT count(*) AS rollouts FROM rollouts WHERE run = ?').bind(run).first('rollouts'),
+  );
+  return Number(found);
 }

@@ -5,6 +5,7 @@ import { answer } from '../batches/requests.ts';
 import { createSettingsReader, type Environment, reportProblem } from '../environment.ts';
 import type { RequestFailure } from '../http/errors.ts';
 import { createDeskClient } from '../objects/desk-client.ts';
+import { createLedger } from '../recording.ts';
 import type { ScoringPlatform } from '../scoring.ts';
 import { issuerOf } from '../storage/issuer-settings.ts';
 import { createKvJudgmentStore } from '../storage/judgments.ts';
@@ -37,6 +38,7 @@ export async function scoreJob(body: Uint8Array, lastTry: boolean, environment: 
   const outcome = await answer('/v1/score', request, platform, lastTry);
   if (outcome.ok) return { ok: true, score: outcome.body };
   const { failure } = outcome;
+  if (failure.reason === 'ledger_failed') return { ok: false, failure, retryable: true, retry_after_s: null };
   if (failure.reason !== 'judgment_failed') return { ok: false, failure, retryable: false, retry_after_s: null };
   const { retryable, retry_after_s } = failure.failure;
   return { ok: false, failure, retryable, retry_after_s: retry_after_s ?? null };
@@ -54,6 +56,7 @@ async function platformOf(environment: Environment): Promise<ScoringPlatform | R
     desk: createDeskClient(environment.JUDGE_DESK),
     class: 'live',
     signing: issuer.signing,
+    ledger: createLedger(environment, read.settings),
   };
 }
 

@@ -18,10 +18,11 @@ import type { RunCode } from '../judgments/sandbox/run-code.ts';
 import type { JudgeFailure, TokenUsage } from '../judgments/types.ts';
 import { NOT_RUN_TEXT, problemText, type ReadCall, readTurnCalls } from './calls.ts';
 import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
+import { answeredTurn } from './history.ts';
 import { OpenTurn } from './open-turn.ts';
 import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
-import { betweenTurns, toolResponses } from './rendering.ts';
-import type { OurStop, StopCondition } from './stop-conditions.ts';
+import { betweenTurns } from './rendering.ts';
+import type { StopCondition } from './stop-conditions.ts';
 import { TokenLedger, toolTokens } from './token-ledger.ts';
 import { truncateToolOutput } from './truncate.ts';
 import type {
@@ -39,10 +40,15 @@ const MAX_REPORTED_CALLS = 16;
 export type AgentStep =
   | { readonly kind: 'generate'; readonly turn: number; readonly request: GenerationRequest }
   | { readonly kind: 'run'; readonly turn: number; readonly call: AgentCall; readonly run: RunCode }
-  | { readonly kind: 'stopped'; readonly stop: StopCondition; readonly failure: StopFailure | null };
+  | ({ readonly kind: 'stopped' } & Stopped);
 
-/** What went wrong on our side, where something did. */
-export type StopFailure = GenerationFailure | JudgeFailure;
+/** How it ended, and what went wrong on our side where something did. */
+export type Stopped =
+  | { readonly stop: 'generator_failed'; readonly failure: GenerationFailure }
+  | { readonly stop: 'sandbox_failed'; readonly failure: JudgeFailure }
+  | { readonly stop: Exclude<StopCondition, FailedStop>; readonly failure: null };
+
+type FailedStop = 'generator_failed' | 'sandbox_failed';
 
 export type CodeOutcome =
   | { readonly ok: true; readonly output: ToolOutput }
@@ -120,7 +126,7 @@ export class AgentLoop {
   generated(end: GenerationEnd): void {
     if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: no turn ends in the step ${this.#step.kind}`);
     if (!end.ok) {
-      this.stop('generator_failed', end.failure);
+      this.#breakOff({ stop: 'generator_failed', failure: end.failure });
       return;
     }
     if (this.#open.finish_reason === null) throw new Error('AgentLoop: a turn ended without a finish reason');
@@ -132,14 +138,19 @@ export class AgentLoop {
   ran(outcome: CodeOutcome): void {
     if (this.#step.kind !== 'run') throw new Error(`AgentLoop: nothing runs in the step ${this.#step.kind}`);
     if (outcome.ok) this.#step = this.#answer(this.#step.call, outcome.output.outcome, outcome.output.text);
-    else this.stop('sandbox_failed', outcome.failure);
+    else this.#breakOff({ stop: 'sandbox_failed', failure: outcome.failure });
   }
 
-  /** Ends it for a reason of ours. What a turn under way has said is kept, without a finish reason. */
-  stop(stop: OurStop, failure: StopFailure | null = null): void {
+  /** Ends it from outside: nobody waits for it any more, or not for longer. */
+  stop(stop: 'caller_gone' | 'deadline'): void {
+    this.#breakOff({ stop, failure: null });
+  }
+
+  /** What a turn under way has said is kept, without a finish reason. */
+  #breakOff(stopped: Stopped): void {
     if (this.#step.kind === 'stopped') throw new Error('AgentLoop: it has stopped before');
     if (this.#step.kind === 'generate' && this.#open.whole !== '') this.#close(null);
-    this.#step = { kind: 'stopped', stop, failure };
+    this.#step = { kind: 'stopped', ...stopped };
   }
 
   #close(finish_reason: string | null): void {
@@ -149,7 +160,7 @@ export class AgentLoop {
     const tool_calls = this.#calls.map(({ call }) => call);
     this.#messages.push({ role: 'assistant', turn, content: text, thinking, finish_reason, tool_calls });
     this.#response += this.#open.whole;
-    this.#ledger.addTurn(this.#open.whole, usage);
+    this.#ledger.addTurn(this.#open.whole, usage, this.#open.thinks);
   }
 
   /** The order of the training loop, but that a turn without a call is a final answer also where it was the last one. */
@@ -187,7 +198,7 @@ export class AgentLoop {
     });
     for (const { id } of further) this.#messages.push(notRun(turn, id, shown));
     if (!shown) return stopped('response_budget');
-    this.#remember(call, [call, ...further], contents);
+    this.#remember([call, ...further], contents);
     return this.#nextTurn();
   }
 
@@ -196,20 +207,8 @@ export class AgentLoop {
     return this.#calls.slice(1, 1 + MAX_REPORTED_CALLS).map(({ call }) => call);
   }
 
-  /** Turn and results for the next prompt; a result is told in the way in which its call was made. */
-  #remember(first: AgentCall, answered: readonly AgentCall[], contents: readonly string[]): void {
-    const { written, native } = this.#open;
-    if (first.id === null) {
-      this.#history.push({ role: 'assistant', content: written });
-      this.#history.push({ role: 'user', content: toolResponses(contents) });
-    } else {
-      // A call without a result is refused by strict servers, so that those which nobody answers are left out.
-      const tool_calls = native.filter(({ id }) => answered.some((call) => call.id === id));
-      this.#history.push({ role: 'assistant', content: written, tool_calls });
-      for (const [position, call] of answered.entries()) {
-        this.#history.push({ role: 'tool', tool_call_id: call.id ?? first.id, content: contents[position] ?? '' });
-      }
-    }
+  #remember(answered: readonly AgentCall[], contents: readonly string[]): void {
+    this.#history.push(...answeredTurn(this.#open, answered, contents));
     this.#response += betweenTurns(contents);
     this.#ledger.addToolOutput(contents);
     this.#userTurns++;
@@ -238,7 +237,7 @@ export class AgentLoop {
   }
 }
 
-function stopped(stop: StopCondition): AgentStep {
+function stopped(stop: Exclude<StopCondition, FailedStop>): AgentStep {
   return { kind: 'stopped', stop, failure: null };
 }
 

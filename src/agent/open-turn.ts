@@ -1,7 +1,7 @@
 /** The assistant turn that is being generated: what its events have said so far. */
 import type { GenerationEvent, NativeToolCall } from '../generation/backend.ts';
 import type { TokenUsage } from '../judgments/types.ts';
-import { turnText, writtenText } from './rendering.ts';
+import { hasThinking, turnText, writtenText } from './rendering.ts';
 
 export class OpenTurn {
   text = '';
@@ -40,6 +40,10 @@ export class OpenTurn {
   /** All of it as the policy wrote it. */
   get whole(): string {
     return turnText(this);
+  }
+
+  get thinks(): boolean {
+    return hasThinking(this);
   }
 
   /** The same without calls that the server took out. */

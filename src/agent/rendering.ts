@@ -24,6 +24,11 @@ export function writtenText({ text, thinking }: Omit<RenderedTurn, 'native'>): s
   return thinking === '' ? text : `<think>\n${thinking}\n</think>\n\n${text}`;
 }
 
+/** Whether some of a turn is thinking, wherever the server leaves it. */
+export function hasThinking({ text, thinking }: Pick<RenderedTurn, 'text' | 'thinking'>): boolean {
+  return thinking !== '' || text.includes('</think>');
+}
+
 /** Arguments are JSON text already, and stand as they were written. */
 function callJson({ name, arguments: given }: NativeToolCall): string {
   return `{"name": ${JSON.stringify(name)}, "arguments": ${given}}`;

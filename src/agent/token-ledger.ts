@@ -3,8 +3,8 @@
  * it included, as they all stand in the response that training measures.
  *
  * Where the server counts, a turn is what it says (`completion_tokens`), and the tool output before it is how much more its
- * prompt has become. Where it does not, or does not yet, the length of the text gives an estimate from above
- * (estimateTokens), so that a budget is never overrun by a count that was too low.
+ * prompt has become. Where it does not, or does not yet, the length of the text gives an estimate from above, so that a
+ * budget is never overrun by a count that was too low.
  */
 import { estimateTokens } from '../judgments/budget.ts';
 import type { TokenUsage } from '../judgments/types.ts';
@@ -14,16 +14,30 @@ import type { TurnTokens } from './types.ts';
 /** Special tokens of the chat template around one message. */
 const TOKENS_PER_MESSAGE = 8;
 
+/**
+ * Upper estimate of the tokens of a text: estimateTokens, but a digit is a token of its own, as Qwen's tokenizer cuts
+ * numbers. Programs and what they print are full of them.
+ */
+export function estimateTurnTokens(text: string): number {
+  let digits = 0;
+  let rest = '';
+  for (const unit of text) {
+    if (unit >= '0' && unit <= '9') digits++;
+    else rest += unit;
+  }
+  return estimateTokens(rest) + digits;
+}
+
 /** Upper estimate of the tokens of a prompt. @param parts its messages, and what else the server renders into it. */
 export function estimatePrompt(parts: readonly string[]): number {
-  return parts.reduce((sum, part) => sum + estimateTokens(part) + TOKENS_PER_MESSAGE, TOKENS_PER_MESSAGE);
+  return parts.reduce((sum, part) => sum + estimateTurnTokens(part) + TOKENS_PER_MESSAGE, TOKENS_PER_MESSAGE);
 }
 
 type Counted = { tokens: number; counted: TurnTokens['counted'] };
 
 const NONE: Counted = { tokens: 0, counted: 'server' };
 
-type Turn = { assistant: Counted; tools: Counted; readonly usage: TokenUsage | null };
+type Turn = { assistant: Counted; tools: Counted; readonly usage: TokenUsage | null; readonly thinks: boolean };
 
 export class TokenLedger {
   readonly #turns: Turn[] = [];
@@ -58,16 +72,20 @@ export class TokenLedger {
     return this.#usage;
   }
 
-  /** A turn has ended. @param usage of its call; `null` = the server did not say. */
-  addTurn(text: string, usage: TokenUsage | null): void {
+  /**
+   * A turn has ended.
+   * @param usage of its call; `null` = the server did not say.
+   * @param thinks whether the turn holds thinking.
+   */
+  addTurn(text: string, usage: TokenUsage | null, thinks = false): void {
     if (usage !== null) this.#usage = added(this.#usage, usage);
     const said = usage !== null && (usage.completion_tokens > 0 || text === '') ? usage : null;
     if (said !== null) this.#correct(said);
     const assistant: Counted =
       said === null
-        ? { tokens: estimateTokens(text), counted: 'estimated' }
+        ? { tokens: estimateTurnTokens(text), counted: 'estimated' }
         : { tokens: said.completion_tokens, counted: 'server' };
-    this.#turns.push({ assistant, tools: NONE, usage: said });
+    this.#turns.push({ assistant, tools: NONE, usage: said, thinks });
   }
 
   /** What the tools answered to the last turn. */
@@ -90,9 +108,9 @@ export class TokenLedger {
   #correct({ prompt_tokens }: TokenUsage): void {
     const last = this.#turns.at(-1);
     if (last === undefined) this.#prompt = prompt_tokens;
-    else if (last.usage !== null) {
+    else if (last.usage !== null && !last.thinks) {
+      // Not so after thinking: a template that leaves it out makes the prompt shorter than what was written.
       const grown = prompt_tokens - last.usage.prompt_tokens - last.usage.completion_tokens;
-      // A template that leaves earlier thinking out makes the prompt shorter than what was written; then nothing is measured.
       if (grown > 0) last.tools = { tokens: grown, counted: 'server' };
     }
   }
@@ -107,5 +125,5 @@ function added(sum: TokenUsage | null, { prompt_tokens, completion_tokens }: Tok
 
 /** Upper estimate of what a tool's answer adds to the response. */
 export function toolTokens(contents: readonly string[]): number {
-  return estimateTokens(betweenTurns(contents)) + 2 * TOKENS_PER_MESSAGE;
+  return estimateTurnTokens(betweenTurns(contents)) + 2 * TOKENS_PER_MESSAGE;
 }

@@ -9,6 +9,7 @@ import {
   MAX_CHUNK_BYTES,
   MAX_CHUNK_GROUPS,
   MAX_CHUNK_LINES,
+  MAX_CHUNK_REFINEMENTS,
 } from '../limits.ts';
 import type { BatchEndpoint } from '../schema/batches.ts';
 import { type BatchError, readEnvelope } from './envelope.ts';
@@ -29,6 +30,14 @@ export type BatchPlan =
   | { readonly ok: true; readonly chunks: readonly Chunk[]; readonly total: number }
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 
+/** By what a line costs. */
+const MAX_LINES: Readonly<Record<BatchEndpoint, number>> = {
+  '/v1/score': MAX_CHUNK_LINES,
+  '/v1/verify': MAX_CHUNK_LINES,
+  '/v1/groups': MAX_CHUNK_GROUPS,
+  '/v1/refine': MAX_CHUNK_REFINEMENTS,
+};
+
 export class BatchPlanner {
   readonly #endpoint: BatchEndpoint;
   readonly #maxLines: number;
@@ -41,7 +50,7 @@ export class BatchPlanner {
 
   constructor(endpoint: BatchEndpoint) {
     this.#endpoint = endpoint;
-    this.#maxLines = endpoint === '/v1/groups' ? MAX_CHUNK_GROUPS : MAX_CHUNK_LINES;
+    this.#maxLines = MAX_LINES[endpoint];
   }
 
   add(line: ByteLine): void {

@@ -53,13 +53,30 @@ export async function* refineCandidates(
   }
 }
 
-/** Runs a refinement of which nobody sees the events. */
-export async function finishRefinement(run: AsyncGenerator<RefineEvent, Refined>): Promise<Refined> {
-  for (;;) {
-    const step = await run.next();
-    if (step.done === true) return step.value;
+/**
+ * Runs a refinement to its end, which may be that it was stopped.
+ * @param tell is awaited before anything more is read; where it throws, the refinement is stopped.
+ */
+export async function finishRefinement(
+  run: AsyncGenerator<RefineEvent, Refined>,
+  tell: (event: RefineEvent) => Promise<void> = async () => undefined,
+): Promise<Refined> {
+  try {
+    for (;;) {
+      const step = await run.next();
+      if (step.done === true) return step.value;
+      await tell(step.value);
+    }
+  } finally {
+    await run.return(NOT_FINISHED);
   }
 }
+
+/** Nobody reads it: what is returned is what the run ended with. */
+const NOT_FINISHED: Refined = {
+  ok: false,
+  failure: { reason: 'generator_interrupted', detail: 'the refinement was stopped', retryable: true },
+};
 
 type Taken = { readonly events: readonly RefineEvent[]; readonly stop: boolean };
 

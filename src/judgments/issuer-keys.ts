@@ -20,14 +20,20 @@ const publicJwkSchema = z.object({
 
 const privateJwkSchema = publicJwkSchema.extend({ d: z.string().regex(ED25519_BYTES_TEXT) });
 
-const publicKeysSchema = z.array(publicJwkSchema).max(MAX_KEYS);
+/** A key that leaked stays in a list as revoked, so that what it signed can be told from what a stranger signed. */
+const publicKeysSchema = z.array(publicJwkSchema.extend({ revoked: z.boolean().optional() })).max(MAX_KEYS);
 
 export type ReadIssuer =
   | { readonly ok: true; readonly issuer: Issuer }
   | { readonly ok: false; readonly problem: string };
 
 export type ReadPublicKeys =
-  | { readonly ok: true; readonly keys: readonly IssuerKey[] }
+  | {
+      readonly ok: true;
+      readonly keys: readonly IssuerKey[];
+      /** Those marked `"revoked": true`, which stand in no other list. */
+      readonly revoked: readonly IssuerKey[];
+    }
   | { readonly ok: false; readonly problem: string };
 
 /** Reads a private key. Problems name no part of it. */
@@ -41,14 +47,16 @@ export async function readIssuer(text: string): Promise<ReadIssuer> {
   return { ok: true, issuer };
 }
 
-/** Reads a JSON list of public JWKs. Further members, such as `kid`, are ignored. */
+/** Reads a JSON list of public JWKs, some marked `"revoked": true`. Further members, such as `kid`, are ignored. */
 export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
   const value = parseJson(text);
   const parsed = publicKeysSchema.safeParse(value);
   if (!parsed.success) {
     return { ok: false, problem: `expected a JSON list of at most ${MAX_KEYS} Ed25519 public keys (kty, crv, x)` };
   }
-  return { ok: true, keys: await Promise.all(parsed.data.map(issuerKeyOf)) };
+  const listed = (wanted: boolean) =>
+    Promise.all(parsed.data.filter(({ revoked = false }) => revoked === wanted).map(issuerKeyOf));
+  return { ok: true, keys: await listed(false), revoked: await listed(true) };
 }
 
 type KeyPair = { readonly publicKey: PublicKey; readonly privateKey: CryptoKey };

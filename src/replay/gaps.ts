@@ -24,16 +24,24 @@ const NONE: readonly string[] = [];
  * @throws RangeError for recipes of two families.
  */
 export function createGapFinder(before: Recipe, after: Recipe): GapFinder {
-  const change = recipeChange(before, after);
-  if (!change.ok) throw new RangeError(`replay: a run of ${change.before} has no reward under ${change.after}`);
-  const questions = change.fields.flatMap(({ name, kind }) => (kind === 'measure' ? [questionOf(name, after)] : []));
-  const readings = [...finishReasonGap(before, after), ...chunksGap(before, after)];
-  const checks = [...questions, ...readings];
+  const checks = checksOf(before, after);
   if (checks.length === 0) return () => NONE;
   return (facts) => {
     const names = checks.flatMap(({ name, isOpen }) => (isOpen(facts) ? [name] : []));
     return names.length === 0 ? NONE : names;
   };
+}
+
+/** Whether any rollout at all could have one. @throws RangeError for recipes of two families. */
+export function mayLeaveGaps(before: Recipe, after: Recipe): boolean {
+  return checksOf(before, after).length > 0;
+}
+
+function checksOf(before: Recipe, after: Recipe): Check[] {
+  const change = recipeChange(before, after);
+  if (!change.ok) throw new RangeError(`replay: a run of ${change.before} has no reward under ${change.after}`);
+  const questions = change.fields.flatMap(({ name, kind }) => (kind === 'measure' ? [questionOf(name, after)] : []));
+  return [...questions, ...finishReasonGap(before, after), ...chunksGap(before, after)];
 }
 
 type Check = { readonly name: string; readonly isOpen: (facts: Facts) => boolean };

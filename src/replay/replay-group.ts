@@ -66,6 +66,12 @@ export type PreparedGroup = {
   readonly before: Side;
 };
 
+/**
+ * What became of a rollout that was measured anew: its facts under the other recipe, or what they would have needed and
+ * nobody has (gaps.ts names what).
+ */
+export type Measurement = { readonly facts: Facts } | { readonly gaps: readonly string[] };
+
 type Side = { readonly scores: readonly ReplayedScore[]; readonly degenerate: Degenerate | null };
 
 /**
@@ -103,19 +109,24 @@ export function prepareGroup(
 
 /**
  * The second half.
- * @param measured facts that were measured for the other recipe, by position; `null` or absent: those of the row.
+ * @param measured what was measured for the other recipe, by position; `null` or absent: the row's own facts count.
  */
 export function replayPrepared(
   prepared: PreparedGroup,
   recipes: RecipesOfRun,
-  measured: readonly (Facts | null)[] = [],
+  measured: readonly (Measurement | null)[] = [],
 ): ReplayedGroup {
   const { rows, recorded, before } = prepared;
   const finderOf = findersOf(prepared.recipes, recipes);
-  const gaps = rows.map((row, position) => ((measured[position] ?? null) === null ? finderOf(row)(row.facts) : []));
+  const gaps = rows.map((row, position) => {
+    const anew = measured[position] ?? null;
+    if (anew === null) return finderOf(row)(row.facts);
+    return 'gaps' in anew ? anew.gaps : NO_GAPS;
+  });
   const members = rows.map((row, position): Member => {
-    const facts = measured[position] ?? row.facts;
-    return { facts, recipe: recipeOf(row, recipes, 'other'), open: (gaps[position] ?? []).length > 0 };
+    const anew = measured[position] ?? null;
+    const facts = anew !== null && 'facts' in anew ? anew.facts : row.facts;
+    return { facts, recipe: recipeOf(row, recipes, 'other'), open: (gaps[position] ?? NO_GAPS).length > 0 };
   });
   const after = composeMembers(members, prepared.advantages);
   const samples = rows.map((row, position): ReplayedSample => {
@@ -126,7 +137,7 @@ export function replayPrepared(
       recorded: recorded[position] ?? 'different',
       before: one,
       after: other,
-      gaps: gaps[position] ?? [],
+      gaps: gaps[position] ?? NO_GAPS,
       sign: signChange(one, other),
     };
   });
@@ -140,6 +151,8 @@ export function replayPrepared(
     degenerate: { before: before.degenerate, after: after.degenerate },
   };
 }
+
+const NO_GAPS: readonly string[] = [];
 
 function scoreAt({ scores }: Side, position: number): ReplayedScore {
   const score = scores[position];
@@ -156,6 +169,12 @@ function recipeOf(row: LedgerRow, recipes: RecipesOfRun, which: string): Recipe 
 
 function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, Recipe> {
   return recipes instanceof Map;
+}
+
+/** What the other recipe reads and nobody observed, by row. @throws RangeError as `replayGroup`. */
+export function gapsOf(rows: readonly LedgerRow[], before: RecipesOfRun, after: RecipesOfRun): (readonly string[])[] {
+  const finderOf = findersOf(before, after);
+  return rows.map((row) => finderOf(row)(row.facts));
 }
 
 /** What finds the gaps of a row; made once for each recipe that occurs in the group. */

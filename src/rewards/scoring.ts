@@ -33,6 +33,8 @@ export type ScoringRequest = {
   readonly rollout: Rollout;
   readonly recipe: ResolvedRecipe;
   readonly plan?: Omit<PlanOptions, 'sources'>;
+  /** Signs the reply with a receipt; absent = it has none. */
+  readonly receiptIssuer?: Issuer;
 };
 
 export type GroupScoringRequest = {
@@ -40,6 +42,8 @@ export type GroupScoringRequest = {
   readonly rollouts: readonly Rollout[];
   readonly recipe: ResolvedRecipe;
   readonly plan?: Omit<PlanOptions, 'sources'>;
+  /** Signs a receipt for each reply; absent = they have none. */
+  readonly receiptIssuer?: Issuer;
 };
 
 /** A scored rollout, or an unscored one with the failure behind it. */
@@ -66,14 +70,14 @@ export type GroupScoringResult =
 
 /** Scores one rollout. Expected failures are results; a rejection is a bug. */
 export async function scoreRollout(request: ScoringRequest, options: ObtainOptions): Promise<ScoringResult> {
-  const { recipe, rollout } = request;
+  const { recipe, rollout, receiptIssuer = null } = request;
   const planned = planRollout(rollout, recipe.recipe, request.plan);
   if (!planned.ok) return { status: 'invalid', problems: planned.problems };
   const { judgments, timings } = await obtainJudgments(planned.planned.wanted, options);
   const measured = planned.planned.measure(judgments.map(({ outcome }) => outcome));
   const finished = measured.finish(null);
   if (finished.score.reason === 'judgment_missing') return { status: 'missing', judgments: missingOf(judgments) };
-  const scored = createReplies(recipe, options);
+  const scored = createReplies(recipe, receiptIssuer, options);
   return { status: 'done', ...(await scored({ ...finished, rollout, judgments, facts: measured.facts })), timings };
 }
 
@@ -82,7 +86,7 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
  * families that normalise within the group do so. Problems of a sample are named below `responses[i]`.
  */
 export async function scoreGroup(request: GroupScoringRequest, options: ObtainOptions): Promise<GroupScoringResult> {
-  const { recipe, rollouts } = request;
+  const { recipe, rollouts, receiptIssuer = null } = request;
   const planned = planGroup(request);
   if (!planned.ok) return { status: 'invalid', problems: planned.problems };
 
@@ -105,7 +109,7 @@ export async function scoreGroup(request: GroupScoringRequest, options: ObtainOp
     return { status: 'missing', judgments: missingOf(judgments) };
   }
   if (finished.length !== rollouts.length) throw new Error('scoreGroup: a member was lost');
-  const scored = createReplies(recipe, options);
+  const scored = createReplies(recipe, receiptIssuer, options);
   return {
     status: 'done',
     members: await Promise.all(finished.map(scored)),
@@ -163,12 +167,15 @@ type Finished = FinishedRollout & {
   readonly facts: Facts;
 };
 
-/** Makes the replies of one request. They are signed where there is an issuer; what members share is hashed once. */
-function createReplies(recipe: ResolvedRecipe, options: ObtainOptions): (finished: Finished) => Promise<ScoredRollout> {
+/** Makes the replies of one request. They have receipts where there is an issuer; what members share is hashed once. */
+function createReplies(
+  recipe: ResolvedRecipe,
+  issuer: Issuer | null,
+  options: ObtainOptions,
+): (finished: Finished) => Promise<ScoredRollout> {
   const { name, digest } = recipe;
   const [least, most] = recipe.reward_range;
   const requestDigest = createRequestDigests();
-  const issuer = options.signing?.issuer ?? null;
   const receiptOf = async ({ rollout, score, judgments }: Finished, by: Issuer): Promise<Receipt> => {
     const [request, pinned] = await Promise.all([requestDigest(rollout), pinJudgments(judgments)]);
     return createReceipt({ request, recipe: digest, judgments: pinned, score, issued_at: options.now() }, by);

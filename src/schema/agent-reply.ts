@@ -4,6 +4,7 @@ import { OUR_STOPS, STOP_CONDITIONS } from '../agent/stop-conditions.ts';
 import { CALL_PROBLEMS, TOOL_OUTCOMES } from '../agent/types.ts';
 import { GENERATION_FAILURE_REASONS } from '../generation/backend.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { agentSamplingSchema } from './agent.ts';
 import { indexSchema } from './findings.ts';
 import { tokenUsageSchema } from './judgment.ts';
 import { problemSchema } from './problem.ts';
@@ -61,6 +62,7 @@ const startFields = {
   generator: z.string(),
   model: z.string(),
   native_tools: z.boolean().describe('Whether the server parses calls by itself; else they are read from the text.'),
+  sampling: agentSamplingSchema.describe('As sent.'),
   max_turns: z.int().min(1),
   max_response_tokens: z.int().min(1),
 };

@@ -35,12 +35,11 @@ const promptMessageSchema = z.strictObject({
   content: textSchema.min(1),
 });
 
-const { judge, judgments, replicate, recipe } = scoringFields;
+const { judgments, replicate, recipe } = scoringFields;
 
 /** What says how a trajectory is scored, and means nothing without something that says what is right. */
 const scoring = {
   recipe: recipe.exactOptional().describe('Of the tool-call family. Default: open-agentrl.'),
-  judge,
   judgments,
   replicate,
   on_judge_failure: onJudgeFailureSchema.default('null'),
@@ -117,8 +116,8 @@ export const agentRequestSchema = z
         "Of all turns, tool output included. Default: what the recipe's overlong penalty takes as the longest; 20480 where nothing is scored.",
       ),
     ...toolFields,
-    reference: sharedFields.reference,
-    tests: sharedFields.tests,
+    reference: sharedFields.reference.describe('The right final answer; the trajectory is scored by it.'),
+    tests: sharedFields.tests.describe('The tests of a program, in place of a reference.'),
     ...scoring,
     stream: z.boolean().default(false).describe('Answer with server-sent events.'),
   })
@@ -141,7 +140,6 @@ export type AgentRequest = z.infer<typeof agentRequestSchema>;
 function scoringFieldsGiven(request: z.infer<z.ZodObject<typeof scoring>>): string[] {
   const given: readonly (readonly [string, boolean])[] = [
     ['recipe', request.recipe !== undefined],
-    ['judge', request.judge !== undefined],
     ['judgments', request.judgments !== 'use'],
     ['replicate', request.replicate !== 0],
     ['on_judge_failure', request.on_judge_failure !== 'null'],

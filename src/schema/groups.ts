@@ -87,8 +87,8 @@ export function advantageProblems(options: AdvantageOptions): InputProblem[] {
 /** The rollouts of a request, in its order. */
 export function groupRollouts(request: GroupRequest): Rollout[] {
   const { responses, recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
-  const { explain: _explain, on_judge_failure: _onJudgeFailure, advantages: _advantages, ...recorded } = rest;
-  const { run: _run, store_text: _storeText, ...shared } = recorded;
+  const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...others } = rest;
+  const { advantages: _advantages, run: _run, store_text: _storeText, ...shared } = others;
   return responses.map((sample) =>
     rolloutOf({ ...shared, ...(typeof sample === 'string' ? { response: sample } : sample) }),
   );

@@ -26,6 +26,17 @@ export const readinessSchema = z.strictObject({
         .describe('The backends behind the judge, in the order they are tried.'),
     }),
   ),
+  default_generator: z
+    .string()
+    .nullable()
+    .describe('Who generates where a request names nobody; null = nobody does. Does not decide about readiness.'),
+  generators: z.array(
+    z.strictObject({
+      ...stateFields,
+      model: z.string(),
+      native_tools: z.boolean().describe('The server parses tool calls by itself; otherwise they are read from text.'),
+    }),
+  ),
   sandbox: z
     .strictObject({
       name: z.string(),

@@ -25,17 +25,22 @@ const publicKeySchema = z
   .strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() })
   .describe('A JWK; a list of these is what TRUSTED_ISSUERS takes.');
 
+const keyIdSchema = sha256Schema.describe('RFC 7638 thumbprint of the public key, in hex.');
+
 export const issuerKeysSchema = z.strictObject({
   v: z.literal(1),
   keys: z
     .array(
-      z.strictObject({
-        key_id: sha256Schema.describe('RFC 7638 thumbprint of the public key, in hex.'),
-        status: z.enum(['current', 'previous']),
-        public_key: publicKeySchema,
-      }),
+      z.discriminatedUnion('status', [
+        z.strictObject({ key_id: keyIdSchema, status: z.enum(['current', 'previous']), public_key: publicKeySchema }),
+        z.strictObject({
+          key_id: keyIdSchema,
+          status: z.literal('revoked'),
+          public_key: z.null().describe('Left out, so that no list made from this trusts it.'),
+        }),
+      ]),
     )
-    .describe('Keys by which this deployment signs and has signed judgments.'),
+    .describe('Keys by which this deployment signs and has signed judgments and receipts.'),
 });
 
 export type IssuerKeysReply = z.infer<typeof issuerKeysSchema>;

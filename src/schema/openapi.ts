@@ -20,15 +20,19 @@ import { healthSchema, readinessSchema } from './health.ts';
 import { judgmentSchema } from './judgment.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from './judgment-files.ts';
 import { labelSchema } from './label.ts';
+import { AGENT_REPLIES, AGENT_REQUESTS, AGENT_ROUTES } from './openapi-agent.ts';
 import { BATCH_REPLIES, BATCH_REQUESTS, BATCH_ROUTES } from './openapi-batches.ts';
 import { FILE_REPLIES, FILE_REQUESTS, FILE_ROUTES } from './openapi-files.ts';
+import { REFINE_REPLIES, REFINE_REQUESTS, REFINE_ROUTES } from './openapi-refine.ts';
 import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS, WEBHOOK_ROUTES } from './openapi-webhooks.ts';
 import { problemSchema } from './problem.ts';
 import { recipesResponseSchema } from './recipes.ts';
+import { replayLineSchema, replayRequestSchema } from './replay.ts';
 import { criterionInputSchema, sourceInputSchema } from './rollout.ts';
 import { recipeInputSchema, scoreRequestSchema } from './score.ts';
 import { componentSchema, scoreResponseSchema } from './score-reply.ts';
 import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from './verify.ts';
+import { verifyStreamEventSchema, verifyStreamLineSchema, verifyStreamQuerySchema } from './verify-stream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -40,6 +44,8 @@ type RouteReply = {
   readonly description: string;
   readonly schema: string | null;
   readonly media?: typeof JSON_LINES | 'application/octet-stream' | 'text/event-stream';
+  /** The data of one event, where the request may ask for a stream instead. */
+  readonly events?: string;
 };
 
 export type Route = {
@@ -48,7 +54,7 @@ export type Route = {
   readonly path: string;
   readonly summary: string;
   /** `null` = public, `any` = any key. */
-  readonly scope: 'verify' | 'score' | 'batch' | 'admin' | 'any' | null;
+  readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'any' | null;
   readonly query?: z.ZodObject;
   readonly request?: string;
   readonly requestMedia?: typeof JSON_LINES | 'multipart/form-data';
@@ -112,6 +118,23 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: 'post',
+    path: '/v1/verify/stream',
+    summary: 'The same while the response is being written: lines of deltas in, events out.',
+    scope: 'verify',
+    query: verifyStreamQuerySchema,
+    request: 'VerifyStreamLine',
+    requestMedia: JSON_LINES,
+    replies: {
+      200: {
+        description: 'Events, the last one done or error.',
+        schema: 'VerifyStreamEvent',
+        media: 'text/event-stream',
+      },
+    },
+    problems: [400, 413, 422, ...KEY_PROBLEMS],
+  },
+  {
+    method: 'post',
     path: '/v1/score',
     summary: 'Scores one rollout under a recipe: the reward with all its parts.',
     scope: 'score',
@@ -131,6 +154,21 @@ export const ROUTES: readonly Route[] = [
     problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
   },
   {
+    method: 'post',
+    path: '/v1/runs/{id}/replay',
+    summary: 'What the rewards and advantages of a run would have been under another recipe.',
+    scope: 'score',
+    request: 'ReplayRequest',
+    replies: {
+      200: {
+        description: 'Lines while the run is read: a line a group, the last one summary or error.',
+        schema: 'ReplayLine',
+        media: JSON_LINES,
+      },
+    },
+    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 409, 503],
+  },
+  {
     method: 'get',
     path: '/v1/recipes',
     summary: 'Every named recipe: its formula, its parameters, and where each comes from.',
@@ -143,7 +181,7 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/keys',
     summary: 'Public keys by which judgments of this deployment can be checked.',
     scope: 'any',
-    replies: { 200: { description: 'The current key and previous ones.', schema: 'IssuerKeys' } },
+    replies: { 200: { description: 'The current key, previous ones and revoked ones.', schema: 'IssuerKeys' } },
     problems: [...KEY_PROBLEMS, 422],
   },
   {
@@ -197,6 +235,8 @@ export const ROUTES: readonly Route[] = [
     request: 'NemoGymRequest',
     replies: { 200: { description: 'The row and its reward.', schema: 'NemoGymReply' } },
   },
+  ...REFINE_ROUTES,
+  ...AGENT_ROUTES,
   ...FILE_ROUTES,
   ...BATCH_ROUTES,
   ...WEBHOOK_ROUTES,
@@ -240,10 +280,11 @@ function pathsOf(routes: readonly Route[]): Json {
 function operation(route: Route): Json {
   const { path, summary, scope, query, request, requestMedia, replies, problems, keyInUrl, signed } = route;
   const parameters = [...pathParametersOf(path), ...(query === undefined ? [] : parametersOf(query))];
-  const answers = Object.entries(replies).map(([status, { description, schema, media }]): [string, Json] => [
-    status,
-    { description, content: { [media ?? JSON_MEDIA]: schema === null ? anything(media) : { schema: ref(schema) } } },
-  ]);
+  const answers = Object.entries(replies).map(([status, { description, schema, media, events }]): [string, Json] => {
+    const whole = { [media ?? JSON_MEDIA]: schema === null ? anything(media) : { schema: ref(schema) } };
+    const streamed = events === undefined ? {} : { 'text/event-stream': { schema: ref(events) } };
+    return [status, { description, content: { ...whole, ...streamed } }];
+  });
   const refusals = problems.map((status): [string, Json] => [
     String(status),
     { description: 'See reason.', content: { 'application/problem+json': { schema: ref('Problem') } } },
@@ -294,6 +335,8 @@ function changeOf<S extends z.core.$ZodShape & { family: z.ZodLiteral<string> }>
 }
 
 const REQUESTS = {
+  ...REFINE_REQUESTS,
+  ...AGENT_REQUESTS,
   ...FILE_REQUESTS,
   ...BATCH_REQUESTS,
   ...WEBHOOK_REQUESTS,
@@ -303,8 +346,10 @@ const REQUESTS = {
   NemoGymRequest: nemoGymRequestSchema,
   Label: labelSchema,
   VerifyRequest: verifyRequestSchema,
+  VerifyStreamLine: verifyStreamLineSchema,
   ScoreRequest: scoreRequestSchema,
   ExportRequest: exportRequestSchema,
+  ReplayRequest: replayRequestSchema,
   RecipeInput: recipeInputSchema,
   GroupRequest: groupRequestSchema,
   RefinerRecipe: refinerRecipeSchema,
@@ -320,6 +365,8 @@ const REQUESTS = {
 };
 
 const REPLIES = {
+  ...REFINE_REPLIES,
+  ...AGENT_REPLIES,
   ...FILE_REPLIES,
   ...BATCH_REPLIES,
   ...WEBHOOK_REPLIES,
@@ -328,9 +375,11 @@ const REPLIES = {
   OpenRlhfReply: openRlhfReplySchema,
   NemoGymReply: nemoGymReplySchema,
   VerifyResponse: verifyResponseSchema,
+  VerifyStreamEvent: verifyStreamEventSchema,
   ScoreResponse: scoreResponseSchema,
   GroupResponse: groupResponseSchema,
   Recipes: recipesResponseSchema,
+  ReplayLine: replayLineSchema,
   Judgment: judgmentSchema,
   ImportReport: importReportSchema,
   IssuerKeys: issuerKeysSchema,

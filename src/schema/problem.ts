@@ -41,7 +41,14 @@ export const REQUEST_PROBLEM_REASONS = [
   'webhook_id_reused',
   'webhook_limit_reached',
   'webhook_busy',
+  'ledger_failed',
+  'run_not_found',
+  'measurement_missing',
+  'text_not_kept',
+  'run_gone',
+  'run_group_too_large',
   'generator_unknown',
+  'issuer_unconfigured',
   'internal',
 ] as const;
 
@@ -69,6 +76,10 @@ export const problemSchema = z.strictObject({
     .array(z.strictObject({ kind: judgmentKindSchema, key: sha256Schema }))
     .exactOptional()
     .describe('Judgments that are not in the store.'),
+  unobserved: z
+    .record(z.string(), z.int().min(0))
+    .exactOptional()
+    .describe('What a replay reads and nobody observed: rollouts by recipe.<measure field> or rollout.<field>.'),
   error: z
     .strictObject({
       message: z.string(),

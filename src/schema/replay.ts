@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { MAX_NAME_CHARS, MAX_SWEEP_POINTS } from '../limits.ts';
+import { JUDGED_QUESTIONS } from '../replay/two-judges.ts';
 import { advantageOptionsSchema, advantageProblems } from './groups.ts';
 import { sha256Schema } from './judgment.ts';
 import { problemSchema } from './problem.ts';
@@ -17,7 +18,8 @@ const sweepValueSchema = z.union([z.number(), z.boolean(), z.string().max(MAX_NA
 
 export const replayRequestSchema = z
   .strictObject({
-    recipe: recipeInputSchema
+    recipe: z
+      .union([z.strictObject({ set: z.record(z.string(), z.unknown()) }), recipeInputSchema])
       .exactOptional()
       .describe("A name, a whole recipe, {base, …}, or {set: {…}}: the run's own recipe with some fields changed."),
     sweep: z
@@ -33,16 +35,27 @@ export const replayRequestSchema = z
       .exactOptional()
       .describe('The first and the last step; rollouts without a step are left out then.'),
     samples: z.boolean().default(false).describe('A line for each rollout as well.'),
-    fill: z.boolean().default(false).describe('Judge what was not asked; needs the stored text of the rollouts.'),
-    judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('With fill: the judge that is asked.'),
+    fill: z
+      .boolean()
+      .default(false)
+      .describe('Judge the rollouts whose reward needs what nobody observed, or whose judge failed; needs their text.'),
+    judge: z
+      .string()
+      .min(1)
+      .max(MAX_NAME_CHARS)
+      .exactOptional()
+      .describe(
+        'A judge of this deployment. With fill: who judges. Without: it judges every rollout again (from their text), ' +
+          'and its verdicts are compared with the recorded ones.',
+      ),
   })
   .superRefine(({ recipe, sweep, fill, judge, advantages: options, steps }, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (recipe === undefined && sweep === undefined && judge === undefined) {
-      issue(['recipe'], 'expected recipe, sweep or both: what should be replayed');
+    if (recipe === undefined && sweep === undefined && judge === undefined && !fill) {
+      issue(['recipe'], 'expected recipe, sweep, judge or fill: what should be replayed');
     }
-    if (judge !== undefined && !fill) issue(['judge'], 'only with fill: true, as nothing is judged otherwise');
     if (fill && sweep !== undefined) issue(['fill'], 'not together with sweep: a sweep asks no judge');
+    if (judge !== undefined && sweep !== undefined) issue(['judge'], 'not together with sweep: a sweep asks no judge');
     if (steps?.from !== undefined && steps.to !== undefined && steps.from > steps.to) {
       issue(['steps', 'to'], 'expected a step from `from` on');
     }
@@ -50,6 +63,7 @@ export const replayRequestSchema = z
   });
 
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
+export type ReplayInput = z.input<typeof replayRequestSchema>;
 export type SweepValue = z.infer<typeof sweepValueSchema>;
 
 const momentsShape = {
@@ -133,7 +147,37 @@ const sideSchema = z.strictObject({
   masked: z.boolean(),
 });
 
-const degenerateReasonSchema = z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']).nullable();
+const groupSideSchema = z.strictObject({
+  rewards: z.array(z.number().nullable()).describe('In the order of the samples; null = unscored, and masked.'),
+  advantages: z.array(z.number()),
+  degenerate: z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']).nullable(),
+});
+
+const shareSchema = z.number().min(0).max(1).nullable();
+const kappaSchema = z.number().max(1).nullable();
+
+/** How far the verdicts of two judges agree on one kind of question. */
+export const questionAgreementSchema = z.strictObject({
+  question: z.enum(JUDGED_QUESTIONS),
+  pairs: countSchema,
+  same: shareSchema.describe('Share of equal verdicts.'),
+  kappa: kappaSchema.describe("Cohen's, unweighted; null where chance cannot disagree."),
+  weighted_kappa: kappaSchema.describe('With quadratic weights.'),
+  mean_difference: z.number().nullable().describe('How much higher the second judge rates, in levels.'),
+  table: z.array(z.array(countSchema)).describe('Rows: the recorded judge, from the lowest level; columns: the other.'),
+});
+
+export const judgeComparisonSchema = z.strictObject({
+  judge: z.string().describe('The second judge; the first is the recorded one.'),
+  compared: countSchema.describe('Rollouts whose verdicts are in the figures.'),
+  unmatched: countSchema.describe('Rollouts where one of the two failed, or the answer was read differently.'),
+  different: countSchema.describe('Rollouts compared with at least one other verdict.'),
+  questions: z.array(questionAgreementSchema),
+  most_different: z
+    .array(z.strictObject({ ...placeShape, verdicts: countSchema }))
+    .describe('Where they differ in the most verdicts; a bounded list.'),
+});
+export type JudgeComparison = z.infer<typeof judgeComparisonSchema>;
 
 const changedFieldSchema = z.strictObject({
   name: z.string(),
@@ -147,6 +191,7 @@ export const replayLineSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('replay'),
     run: z.string(),
+    judge: z.string().nullable().describe('Who judges every rollout again; null = nobody.'),
     recipes: z.array(
       z.strictObject({
         before: sha256Schema.describe('Of a recipe that rollouts were recorded under.'),
@@ -169,10 +214,11 @@ export const replayLineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('group'),
     step: stepSchema.nullable(),
     group: z.string(),
-    samples: countSchema,
-    flipped: countSchema,
+    samples: z.array(z.string()),
+    before: groupSideSchema,
+    after: groupSideSchema,
+    flipped: countSchema.describe('Samples whose advantage changes its sign.'),
     tau: z.number().min(-1).max(1).nullable(),
-    degenerate: z.strictObject({ before: degenerateReasonSchema, after: degenerateReasonSchema }),
   }),
   z.strictObject({ kind: z.literal('step'), step: stepSchema.nullable(), ...replayFiguresShape }),
   z.strictObject({
@@ -185,7 +231,14 @@ export const replayLineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('summary'),
     rollouts: countSchema,
     groups: countSchema,
-    judge_calls: countSchema.describe('0 without fill.'),
+    judge_calls: countSchema.describe(
+      'Judgments that were not stored yet and were asked for. 0 without fill and judge.',
+    ),
+    measured: z
+      .strictObject({ rollouts: countSchema, without_text: countSchema, refused: countSchema })
+      .nullable()
+      .describe('With fill or judge: rollouts judged, and those whose text is not kept or does not fit the recipe.'),
+    judges: judgeComparisonSchema.nullable().describe('With judge and without fill.'),
     figures: replayFiguresSchema.nullable().describe('null for a sweep, whose figures stand in its points.'),
     movers: z.array(replayMoverSchema).describe('Rollouts whose rank in their group changed most; a bounded list.'),
     different: z.array(differentRewardSchema).describe('The first rollouts that are recorded differently.'),

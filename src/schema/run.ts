@@ -14,7 +14,11 @@ export const runIdSchema = z
 export const stepSchema = z.int().min(0).max(MAX_RUN_STEP).describe("The trainer's step, from 0.");
 
 /** A group or a sample as it is stored. */
-export const placeIdSchema = z.string().min(1).max(MAX_RUN_PLACE_CHARS);
+export const placeIdSchema = z
+  .string()
+  .min(1)
+  .max(MAX_RUN_PLACE_CHARS)
+  .refine((id) => id.isWellFormed() && !id.includes('\0'), { error: 'expected text without NUL and lone surrogates' });
 
 const placeInputSchema = z.union([placeIdSchema, z.int().min(0)]).describe('A number is stored as its digits.');
 
@@ -47,6 +51,22 @@ export const storeTextSchema = z
   .describe(
     'With run: keep the text of the rollout too (question, response, tool output, …), until the run is deleted.',
   );
+
+/** Where a rollout was recorded, and what became of it. */
+export const runRecordSchema = z
+  .strictObject({
+    id: runIdSchema,
+    step: stepSchema.nullable(),
+    group: placeIdSchema,
+    sample: placeIdSchema,
+    attempt: z.int().min(0).describe('From 0; other content at the same place is a new attempt. The latest counts.'),
+    status: z
+      .enum(['recorded', 'unchanged'])
+      .describe('unchanged: the same content stands there already, with no less observed.'),
+  })
+  .describe('Where the rollout stands in the ledger of its run.');
+
+export type RunRecord = z.infer<typeof runRecordSchema>;
 
 /** The rule that a text is kept only of what is recorded, as options of `refine`. */
 export const textNeedsRun = { path: ['store_text'], error: 'only with run: the text is kept in the run' };

@@ -12,6 +12,7 @@ import {
 } from './findings.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from './judgment.ts';
 import { receiptSchema } from './receipt.ts';
+import { runRecordSchema } from './run.ts';
 import { unscoredReasonSchema } from './unscored-reason.ts';
 
 const weightSchema = z.number().min(0);
@@ -229,7 +230,8 @@ export const recipeReportSchema = z.strictObject({
 const madeBy = {
   judgments: z.array(judgmentReportSchema),
   recipe: recipeReportSchema,
-  receipt: receiptSchema.nullable().describe('null where the deployment has no ISSUER_KEY.'),
+  run: runRecordSchema.exactOptional(),
+  receipt: receiptSchema.nullable().describe('null where the request did not ask for one.'),
 };
 
 export const scoreResponseSchema = z.discriminatedUnion('family', [

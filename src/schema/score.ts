@@ -36,6 +36,10 @@ export const scoringFields = {
     .boolean()
     .default(false)
     .describe('dr-tulu only: what the other compat mode gives as well; it may need judgments of its own.'),
+  receipt: z
+    .boolean()
+    .default(false)
+    .describe('Sign the reward (docs/receipts.md). 422 where the deployment has no ISSUER_KEY to sign with.'),
 };
 
 export const onJudgeFailureSchema = z
@@ -71,7 +75,8 @@ export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: Rol
 /** The rollout of a request. */
 export function requestedRollout(request: ScoreRequest): Rollout {
   const { recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
-  const { explain: _explain, on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...fields } = rest;
+  const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...recorded } = rest;
+  const { run: _run, store_text: _storeText, ...fields } = recorded;
   return rolloutOf(fields);
 }
 

@@ -6,7 +6,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { TestProject } from 'vitest/node';
 import { DIALECTS, SERVER_FAULTS, STUB_CANARY, STUB_KEY, STUB_MODEL, type StubBehaviour } from './backend-faults.ts';
-import { replyText } from './stub-replies.ts';
+import { GENERATION_BEHAVIOURS, type GenerationBehaviour, isOfGenerators } from './generation-faults.ts';
+import { generate, sampleTexts } from './stub-generation.ts';
+import { isJudging, replyText } from './stub-replies.ts';
 import { chunkOf, sendDialect, sendEvents, wholeOf } from './stub-streams.ts';
 
 declare module 'vitest' {
@@ -25,6 +27,10 @@ export type Seen = {
   readonly body: string;
   /** Whether the caller left before the reply was over. */
   aborted: boolean;
+  /** Whether the reply is over, one way or the other. */
+  closed: boolean;
+  /** Of an endless reply, how many pieces were written. */
+  pieces: number;
 };
 
 /** vitest's globalSetup: starts the server, and ends it after the run. */
@@ -66,26 +72,35 @@ async function answer(request: IncomingMessage, response: ServerResponse, log: M
   if (path === `${base}/seen`) return json(response, 200, log.get(base) ?? []);
   let body = '';
   for await (const part of request) body += String(part);
-  const entry: Seen = { method: request.method ?? '', path, headers: request.headers, body, aborted: false };
+  const entry: Seen = {
+    method: request.method ?? '',
+    path,
+    headers: request.headers,
+    body,
+    aborted: false,
+    closed: false,
+    pieces: 0,
+  };
   log.set(base, [...(log.get(base) ?? []), entry]);
   response.on('close', () => {
     entry.aborted = !response.writableFinished;
+    entry.closed = true;
   });
 
   if (request.headers.authorization !== `Bearer ${STUB_KEY}`) json(response, 401, { error: 'Unauthorized' });
   else if (path.endsWith('/v1/models')) sendModels(behaviour, response);
-  else if (path.endsWith('/v1/chat/completions')) await complete(behaviour, body, response);
+  else if (path.endsWith('/v1/chat/completions')) await complete(behaviour, body, response, entry);
   else json(response, 404, { detail: 'Not Found' });
 }
 
-function behaviourOf(name: string): StubBehaviour {
-  for (const known of [...DIALECTS, ...FAULTS]) if (known === name) return known;
+function behaviourOf(name: string): StubBehaviour | GenerationBehaviour {
+  for (const known of [...DIALECTS, ...FAULTS, ...GENERATION_BEHAVIOURS]) if (known === name) return known;
   throw new Error(`stub-backend: no behaviour ${name}`);
 }
 
 const FAULTS = Object.keys(SERVER_FAULTS).filter((name): name is keyof typeof SERVER_FAULTS => name in SERVER_FAULTS);
 
-function sendModels(behaviour: StubBehaviour, response: ServerResponse): void {
+function sendModels(behaviour: StubBehaviour | GenerationBehaviour, response: ServerResponse): void {
   switch (behaviour) {
     case 'silent':
       return;
@@ -102,8 +117,15 @@ function sendModels(behaviour: StubBehaviour, response: ServerResponse): void {
   }
 }
 
-async function complete(behaviour: StubBehaviour, body: string, response: ServerResponse): Promise<void> {
-  const text = replyText(behaviour, body);
+async function complete(
+  behaviour: StubBehaviour | GenerationBehaviour,
+  body: string,
+  response: ServerResponse,
+  entry: Seen,
+): Promise<void> {
+  if (isOfGenerators(behaviour)) return generate(behaviour, body, response, () => entry.pieces++);
+  const texts = isJudging(body) ? [replyText(behaviour, body)] : sampleTexts(body);
+  const [text = ''] = texts;
   const half = text.slice(0, text.length / 2);
   switch (behaviour) {
     case 'refused':
@@ -217,9 +239,9 @@ async function complete(behaviour: StubBehaviour, body: string, response: Server
     case 'verdict_nan':
     case 'verdict_as_text':
     case 'verdict_missing':
-      return sendDialect('vllm', text, response);
+      return sendDialect('vllm', texts, response);
     default:
-      return sendDialect(behaviour, text, response);
+      return sendDialect(behaviour, texts, response);
   }
 }
 

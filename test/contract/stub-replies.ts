@@ -2,14 +2,20 @@
 import * as z from 'zod';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
 import type { StubBehaviour } from './backend-faults.ts';
+import type { GenerationBehaviour } from './generation-faults.ts';
 
 const bodySchema = z.object({
   model: z.string(),
   response_format: z.object({ json_schema: z.object({ name: z.string(), schema: z.unknown() }) }),
 });
 
+/** Whether the body asks for a judgment: nothing else has a schema. */
+export function isJudging(body: string): boolean {
+  return bodySchema.safeParse(JSON.parse(body)).success;
+}
+
 /** A reply to the body of a request, as text. */
-export function replyText(behaviour: StubBehaviour, body: string): string {
+export function replyText(behaviour: StubBehaviour | GenerationBehaviour, body: string): string {
   const { schema } = bodySchema.parse(JSON.parse(body)).response_format.json_schema;
   const reply = z.record(z.string(), z.unknown()).parse(replyForSchema(schema));
   const text = JSON.stringify(reply);

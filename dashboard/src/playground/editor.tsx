@@ -1,5 +1,4 @@
 /** The rollout as text: everything that is read and scored can be changed, and is verified with every keystroke. */
-import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { criteriaOfLines, type Draft, draftOf, linesOf } from './draft.ts';
@@ -104,13 +103,19 @@ type TextFieldProps = {
 
 function TextField({ label, hint, rows, code = false, value, onText }: TextFieldProps) {
   const id = useId();
-  const read = (event: JSX.TargetedInputEvent<HTMLTextAreaElement>): void => onText(event.currentTarget.value);
   return (
     <div class="field">
       <label for={id}>
         {label} {hint !== undefined && <small>{hint}</small>}
       </label>
-      <textarea id={id} rows={rows} class={code ? 'code' : ''} spellcheck={!code} value={value} onInput={read} />
+      <textarea
+        id={id}
+        rows={rows}
+        class={code ? 'code' : ''}
+        spellcheck={!code}
+        value={value}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { curlOf, type Draft, EMPTY_DRAFT, scoreRequest } from './draft.ts';
 import { Editor } from './editor.tsx';
 import { type Example, loadExamples } from './examples.ts';
 import { FindingsList } from './findings-list.tsx';
+import { handedOver } from './handed-over.ts';
 import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from './pickers.tsx';
 import { type ReadingOptions, read } from './reading.ts';
 import { type Scored, ScorePanel } from './score-panel.tsx';
@@ -29,24 +30,38 @@ export function PlaygroundPage({ example }: { example: string }) {
     loadExamples().then(setExamples);
   }, []);
   const wanted = example === '' ? FIRST_EXAMPLE : example;
-  const picked = examples.find(({ id }) => id === wanted);
+  const picked = examples.find(({ id }) => id === wanted) ?? null;
+  const handed = wanted === OWN ? handedOver() : null;
   if (examples.length === 0) return <main class="page" aria-busy="true" />;
   return (
     <main class="page">
       <h1 class="visually-hidden">Playground</h1>
-      <Desk key={wanted} initial={picked?.draft ?? EMPTY_DRAFT} example={picked ?? null} examples={examples} />
+      <Desk
+        key={wanted}
+        initial={handed?.draft ?? picked?.draft ?? EMPTY_DRAFT}
+        example={picked}
+        note={handed?.note ?? picked?.note ?? 'Paste a rollout, or type one.'}
+        isEmpty={handed === null && picked === null}
+        examples={examples}
+      />
     </main>
   );
 }
 
-type DeskProps = { initial: Draft; example: Example | null; examples: readonly Example[] };
+type DeskProps = {
+  initial: Draft;
+  example: Example | null;
+  note: string;
+  isEmpty: boolean;
+  examples: readonly Example[];
+};
 
-function Desk({ initial, example, examples }: DeskProps) {
+function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const [draft, setDraft] = useState(initial);
   const [options, setOptions] = useState<ReadingOptions>({ grammar: 'snippet', mode: 'full' });
   const [recipe, setRecipe] = useState(DEFAULT_RECIPE);
   const [judge, setJudge] = useState('');
-  const [isEditing, setEditing] = useState(example === null);
+  const [isEditing, setEditing] = useState(isEmpty);
   const [scored, setScored] = useState<Scored>({ state: 'none' });
   const [active, setActive] = useState<number | null>(null);
   const [pinned, setPinned] = useState<number | null>(null);
@@ -114,7 +129,7 @@ function Desk({ initial, example, examples }: DeskProps) {
           </button>
         </div>
       </div>
-      <p class="note">{example === null ? 'Paste a rollout, or type one.' : example.note}</p>
+      <p class="note">{note}</p>
 
       {isEditing && (
         <section class="card" aria-label="Editor">
@@ -201,10 +216,8 @@ function CurlText({ text }: { text: string }) {
   return (
     <div class="curl">
       <CopyButton text={text} />
-      {/* Focusable, as it scrolls. */}
-      <pre tabIndex={0}>
-        <code>{text}</code>
-      </pre>
+      {/* A field: it scrolls, and can be selected, with the keyboard alone. */}
+      <textarea class="code" readOnly rows={16} aria-label="The request as curl" value={text} />
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { type ClaimState, STANDING_NAMES } from './claim-states.ts';
 import { sourceMarks } from './source-marks.ts';
 
 type SourcePanelProps = {
-  panel: RefObject<HTMLElement>;
+  panel: RefObject<HTMLElement | null>;
   verification: Verification;
   sources: readonly Source[];
   states: readonly ClaimState[];
@@ -81,7 +81,7 @@ function AllSources({ verification, sources }: { verification: Verification; sou
 }
 
 type ClaimSourcesProps = {
-  panel: RefObject<HTMLElement>;
+  panel: RefObject<HTMLElement | null>;
   claim: VerifiedClaim;
   state: ClaimState;
   sources: readonly Source[];

@@ -35,3 +35,9 @@ export const UNSCORED_WORDS: Readonly<Record<UnscoredReason, string>> = {
   not_measured: 'nobody asked for it',
   nothing_to_score: 'there is nothing to score',
 };
+
+/** The same for a name that came over the wire; one that this page does not know stands for itself. */
+export function unscoredWords(reason: string): string {
+  const words = new Map<string, string>(Object.entries(UNSCORED_WORDS));
+  return words.get(reason) ?? reason.replaceAll('_', ' ');
+}

@@ -129,6 +129,8 @@ export class SampleReader {
   }
 
   #hold({ calls }: Choice, index: number, { id, function: called }: CallDelta): SampleFault | null {
+    // Some models end a call with a delta of nulls, under whatever position.
+    if (!id && !called?.name && !called?.arguments) return null;
     const held = calls.get(index) ?? { id: null, name: '', arguments: '' };
     calls.set(index, held);
     if (id) held.id ??= id;

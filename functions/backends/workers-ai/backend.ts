@@ -3,12 +3,13 @@
  * where no proxy gives up on it. One call, no retry, neither here nor in the AI Gateway.
  */
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/backend.ts';
-import type { AiBinding, AiRunOptions } from '../bindings.ts';
+import type { AiBinding } from '../bindings.ts';
 import { pinnedModel, type WorkersAiConfig } from '../config.ts';
 import { withDeadline } from '../deadline.ts';
 import { backendFailure, failed, judgeFailureOf } from '../failures.ts';
 import { faultOfThrownJson } from './error.ts';
 import { readRunReply } from './reply.ts';
+import { runOptions } from './run-options.ts';
 
 export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): ChatBackend {
   return {
@@ -31,7 +32,7 @@ async function run(
 ): Promise<CompletionOutcome> {
   let reply: unknown;
   try {
-    reply = await ai.run(config.model, inputsOf(config, request), optionsOf(config, signal));
+    reply = await ai.run(config.model, inputsOf(config, request), runOptions(config.gateway_id, signal));
   } catch (error) {
     return failed(judgeFailureOf(faultOfThrownJson(error)));
   }
@@ -59,13 +60,4 @@ export function inputsOf(config: WorkersAiConfig, request: CompletionRequest): R
         chat_template_kwargs: { enable_thinking: false },
       };
   }
-}
-
-/**
- * A cached reply would make replicates equal and retries pointless; logs of a gateway would hold prompts; and it is the
- * router that retries.
- */
-function optionsOf({ gateway_id }: WorkersAiConfig, signal: AbortSignal): AiRunOptions {
-  if (gateway_id === null) return { signal };
-  return { signal, gateway: { id: gateway_id, skipCache: true, collectLog: false, retries: { maxAttempts: 1 } } };
 }

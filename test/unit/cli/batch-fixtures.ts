@@ -3,7 +3,7 @@ import { openInput } from '../../../cli/input/open-input.ts';
 import type { Asked } from '../../../cli/score/asked.ts';
 import { type BatchReply, batchSchema } from '../../../src/schema/batches.ts';
 
-export const NOT_ASKED: Asked = { recipe: null, changes: {}, judge: null, judgments: null };
+export const NOT_ASKED: Asked = { recipe: null, changes: {}, judge: null, judgments: null, receipt: false };
 
 export const ROW = {
   question: 'When did it open?',

@@ -72,6 +72,21 @@ describe('signatures', () => {
     expect(await createKnownIssuers([]).check(judgment)).toBe('unknown_key');
   });
 
+  it('of a key that its list marks as revoked are those of no key', async () => {
+    const other = { ...PUBLIC, x: `A${PUBLIC.x.slice(1)}` };
+    const read = await readPublicKeys(
+      JSON.stringify([
+        { ...PUBLIC, revoked: true },
+        { ...other, revoked: false },
+      ]),
+    );
+    if (!read.ok) throw new Error(read.problem);
+    expect(read.revoked).toMatchObject([{ public_key: PUBLIC }]);
+    expect(read.keys).toMatchObject([{ public_key: other }]);
+    expect(await createKnownIssuers(read.keys).check(await signedSample())).toBe('unknown_key');
+    expect((await readPublicKeys(JSON.stringify([{ ...PUBLIC, revoked: 'yes' }]))).ok).toBe(false);
+  });
+
   it('cover every field of the record', async () => {
     const judgment = await signedSample();
     const other = await sampleJudgment(2, 0);

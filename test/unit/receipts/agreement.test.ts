@@ -42,11 +42,11 @@ beforeAll(async () => {
   ({ issuer, known } = await freshIssuer());
 });
 
-function options(judge: Answer, signing: Signing | null): ObtainOptions {
+function options(judge: Answer, signing: Signing): ObtainOptions {
   return {
     judge: judgeThat('judge', judge).choice,
     store: createMemoryJudgmentStore(),
-    ...(signing === null ? {} : { signing }),
+    signing,
     mode: 'use',
     replicate: 0,
     deadline_ms: 1_000,
@@ -56,7 +56,8 @@ function options(judge: Answer, signing: Signing | null): ObtainOptions {
 }
 
 async function scored(rollout: Rollout, recipe: RecipeInput, judge: Answer): Promise<ScoreResponse> {
-  const result = await scoreRollout({ rollout, recipe: await resolved(recipe) }, options(judge, { issuer, known }));
+  const request = { rollout, recipe: await resolved(recipe), receiptIssuer: issuer };
+  const result = await scoreRollout(request, options(judge, { issuer, known }));
   if (result.status !== 'done') throw new Error(JSON.stringify(result));
   return scoreResponseSchema.parse(JSON.parse(JSON.stringify(result.reply)));
 }
@@ -119,7 +120,7 @@ describe('receipts of replies', () => {
       response: `<think>x</think>${response}`,
     }));
     const recipe = await resolved('longtrace-rl');
-    const result = await scoreGroup({ rollouts, recipe }, options(RIGHT, { issuer, known }));
+    const result = await scoreGroup({ rollouts, recipe, receiptIssuer: issuer }, options(RIGHT, { issuer, known }));
     if (result.status !== 'done') throw new Error(JSON.stringify(result));
     for (const [n, { reply }] of result.members.entries()) {
       const rollout = rollouts[n];
@@ -132,15 +133,13 @@ describe('receipts of replies', () => {
     expect(receiptOf(await scored(TRACE, 'longtrace-rl', RIGHT)).group_max).toBeNull();
   });
 
-  it('are null where nobody signs', async () => {
-    for (const signing of [null, { issuer: null, known }]) {
-      const result = await scoreRollout(
-        { rollout: TRACE, recipe: await resolved('longtrace-rl') },
-        options(RIGHT, signing),
-      );
-      if (result.status !== 'done') throw new Error(JSON.stringify(result));
-      expect(scoreResponseSchema.parse(result.reply).receipt).toBeNull();
-    }
+  it('are null where nobody asked for them, also where judgments are signed', async () => {
+    const result = await scoreRollout(
+      { rollout: TRACE, recipe: await resolved('longtrace-rl') },
+      options(RIGHT, { issuer, known }),
+    );
+    if (result.status !== 'done') throw new Error(JSON.stringify(result));
+    expect(scoreResponseSchema.parse(result.reply)).toMatchObject({ receipt: null, status: 'scored' });
   });
 });
 

@@ -166,11 +166,12 @@ describe('what the facts do not hold', () => {
       ...FACTS,
       citation: { status: 'scored', observed: [{ cited: true, support: 1, relevant: [true] }] },
     };
-    const prepared = prepareGroup(rowsOf([FACTS, FACTS], REFINER), REFINER);
-    const { samples } = replayPrepared(prepared, after, [measured, null]);
+    const prepared = prepareGroup(rowsOf([FACTS, FACTS, FACTS], REFINER), REFINER);
+    const { samples } = replayPrepared(prepared, after, [{ facts: measured }, null, { gaps: ['rollout.text'] }]);
     expect(samples.map((sample) => [sample.after.reward, sample.gaps])).toEqual([
       [10, []],
       [null, ['recipe.judging']],
+      [null, ['rollout.text']],
     ]);
   });
 });

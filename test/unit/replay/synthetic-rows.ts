@@ -81,7 +81,7 @@ export const toolCallFacts: fc.Arbitrary<ToolCallFacts> = fc.record({
       kind: fc.constant('code' as const),
       runnable: fc.boolean(),
       tests: observed(
-        fc.array(fc.constantFrom('passed' as const, 'failed' as const, 'compile_error' as const), {
+        fc.array(fc.constantFrom('passed' as const, 'wrong_output' as const, 'compile_error' as const), {
           minLength: 1,
           maxLength: 4,
         }),

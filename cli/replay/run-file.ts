@@ -1,0 +1,132 @@
+/**
+ * A run as a file: its recipes, then its rollouts in the order of the ledger, then a line that counts them. It is read group
+ * by group, so that its length does not matter. A file that is cut off, or that is in another order, is refused.
+ */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import * as z from 'zod';
+import type { LedgerRow } from '../../src/ledger/row.ts';
+import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../src/limits.ts';
+import { type Recipe, recipeSchema } from '../../src/recipes/families.ts';
+import type { RowsOfGroup } from '../../src/replay/replay-lines.ts';
+import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
+import { sha256Schema } from '../../src/schema/judgment.ts';
+import { ledgerRowSchema } from '../../src/schema/ledger.ts';
+import type { ReplayRequest } from '../../src/schema/replay.ts';
+import { RunError, UsageError } from '../command.ts';
+import { readLines } from '../input/lines.ts';
+
+const lineSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    v: z.literal(1),
+    kind: z.literal('recipe'),
+    digest: sha256Schema,
+    name: z.string().nullable(),
+    recipe: recipeSchema,
+  }),
+  z.strictObject({ ...ledgerRowSchema.shape, kind: z.literal('rollout') }),
+  z.strictObject({ v: z.literal(1), kind: z.literal('end'), rollouts: z.int().min(0) }),
+]);
+
+type FileLine = z.infer<typeof lineSchema>;
+
+/** The recipes of the run, which stand before its rollouts. @throws UsageError, RunError for a file that is none. */
+export async function recipesOfFile(
+  path: string,
+): Promise<{ readonly run: string; readonly recipes: ReadonlyMap<string, Recipe> }> {
+  const recipes = new Map<string, Recipe>();
+  for await (const { line } of linesOf(path)) {
+    if (line.kind === 'recipe') recipes.set(line.digest, line.recipe);
+    if (line.kind === 'rollout') return { run: line.run, recipes };
+  }
+  throw new RunError(`${path} holds no rollout of a run`);
+}
+
+/** The groups of the run, the latest attempt of each sample. @throws RunError for a file that is not whole or not in order. */
+export async function* groupsOfFile(path: string, steps: ReplayRequest['steps']): AsyncGenerator<RowsOfGroup> {
+  let rollouts = 0;
+  let isWhole = false;
+  let last: LedgerRow | null = null;
+  let open: LedgerRow[] = [];
+  for await (const { line, number } of linesOf(path)) {
+    if (line.kind === 'recipe') continue;
+    if (line.kind === 'end') {
+      isWhole = line.rollouts === rollouts;
+      continue;
+    }
+    rollouts++;
+    isWhole = false;
+    const { kind: _kind, ...row } = line;
+    if (last !== null && compare(last, row) >= 0) {
+      throw new RunError(`line ${number}: expected rollouts by step, group, sample and attempt, each once`);
+    }
+    const isSameGroup = last !== null && last.step === row.step && last.group === row.group;
+    if (!isSameGroup && open.length > 0) {
+      yield open;
+      open = [];
+    }
+    const isLater = isSameGroup && last !== null && last.sample === row.sample;
+    if (isLater && open.length > 0) open.pop();
+    if (isWithin(row, steps)) open.push(row);
+    if (open.length > MAX_RUN_GROUP) throw new RunError(`a group has more than ${MAX_RUN_GROUP} rollouts`);
+    last = row;
+  }
+  if (open.length > 0) yield open;
+  if (!isWhole) throw new RunError(`${path} does not end with the right count of its rollouts: cut off, or edited`);
+}
+
+/** By step (those without one first), group, sample, attempt. */
+function compare(one: LedgerRow, other: LedgerRow): number {
+  return (
+    (one.step ?? -1) - (other.step ?? -1) ||
+    compareText(one.group, other.group) ||
+    compareText(one.sample, other.sample) ||
+    one.attempt - other.attempt
+  );
+}
+
+/** In the order of the bytes of UTF-8, which is that of the code points; a database sorts so. */
+function compareText(one: string, other: string): number {
+  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+function isWithin({ step }: LedgerRow, steps: ReplayRequest['steps']): boolean {
+  if (steps?.from === undefined && steps?.to === undefined) return true;
+  return step !== null && step >= (steps.from ?? 0) && step <= (steps.to ?? Number.POSITIVE_INFINITY);
+}
+
+async function* linesOf(path: string): AsyncGenerator<{ readonly line: FileLine; readonly number: number }> {
+  await requireFile(path);
+  for await (const { number, content } of readLines(createReadStream(path), MAX_RUN_IMPORT_LINE_BYTES)) {
+    if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
+    yield { line: readLine(content.text, number), number };
+  }
+}
+
+function readLine(text: string, number: number): FileLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new RunError(`line ${number}: not JSON`);
+    throw error;
+  }
+  const parsed = lineSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first] = problemsOfIssues(parsed.error.issues, value);
+  const why = first === undefined ? 'no line of a run' : `${pathText(first.path)}: ${first.message}`;
+  throw new RunError(`line ${number}: ${why}`);
+}
+
+/** It may be read twice, so it has to be one. */
+async function requireFile(path: string): Promise<void> {
+  try {
+    if ((await stat(path)).isFile()) return;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new UsageError(`no such file: ${path}`);
+    }
+    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new UsageError(`${path} is not a file`);
+}

@@ -1,0 +1,66 @@
+/**
+ * A run replayed under another recipe (`POST /v1/runs/{id}/replay`), line by line while the Worker reads it. Whoever reads
+ * slowly slows it; whoever stops reading closes the connection.
+ */
+import { readLines } from '../../src/judgments/jsonl.ts';
+import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/schema/replay.ts';
+import type { Connection } from './connection.ts';
+import type { ClientFailure, Reply } from './reply.ts';
+import { parseJson, reasonOf } from './transport.ts';
+
+/** `lost` is said here, not by the Worker: the connection broke, or something else than a line came. */
+export type ReceivedReplayLine = ReplayLine | { readonly kind: 'lost'; readonly failure: ClientFailure };
+
+/** A group of 10,000 samples with long names takes about 5 MB. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+/** Begins a replay and reads its lines; what is refused before the first one is a failure. */
+export async function replayRun(
+  connection: Connection,
+  run: string,
+  request: ReplayInput,
+): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>> {
+  const opened = await connection.streamPost(`v1/runs/${encodeURIComponent(run)}/replay`, request);
+  return opened.ok ? { ok: true, body: linesOf(opened.body) } : opened;
+}
+
+/** Lines until the last one, which is `summary`, `error` or `lost`. */
+async function* linesOf(content: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedReplayLine, void> {
+  const reader = content.getReader();
+  const broken: { why: string | null } = { why: null };
+  try {
+    for await (const line of readLines(chunksOf(reader, broken), MAX_LINE_BYTES)) {
+      const read = line.ok ? understoodLine(line.text) : notALine(`a line that cannot be read: ${line.problem}`);
+      yield read;
+      if (read.kind === 'summary' || read.kind === 'error' || read.kind === 'lost') return;
+    }
+    yield { kind: 'lost', failure: { kind: 'unreachable', why: broken.why ?? 'the reply ended before its last line' } };
+  } finally {
+    // What cannot be cancelled is over already.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function* chunksOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  broken: { why: string | null },
+): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const read = await reader.read().catch((error: unknown) => ({ lost: reasonOf(error) }));
+    if ('lost' in read) {
+      broken.why = read.lost;
+      return;
+    }
+    if (read.done) return;
+    yield read.value;
+  }
+}
+
+function understoodLine(text: string): ReceivedReplayLine {
+  const parsed = replayLineSchema.safeParse(parseJson(text));
+  return parsed.success ? parsed.data : notALine('200, but a line of the reply is not one of a replay');
+}
+
+function notALine(detail: string): ReceivedReplayLine {
+  return { kind: 'lost', failure: { kind: 'unexpected_reply', status: 200, detail } };
+}

@@ -1,0 +1,19 @@
+/** A time as its reader's clock says it, with the whole of it on hover and for programs. */
+
+const SHORT = new Intl.DateTimeFormat('en', {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** @param at milliseconds since 1970. */
+export function Time({ at }: { at: number }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={date.toISOString()} class="time">
+      {SHORT.format(date)}
+    </time>
+  );
+}

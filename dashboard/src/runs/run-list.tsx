@@ -1,0 +1,93 @@
+/** The runs of this deployment, the newest first. */
+import { useState } from 'preact/hooks';
+import type { RunReply } from '../../../src/schema/runs.ts';
+import { type CallFailure, callApi } from '../api/call.ts';
+import { useApi } from '../api/loaded.ts';
+import { EmptyState } from '../display/empty-state.tsx';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { Time } from '../display/time.tsx';
+import { hrefOf, type Page } from '../navigation/route.ts';
+
+type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
+
+/** @param leadsTo where the name of a run leads. */
+export function RunList({ leadsTo }: { leadsTo: Extract<Page, 'runs' | 'replay'> }) {
+  const { loaded, reload } = useApi<RunPage>('/v1/runs?limit=50');
+  switch (loaded.state) {
+    case 'loading':
+      return <p class="muted pad">Loading…</p>;
+    case 'failed':
+      return <ProblemNotice failure={loaded.failure} retry={reload} />;
+    case 'loaded':
+      return loaded.value.runs.length === 0 ? <NoRuns /> : <Runs first={loaded.value} leadsTo={leadsTo} />;
+  }
+}
+
+function NoRuns() {
+  return (
+    <EmptyState title="No run yet" command={'"run": {"id": "my-run", "step": 0, "group": "prompt-1", "sample": 0}'}>
+      A score or a group that says where it belongs is recorded: its rewards over steps are drawn here, and can be
+      replayed under other recipes. Add this to the body of a request to <code>/v1/score</code>:
+    </EmptyState>
+  );
+}
+
+function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs' | 'replay'> }) {
+  const [more, setMore] = useState<RunPage>({ runs: [], next: first.next });
+  const [failure, setFailure] = useState<CallFailure | null>(null);
+  const loadMore = async (): Promise<void> => {
+    if (more.next === null) return;
+    const reply = await callApi<RunPage>(`/v1/runs?limit=50&after=${encodeURIComponent(more.next)}`);
+    setFailure(reply.ok ? null : reply.failure);
+    if (reply.ok) setMore({ runs: [...more.runs, ...reply.value.runs], next: reply.value.next });
+  };
+  return (
+    <>
+      <div class="scroll-x">
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Family</th>
+              <th scope="col" class="number">
+                Steps
+              </th>
+              <th scope="col">Last recorded</th>
+              <th scope="col">Text</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...first.runs, ...more.runs].map((run) => (
+              <tr key={run.id}>
+                <th scope="row" class="row-name">
+                  <a class="list-link" href={hrefOf(leadsTo, run.id)}>
+                    {run.id}
+                  </a>
+                </th>
+                <td>{run.family}</td>
+                <td class="number">{stepsText(run)}</td>
+                <td>
+                  <Time at={Date.parse(run.active_at)} />
+                </td>
+                <td class="muted">{run.store_text ? 'kept' : 'not kept'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {failure !== null && <ProblemNotice failure={failure} />}
+      {more.next !== null && (
+        <p class="pad">
+          <button type="button" onClick={loadMore}>
+            More runs
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+export function stepsText({ first_step, last_step }: Pick<RunReply, 'first_step' | 'last_step'>): string {
+  if (first_step === null || last_step === null) return 'none';
+  return first_step === last_step ? String(first_step) : `${first_step} to ${last_step}`;
+}

@@ -1,0 +1,114 @@
+/** One run: what it is, its curves, and its steps as a table. */
+import { useMemo } from 'preact/hooks';
+import type { RunDetail } from '../../../src/schema/runs.ts';
+import { useLoading } from '../api/loaded.ts';
+import { countText, plural } from '../display/number-text.ts';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { Time } from '../display/time.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { unscoredWords } from '../words/unscored.ts';
+import { RunCharts } from './run-charts.tsx';
+import { stepsText } from './run-list.tsx';
+import { loadRun } from './run-steps.ts';
+import { numberedSteps } from './step-columns.ts';
+import { StepTable } from './step-table.tsx';
+
+export function RunView({ id }: { id: string }) {
+  const { loaded, reload } = useLoading((signal) => loadRun(id, signal), id);
+  return (
+    <>
+      <div class="page-head">
+        <h1>{id}</h1>
+        <a href={hrefOf('runs')}>All runs</a>
+        <div class="actions">
+          <button type="button" onClick={reload}>
+            Reload
+          </button>
+          <a class="button" href={hrefOf('replay', id)}>
+            Replay this run
+          </a>
+        </div>
+      </div>
+      {loaded.state === 'loading' && (
+        <p class="muted" role="status">
+          Loading the steps…
+        </p>
+      )}
+      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
+      {loaded.state === 'loaded' && <Run run={loaded.value} />}
+    </>
+  );
+}
+
+function Run({ run }: { run: RunDetail }) {
+  const numbered = useMemo(() => numberedSteps(run.steps), [run.steps]);
+  return (
+    <>
+      <section class="card" aria-label="Run">
+        <RunFacts run={run} />
+      </section>
+      {numbered.length > 0 ? (
+        <section aria-label="Curves">
+          <RunCharts steps={numbered} />
+        </section>
+      ) : (
+        <p class="note">No rollout of this run says its step, so there is no curve to draw.</p>
+      )}
+      <section class="card" aria-label="Steps">
+        <header class="card-head">
+          <h2>Steps</h2>
+          <span class="muted">a step leads to its rollouts</span>
+        </header>
+        <StepTable run={run.id} steps={run.steps} />
+      </section>
+    </>
+  );
+}
+
+function RunFacts({ run }: { run: RunDetail }) {
+  const unscored = new Map<string, number>();
+  for (const step of run.steps) {
+    for (const [reason, count] of Object.entries(step.unscored))
+      unscored.set(reason, (unscored.get(reason) ?? 0) + count);
+  }
+  return (
+    <dl class="facts is-alone">
+      <Fact name="family" text={run.family} />
+      <Fact name="steps" text={stepsText(run)} />
+      <Fact name="rollouts" text={countText(run.rollouts)} />
+      <div>
+        <dt>recipe</dt>
+        {run.recipes.map(({ digest, name }) => (
+          <dd key={digest} title={digest}>
+            {name ?? `inline ${digest.slice(0, 8)}`}
+          </dd>
+        ))}
+      </div>
+      <div>
+        <dt>last recorded</dt>
+        <dd>
+          <Time at={Date.parse(run.active_at)} />
+        </dd>
+      </div>
+      <Fact name="text" text={run.store_text ? 'kept' : 'not kept'} />
+      <div>
+        <dt>not scored</dt>
+        {unscored.size === 0 && <dd>none</dd>}
+        {[...unscored].map(([reason, count]) => (
+          <dd key={reason}>
+            {plural(count, 'rollout')}: {unscoredWords(reason)}
+          </dd>
+        ))}
+      </div>
+    </dl>
+  );
+}
+
+function Fact({ name, text }: { name: string; text: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+/** What is drawn and listed of the steps of a run, as columns. */
+import type { RunStep } from '../../../src/schema/runs.ts';
+import type { ChartLine, Values } from '../charts/line-chart.tsx';
+
+/** A step that has a number, as charts need one. */
+export type NumberedStep = RunStep & { readonly step: number };
+
+export function numberedSteps(steps: readonly RunStep[]): NumberedStep[] {
+  return steps.flatMap(({ step, ...rest }): NumberedStep[] => (step === null ? [] : [{ ...rest, step }]));
+}
+
+/** Names of all components that occur, in the order in which they come. */
+export function componentNames(steps: readonly RunStep[]): string[] {
+  return [...new Set(steps.flatMap(({ components }) => Object.keys(components)))];
+}
+
+export function componentLines(steps: readonly RunStep[]): ChartLine[] {
+  return componentNames(steps).map((name) => ({
+    name: name.replaceAll('_', ' '),
+    values: steps.map(({ components }) => components[name]?.mean ?? null),
+  }));
+}
+
+/** Mean, and one standard deviation to both sides. */
+export function rewardBand(steps: readonly RunStep[]): { readonly low: Values; readonly high: Values } {
+  const edge = (sign: 1 | -1): Values =>
+    steps.map(({ reward: { mean, std } }) => (mean === null ? null : mean + sign * (std ?? 0)));
+  return { low: edge(-1), high: edge(1) };
+}
+
+/** Share of the rollouts that have no reward: in all, then by reason, the most frequent first. */
+export function unscoredLines(
+  steps: readonly RunStep[],
+  most: number,
+  nameOf: (reason: string) => string,
+): ChartLine[] {
+  const counts = new Map<string, number>();
+  for (const { unscored } of steps) {
+    for (const [reason, count] of Object.entries(unscored)) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  }
+  const reasons = [...counts].sort((a, b) => b[1] - a[1]).map(([reason]) => reason);
+  const share = (count: number, { rollouts }: RunStep): number | null => (rollouts === 0 ? null : count / rollouts);
+  const total: ChartLine = {
+    name: 'not scored',
+    values: steps.map((step) => share(step.rollouts - step.scored, step)),
+  };
+  const byReason = reasons.slice(0, most).map((reason): ChartLine => {
+    return { name: nameOf(reason), values: steps.map((step) => share(step.unscored[reason] ?? 0, step)) };
+  });
+  return [total, ...byReason];
+}

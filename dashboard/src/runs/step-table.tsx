@@ -1,0 +1,67 @@
+/** The steps of a run as a table: all that the charts show, and the way to the rollouts of each. */
+import type { RunStep } from '../../../src/schema/runs.ts';
+import { columnText, countText, percentText } from '../display/number-text.ts';
+import { hrefOf } from '../navigation/route.ts';
+import { unscoredWords } from '../words/unscored.ts';
+import { componentNames } from './step-columns.ts';
+
+/** In routes: the rollouts whose trainer names no step. */
+export const NO_STEP = 'none';
+
+export function StepTable({ run, steps }: { run: string; steps: readonly RunStep[] }) {
+  const names = componentNames(steps);
+  const decimal = (value: number | null | undefined): string => (value == null ? 'n/a' : columnText(value));
+  const share = (value: number | null): string => (value === null ? 'n/a' : percentText(value));
+  return (
+    <div class="scroll-both">
+      <table class="list">
+        <thead class="sticky-head">
+          <tr>
+            <th scope="col">Step</th>
+            {['Rollouts', 'Groups', 'Reward', 'Std', ...names, 'Spread', 'Degenerate', 'Not scored', 'Cached'].map(
+              (name) => (
+                <th key={name} scope="col" class="number">
+                  {name.replaceAll('_', ' ')}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map((step) => (
+            <tr key={step.step}>
+              <th scope="row" class="row-name">
+                <a class="list-link" href={hrefOf('runs', run, String(step.step ?? NO_STEP))}>
+                  {step.step ?? 'no step'}
+                </a>
+              </th>
+              <td class="number">{countText(step.rollouts)}</td>
+              <td class="number">{countText(step.groups)}</td>
+              <td class="number">
+                <b>{decimal(step.reward.mean)}</b>
+              </td>
+              <td class="number">{decimal(step.reward.std)}</td>
+              {names.map((name) => (
+                <td key={name} class="number">
+                  {decimal(step.components[name]?.mean)}
+                </td>
+              ))}
+              <td class="number">{decimal(step.spread.mean_std)}</td>
+              <td class="number">{share(step.degenerate.share)}</td>
+              <td class="number" title={reasonsText(step.unscored)}>
+                {countText(step.rollouts - step.scored)}
+              </td>
+              <td class="number">{share(step.judgments.hit_rate)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function reasonsText(reasons: Readonly<Record<string, number>>): string {
+  return Object.entries(reasons)
+    .map(([reason, count]) => `${count}: ${unscoredWords(reason)}`)
+    .join('\n');
+}

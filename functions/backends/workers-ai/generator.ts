@@ -1,0 +1,75 @@
+/**
+ * A generator on Workers AI. It has no `n`, so each choice is a run of its own under its own seed. No retry, neither here
+ * nor in the AI Gateway: what was streamed to a caller cannot be taken back.
+ */
+import type { GenerationRequest, Generator } from '../../../src/generation/backend.ts';
+import type { AiBinding } from '../bindings.ts';
+import { pinnedModel, type WorkersAiGeneratorConfig } from '../config.ts';
+import { SampleReader } from '../dialects/sample-reader.ts';
+import { boundsOf, type Generation, streamedGeneration, wholeGeneration } from '../dialects/sample-stream.ts';
+import { brokenGeneration } from '../failures.ts';
+import { backendFault, type SharedFault } from '../faults.ts';
+import { generationWithin, type Lifetime } from '../lifetime.ts';
+import { parallelChoices } from '../parallel-choices.ts';
+import { faultOfThrown } from './error.ts';
+import { generationInputs } from './generation-inputs.ts';
+import { runOptions } from './run-options.ts';
+import { RunStreamReader } from './run-stream.ts';
+
+export function createWorkersAiGenerator(config: WorkersAiGeneratorConfig, ai: AiBinding): Generator {
+  return {
+    name: config.name,
+    model: pinnedModel(config),
+    context_tokens: config.context_tokens,
+    native_tools: config.tools === 'native',
+    generate: (request, options) =>
+      generationWithin(options, (life) => {
+        const call = (one: GenerationRequest): Generation => run(config, ai, one, life);
+        return request.n === 1 ? call(request) : parallelChoices(request, config.slots, call);
+      }),
+  };
+}
+
+type Answer = { readonly ok: true; readonly reply: unknown } | { readonly ok: false; readonly fault: SharedFault };
+
+async function* run(
+  config: WorkersAiGeneratorConfig,
+  ai: AiBinding,
+  request: GenerationRequest,
+  life: Lifetime,
+): Generation {
+  const built = generationInputs(config, request);
+  if (!built.ok) {
+    return brokenGeneration(
+      backendFault('request_refused', `this model of Workers AI has no ${built.missing}: leave it out`),
+    );
+  }
+  const answering = answerOf(ai, config, built.inputs, life.signal);
+  const answered = await life.during(answering, discard);
+  if (answered.ended) return brokenGeneration(life.fault);
+  if (!answered.value.ok) return brokenGeneration(answered.value.fault);
+  const { reply } = answered.value;
+  const answers_as = config.answers_as ?? config.model;
+  const samples = new SampleReader({ n: 1, answers_as, echo: 'may' });
+  const reader = new RunStreamReader(request.max_tokens);
+  if (!(reply instanceof ReadableStream)) return yield* wholeGeneration(reader.whole(reply), samples);
+  return yield* streamedGeneration(reply, life, boundsOf(request), samples, (data) => reader.item(data));
+}
+
+async function answerOf(
+  ai: AiBinding,
+  { model, gateway_id }: WorkersAiGeneratorConfig,
+  inputs: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    return { ok: true, reply: await ai.run(model, inputs, runOptions(gateway_id, signal)) };
+  } catch (error) {
+    return { ok: false, fault: faultOfThrown(error) };
+  }
+}
+
+/** Lets go of a stream that nobody waits for any more. */
+function discard(late: Answer): void {
+  if (late.ok && late.reply instanceof ReadableStream) late.reply.cancel().catch(() => undefined);
+}

@@ -1,0 +1,126 @@
+/**
+ * From the events of a streamed `AI.run` to chunks in OpenAI's shape, which some model families send as they are. The
+ * others send Workers AI's own `{response, tool_calls, usage}`, whose texts may come parsed (a number for "42") and which
+ * mostly says no finish reason: `[DONE]` ends the reply, and one of as many tokens as were allowed was cut. Both shapes as
+ * Cloudflare's own client reads them (cloudflare/ai@06ce1b3d, workers-ai-provider/src/streaming.ts).
+ */
+import * as z from 'zod';
+import type { TokenUsage } from '../../../src/judgments/types.ts';
+import { type ChunkResult, type CompletionChunk, readChunk, readChunkText } from '../dialects/chunk.ts';
+import { openAiItem, type StreamItem } from '../dialects/sample-stream.ts';
+
+const usageSchema = z
+  .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
+  .nullish()
+  .catch(null);
+
+/** `{name, arguments}` of older models, or OpenAI's with a `function` inside. */
+const ownCallSchema = z.object({
+  index: z.int().min(0).nullish(),
+  id: z.string().nullish(),
+  name: z.string().nullish(),
+  arguments: z.unknown().optional(),
+  function: z.object({ name: z.string().nullish(), arguments: z.unknown().optional() }).nullish(),
+});
+
+const ownSchema = z.object({
+  response: z.union([z.string(), z.number(), z.boolean(), z.record(z.string(), z.unknown()), z.null()]).optional(),
+  tool_calls: z.array(ownCallSchema).nullish(),
+  finish_reason: z.string().nullish(),
+  usage: usageSchema,
+});
+
+type OwnChunk = z.infer<typeof ownSchema>;
+type OwnCall = z.infer<typeof ownCallSchema>;
+
+/** Reads one run. */
+export class RunStreamReader {
+  readonly #maxTokens: number;
+  #isOwn = false;
+  #usage: TokenUsage | null = null;
+  /** Texts and thoughts that came one by one: at least as many tokens. */
+  #pieces = 0;
+  #calls = 0;
+
+  /** @param max_tokens as many as were allowed. */
+  constructor(max_tokens: number) {
+    this.#maxTokens = max_tokens;
+  }
+
+  /** One event of the stream. */
+  item(data: string): StreamItem {
+    if (data === '[DONE]') return { read: this.#isOwn ? this.#lastChunk() : null, last: true };
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return openAiItem(data);
+    }
+    const own = ownChunkOf(value);
+    return { read: own === null ? readChunk(value) : this.#chunkOf(own), last: false };
+  }
+
+  /** A reply in one piece, from a model that does not stream although it was asked to. */
+  whole(value: unknown): ChunkResult {
+    if (typeof value === 'string') return readChunkText(value);
+    const own = ownChunkOf(value);
+    if (own === null) return readChunk(value);
+    const { choices, usage } = this.#chunkOf(own).chunk;
+    const finish_reason = own.finish_reason ?? this.#finishReason();
+    return { ok: true, chunk: { choices: choices.map((choice) => ({ ...choice, finish_reason })), usage } };
+  }
+
+  #chunkOf({ response, tool_calls, finish_reason, usage }: OwnChunk): ChunkResult & { readonly ok: true } {
+    this.#isOwn = true;
+    if (usage !== null && usage !== undefined) this.#usage = usage;
+    const content = response === undefined || response === null ? '' : textOf(response);
+    if (content !== '') this.#pieces++;
+    const calls = (tool_calls ?? []).map((call) => this.#callOf(call));
+    return { ok: true, chunk: oneChoice({ content, tool_calls: calls }, finish_reason ?? null, this.#usage) };
+  }
+
+  #callOf(call: OwnCall) {
+    const name = call.function?.name ?? call.name ?? null;
+    const given = call.function?.arguments ?? call.arguments ?? '';
+    // A name begins a call; what has neither name nor position goes on with the last one.
+    if (name !== null && name !== '') this.#calls++;
+    return {
+      index: call.index ?? Math.max(0, this.#calls - 1),
+      id: call.id ?? null,
+      function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
+    };
+  }
+
+  #lastChunk(): ChunkResult {
+    return { ok: true, chunk: oneChoice({}, this.#finishReason(), this.#usage) };
+  }
+
+  #finishReason(): string {
+    const tokens = Math.max(this.#pieces, this.#usage?.completion_tokens ?? 0);
+    if (tokens >= this.#maxTokens) return 'length';
+    return this.#calls > 0 ? 'tool_calls' : 'stop';
+  }
+}
+
+function oneChoice(
+  delta: NonNullable<CompletionChunk['choices'][number]['delta']>,
+  finish_reason: string | null,
+  usage: TokenUsage | null,
+): CompletionChunk {
+  return { choices: [{ index: 0, delta, finish_reason }], usage };
+}
+
+/** `null` for OpenAI's shape, errors, and what is neither. */
+function ownChunkOf(value: unknown): OwnChunk | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(Reflect.get(value, 'choices'))) return null;
+  // The last event of some models is usage alone.
+  if (!('response' in value || 'tool_calls' in value || 'usage' in value)) return null;
+  const parsed = ownSchema.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
+
+function textOf(response: NonNullable<OwnChunk['response']>): string {
+  return typeof response === 'object' ? JSON.stringify(response) : String(response);
+}

@@ -1,0 +1,65 @@
+/** `POST /v1/agent`: a policy with tools, its trajectory and its reward; whole, or as server-sent events. */
+import { Hono } from 'hono';
+import { AGENT_DEADLINE_MS, AGENT_STREAM_DEADLINE_MS } from '../../src/limits.ts';
+import { agentRequestSchema } from '../../src/schema/agent.ts';
+import type { AgentEventData, AgentEventName, AgentResponse } from '../../src/schema/agent-reply.ts';
+import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../agent/agent-run.ts';
+import { configuredCodeRunner } from '../agent/code-runner.ts';
+import { type AgentObserver, NOBODY } from '../agent/run-trajectory.ts';
+import { type ScoringPlatform, scoreOne } from '../scoring.ts';
+import { requireScope } from './auth.ts';
+import { readJson, readQuery } from './body.ts';
+import type { AppEnvironment, Context } from './context.ts';
+import { RequestError } from './errors.ts';
+import { type EventStream, policyStream } from './event-stream.ts';
+import { type ScoringPlatformOf, succeeded } from './scoring.ts';
+
+export function agentRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const request = await readJson(c, agentRequestSchema);
+    const platform = await platformOf(c);
+    const bindingOf = (name: string): unknown => Reflect.get(c.env, name);
+    const runCode = configuredCodeRunner(c.get('settings').backends.sandbox, bindingOf);
+    const planned = await planAgent(request, platform.backends, runCode);
+    if (!planned.ok) throw new RequestError(planned.failure);
+    const { plan } = planned;
+    const asking = { c, platform, plan };
+    if (!request.stream) {
+      const waiting = { observer: NOBODY, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
+      return c.json(await answer(asking, waiting));
+    }
+    const stream = policyStream(c.get('requestId'), async (events) => {
+      const observer = observerOf(events);
+      observer.send('start', plan.start);
+      const waiting = { observer, caller: events.gone, deadline_ms: AGENT_STREAM_DEADLINE_MS };
+      observer.send('done', await answer(asking, waiting));
+    });
+    return c.body(stream, 200, { 'content-type': 'text/event-stream' });
+  });
+}
+
+type Asking = { readonly c: Context; readonly platform: ScoringPlatform; readonly plan: AgentPlan };
+
+/** @throws RequestError where there is no reply. */
+async function answer(
+  { c, platform, plan }: Asking,
+  waiting: Pick<AgentRunOptions, 'observer' | 'caller' | 'deadline_ms'>,
+): Promise<AgentResponse> {
+  const result = await runAgent(plan, {
+    ...waiting,
+    elapsed: () => performance.now(),
+    score: async (rollout, wishes) => succeeded(c, await scoreOne(rollout, wishes, platform)).reply,
+  });
+  if (!result.ok) throw new RequestError(result.failure);
+  return result.reply;
+}
+
+/** Events under the names and with the data that the schema has for them. */
+function observerOf(events: EventStream): AgentObserver {
+  return {
+    send: <Name extends AgentEventName>(name: Name, data: AgentEventData[Name]) => events.send(name, data),
+    room: () => events.room(),
+  };
+}

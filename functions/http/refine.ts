@@ -1,0 +1,58 @@
+/**
+ * `POST /v1/refine`: a question and tool output in, cited answers of a policy out. As JSON, or with `stream` as server-sent
+ * events while they are written: then what is wrong before the first byte is a plain problem, and what goes wrong later the
+ * event `error`. Generation ends with its caller (ARCHITECTURE.md rule 11); a caller who reads slowly slows the policy.
+ */
+import { Hono } from 'hono';
+import type { RefineEvent } from '../../src/generation/refine.ts';
+import { REFINE_DEADLINE_MS, REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
+import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { refineRequestSchema } from '../../src/schema/refine.ts';
+import { type ReadyRefinement, readyRefinement, refine } from '../refining.ts';
+import type { ScoringPlatform } from '../scoring.ts';
+import { requireScope } from './auth.ts';
+import { readJson, readQuery } from './body.ts';
+import type { AppEnvironment } from './context.ts';
+import { RequestError } from './errors.ts';
+import { type EventStream, policyStream } from './event-stream.ts';
+import type { ScoringPlatformOf } from './scoring.ts';
+
+export function refineRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const request = await readJson(c, refineRequestSchema);
+    const platform = await platformOf(c);
+    const prepared = await readyRefinement(request, platform);
+    if (!prepared.ok) throw new RequestError(prepared.failure);
+    const { ready } = prepared;
+    if (request.stream) {
+      const stream = policyStream(c.get('requestId'), (events) => sendRefinement(ready, platform, events));
+      return c.body(stream, 200, { 'content-type': 'text/event-stream' });
+    }
+    const result = await refine(ready, platform, {
+      deadline_ms: REFINE_DEADLINE_MS,
+      // Nothing is written before the end, so this is all there is to notice by that the caller has gone.
+      signal: c.req.raw.signal,
+      tell: async () => undefined,
+    });
+    Object.assign(c.get('phases'), result.timings);
+    if (!result.ok) throw new RequestError(result.failure);
+    return c.json(result.reply);
+  });
+}
+
+/** Sends a refinement as it happens. @throws RequestError for one that fails; the stream makes an event of it. */
+async function sendRefinement(ready: ReadyRefinement, platform: ScoringPlatform, events: EventStream): Promise<void> {
+  events.send('start', { ...ready.start, n: ready.plan.request.n });
+  await events.room();
+  const result = await refine(ready, platform, {
+    deadline_ms: REFINE_STREAM_DEADLINE_MS,
+    signal: events.gone,
+    async tell({ type, ...data }: RefineEvent) {
+      events.send(type, data);
+      await events.room();
+    },
+  });
+  if (!result.ok) throw new RequestError(result.failure);
+  events.send('done', result.reply);
+}

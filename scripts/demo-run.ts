@@ -1,0 +1,111 @@
+/**
+ * `npm run demo:run`: a run for the pages to show. A Worker on this machine scores 12 steps of 32 prompts with 8 samples
+ * each and keeps serving; `--once` ends it instead. Everything in it is synthetic: the places are invented, the policy is
+ * the extractive refiner with faults that become fewer, the judge compares words. Its data stays in .citeward/, so that a
+ * second start has nothing to score.
+ */
+import { durationText } from '../cli/output/progress.ts';
+import { styleFor } from '../cli/output/style.ts';
+import { createClient } from '../clients/typescript/client.ts';
+import { ensureDashboard } from './build-dashboard.ts';
+import { type RunShape, recordRun, type ScoredStep } from './demo-run/record.ts';
+import { recordedSteps } from './demo-run/recorded.ts';
+import { demoState, STATE } from './demo-run/state.ts';
+import { isGroupAlive, type LocalWorker, LocalWorkerError, startLocalWorker } from './local-worker.ts';
+
+const SHAPE: RunShape = {
+  seed: 'citeward demo run 1',
+  run: 'demo-synthetic-1',
+  recipe: 'refiner-gpt54-instance-rubric',
+  steps: 12,
+  prompts: 32,
+  samples: 8,
+};
+const START_MS = 60_000;
+const LOG_LINES_SHOWN = 40;
+
+const style = styleFor(process.stdout, false);
+const say = (text = ''): void => console.log(text);
+
+async function demoRun(worker: LocalWorker): Promise<void> {
+  const done = await recordedSteps(worker.url, SHAPE.run, SHAPE.prompts * SHAPE.samples);
+  const rollouts = SHAPE.steps * SHAPE.prompts * SHAPE.samples;
+  say(`   ${SHAPE.steps} steps x ${SHAPE.prompts} prompts x ${SHAPE.samples} samples = ${rollouts} rollouts`);
+  if (done.size === SHAPE.steps) {
+    say('   all of them are recorded already: nothing to score');
+    return;
+  }
+  if (done.size > 0) say(`   ${done.size} of the steps are recorded already`);
+  const client = createClient({ url: new URL(worker.url), key: null });
+  const started = performance.now();
+  for await (const scored of recordRun(client, SHAPE, done)) say(stepLine(scored));
+  say(`   scored in ${durationText((performance.now() - started) / 1000)}`);
+}
+
+function stepLine({ step, groups, seconds }: ScoredStep): string {
+  const rewards = groups.flatMap((group) => group.rewards.filter((reward) => reward !== null));
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const silent = groups.filter(({ degenerate }) => degenerate !== null).length;
+  const parts = [
+    `   step ${String(step).padStart(2)}`,
+    `mean reward ${mean.toFixed(2).padStart(5)}`,
+    `${rewards.length} scored`,
+    `${silent} ${silent === 1 ? 'group' : 'groups'} without a signal`,
+    `${seconds.toFixed(1)} s`,
+  ];
+  return parts.join('   ');
+}
+
+/** What wrangler said is shown only here. Anything but a Worker that did not start is a bug and keeps its stack. */
+function reportFailure(error: unknown): void {
+  if (!(error instanceof LocalWorkerError)) {
+    console.error('\nThe demo run failed:', error);
+    return;
+  }
+  console.error(`\nThe demo run failed: ${error.message}`);
+  const lines = error.log.trimEnd().split('\n').slice(-LOG_LINES_SHOWN);
+  console.error(`The end of wrangler's log:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+}
+
+const args = process.argv.slice(2);
+if (args.some((arg) => arg !== '--once')) {
+  console.error('usage: npm run demo:run [-- --once]');
+  process.exit(2);
+}
+const staying = args.length === 0;
+let worker: LocalWorker | null = null;
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const) {
+  process.once(signal, () => {
+    console.error('\nStopping …');
+    // Exiting ends the Worker's process group (local-worker.ts), also while it is still starting.
+    void (worker === null ? Promise.resolve() : worker.stop()).finally(() => process.exit(code));
+  });
+}
+try {
+  say(style('bold', 'A synthetic run: invented places, a scripted policy, a judge that compares words'));
+  await ensureDashboard();
+  const state = await demoState();
+  worker = await startLocalWorker({
+    variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
+    variablesFile: state.variablesFile,
+    state: state.directory,
+    deadline_ms: START_MS,
+  });
+  await demoRun(worker);
+  say(`   run ${SHAPE.run}, kept in ${STATE} (delete that directory to begin anew)`);
+  if (staying) {
+    say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   until Ctrl-C`);
+    // A signal ends it.
+    await new Promise<never>(() => setInterval(() => undefined, 60_000));
+  }
+} catch (error) {
+  process.exitCode = 1;
+  reportFailure(error);
+} finally {
+  await worker?.stop();
+}
+if (worker !== null && isGroupAlive(worker.group)) throw new Error('the Worker left a process behind');

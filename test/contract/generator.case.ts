@@ -1,0 +1,173 @@
+/**
+ * The contract of src/generation/backend.ts, for every generator: when the backend is asked, how choices come, and that it
+ * is let go at once, whoever ends the generation. Seen on the backend's side, not in what the generator says of itself.
+ */
+import { describe, expect, it, vi } from 'vitest';
+import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from '../../src/generation/backend.ts';
+
+/** A generator and what is seen behind it. */
+export type Staged = {
+  readonly generator: Generator;
+  /** Calls that have reached the backend; of a generator without a backend, what stands for them. */
+  readonly asked: () => Promise<number>;
+  /** Calls that the backend still works for. */
+  readonly working: () => Promise<number>;
+};
+
+export type GeneratorSubject = {
+  readonly name: string;
+  /** Answers well. */
+  readonly good: () => Staged;
+  /** Goes on writing until nobody reads. `null`: it cannot. */
+  readonly endless: (() => Staged) | null;
+  /** Never answers. `null`: it cannot. */
+  readonly silent: (() => Staged) | null;
+  /** What a choice says under a seed, thinking aside; `null` = whatever. */
+  readonly text: ((seed: number) => string) | null;
+};
+
+export const GENERATION: GenerationRequest = {
+  messages: [{ role: 'user', content: 'How long is the Aare?' }],
+  n: 1,
+  sampling: { temperature: 1, top_p: 0.9, top_k: null, seed: 7 },
+  max_tokens: 512,
+  thinking: false,
+  tools: [],
+  subject: {
+    question: 'How long is the river Aare?',
+    tool_output: '<snippet id=S1>The river Aare is 288 km long and flows through Bern.</snippet>',
+  },
+};
+
+export type Told = { readonly events: readonly GenerationEvent[]; readonly end: GenerationEnd };
+
+/** Reads a generation to its end. */
+export async function readAll(generation: AsyncGenerator<GenerationEvent, GenerationEnd>): Promise<Told> {
+  const events: GenerationEvent[] = [];
+  for (;;) {
+    const step = await generation.next();
+    if (step.done) return { events, end: step.value };
+    events.push(step.value);
+  }
+}
+
+/** A choice as a whole. */
+export function choiceOf({ events }: Told, choice: number) {
+  const own = events.filter((event) => event.type !== 'usage' && event.choice === choice);
+  return {
+    text: own.map((event) => (event.type === 'text' ? event.text : '')).join(''),
+    thinking: own.map((event) => (event.type === 'thinking' ? event.text : '')).join(''),
+    calls: own.flatMap((event) => (event.type === 'tool_call' ? [event.call] : [])),
+    finishes: own.flatMap((event) => (event.type === 'finish' ? [event.finish_reason] : [])),
+    last: own.at(-1)?.type,
+  };
+}
+
+const LONG_MS = 10_000;
+const never = new AbortController().signal;
+const within = (deadline_ms: number, signal: AbortSignal = never) => ({ deadline_ms, signal });
+/** As long as it takes a request that is under way to arrive. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 30));
+
+export function generatorContract({ name, good, endless, silent, text }: GeneratorSubject): void {
+  describe(name, () => {
+    it('asks for nothing before its first event is wanted', async () => {
+      const { generator, asked, working } = good();
+      const generation = generator.generate(GENERATION, within(LONG_MS));
+      await settled();
+      expect(await asked()).toBe(0);
+      await generation.next();
+      expect(await asked()).toBe(1);
+      await generation.return({ ok: true });
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+
+      const unread = generator.generate(GENERATION, within(LONG_MS));
+      expect(await unread.return({ ok: true })).toEqual({ done: true, value: { ok: true } });
+      expect((await unread.next()).done).toBe(true);
+      expect(await asked()).toBe(1);
+    });
+
+    it.each([1, 3])('gives %i whole choices', async (n) => {
+      const { generator, working } = good();
+      const told = await readAll(generator.generate({ ...GENERATION, n }, within(LONG_MS)));
+      expect(told.end).toEqual({ ok: true });
+      for (let choice = 0; choice < n; choice++) {
+        const one = choiceOf(told, choice);
+        expect(one).toMatchObject({ finishes: ['stop'], last: 'finish' });
+        if (text === null) expect(one.text).not.toBe('');
+        else expect(one.text).toBe(text(7 + choice));
+      }
+      const choices = told.events.flatMap((event) => (event.type === 'usage' ? [] : [event.choice]));
+      expect(new Set(choices).size).toBe(n);
+      expect(told.events.filter(({ type }) => type === 'usage').length).toBeLessThanOrEqual(1);
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+    });
+
+    it('asks for nothing where its caller has left before', async () => {
+      const { generator, asked } = good();
+      const told = await readAll(generator.generate(GENERATION, within(LONG_MS, AbortSignal.abort())));
+      expect(told).toMatchObject({ events: [], end: { ok: false, failure: { reason: 'generator_interrupted' } } });
+      await settled();
+      expect(await asked()).toBe(0);
+    });
+
+    const writing = it.skipIf(endless === null);
+    const staged = (): Staged => {
+      if (endless === null) throw new Error('generatorContract: skipped');
+      return endless();
+    };
+    const LONG: GenerationRequest = { ...GENERATION, max_tokens: 100_000_000 };
+
+    writing.each([1, 2])('lets the backend go when %i choices are read no further', async (n) => {
+      const { generator, working } = staged();
+      const generation = generator.generate({ ...LONG, n }, within(LONG_MS));
+      expect((await generation.next()).value).toMatchObject({ type: 'text' });
+      expect(await working()).toBeGreaterThan(0);
+      expect((await generation.return({ ok: true })).done).toBe(true);
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+      expect((await generation.next()).done).toBe(true);
+    });
+
+    writing.each([1, 2])('lets the backend go when the caller of %i choices leaves', async (n) => {
+      const { generator, working } = staged();
+      const leaving = new AbortController();
+      const generation = generator.generate({ ...LONG, n }, within(LONG_MS, leaving.signal));
+      await generation.next();
+      leaving.abort();
+      const { end } = await readAll(generation);
+      expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_interrupted', retryable: true } });
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+    });
+
+    writing('ends at the deadline, in the middle of the text', async () => {
+      const { generator, working } = staged();
+      const { events, end } = await readAll(generator.generate(LONG, within(150)));
+      expect(events.length).toBeGreaterThan(0);
+      expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout', retryable: true } });
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+    });
+
+    const waiting = it.skipIf(silent === null);
+    const hushed = (): Staged => {
+      if (silent === null) throw new Error('generatorContract: skipped');
+      return silent();
+    };
+
+    waiting('can be ended while an event is waited for', async () => {
+      const { generator, asked, working } = hushed();
+      const generation = generator.generate(GENERATION, within(LONG_MS));
+      const pending = generation.next();
+      await vi.waitFor(async () => expect(await asked()).toBe(1));
+      expect((await generation.return({ ok: true })).done).toBe(true);
+      expect((await pending).done).toBe(true);
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+    });
+
+    waiting('gives up at the deadline', async () => {
+      const { generator, working } = hushed();
+      const told = await readAll(generator.generate({ ...GENERATION, n: 2 }, within(80)));
+      expect(told).toMatchObject({ events: [], end: { ok: false, failure: { reason: 'generator_timeout' } } });
+      await vi.waitFor(async () => expect(await working()).toBe(0));
+    });
+  });
+}

@@ -1,0 +1,202 @@
+/**
+ * `POST /v1/verify/stream` over real sockets: events while the body is still being sent, a caller who does not read, one
+ * who goes away, and the typed client doing both ends at once.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { createClient } from '../../clients/typescript/index.ts';
+import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+
+const KEY = 'k'.repeat(43);
+const HEAD = { sources: [{ id: 'S1', text: 'The bridge opened in 1937.' }] };
+const temporary = mkdtempSync(join(tmpdir(), 'citeward-stream-'));
+let worker: LocalWorker;
+
+beforeAll(async () => {
+  // Its log is looked for in the temporary directory.
+  vi.stubEnv('TMPDIR', temporary);
+  const sha256 = createHash('sha256').update(KEY).digest('hex');
+  const API_KEYS = JSON.stringify({ tester: { sha256, scopes: ['verify'] } });
+  worker = await startLocalWorker({ variables: { API_KEYS }, deadline_ms: 60_000 });
+});
+
+afterAll(async () => {
+  await worker?.stop();
+  vi.unstubAllEnvs();
+  rmSync(temporary, { recursive: true, force: true });
+});
+
+type Exchange = { readonly request: ClientRequest; readonly reply: IncomingMessage };
+
+function line(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** Opens a request whose body stays open, with a first piece of it. */
+function open(requestId: string, first: string, key: string | null = KEY): Promise<Exchange> {
+  return new Promise((opened, failed) => {
+    const request = httpRequest(`${worker.url}/v1/verify/stream`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/jsonl',
+        'x-request-id': requestId,
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      },
+    });
+    request.once('response', (reply) => opened({ request, reply }));
+    request.once('error', failed);
+    request.write(first);
+  });
+}
+
+/** Reads until the text holds `wanted`, or to the end. */
+async function readUntil(reply: AsyncIterable<Buffer>, wanted: string): Promise<string> {
+  let text = '';
+  for await (const chunk of reply) {
+    text += chunk.toString('utf8');
+    if (text.includes(wanted)) return text;
+  }
+  return text;
+}
+
+const endSchema = z.object({ end: z.enum(['done', 'failed', 'gone']), sent: z.int() });
+
+/** What the Worker logged of a stream's end, waited for. */
+async function endOf(requestId: string): Promise<z.output<typeof endSchema>> {
+  const [folder] = readdirSync(temporary).filter((name) => name.startsWith('citeward-'));
+  if (folder === undefined) throw new Error('the Worker has no log');
+  for (let waited = 0; waited < 8_000; waited += 50) {
+    for (const entry of readFileSync(join(temporary, folder, 'wrangler.log'), 'utf8').split('\n')) {
+      if (entry.includes('"stream_ended"') && entry.includes(`"${requestId}"`)) {
+        return endSchema.parse(JSON.parse(entry.slice(entry.indexOf('{'), entry.lastIndexOf('}') + 1)));
+      }
+    }
+    await pause(50);
+  }
+  throw new Error('the stream did not end');
+}
+
+describe('while the body is being sent', () => {
+  it('events arrive, and comments in every pause', async () => {
+    const { request, reply } = await open('early', line(HEAD) + line({ delta: '<answer><snippet id=S9>It is' }));
+    expect(reply.headers['content-type']).toBe('text/event-stream');
+    // One reader for all of it: leaving a loop over the reply would close it.
+    const chunks = reply.iterator({ destroyOnReturn: false });
+    expect(await readUntil(chunks, 'citation_id_unknown')).toContain('event: finding');
+    expect(await readUntil(reply.iterator({ destroyOnReturn: false }), ':\n\n')).toBe(':\n\n');
+    request.write(line({ delta: ' red.</snippet>' }));
+    expect(await readUntil(reply.iterator({ destroyOnReturn: false }), 'event: claim')).not.toContain('event: done');
+    request.end(line({ delta: '</answer>' }));
+    expect(await readUntil(reply, 'no such text')).toMatch(/event: done\ndata: [^\n]+\n\n$/u);
+    expect(await endOf('early')).toMatchObject({ end: 'done' });
+  });
+
+  it('a refusal arrives: of the key, of the first line, of a later one', async () => {
+    const stranger = await open('stranger', line(HEAD), null);
+    expect(stranger.reply.statusCode).toBe(401);
+    stranger.request.destroy();
+    const wrong = await open('wrong', line({ ...HEAD, grammar: 'x' }));
+    expect(wrong.reply.statusCode).toBe(422);
+    wrong.request.destroy();
+    const later = await open('later', line(HEAD) + line({ delta: 3 }));
+    expect(await readUntil(later.reply, 'event: error')).toContain('"path":"line[2].delta"');
+    later.request.destroy();
+  });
+});
+
+describe('a caller who does not read', () => {
+  const CLAIMS_PER_LINE = 800;
+  const many = line({ delta: '<snippet id=S1>a</snippet>'.repeat(CLAIMS_PER_LINE) });
+
+  async function sendUnread(requestId: string, lines: number): Promise<Exchange> {
+    const exchange = await open(requestId, line(HEAD) + line({ delta: '<answer>' }));
+    exchange.reply.pause();
+    for (let n = 0; n < lines; n++) exchange.request.write(many);
+    exchange.request.end();
+    await pause(1_000);
+    return exchange;
+  }
+
+  it('stops the reading of the body, and is noticed when he goes', async () => {
+    const LINES = 400;
+    const { request } = await sendUnread('full', LINES);
+    request.on('error', () => undefined).destroy();
+    const { sent } = await endOf('full');
+    // 8 MB of 170 bytes each wait in the Worker, some more on the way; all would be 54 MB.
+    expect(sent).toBeGreaterThan(20_000);
+    expect(sent).toBeLessThan((LINES * CLAIMS_PER_LINE) / 2);
+  });
+
+  it('misses nothing if he reads later', async () => {
+    const LINES = 120;
+    const { reply } = await sendUnread('late', LINES);
+    const text = Buffer.concat(await reply.toArray()).toString('utf8');
+    expect(text.split('event: claim\n').length - 1).toBe(LINES * CLAIMS_PER_LINE);
+    // So many claims are refused in the end, as POST /v1/verify refuses them.
+    expect(text).toMatch(/event: error\ndata: \{[^\n]*"reason":"input_invalid"[^\n]*\n\n$/u);
+  });
+});
+
+it('a caller who goes while nothing happens is noticed', async () => {
+  const { request, reply } = await open('idle', line(HEAD) + line({ delta: '<answer>' }));
+  await readUntil(reply.iterator({ destroyOnReturn: false }), 'event: answer');
+  request.on('error', () => undefined).destroy();
+  expect(await endOf('idle')).toMatchObject({ end: expect.stringMatching(/gone|failed/u) });
+});
+
+describe('the typed client', () => {
+  const client = (key: string | null = KEY) =>
+    createClient({ url: new URL(worker.url), key, transport: { attempts: 1 } });
+
+  it('takes events while it sends: here the next piece waits for the events of the last', async () => {
+    const seen: string[] = [];
+    let told = Promise.withResolvers<void>();
+    async function* pieces() {
+      yield '<answer><snippet id=S1>It opened in 1937.';
+      await told.promise;
+      told = Promise.withResolvers();
+      yield '</snippet>';
+      await told.promise;
+      yield '</answer>';
+    }
+    const reply = await client().verifyStream(HEAD, pieces(), { evidence: 'lexical' });
+    if (!reply.ok) throw new Error(JSON.stringify(reply.failure));
+    for await (const event of reply.body) {
+      seen.push(event.event);
+      if (event.event === 'answer' || event.event === 'claim') told.resolve();
+      if (event.event === 'done') expect(event.data.format).toEqual({ answer_only: 1, full: 1 });
+    }
+    expect(seen.filter((name) => name !== 'finding')).toEqual(['answer', 'claim', 'answer', 'answer', 'done']);
+  });
+
+  it('takes no more pieces once nobody reads its events', async () => {
+    let ended = false;
+    async function* endless() {
+      try {
+        for (;;) {
+          yield '<answer> so';
+          await pause(20);
+        }
+      } finally {
+        ended = true;
+      }
+    }
+    const reply = await client().verifyStream(HEAD, endless());
+    if (!reply.ok) throw new Error(JSON.stringify(reply.failure));
+    for await (const { event } of reply.body) if (event === 'answer') break;
+    await vi.waitFor(() => expect(ended).toBe(true), 5_000);
+  });
+
+  it('says what was refused', async () => {
+    expect(await client(null).verifyStream(HEAD, ['<answer>'])).toMatchObject({
+      ok: false,
+      failure: { kind: 'problem', status: 401, problem: { reason: 'key_missing' } },
+    });
+  });
+});

@@ -1,0 +1,83 @@
+/** Which trajectories have no reward whatever they say, and what the reply is. */
+import { describe, expect, it } from 'vitest';
+import { agentReply, agentStart, unscored, unscoredReason } from '../../../src/agent/reply.ts';
+import { TOOL_CALL_RECIPES, type ToolCallRecipe } from '../../../src/recipes/tool-call.ts';
+import { agentResponseSchema } from '../../../src/schema/agent-reply.ts';
+import { scripted } from '../generation/scripted-generator.ts';
+import { callText, GENERATOR_DOWN, played, prints, SANDBOX_DOWN, says } from './scripted-agent.ts';
+import { settingsWith } from './settings.ts';
+
+const RECIPE: ToolCallRecipe = TOOL_CALL_RECIPES['grpo-tcr'];
+const call = says(callText('1'));
+
+describe('a reward', () => {
+  it('is not asked for without anything that says what is right', async () => {
+    expect(unscoredReason((await played({ turns: [says('42')] })).loop, null)).toBe('not_asked');
+  });
+
+  it('is there for every end of the policy', async () => {
+    const { loop } = await played({ turns: [call], settings: { max_turns: 1 } });
+    expect(unscoredReason(loop, RECIPE)).toBeNull();
+  });
+
+  it('is not there for a trajectory that is not whole; the failure says why, else the stop', async () => {
+    const sandbox = await played({ turns: [call], outputs: [SANDBOX_DOWN] });
+    expect(unscoredReason(sandbox.loop, RECIPE)).toBe('sandbox_unreachable');
+    const generator = await played({ turns: [call, [GENERATOR_DOWN]], outputs: [prints('x')] });
+    expect(unscoredReason(generator.loop, RECIPE)).toBe('generator_unreachable');
+    const cut = await played({ turns: [says('x', 'length')], generator: { context_tokens: 4096 } });
+    expect(unscoredReason(cut.loop, RECIPE)).toBe('length');
+  });
+
+  describe('where nobody counts the tokens', () => {
+    // The penalty begins at 10,480 - 3,000 tokens; three letters are estimated as one.
+    const long = says('a'.repeat(3 * 7481));
+
+    it('is there as long as the estimate from above is too short for the penalty', async () => {
+      const { loop } = await played({ turns: [says('a'.repeat(3 * 7480))] });
+      expect(unscoredReason(loop, RECIPE)).toBeNull();
+    });
+
+    it('is not there once the penalty depends on the estimate', async () => {
+      const { loop } = await played({ turns: [long] });
+      expect(unscoredReason(loop, RECIPE)).toBe('tokens_estimated');
+      const free: ToolCallRecipe = { ...RECIPE, overlong_penalty: { ...RECIPE.overlong_penalty, enabled: false } };
+      expect(unscoredReason(loop, free)).toBeNull();
+    });
+
+    it('is there where the server counts', async () => {
+      const turns = [says('a'.repeat(3 * 7481), 'stop', { prompt_tokens: 10, completion_tokens: 7481 })];
+      expect(unscoredReason((await played({ turns })).loop, RECIPE)).toBeNull();
+    });
+
+    it('is not there where the estimate has ended the trajectory', async () => {
+      const turns = [says(`${'a'.repeat(300)}${callText('1')}`)];
+      const { loop } = await played({ turns, settings: { max_response_tokens: 100 } });
+      expect(unscoredReason(loop, RECIPE)).toBe('tokens_estimated');
+    });
+  });
+});
+
+describe('a reply', () => {
+  it('is as the schema says, with the whole trajectory', async () => {
+    const { loop } = await played({ turns: [call, says('\\boxed{1}')], outputs: [prints('1\n')] });
+    const start = agentStart(settingsWith(), scripted(() => []).generator);
+    const reply = agentResponseSchema.parse(agentReply(start, loop, unscored('not_asked')));
+    expect(reply).toMatchObject({
+      generator: 'scripted',
+      model: 'scripted-1',
+      max_turns: 16,
+      max_response_tokens: 20_480,
+      sampling: { temperature: 1, top_p: 1, top_k: null, seed: null },
+      stop: 'no_tool_call',
+      failure: null,
+      num_turns: 4,
+      token_counts: 'estimated',
+      reward: null,
+      reason: 'not_asked',
+      score: null,
+    });
+    expect(reply.trajectory.prompt).toHaveLength(2);
+    expect(reply.trajectory.messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant']);
+  });
+});

@@ -1,0 +1,119 @@
+/** An agent whose turns and whose sandbox are written down by the test. */
+import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/agent/run-trajectory.ts';
+import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
+import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
+import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/backend.ts';
+import type { RunCode } from '../../../src/judgments/sandbox/run-code.ts';
+import type { TokenUsage } from '../../../src/judgments/types.ts';
+import { scripted } from '../generation/scripted-generator.ts';
+import { type AgentSettingsInput, settingsWith } from './settings.ts';
+
+export type Turn = readonly (GenerationEvent | GenerationEnd)[];
+
+/** A Hermes call in the text. */
+export function callText(code: string): string {
+  return `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`;
+}
+
+/** A turn of text. @param usage as the server counts; none = it does not. */
+export function says(text: string, finish_reason = 'stop', usage?: TokenUsage): Turn {
+  return [
+    { type: 'text', choice: 0, text },
+    { type: 'finish', choice: 0, finish_reason },
+    ...(usage === undefined ? [] : [{ type: 'usage', usage } as const]),
+  ];
+}
+
+/** A turn whose calls the server has parsed. */
+export function callsNatively(
+  text: string,
+  ...calls: readonly { id: string; name: string; arguments: string }[]
+): Turn {
+  return [
+    { type: 'text', choice: 0, text },
+    ...calls.map((call) => ({ type: 'tool_call', choice: 0, call }) as const),
+    { type: 'finish', choice: 0, finish_reason: 'tool_calls' },
+  ];
+}
+
+export function prints(text: string): CodeOutcome {
+  return { ok: true, output: { outcome: 'finished', text } };
+}
+
+export function ends(outcome: ToolOutput['outcome'], text: string): CodeOutcome {
+  return { ok: true, output: { outcome, text } };
+}
+
+export const SANDBOX_DOWN: CodeOutcome = {
+  ok: false,
+  failure: { reason: 'sandbox_unreachable', detail: 'the sandbox cannot be reached', retryable: true },
+};
+
+export const GENERATOR_DOWN: GenerationEnd = {
+  ok: false,
+  failure: { reason: 'generator_unreachable', detail: 'the backend cannot be reached', retryable: true },
+};
+
+export type Played = {
+  readonly loop: AgentLoop;
+  /** What ran, in order. */
+  readonly runs: readonly RunCode[];
+  readonly calls: ReturnType<typeof scripted>['calls'];
+  readonly events: readonly { readonly name: string; readonly data: unknown }[];
+};
+
+export type Play = {
+  readonly turns: readonly Turn[];
+  readonly outputs?: readonly CodeOutcome[];
+  readonly settings?: AgentSettingsInput;
+  readonly generator?: Partial<Generator>;
+  readonly options?: Partial<TrajectoryOptions>;
+};
+
+/** Plays the script to its end. @throws Error where the agent goes on beyond it. */
+export async function played({
+  turns,
+  outputs = [],
+  settings = {},
+  generator = {},
+  options = {},
+}: Play): Promise<Played> {
+  const { generator: made, calls } = scripted((_, call) => {
+    const turn = turns[call];
+    if (turn === undefined) throw new Error(`no turn ${call + 1} in the script`);
+    return turn;
+  }, generator);
+  const runs: RunCode[] = [];
+  const events: { name: string; data: unknown }[] = [];
+  const loop = new AgentLoop(settingsWith(settings), made);
+  await runTrajectory(loop, {
+    generator: made,
+    runCode: async (run) => {
+      runs.push(run);
+      const output = outputs[runs.length - 1];
+      if (output === undefined) throw new Error(`no output ${runs.length} in the script`);
+      return output;
+    },
+    observer: { ...NOBODY, send: (name, data) => void events.push({ name, data }) },
+    caller: new AbortController().signal,
+    deadline_ms: 60_000,
+    elapsed: () => 0,
+    ...options,
+  });
+  return { loop, runs, calls, events };
+}
+
+/** How it ended, and what its messages said. */
+export function outcomeOf({ loop }: Played) {
+  const { step } = loop;
+  if (step.kind !== 'stopped') throw new Error('the loop goes on');
+  return { stop: step.stop, failure: step.failure?.reason ?? null, num_turns: loop.numTurns };
+}
+
+export function toolMessages({ loop }: Played) {
+  return loop.messages.flatMap((message) => (message.role === 'tool' ? [message] : []));
+}
+
+export function assistantMessages({ loop }: Played) {
+  return loop.messages.flatMap((message) => (message.role === 'assistant' ? [message] : []));
+}

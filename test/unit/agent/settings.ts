@@ -1,0 +1,15 @@
+/** Settings of an agent as a request gives them, without what the loop does not read. */
+import type { AgentSettings } from '../../../src/agent/types.ts';
+import { type AgentRequest, agentRequestSchema } from '../../../src/schema/agent.ts';
+
+export type AgentSettingsInput = Readonly<Record<string, unknown>>;
+
+export const QUESTION = 'What is 6 times 7?';
+
+export function agentRequest(fields: AgentSettingsInput = {}): AgentRequest {
+  return agentRequestSchema.parse({ messages: [{ role: 'user', content: QUESTION }], ...fields });
+}
+
+export function settingsWith(fields: AgentSettingsInput = {}): AgentSettings {
+  return { max_response_tokens: 20_480, ...agentRequest(fields) };
+}
