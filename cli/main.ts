@@ -16,6 +16,7 @@ import { judgeCommand } from './commands/judge.ts';
 import { judgmentsCommand } from './commands/judgments.ts';
 import { keysCommand } from './commands/keys.ts';
 import { receiptCommands } from './commands/receipt.ts';
+import { refineCommand } from './commands/refine.ts';
 import { replayCommand } from './commands/replay.ts';
 import { scoreCommand } from './commands/score.ts';
 import { verifyCommand } from './commands/verify.ts';
@@ -26,6 +27,7 @@ import { plainLine } from './output/text-width.ts';
 const COMMANDS: readonly (Command | CommandGroup)[] = [
   scoreCommand,
   verifyCommand,
+  refineCommand,
   batchCommands,
   judgeCommand,
   judgmentsCommand,

@@ -145,8 +145,9 @@ export async function recordScores(scores: ScoresToRecord, ledger: Ledger): Prom
         ok: true,
         records: scores.places.map(({ run, step, group, sample }, position) => {
           const recorded = rollouts[position];
-          if (recorded === undefined) throw new Error('recordScores: a rollout was lost');
-          return { id: run, step, group, sample, ...recorded };
+          if (recorded === undefined || recorded.status === 'taken') throw new Error('recordScores: a rollout was lost');
+          const { attempt, status } = recorded;
+          return { id: run, step, group, sample, attempt, status };
         }),
       };
     }

@@ -81,6 +81,8 @@ export async function refine(
   if (!refined.ok) {
     return { ...refused({ reason: 'generation_failed', failure: refined.failure }), timings: generated };
   }
+  // Judging is paid for, too.
+  if (signal.aborted) return { ...refused(CALLER_GONE), timings: generated };
   const scored = await scoresOf(plan, scoredRollouts(plan, refined.candidates), platform);
   const timings = { ...generated, ...scored.timings };
   if (!scored.ok) return { ok: false, failure: scored.failure, timings };
@@ -88,6 +90,12 @@ export async function refine(
   if (!reply.ok) return { ...refused({ reason: 'input_invalid', problems: reply.problems }), timings };
   return { ok: true, reply: reply.reply, timings };
 }
+
+/** Seen by nobody but the log. */
+const CALLER_GONE: RequestFailure = {
+  reason: 'generation_failed',
+  failure: { reason: 'generator_interrupted', detail: 'nobody waits for the candidates any more', retryable: true },
+};
 
 type Scores =
   | { readonly ok: true; readonly scores: readonly ScoreResponse[]; readonly timings: ObtainTimings | null }

@@ -50,6 +50,8 @@ export { type RefinerPrompt, refinerPrompt } from './generation/refiner-prompt.t
 export type { InputProblem } from './input-problem.ts';
 // Judgments: requests, records, keys, stores, and the protocol of model judges.
 export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } from './judgments/backend.ts';
+export { createKnownIssuers, type IssuerKey, type KnownIssuers } from './judgments/issuer.ts';
+export { readPublicKeys } from './judgments/issuer-keys.ts';
 export type { Judge, JudgeChoice, JudgeReply } from './judgments/judge.ts';
 export { digestJson, judgmentKey, judgmentPreimage } from './judgments/key.ts';
 export { createModelJudge } from './judgments/model-judge.ts';
@@ -66,6 +68,10 @@ export type {
   JudgmentRequest,
   Verdicts,
 } from './judgments/types.ts';
+// Receipts: whether a reward is what its deployment signed, for what was asked.
+export { differsFromReply, differsFromRequest } from './receipts/agreement.ts';
+export { checkReceipt, type ReceiptCheck } from './receipts/receipt.ts';
+export { createRequestDigests, type RequestDigests } from './receipts/request-digest.ts';
 // Recipes, and the line from a rollout to a reward.
 export {
   FAMILIES,
@@ -109,6 +115,7 @@ export {
   scoreRollout,
 } from './rewards/scoring.ts';
 export { STATIC_V3 } from './rubrics/static-v3.ts';
+export { type Receipt, type ReceiptedReply, receiptedReplySchema, receiptSchema } from './schema/receipt.ts';
 // Tool-call text, for agents and for rewards over them.
 export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/boxed-answer.ts';
 export { readToolCalls } from './tools/hermes.ts';

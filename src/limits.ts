@@ -334,6 +334,7 @@ export const RUN_REMOVAL_ROUND = 1_000;
 export const MAX_RUN_REMOVAL_ROUNDS = 200;
 /** Lines of a file of a run, rows that one D1 transaction takes in, and bytes of one line: facts of 1,000 claims. */
 export const MAX_RUN_IMPORT_LINES = 1_000_000;
+export const MAX_RUN_IMPORT_RECIPES = 1_000;
 export const RUN_IMPORT_ROWS = 200;
 export const MAX_RUN_IMPORT_LINE_BYTES = 256 * 1024;
 /** Rollouts of one group of a run: a group is normalised whole, in memory. */

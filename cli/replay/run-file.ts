@@ -4,42 +4,38 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import * as z from 'zod';
 import type { LedgerRow } from '../../src/ledger/row.ts';
+import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/ledger/run-file.ts';
 import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../src/limits.ts';
-import { type Recipe, recipeSchema } from '../../src/recipes/families.ts';
+import type { Recipe } from '../../src/recipes/families.ts';
+import { resolveRecipe } from '../../src/recipes/resolve.ts';
 import type { RowsOfGroup } from '../../src/replay/replay-lines.ts';
-import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
-import { sha256Schema } from '../../src/schema/judgment.ts';
-import { ledgerRowSchema } from '../../src/schema/ledger.ts';
 import type { ReplayRequest } from '../../src/schema/replay.ts';
 import { RunError, UsageError } from '../command.ts';
 import { readLines } from '../input/lines.ts';
-
-const lineSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    v: z.literal(1),
-    kind: z.literal('recipe'),
-    digest: sha256Schema,
-    name: z.string().nullable(),
-    recipe: recipeSchema,
-  }),
-  z.strictObject({ ...ledgerRowSchema.shape, kind: z.literal('rollout') }),
-  z.strictObject({ v: z.literal(1), kind: z.literal('end'), rollouts: z.int().min(0) }),
-]);
-
-type FileLine = z.infer<typeof lineSchema>;
 
 /** The recipes of the run, which stand before its rollouts. @throws UsageError, RunError for a file that is none. */
 export async function recipesOfFile(
   path: string,
 ): Promise<{ readonly run: string; readonly recipes: ReadonlyMap<string, Recipe> }> {
   const recipes = new Map<string, Recipe>();
-  for await (const { line } of linesOf(path)) {
-    if (line.kind === 'recipe') recipes.set(line.digest, line.recipe);
-    if (line.kind === 'rollout') return { run: line.run, recipes };
+  let run: string | null = null;
+  for await (const { line, number } of linesOf(path)) {
+    if (line.kind === 'run') run = line.id;
+    if (line.kind === 'recipe') recipes.set(line.digest, await recipeOf(line, number));
+    if (line.kind !== 'rollout') continue;
+    if (run === null) break;
+    return { run, recipes };
   }
-  throw new RunError(`${path} holds no rollout of a run`);
+  throw new RunError(`${path}: expected a run, its recipes, and then its rollouts`);
+}
+
+/** @throws RunError for one that this version does not know, or that is not what its digest says. */
+async function recipeOf({ digest, recipe }: RunFileRecipe, number: number): Promise<Recipe> {
+  const read = await resolveRecipe(recipe);
+  if (!read.ok) throw new RunError(`line ${number}: not a recipe of this version`);
+  if (read.resolved.digest !== digest) throw new RunError(`line ${number}: the recipe does not have that digest`);
+  return read.resolved.recipe;
 }
 
 /** The groups of the run, the latest attempt of each sample. @throws RunError for a file that is not whole or not in order. */
@@ -49,14 +45,11 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
   let last: LedgerRow | null = null;
   let open: LedgerRow[] = [];
   for await (const { line, number } of linesOf(path)) {
-    if (line.kind === 'recipe') continue;
-    if (line.kind === 'end') {
-      isWhole = line.rollouts === rollouts;
-      continue;
-    }
+    if (line.kind === 'end') isWhole = line.rollouts === rollouts;
+    if (line.kind !== 'rollout') continue;
     rollouts++;
     isWhole = false;
-    const { kind: _kind, ...row } = line;
+    const row = line.rollout;
     if (last !== null && compare(last, row) >= 0) {
       throw new RunError(`line ${number}: expected rollouts by step, group, sample and attempt, each once`);
     }
@@ -95,7 +88,7 @@ function isWithin({ step }: LedgerRow, steps: ReplayRequest['steps']): boolean {
   return step !== null && step >= (steps.from ?? 0) && step <= (steps.to ?? Number.POSITIVE_INFINITY);
 }
 
-async function* linesOf(path: string): AsyncGenerator<{ readonly line: FileLine; readonly number: number }> {
+async function* linesOf(path: string): AsyncGenerator<{ readonly line: RunFileLine; readonly number: number }> {
   await requireFile(path);
   for await (const { number, content } of readLines(createReadStream(path), MAX_RUN_IMPORT_LINE_BYTES)) {
     if (!content.ok) throw new RunError(`line ${number}: ${content.problem === 'not_utf8' ? 'not UTF-8' : 'too long'}`);
@@ -103,19 +96,10 @@ async function* linesOf(path: string): AsyncGenerator<{ readonly line: FileLine;
   }
 }
 
-function readLine(text: string, number: number): FileLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new RunError(`line ${number}: not JSON`);
-    throw error;
-  }
-  const parsed = lineSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [first] = problemsOfIssues(parsed.error.issues, value);
-  const why = first === undefined ? 'no line of a run' : `${pathText(first.path)}: ${first.message}`;
-  throw new RunError(`line ${number}: ${why}`);
+function readLine(text: string, number: number): RunFileLine {
+  const read = readRunLine(text);
+  if (read.ok) return read.line;
+  throw new RunError(`line ${number}: ${read.problem === 'line_not_json' ? 'not JSON' : 'no line of an exported run'}`);
 }
 
 /** It may be read twice, so it has to be one. */

@@ -65,7 +65,7 @@ export async function checkLocalFlags(flags: {
   readonly recipe: string | Readonly<Record<string, unknown>>;
   readonly judge: string | null;
   readonly judgments: 'use' | 'only' | 'skip' | null;
-  readonly receipt: boolean;
+  readonly receipt?: boolean;
 }): Promise<void> {
   if (flags.judge !== null && flags.judge !== LEXICAL_JUDGE.name) {
     throw new UsageError(
@@ -76,7 +76,7 @@ export async function checkLocalFlags(flags: {
   if (flags.judgments === 'only') {
     throw new UsageError('--judgments only: this process stores no judgments', 'A Worker does: --url URL');
   }
-  if (flags.receipt) throw new UsageError('--receipt: this process signs nothing', 'A Worker does: --url URL');
+  if (flags.receipt === true) throw new UsageError('--receipt: this process signs nothing', 'A Worker does: --url URL');
   await checkRecipe(flags.recipe);
 }
 

@@ -2,6 +2,8 @@
 export type { BatchReply, BatchStatus } from '../../src/schema/batches.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/schema/files.ts';
 export type { GroupResponse } from '../../src/schema/groups.ts';
+export type { IssuerKeysReply } from '../../src/schema/judgment-files.ts';
+export type { Receipt } from '../../src/schema/receipt.ts';
 export type { RefineResponse } from '../../src/schema/refine.ts';
 export type { ReplayInput } from '../../src/schema/replay.ts';
 export type { ScoreResponse } from '../../src/schema/score-reply.ts';

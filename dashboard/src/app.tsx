@@ -34,6 +34,7 @@ export function App() {
   );
 }
 
+const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
 const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
 
 function Page({ route: { page, path } }: { route: Route }) {
@@ -43,6 +44,7 @@ function Page({ route: { page, path } }: { route: Route }) {
     case 'runs':
       return <LazyPage key={page} load={runsPage} props={{ path }} />;
     case 'replay':
+      return <LazyPage key={page} load={replayPage} props={{ path }} />;
     case 'batches':
     case 'docs':
       return <main class="page">Not here yet.</main>;

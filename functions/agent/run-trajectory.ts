@@ -90,8 +90,7 @@ class Driver {
     const { generator, observer } = this.#options;
     const { signal } = this.#life;
     observer.send('turn', { turn });
-    const deadline_ms = Math.min(AGENT_TURN_DEADLINE_MS, this.#left());
-    const events = generator.generate(request, { deadline_ms, signal });
+    const events = generator.generate(request, { deadline_ms: AGENT_TURN_DEADLINE_MS, signal });
     let end: GenerationEnd | null = null;
     try {
       while (end === null && !signal.aborted) {

@@ -3,6 +3,7 @@
  * longer than that; what listens to the signal (fetch, and with it the GPU's work) is aborted at once.
  */
 import type { GenerationEnd, GenerationEvent } from '../../src/generation/backend.ts';
+import { brokenGeneration } from './failures.ts';
 import { backendFault, type SharedFault } from './faults.ts';
 
 /** A wait that is over. `ended`: the lifetime was over first. */
@@ -85,6 +86,8 @@ export function generationWithin(
   const inner = (async function* () {
     const life = new Lifetime(deadline_ms, [signal, returned.signal]);
     try {
+      // Who has left before it began pays for nothing.
+      if (life.signal.aborted) return brokenGeneration(life.fault);
       return yield* work(life);
     } finally {
       life.end();

@@ -76,7 +76,7 @@ function sandboxOf({ sandbox, backends, routes }: Written, around: Surroundings,
 }
 
 function missingMember({ backends }: Written, member: string): string {
-  const generates = backends.some(({ name }) => name === member);
+  const generates = backends.some(({ name, role }) => name === member && role === 'generate');
   return generates ? 'expected the name of a backend that judges' : 'expected the name of a backend';
 }
 
@@ -123,7 +123,13 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
   for (const backend of backends) if (!routed.has(backend.name)) judges.push({ name: backend.name, routes: [backend] });
   const { default_judge } = written;
   if (default_judge !== null && !judges.some(({ name }) => name === default_judge)) {
-    report('default_judge', 'expected the name of a route, or of a backend that stands in none');
+    const generates = written.backends.some(({ name, role }) => name === default_judge && role === 'generate');
+    report(
+      'default_judge',
+      generates
+        ? 'expected the name of a backend that judges'
+        : 'expected the name of a route, or of a backend that stands in none',
+    );
   }
   return judges;
 }

@@ -21,6 +21,8 @@ import { openApiRoutes } from './openapi.ts';
 import { recipeRoutes } from './recipes.ts';
 import { refineRoutes } from './refine.ts';
 import { replayRoutes } from './replay.ts';
+import { runFileRoutes } from './run-files.ts';
+import { runRoutes } from './runs.ts';
 import { scoreRoutes } from './score.ts';
 import { createScoringPlatform } from './scoring.ts';
 import { uploadRoutes } from './uploads.ts';
@@ -62,6 +64,8 @@ export function createApp(options: AppOptions): Hono<AppEnvironment> {
   app.route('/', agentRoutes(platformOf));
   app.route('/', adapterRoutes(platformOf));
   app.route('/', replayRoutes(platformOf));
+  app.route('/', runRoutes);
+  app.route('/', runFileRoutes(options.judgmentStoreOf));
   app.route('/', judgmentRoutes(options.judgmentStoreOf));
   app.route('/', fileRoutes);
   app.route('/', uploadRoutes);

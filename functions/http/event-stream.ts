@@ -93,8 +93,14 @@ export class EventStream {
 
   /** Sends an event. Nothing happens once the caller is gone. */
   send(name: string, data: unknown): void {
-    this.#sent++;
-    this.#write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    this.sendAll([{ name, data }]);
+  }
+
+  /** The same for events that come together: one write, as each costs several times what an event does. */
+  sendAll(all: readonly { readonly name: string; readonly data: unknown }[]): void {
+    if (all.length === 0) return;
+    this.#sent += all.length;
+    this.#write(all.map(({ name, data }) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(''));
   }
 
   /** A line that says nothing, if nothing else waits to be read: it keeps proxies patient, and notices who is gone. */

@@ -35,7 +35,8 @@ export function judgmentRoutes(storeOf: (environment: Environment) => JudgmentSt
     .post('/v1/judgments:export', requireScope('score'), async (c) => {
       readQuery(c, emptyQuerySchema);
       const { keys } = await readJson(c, exportRequestSchema);
-      const lines = exportJudgments(storeOf(c.env), createDeskClient(c.env.JUDGE_DESK), keys, MAX_KV_BULK_KEYS);
+      const wanted = keys.map((key) => ({ key, verdicts: null }));
+      const lines = exportJudgments(storeOf(c.env), createDeskClient(c.env.JUDGE_DESK), wanted, MAX_KV_BULK_KEYS);
       return c.body(streamOf(lines), 200, { 'content-type': 'application/jsonl' });
     })
     .post('/v1/judgments:import', requireScope('admin'), async (c) => {
@@ -67,7 +68,8 @@ function describeKeys({ current, previous, revoked }: IssuerKeys): IssuerKeysRep
   };
 }
 
-function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+/** The lines as bytes, made as they are read. */
+export function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
@@ -82,7 +84,7 @@ function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
 }
 
 /** @throws RequestError if the connection ends before the body does; what was imported by then stays. */
-async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
   const reader = request.body.getReader();
   for (;;) {

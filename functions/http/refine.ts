@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import type { RefineEvent } from '../../src/generation/refine.ts';
+import type { RefineReply } from '../../src/generation/refine-reply.ts';
 import { REFINE_DEADLINE_MS, REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
 import { emptyQuerySchema } from '../../src/schema/query.ts';
 import { refineRequestSchema } from '../../src/schema/refine.ts';
@@ -37,8 +38,15 @@ export function refineRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment
     });
     Object.assign(c.get('phases'), result.timings);
     if (!result.ok) throw new RequestError(result.failure);
+    c.set('storeProblems', storeProblemsOf(result.reply));
     return c.json(result.reply);
   });
+}
+
+/** Judgments that the store could not serve or keep. */
+function storeProblemsOf({ candidates }: RefineReply): number {
+  const judgments = candidates.flatMap(({ score }) => score?.judgments ?? []);
+  return judgments.filter(({ store_problem }) => store_problem !== null).length;
 }
 
 /** Sends a refinement as it happens. @throws RequestError for one that fails; the stream makes an event of it. */

@@ -113,7 +113,7 @@ class VerificationOfLines {
 }
 
 function sendAll(events: EventStream, all: readonly StreamEvent[]): void {
-  for (const { type, ...data } of all) events.send(type, data);
+  events.sendAll(all.map(({ type, ...data }) => ({ name: type, data })));
 }
 
 function deltaOf(line: string, number: number): string {

@@ -28,8 +28,8 @@ type ObjectName = RunLife & Pick<ObjectPlace, 'write_id'>;
 
 /** What is kept of a rollout beside its row. */
 export type RolloutDetail = {
-  /** The reply's own report: components, claims, findings, … Without text unless the text is kept. */
-  readonly report: Readonly<Record<string, unknown>>;
+  /** The reply's own report: components, claims, … Without text unless the text is kept. `null` = it was imported. */
+  readonly report: Readonly<Record<string, unknown>> | null;
   /** The rollout as it was sent; `null` = its text is not kept. */
   readonly rollout: Readonly<Record<string, unknown>> | null;
 };
@@ -43,7 +43,7 @@ const sharedSchema = z.strictObject({ v: z.literal(1), shared: z.record(z.string
 
 const lineSchema = z.strictObject({
   v: z.literal(1),
-  report: z.record(z.string(), z.unknown()),
+  report: z.record(z.string(), z.unknown()).nullable(),
   rollout: z.record(z.string(), z.unknown()).nullable(),
   row: z.string().nullable(),
 });

@@ -8,7 +8,7 @@ import type { RolloutReport } from '../../src/ledger/report.ts';
 import { MAX_LEDGER_ROW_BYTES } from '../../src/limits.ts';
 import type { Family } from '../../src/recipes/families.ts';
 import { newId } from './ids.ts';
-import { type PackedObject, packObject, putObject, type RunLife, removeObject } from './run-objects.ts';
+import { packObject, putObject, type RunLife, removeObject } from './run-objects.ts';
 import { NO_STEP } from './run-rows.ts';
 import type { RunRecipe } from './runs.ts';
 import { database } from './schema.ts';
@@ -25,9 +25,12 @@ export type NewRollout = {
   readonly recipe: string;
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
-  readonly report: RolloutReport;
+  /** `null` = there is none, as for an import. */
+  readonly report: RolloutReport | null;
   /** The rollout as it was sent, without what all share; `null` = its text is not kept. */
   readonly rollout: Readonly<Record<string, unknown>> | null;
+  /** It comes from a file: as which attempt it was recorded, and when. Nothing is replaced then. */
+  readonly imported?: { readonly attempt: number; readonly recorded_at: string };
 };
 
 export type Recording = {
@@ -43,8 +46,11 @@ export type Recording = {
   readonly now: number;
 };
 
-/** `unchanged`: the same content stands there already, with no more lacking. */
-export type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' };
+/**
+ * `unchanged`: the same content stands there already, with no more lacking. `taken`: other content stands there as the
+ * attempt of an import.
+ */
+export type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
 
 export type RecordingResult =
   /** In the order of the rollouts. `created`: the run began with this. */
@@ -61,7 +67,9 @@ export async function recordRollouts(db: D1Database, bucket: R2Bucket, recording
   const { life, created, present } = begun;
   const open = recording.rollouts.flatMap((rollout, position) => {
     const there = present.get(position);
-    return there !== undefined && there.lacking <= rollout.statistics.lacking ? [] : [{ rollout, position }];
+    if (there === undefined) return [{ rollout, position }];
+    const isBetter = rollout.imported === undefined && rollout.statistics.lacking < there.lacking;
+    return isBetter ? [{ rollout, position }] : [];
   });
   if (open.length === 0) {
     const rollouts = recording.rollouts.map((_, position) => unchangedAt(present, position));
@@ -70,20 +78,26 @@ export async function recordRollouts(db: D1Database, bucket: R2Bucket, recording
   const name = { ...life, write_id: newId('') };
   const sized = open.map(({ rollout, position }) => ({ rollout, position, row: JSON.stringify(rollout.stored) }));
   const rows = sized.map((one) => ({ ...one, inline: fitsLedger(recording.run, one.rollout, one.row) }));
+  const kept = rows.filter(({ rollout, inline }) => rollout.report !== null || !inline);
   const packed = packObject(
     recording.shared,
-    rows.map(({ rollout: { report, rollout }, row, inline }) => ({ report, rollout, row: inline ? null : row })),
+    kept.map(({ rollout: { report, rollout }, row, inline }) => ({ report, rollout, row: inline ? null : row })),
   );
-  await putObject(bucket, name, packed);
-  const written = await writeRows(db, recording, name, packed, rows);
-  if (!written.some(({ ours }) => ours)) await withoutFailing(removeObject(bucket, name));
-  if (written.length < rows.length) return { status: 'deleting' };
-  const outcomes = new Map(
-    written.map(({ position, attempt, ours }) => [
-      position,
-      { attempt, status: ours ? 'recorded' : 'unchanged' } as const,
-    ]),
+  if (kept.length > 0) await putObject(bucket, name, packed);
+  const places = new Map(kept.map(({ position }, n) => [position, packed.lines[n]]));
+  const written = await writeRows(db, recording, { ...name, shared: packed.shared, places }, rows);
+  const isOurs = written?.some(({ ours }) => ours) === true;
+  if (kept.length > 0 && !isOurs) await withoutFailing(removeObject(bucket, name));
+  if (written === null) return { status: 'deleting' };
+  const outcomes = new Map<number, RecordedRollout>(
+    written.map(({ position, attempt, ours }) => [position, { attempt, status: ours ? 'recorded' : 'unchanged' }]),
   );
+  for (const { position, rollout } of rows) {
+    const { imported } = rollout;
+    if (outcomes.has(position)) continue;
+    if (imported === undefined) throw new Error('recordRollouts: a rollout was not written');
+    outcomes.set(position, { attempt: imported.attempt, status: 'taken' });
+  }
   return {
     status: 'done',
     rollouts: recording.rollouts.map((_, position) => outcomes.get(position) ?? unchangedAt(present, position)),
@@ -145,20 +159,30 @@ type OpenRow = {
 
 type Written = { readonly position: number; readonly attempt: number; readonly ours: boolean };
 
-/** One transaction. What is missing of the result was not taken, as the run is no longer there. */
+type ObjectOfRows = RunLife & {
+  readonly write_id: string;
+  readonly shared: number;
+  /** Line of each rollout that has one, by position. */
+  readonly places: ReadonlyMap<number, { readonly start: number; readonly bytes: number } | undefined>;
+};
+
+/**
+ * One transaction. Without what was not taken, as other content stands at the attempt of an import; `null` = nothing was,
+ * as the run is no longer there.
+ */
 async function writeRows(
   db: D1Database,
   { run, recipes, store_text, now }: Recording,
-  { incarnation, write_id }: RunLife & { readonly write_id: string },
-  packed: PackedObject,
+  { incarnation, write_id, shared, places }: ObjectOfRows,
   rows: readonly OpenRow[],
-): Promise<Written[]> {
+): Promise<Written[] | null> {
   const recorded_at = new Date(now).toISOString();
   const contents = contentsText(rows.map(({ rollout, position }) => [position, rollout] as const));
   const values = JSON.stringify(
-    rows.map(({ rollout, row, inline }, n) => ({
+    rows.map(({ rollout, position, row, inline }) => ({
       ...columnsOf(rollout),
-      ...packed.lines[n],
+      ...rollout.imported,
+      ...places.get(position),
       row: inline ? row : null,
     })),
   );
@@ -179,12 +203,11 @@ async function writeRows(
           `INSERT INTO rollouts (run, step, group_id, sample, content, attempt, inferred, recipe, lacking, reward, reason,
              components, judgments, cached, recorded_at, write_id, detail_start, detail_bytes, shared_bytes)
            SELECT n.id, ${field('step')}, ${field('group')}, ${field('sample')}, ${field('content')},
-             coalesce((SELECT max(o.attempt) + 1 FROM rollouts o WHERE o.run = n.id AND o.step = ${field('step')}
-               AND o.group_id = ${field('group')} AND o.sample = ${field('sample')}), 0),
+             coalesce(${field('attempt')}, (SELECT max(o.attempt) + 1 FROM rollouts o WHERE ${SAME_PLACE}), 0),
              ${['inferred', 'recipe', 'lacking', 'reward', 'reason', 'components', 'judgments', 'cached'].map(field).join(', ')},
-             ?, ?, ${field('start')}, ${field('bytes')}, ?
+             coalesce(${field('recorded_at')}, ?), ?, ${field('start')}, ${field('bytes')}, ?
            FROM json_each(?) j JOIN runs n ON n.id = ? AND n.incarnation = ? AND n.deleting_at IS NULL
-           WHERE true
+           WHERE NOT EXISTS (SELECT 1 FROM rollouts o WHERE ${SAME_PLACE} AND o.attempt = ${field('attempt')})
            ON CONFLICT (run, step, group_id, sample, content) DO UPDATE SET lacking = excluded.lacking,
              reward = excluded.reward, reason = excluded.reason, components = excluded.components,
              judgments = excluded.judgments, cached = excluded.cached, recorded_at = excluded.recorded_at,
@@ -192,7 +215,7 @@ async function writeRows(
              shared_bytes = excluded.shared_bytes
            WHERE excluded.lacking < rollouts.lacking`,
         )
-        .bind(recorded_at, write_id, packed.shared, values, run, incarnation),
+        .bind(recorded_at, write_id, shared, values, run, incarnation),
       ready
         .prepare(
           `INSERT INTO rollout_rows (id, row)
@@ -203,13 +226,16 @@ async function writeRows(
       ready
         .prepare(
           `SELECT ${field('position')} AS position, r.attempt, r.write_id = ? AS ours
-           FROM json_each(?) j JOIN rollouts r ON ${SAME_CONTENT}
-           WHERE EXISTS (SELECT 1 FROM runs n WHERE n.id = r.run AND n.incarnation = ? AND n.deleting_at IS NULL)`,
+           FROM json_each(?) j JOIN rollouts r ON ${SAME_CONTENT}`,
         )
-        .bind(write_id, contents, run, incarnation),
+        .bind(write_id, contents, run),
+      ready
+        .prepare('SELECT id FROM runs WHERE id = ? AND incarnation = ? AND deleting_at IS NULL')
+        .bind(run, incarnation),
     ]);
   });
-  return rowsOf(results.at(-1)).map(({ position, attempt, ours }) => ({
+  if (rowsOf(results.at(-1)).length === 0) return null;
+  return rowsOf(results.at(-2)).map(({ position, attempt, ours }) => ({
     position: Number(position),
     attempt: Number(attempt),
     ours: ours === 1,
@@ -237,6 +263,10 @@ export function recipesStatement(
 /** Of `json_each(…) j` and `rollouts r`; the parameter is the run. */
 const SAME_CONTENT = `r.run = ? AND r.step = j.value ->> 'step' AND r.group_id = j.value ->> 'group'
   AND r.sample = j.value ->> 'sample' AND r.content = j.value ->> 'content'`;
+
+/** Of `json_each(…) j`, `runs n` and `rollouts o`. */
+const SAME_PLACE = `o.run = n.id AND o.step = j.value ->> 'step' AND o.group_id = j.value ->> 'group'
+  AND o.sample = j.value ->> 'sample'`;
 
 function field(name: string): string {
   return `j.value ->> '${name}'`;

@@ -14,7 +14,8 @@ import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate
 import type { RefinePlan } from './refine-plan.ts';
 
 export type RefineEvent =
-  | { readonly type: 'delta' | 'thinking'; readonly candidate: number; readonly text: string }
+  | { readonly type: 'delta'; readonly candidate: number; readonly text: string }
+  | { readonly type: 'thinking'; readonly candidate: number; readonly text: string }
   | (CertainEvent & { readonly candidate: number })
   | ({ readonly type: 'candidate'; readonly candidate: number } & Pick<
       FinishedCandidate,

@@ -4,15 +4,23 @@
  * a file holds digests and verdicts, no text.
  */
 import * as z from 'zod';
+import { MAX_EXPORT_KEYS } from '../limits.ts';
 import { sha256Schema } from '../schema/judgment.ts';
 import type { Desk } from './desk.ts';
+import { digestJson } from './key.ts';
 import { readRecord } from './record.ts';
 import type { JudgmentStore } from './store.ts';
 import type { Judgment } from './types.ts';
 
 export const RECORD_FILE_VERSION = 1;
 
-const missingReasons = ['judgment_missing', 'judgment_record_invalid', 'judgment_store_failed'] as const;
+/** `judgment_differs`: what stands under the key now has other verdicts than were asked for. */
+const missingReasons = [
+  'judgment_missing',
+  'judgment_record_invalid',
+  'judgment_store_failed',
+  'judgment_differs',
+] as const;
 
 const missingLineSchema = z.strictObject({
   missing: z.strictObject({ key: sha256Schema, reason: z.enum(missingReasons) }),
@@ -74,38 +82,76 @@ export async function readRecordLine(text: string): Promise<ReadRecordLine> {
   return { ok: false, problem: 'record_invalid', detail: record.failure.detail };
 }
 
+export type WantedRecord = {
+  readonly key: string;
+  /** Digest of its verdicts, where only these will do: one key may be judged anew. */
+  readonly verdicts: string | null;
+};
+
 /**
- * The judgments of some keys as the lines of a file, in the order of the keys, a repeated key once. Read in bulk, so that
- * memory holds one bulk only.
+ * The judgments of some keys as the lines of a file, in their order, a repeated one once. Read in bulk, so that memory holds
+ * one bulk, and of the keys the last MAX_EXPORT_KEYS at most: a longer file may name one twice.
  * @param desk asked for what the store misses, as it may have finished it just now; `null` = there is none.
  */
 export async function* exportJudgments(
   store: Pick<JudgmentStore, 'get'>,
   desk: Pick<Desk, 'find'> | null,
-  keys: readonly string[],
+  wanted: Iterable<WantedRecord> | AsyncIterable<WantedRecord>,
   keysPerRead: number,
 ): AsyncGenerator<string> {
-  const distinct = [...new Set(keys)];
-  let judgments = 0;
-  let missing = 0;
-  for (let i = 0; i < distinct.length; i += keysPerRead) {
-    const some = distinct.slice(i, i + keysPerRead);
-    const stored = await store.get(some);
-    const open = some.filter((key) => stored.get(key)?.ok !== true);
-    const kept = desk === null || open.length === 0 ? null : await desk.find(open);
-    for (const key of some) {
-      const keptOne = kept?.get(key);
-      const found = keptOne?.ok === true ? keptOne : (stored.get(key) ?? keptOne);
-      if (found?.ok === true) {
-        judgments++;
-        yield writeRecordLine({ kind: 'judgment', judgment: found.judgment });
-      } else {
-        missing++;
-        yield writeRecordLine({ kind: 'missing', key, reason: missingReason(found?.failure.reason) });
-      }
-    }
+  const counts = { judgments: 0, missing: 0 };
+  const lineOf = async (record: WantedRecord, find: FindRecord): Promise<string> => {
+    const line = await recordLine(record, find(record.key));
+    if (line.kind === 'judgment') counts.judgments++;
+    else counts.missing++;
+    return writeRecordLine(line);
+  };
+  const seen = new Set<string>();
+  let waiting: WantedRecord[] = [];
+  for await (const record of wanted) {
+    const name = `${record.key} ${record.verdicts ?? ''}`;
+    if (seen.has(name)) continue;
+    if (seen.size === MAX_EXPORT_KEYS) seen.clear();
+    seen.add(name);
+    waiting.push(record);
+    if (waiting.length < keysPerRead) continue;
+    const find = await readBulk(store, desk, waiting);
+    for (const one of waiting) yield await lineOf(one, find);
+    waiting = [];
   }
-  yield writeRecordLine({ kind: 'end', judgments, missing });
+  if (waiting.length > 0) {
+    const find = await readBulk(store, desk, waiting);
+    for (const one of waiting) yield await lineOf(one, find);
+  }
+  yield writeRecordLine({ kind: 'end', ...counts });
+}
+
+type FoundRecord = Awaited<ReturnType<JudgmentStore['get']>> extends ReadonlyMap<string, infer Found> ? Found : never;
+type FindRecord = (key: string) => FoundRecord | undefined;
+
+async function readBulk(
+  store: Pick<JudgmentStore, 'get'>,
+  desk: Pick<Desk, 'find'> | null,
+  wanted: readonly WantedRecord[],
+): Promise<FindRecord> {
+  const keys = [...new Set(wanted.map(({ key }) => key))];
+  const stored = await store.get(keys);
+  const open = keys.filter((key) => stored.get(key)?.ok !== true);
+  const kept = desk === null || open.length === 0 ? null : await desk.find(open);
+  return (key) => {
+    const keptOne = kept?.get(key);
+    return keptOne?.ok === true ? keptOne : (stored.get(key) ?? keptOne);
+  };
+}
+
+async function recordLine(
+  { key, verdicts }: WantedRecord,
+  found: FoundRecord | undefined,
+): Promise<Exclude<RecordLine, { kind: 'end' }>> {
+  if (found?.ok !== true) return { kind: 'missing', key, reason: missingReason(found?.failure.reason) };
+  const { judgment } = found;
+  const isOther = verdicts !== null && (await digestJson(judgment.verdicts)) !== verdicts;
+  return isOther ? { kind: 'missing', key, reason: 'judgment_differs' } : { kind: 'judgment', judgment };
 }
 
 function missingReason(reason: string | undefined): MissingReason {

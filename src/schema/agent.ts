@@ -127,7 +127,8 @@ export const agentRequestSchema = z
     for (const [position, { role }] of request.messages.entries()) {
       if (role === 'system' && position > 0) problem(['messages', position, 'role'], 'a system message comes first');
     }
-    if (request.messages.at(-1)?.role !== 'user') problem(['messages'], 'the last message is to be of the user');
+    const last = request.messages.at(-1);
+    if (last !== undefined && last.role !== 'user') problem(['messages'], 'the last message is to be of the user');
     if (request.reference !== undefined || request.tests !== undefined) return;
     for (const field of scoringFieldsGiven(request)) {
       problem([field], 'nothing is scored without reference or tests');

@@ -124,6 +124,7 @@ export const runRolloutSchema = ledgerRowSchema.extend({
     .strictObject({
       report: z
         .record(z.string(), z.unknown())
+        .nullable()
         .describe('The reply of the score; without ids and criteria as text unless the text is kept.'),
       rollout: z.record(z.string(), z.unknown()).nullable().describe('As it was sent; null = its text is not kept.'),
     })
@@ -151,6 +152,7 @@ export const RUN_REFUSALS = [
   'line_not_json',
   'line_invalid',
   'too_many_lines',
+  'too_many_recipes',
   'recipe_digest_wrong',
   'recipe_unknown',
   'family_differs',

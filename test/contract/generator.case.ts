@@ -111,63 +111,59 @@ export function generatorContract({ name, good, endless, silent, text }: Generat
       expect(await asked()).toBe(0);
     });
 
-    const writing = it.skipIf(endless === null);
-    const staged = (): Staged => {
-      if (endless === null) throw new Error('generatorContract: skipped');
-      return endless();
-    };
-    const LONG: GenerationRequest = { ...GENERATION, max_tokens: 100_000_000 };
+    if (endless !== null) stopsWriting(endless);
+    if (silent !== null) stopsWaiting(silent);
+  });
+}
 
-    writing.each([1, 2])('lets the backend go when %i choices are read no further', async (n) => {
-      const { generator, working } = staged();
-      const generation = generator.generate({ ...LONG, n }, within(LONG_MS));
-      expect((await generation.next()).value).toMatchObject({ type: 'text' });
-      expect(await working()).toBeGreaterThan(0);
-      expect((await generation.return({ ok: true })).done).toBe(true);
-      await vi.waitFor(async () => expect(await working()).toBe(0));
-      expect((await generation.next()).done).toBe(true);
-    });
+const LONG: GenerationRequest = { ...GENERATION, max_tokens: 100_000_000 };
 
-    writing.each([1, 2])('lets the backend go when the caller of %i choices leaves', async (n) => {
-      const { generator, working } = staged();
-      const leaving = new AbortController();
-      const generation = generator.generate({ ...LONG, n }, within(LONG_MS, leaving.signal));
-      await generation.next();
-      leaving.abort();
-      const { end } = await readAll(generation);
-      expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_interrupted', retryable: true } });
-      await vi.waitFor(async () => expect(await working()).toBe(0));
-    });
+function stopsWriting(endless: () => Staged): void {
+  it.each([1, 2])('lets the backend go when %i choices are read no further', async (n) => {
+    const { generator, working } = endless();
+    const generation = generator.generate({ ...LONG, n }, within(LONG_MS));
+    expect((await generation.next()).value).toMatchObject({ type: 'text' });
+    expect(await working()).toBeGreaterThan(0);
+    expect((await generation.return({ ok: true })).done).toBe(true);
+    await vi.waitFor(async () => expect(await working()).toBe(0));
+    expect((await generation.next()).done).toBe(true);
+  });
 
-    writing('ends at the deadline, in the middle of the text', async () => {
-      const { generator, working } = staged();
-      const { events, end } = await readAll(generator.generate(LONG, within(150)));
-      expect(events.length).toBeGreaterThan(0);
-      expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout', retryable: true } });
-      await vi.waitFor(async () => expect(await working()).toBe(0));
-    });
+  it.each([1, 2])('lets the backend go when the caller of %i choices leaves', async (n) => {
+    const { generator, working } = endless();
+    const leaving = new AbortController();
+    const generation = generator.generate({ ...LONG, n }, within(LONG_MS, leaving.signal));
+    await generation.next();
+    leaving.abort();
+    const { end } = await readAll(generation);
+    expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_interrupted', retryable: true } });
+    await vi.waitFor(async () => expect(await working()).toBe(0));
+  });
 
-    const waiting = it.skipIf(silent === null);
-    const hushed = (): Staged => {
-      if (silent === null) throw new Error('generatorContract: skipped');
-      return silent();
-    };
+  it('ends at the deadline, in the middle of the text', async () => {
+    const { generator, working } = endless();
+    const { events, end } = await readAll(generator.generate(LONG, within(150)));
+    expect(events.length).toBeGreaterThan(0);
+    expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_timeout', retryable: true } });
+    await vi.waitFor(async () => expect(await working()).toBe(0));
+  });
+}
 
-    waiting('can be ended while an event is waited for', async () => {
-      const { generator, asked, working } = hushed();
-      const generation = generator.generate(GENERATION, within(LONG_MS));
-      const pending = generation.next();
-      await vi.waitFor(async () => expect(await asked()).toBe(1));
-      expect((await generation.return({ ok: true })).done).toBe(true);
-      expect((await pending).done).toBe(true);
-      await vi.waitFor(async () => expect(await working()).toBe(0));
-    });
+function stopsWaiting(silent: () => Staged): void {
+  it('can be ended while an event is waited for', async () => {
+    const { generator, asked, working } = silent();
+    const generation = generator.generate(GENERATION, within(LONG_MS));
+    const pending = generation.next();
+    await vi.waitFor(async () => expect(await asked()).toBe(1));
+    expect((await generation.return({ ok: true })).done).toBe(true);
+    expect((await pending).done).toBe(true);
+    await vi.waitFor(async () => expect(await working()).toBe(0));
+  });
 
-    waiting('gives up at the deadline', async () => {
-      const { generator, working } = hushed();
-      const told = await readAll(generator.generate({ ...GENERATION, n: 2 }, within(80)));
-      expect(told).toMatchObject({ events: [], end: { ok: false, failure: { reason: 'generator_timeout' } } });
-      await vi.waitFor(async () => expect(await working()).toBe(0));
-    });
+  it('gives up at the deadline', async () => {
+    const { generator, working } = silent();
+    const told = await readAll(generator.generate({ ...GENERATION, n: 2 }, within(80)));
+    expect(told).toMatchObject({ events: [], end: { ok: false, failure: { reason: 'generator_timeout' } } });
+    await vi.waitFor(async () => expect(await working()).toBe(0));
   });
 }

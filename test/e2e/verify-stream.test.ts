@@ -1,6 +1,6 @@
 /**
- * `POST /v1/verify/stream` over real sockets: events while the body is still being sent, a caller who does not read, one
- * who goes away, and the typed client doing both ends at once.
+ * `POST /v1/verify/stream` over real sockets: events while the body is still being sent, a caller who reads late, one who
+ * goes away, and the typed client doing both ends at once.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -65,7 +65,7 @@ async function readUntil(reply: AsyncIterable<Buffer>, wanted: string): Promise<
   return text;
 }
 
-const endSchema = z.object({ end: z.enum(['done', 'failed', 'gone']), sent: z.int() });
+const endSchema = z.object({ end: z.enum(['done', 'failed', 'gone']) });
 
 /** What the Worker logged of a stream's end, waited for. */
 async function endOf(requestId: string): Promise<z.output<typeof endSchema>> {
@@ -98,56 +98,39 @@ describe('while the body is being sent', () => {
   });
 
   it('a refusal arrives: of the key, of the first line, of a later one', async () => {
-    const stranger = await open('stranger', line(HEAD), null);
-    expect(stranger.reply.statusCode).toBe(401);
-    stranger.request.destroy();
-    const wrong = await open('wrong', line({ ...HEAD, grammar: 'x' }));
-    expect(wrong.reply.statusCode).toBe(422);
-    wrong.request.destroy();
+    // Both wait a while for the rest of the body.
+    const refused = await Promise.all([
+      open('stranger', line(HEAD), null),
+      open('wrong', line({ ...HEAD, grammar: 'x' })),
+    ]);
+    expect(refused.map(({ reply }) => reply.statusCode)).toEqual([401, 422]);
+    for (const { request } of refused) request.destroy();
     const later = await open('later', line(HEAD) + line({ delta: 3 }));
     expect(await readUntil(later.reply, 'event: error')).toContain('"path":"line[2].delta"');
     later.request.destroy();
   });
 });
 
-describe('a caller who does not read', () => {
+it('a caller who sends everything and reads later misses nothing', async () => {
+  const LINES = 100;
   const CLAIMS_PER_LINE = 800;
-  const many = line({ delta: '<snippet id=S1>a</snippet>'.repeat(CLAIMS_PER_LINE) });
-
-  async function sendUnread(requestId: string, lines: number): Promise<Exchange> {
-    const exchange = await open(requestId, line(HEAD) + line({ delta: '<answer>' }));
-    exchange.reply.pause();
-    for (let n = 0; n < lines; n++) exchange.request.write(many);
-    exchange.request.end();
-    await pause(1_000);
-    return exchange;
-  }
-
-  it('stops the reading of the body, and is noticed when he goes', async () => {
-    const LINES = 400;
-    const { request } = await sendUnread('full', LINES);
-    request.on('error', () => undefined).destroy();
-    const { sent } = await endOf('full');
-    // 8 MB of 170 bytes each wait in the Worker, some more on the way; all would be 54 MB.
-    expect(sent).toBeGreaterThan(20_000);
-    expect(sent).toBeLessThan((LINES * CLAIMS_PER_LINE) / 2);
-  });
-
-  it('misses nothing if he reads later', async () => {
-    const LINES = 120;
-    const { reply } = await sendUnread('late', LINES);
-    const text = Buffer.concat(await reply.toArray()).toString('utf8');
-    expect(text.split('event: claim\n').length - 1).toBe(LINES * CLAIMS_PER_LINE);
-    // So many claims are refused in the end, as POST /v1/verify refuses them.
-    expect(text).toMatch(/event: error\ndata: \{[^\n]*"reason":"input_invalid"[^\n]*\n\n$/u);
-  });
+  const { request, reply } = await open('late', line(HEAD) + line({ delta: '<answer>' }));
+  reply.pause();
+  for (let n = 0; n < LINES; n++) request.write(line({ delta: '<snippet id=S1>a</snippet>'.repeat(CLAIMS_PER_LINE) }));
+  request.end();
+  // 18 MB of events wait: in the Worker, on the way, and the rest as lines that nobody has read.
+  await pause(500);
+  const text = Buffer.concat(await reply.toArray()).toString('utf8');
+  expect(text.split('event: claim\n').length - 1).toBe(LINES * CLAIMS_PER_LINE);
+  expect(text.slice(text.lastIndexOf('event: '))).toMatch(/^event: done\ndata: [^\n]+\n\n$/u);
 });
 
 it('a caller who goes while nothing happens is noticed', async () => {
   const { request, reply } = await open('idle', line(HEAD) + line({ delta: '<answer>' }));
   await readUntil(reply.iterator({ destroyOnReturn: false }), 'event: answer');
   request.on('error', () => undefined).destroy();
-  expect(await endOf('idle')).toMatchObject({ end: expect.stringMatching(/gone|failed/u) });
+  // Either end of the connection may be the first that is missed.
+  expect(['gone', 'failed']).toContain((await endOf('idle')).end);
 });
 
 describe('the typed client', () => {

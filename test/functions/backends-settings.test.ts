@@ -3,12 +3,13 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { chatUrlProblem } from '../../functions/backends/base-url.ts';
-import { configuredBackends } from '../../functions/backends/configured.ts';
+import { chooseGenerator, configuredBackends } from '../../functions/backends/configured.ts';
 import { type Environment, readSettings } from '../../functions/environment.ts';
 import worker from '../../functions/index.ts';
 import { modelJudgeIdentity } from '../../src/judgments/model-judge.ts';
 import { type Readiness, readinessSchema } from '../../src/schema/health.ts';
 import { STUB_KEY, STUB_MODEL } from '../contract/backend-faults.ts';
+import { GENERATION, readAll } from '../contract/generator.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT } from './api.ts';
 import { stubBackend } from './stub-judges.ts';
 
@@ -49,6 +50,7 @@ const GPU = {
   context_tokens: 32_768,
 };
 const AI = { name: 'ai', kind: 'workers-ai', model: '@cf/qwen/qwen3.8-27b', slots: 4, context_tokens: 24_000 };
+const POLICY = { ...GPU, name: 'policy', role: 'generate' };
 const only = (backend: object, rest: object = {}) => ({ backends: [backend], default_judge: null, ...rest });
 const fetcher = { fetch: async () => new Response() };
 const ai = { run: async () => ({}) };
@@ -140,6 +142,42 @@ describe('what is wrong with it', () => {
       },
       ['default_judge: expected the name of a route, or of a backend that stands in none'],
     ],
+    ['another role', only({ ...GPU, role: 'SECRET' }), ['backends[0].role: expected one of "judge", "generate"']],
+    [
+      'a judge with the fields of a generator',
+      only({ ...GPU, tools: 'native', native_n: true }),
+      [
+        'backends[0].tools: expected "role": "generate" beside it',
+        'backends[0].native_n: expected "role": "generate" beside it',
+      ],
+    ],
+    [
+      'tools read in no known way',
+      only({ ...POLICY, tools: 'SECRET' }),
+      ['backends[0].tools: expected one of "native", "text"'],
+    ],
+    ['n of Workers AI', only({ ...AI, role: 'generate', native_n: true }), ['backends[0].native_n: unknown field']],
+    [
+      'a schema for a generator',
+      only({ ...AI, role: 'generate', json_schema_shape: 'flat' }),
+      ['backends[0].json_schema_shape: expected none: nothing constrains what a generating backend writes'],
+    ],
+    ["the extractive refiner's name", only({ ...POLICY, name: 'extractive' }), ['backends[0].name: the name is taken']],
+    [
+      'a default judge that generates',
+      only(POLICY, { default_judge: 'policy' }),
+      ['default_judge: expected the name of a backend that judges'],
+    ],
+    [
+      'a default generator that judges',
+      only(GPU, { default_generator: 'gpu' }),
+      ['default_generator: expected the name of a backend with "role": "generate"'],
+    ],
+    [
+      'a route to a generator',
+      { backends: [{ ...GPU, identity: 'x' }, POLICY], routes: { judge: ['gpu', 'policy'] }, default_judge: 'judge' },
+      ['routes.judge[1]: expected the name of a backend that judges'],
+    ],
   ];
 
   it.each(cases)('%s', (_name, backends, problems) => {
@@ -198,14 +236,14 @@ describe('a base URL', () => {
   });
 });
 
-describe('the judges', () => {
-  const backendsOf = (backends: unknown, extra: Extra = {}) => {
-    const environment = environmentWith(backends, extra);
-    const read = readSettings(environment);
-    if (!read.ok) throw new Error(read.problems.join('; '));
-    return { backends: configuredBackends(read.settings, environment), settings: read.settings, environment };
-  };
+function backendsOf(backends: unknown, extra: Extra = {}) {
+  const environment = environmentWith(backends, extra);
+  const read = readSettings(environment);
+  if (!read.ok) throw new Error(read.problems.join('; '));
+  return { backends: configuredBackends(read.settings, environment), settings: read.settings, environment };
+}
 
+describe('the judges', () => {
   it('are the routes and the backends that stand in none; each backend is one judge or a part of one', () => {
     const identity = 'Qwen/Qwen3.5-35B-A3B-FP8';
     const { backends } = backendsOf(
@@ -257,6 +295,85 @@ describe('the judges', () => {
     expect(reply).toMatchObject({ ok: false, failure: { reason: 'judge_unauthorized' } });
     expect(fetch.mock.calls.map(([url]) => url)).toEqual(['http://vllm/v1/chat/completions']);
     expect(await backends.named[0]?.health()).toMatchObject({ reachable: false, last_error: 'judge_unauthorized' });
+  });
+});
+
+describe('the generators', () => {
+  it('are the backends with that role, and the extractive refiner; none of them judges', () => {
+    const { backends } = backendsOf(
+      { backends: [GPU, { ...POLICY, identity: 'Qwen/Qwen3-4B', tools: 'native' }], default_judge: 'gpu' },
+      { AI: ai },
+    );
+    expect(backends.named.map(({ judge }) => judge.name)).toEqual(['gpu', 'lexical']);
+    expect(backends.generators.named.map(({ generator }) => generator)).toMatchObject([
+      { name: 'policy', model: 'Qwen/Qwen3-4B', context_tokens: 32_768, native_tools: true },
+      { name: 'extractive', model: 'citeward-extractive-1', context_tokens: null, native_tools: false },
+    ]);
+  });
+
+  it('may think, whatever the model', () => {
+    const thinks = { ...AI, name: 'thinker', model: '@cf/openai/gpt-oss-120b', role: 'generate' };
+    const { backends } = backendsOf(only(thinks, { default_generator: 'thinker' }), { AI: ai });
+    expect(backends.generators.default?.generator).toMatchObject({ name: 'thinker', native_tools: false });
+    expect(backends.named.map(({ judge }) => judge.name)).toEqual(['lexical']);
+  });
+
+  it('are chosen by name, or by default: the extractive refiner only where that is allowed', () => {
+    const chosen = (name: string | undefined, ALLOW_EXTRACTIVE_REFINER: string, default_generator?: string) => {
+      const written = only(POLICY, default_generator === undefined ? {} : { default_generator });
+      const choice = chooseGenerator(backendsOf(written, { ALLOW_EXTRACTIVE_REFINER }).backends, name);
+      if (choice === null) return null;
+      return choice.ok ? choice.generator.name : choice.failure;
+    };
+    expect(chosen('policy', 'false')).toBe('policy');
+    expect(chosen('extractive', 'false')).toBe('extractive');
+    expect(chosen('nobody', 'true')).toBeNull();
+    expect(chosen(undefined, 'true', 'policy')).toBe('policy');
+    expect(chosen(undefined, 'true')).toBe('extractive');
+    expect(chosen(undefined, 'false')).toMatchObject({ reason: 'generator_unconfigured', retryable: false });
+  });
+
+  it('stand beside the judges in /readyz with how they are, and do not decide about readiness', async () => {
+    const backends = [
+      stubBackend('vllm'),
+      stubBackend('llama_cpp', { role: 'generate' }),
+      stubBackend('http_404_model', { role: 'generate' }),
+      stubBackend('refused', { role: 'generate', tools: 'native' }),
+      { ...AI, role: 'generate' },
+    ];
+    const written = { backends, default_judge: 'vllm', default_generator: 'refused' };
+    const run = vi.fn();
+    const ready = await readiness(written, 200, { AI: { run } });
+    expect(ready).toMatchObject({ status: 'ready', default_generator: 'refused' });
+    const well = { reachable: true, model_present: true, last_error: null, native_tools: false };
+    expect(ready.generators).toEqual([
+      { ...well, name: 'llama_cpp', model: STUB_MODEL },
+      { ...well, name: 'http_404_model', model: STUB_MODEL, model_present: false },
+      {
+        name: 'refused',
+        model: STUB_MODEL,
+        native_tools: true,
+        reachable: false,
+        model_present: null,
+        last_error: 'generator_unreachable',
+      },
+      { ...well, name: 'ai', model: AI.model, model_present: null },
+      { ...well, name: 'extractive', model: 'citeward-extractive-1' },
+    ]);
+    expect(run).not.toHaveBeenCalled();
+    expect(await readiness(only(GPU), 503)).toMatchObject({ default_generator: null });
+  });
+
+  it('remember what failed last, and not who left', async () => {
+    const { backends } = backendsOf(only(stubBackend('http_500', { role: 'generate' })));
+    const [first] = backends.generators.named;
+    if (first === undefined) throw new Error('no generator');
+    const generate = (signal: AbortSignal) =>
+      readAll(first.generator.generate(GENERATION, { deadline_ms: 5_000, signal }));
+    await generate(AbortSignal.abort());
+    expect(await first.health()).toMatchObject({ reachable: true, last_error: null });
+    expect((await generate(new AbortController().signal)).end.ok).toBe(false);
+    expect(await first.health()).toMatchObject({ reachable: true, last_error: 'generator_error' });
   });
 });
 

@@ -218,7 +218,8 @@ describe('a fault of an OpenAI-compatible server', () => {
   it.concurrent.each(GENERATION_FAULTS)(
     '%s',
     async (behaviour, { reason, retryable, retry_after, retry_after_slack }) => {
-      const { end } = await read(onStub(behaviour), { n: behaviour === 'goes_on' ? 1 : 2 }, 700);
+      const deadline_ms = reason === 'generator_timeout' ? 300 : LONG_MS;
+      const { end } = await read(onStub(behaviour), { n: behaviour === 'goes_on' ? 1 : 2 }, deadline_ms);
       expect(end).toMatchObject({ ok: false, failure: { reason, retryable } });
       if (end.ok) throw new Error('unreachable');
       expect(end.failure.detail).not.toContain(STUB_CANARY);
@@ -280,8 +281,10 @@ function streaming(eventOf: (call: Call, position: number) => unknown) {
       let position = 0;
       return new ReadableStream<Uint8Array>(
         {
-          pull(controller) {
+          async pull(controller) {
             pulled++;
+            // As from a network: timers and others get their turn.
+            await new Promise((resolve) => setTimeout(resolve, 0));
             const event = eventOf(call, position++);
             if (event === undefined) {
               working--;

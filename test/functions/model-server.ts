@@ -20,7 +20,7 @@ export type ModelCall = {
 export type Says = Iterable<string | readonly [choice: number, text: string]> | Response | 'nothing' | 'breaks off';
 
 /** Prompt and reply of one call. */
-export const CONTEXT_TOKENS = 17_408;
+const CONTEXT_TOKENS = 17_408;
 
 export class ModelServer {
   readonly calls: ModelCall[] = [];
@@ -33,7 +33,14 @@ export class ModelServer {
   /** The variables and the binding that make it the generator `model`. */
   get environment() {
     const backend = {
-      ...{ name: 'model', role: 'generate', kind: 'vllm', model: 'refiner-4b', slots: 4, context_tokens: CONTEXT_TOKENS },
+      ...{
+        name: 'model',
+        role: 'generate',
+        kind: 'vllm',
+        model: 'refiner-4b',
+        slots: 4,
+        context_tokens: CONTEXT_TOKENS,
+      },
       ...{ base_url: 'http://gpu.internal/v1', transport: 'vpc', vpc_binding: 'GPU' },
     };
     const settings = { backends: [backend], default_judge: null, default_generator: 'model' };

@@ -7,7 +7,7 @@ import { refineResponseSchema } from '../../src/schema/refine.ts';
 import { refineEventSchemas } from '../../src/schema/refine-stream.ts';
 import { post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
-import { CONTEXT_TOKENS, ModelServer, type Says, sendTo } from './model-server.ts';
+import { ModelServer, type Says, sendTo } from './model-server.ts';
 
 const ASKED = { question: ROLLOUT.question, tool_output: TOOL_OUTPUT };
 const SCORED = { recipe: ROLLOUT.recipe, positive_rubrics: ROLLOUT.positive_rubrics };
@@ -286,7 +286,9 @@ describe('before anything is generated', () => {
     ]);
     expect(await wrongFields(await refused({ judge: 'lexical' }))).toEqual(['judge']);
     expect(await wrongFields(await refused({ recipe: 'refinr' }))).toEqual(['recipe']);
-    expect(await wrongFields(await refused({ sampling: { max_tokens: 16_384 }, question: "why ".repeat(4_000) }))).toEqual(['sampling.max_tokens']);
+    expect(
+      await wrongFields(await refused({ sampling: { max_tokens: 16_384 }, question: 'why '.repeat(4_000) })),
+    ).toEqual(['question']);
     expect((await problemOf(await refused({ generator: 'gpt' }), 422, 'generator_unknown')).errors).toEqual([
       { path: 'generator', message: 'expected one of model, extractive' },
     ]);

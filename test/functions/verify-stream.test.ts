@@ -2,7 +2,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import worker from '../../functions/index.ts';
 import { MAX_BODY_BYTES, MAX_CLAIMS, MAX_TEXT_CHARS } from '../../src/limits.ts';
 import { problemSchema } from '../../src/schema/problem.ts';
@@ -152,6 +152,37 @@ describe('while the body is still coming', () => {
     await reader.cancel();
     expect(await gone).toBe('gone');
   });
+});
+
+it('reads no more of the body while a caller leaves too many events unread, nor once he is gone', async () => {
+  const LINES = 400;
+  const encoder = new TextEncoder();
+  const line = encoder.encode(`${JSON.stringify({ delta: '<snippet id=S1>a</snippet>'.repeat(800) })}\n`);
+  let asked = 0;
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(lines(HEAD, ['<answer>']))),
+    // Bounded: the whole of it is 8 MB.
+    pull(controller) {
+      asked++;
+      if (asked > LINES) controller.close();
+      else controller.enqueue(line);
+    },
+    cancel() {
+      cancelled = true;
+    },
+  });
+  const reply = await sendHere(request(body));
+  for (let before = -1; asked > before; ) {
+    before = asked;
+    await scheduler.wait(100);
+  }
+  // A line gives 140 KB of events, of which 8 MB wait.
+  expect(asked).toBeGreaterThan(30);
+  expect(asked).toBeLessThan(LINES / 2);
+  await reply.body?.cancel();
+  await vi.waitFor(() => expect(cancelled).toBe(true));
+  expect(asked).toBeLessThan(LINES / 2);
 });
 
 describe('what is refused before the stream begins', () => {

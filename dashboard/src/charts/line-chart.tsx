@@ -38,51 +38,24 @@ export function LineChart({ title, hint, steps, lines, band, range, text }: Line
   const theme = useWatched(shownTheme);
   const [pointed, setPointed] = useState<number | null>(null);
 
+  const drawn = useRef<uPlot | null>(null);
+  const data = dataOf(steps, lines, band);
+  const looks = lines.map(({ name }) => name).join('\n');
   useEffect(() => {
     const target = place.current;
     if (target === null) return;
-    const colour = (variable: string): string => colourAt(target, variable);
-    const axis = { stroke: colour('--muted'), font: FONT, grid: { stroke: colour('--line'), width: 1 } };
-    const series: uPlot.Series[] = lines.map((_, position) => ({
-      stroke: colour(`--line-${(position % LINE_LOOKS) + 1}`),
-      width: 2,
-      dash: [...(LINE_DASHES[position % LINE_LOOKS] ?? [])],
-      points: { size: 5 },
-    }));
-    const edge: uPlot.Series = { stroke: 'transparent', width: 0, points: { show: false } };
-    const plot = new uPlot(
-      {
-        width: target.clientWidth,
-        height: HEIGHT_PX,
-        legend: { show: false },
-        cursor: { sync: { key: SYNC }, drag: { x: false, y: false }, points: { size: 7 } },
-        scales: {
-          x: { time: false, range: (_plot, least, most) => (least === most ? [least - 1, most + 1] : [least, most]) },
-          y: { range: (_plot, least, most) => rangeOf(least, most, range) },
-        },
-        axes: [
-          { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000], size: 30 },
-          { ...axis, size: AXIS_PX, values: (_plot, ticks) => ticks.map(text) },
-        ],
-        series: [{}, ...series, ...(band === undefined ? [] : [edge, edge])],
-        bands:
-          band === undefined ? [] : [{ series: [lines.length + 2, lines.length + 1], fill: colour('--line-1-wash') }],
-        hooks: { setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)] },
-      },
-      [
-        [...steps],
-        ...lines.map(({ values }) => [...values]),
-        ...(band === undefined ? [] : [[...band.low], [...band.high]]),
-      ],
-      target,
-    );
+    const plot = new uPlot(optionsOf(target, lines.length, band !== undefined, range, text, setPointed), data, target);
+    drawn.current = plot;
     const observer = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }));
     observer.observe(target);
     return () => {
       observer.disconnect();
       plot.destroy();
+      drawn.current = null;
     };
-  }, [steps, lines, band, range, text, theme]);
+  }, [looks, band === undefined, range, text, theme]);
+  // Values alone are drawn anew without a new chart: a slider moves them many times a second.
+  useEffect(() => drawn.current?.setData(data), [steps, lines, band]);
 
   const shown = pointed !== null && pointed < steps.length ? pointed : steps.length - 1;
   return (
@@ -110,6 +83,50 @@ export function LineChart({ title, hint, steps, lines, band, range, text }: Line
       <div ref={place} class="chart-place" role="img" aria-label={`${title}. ${spoken(steps, lines, text)}`} />
     </figure>
   );
+}
+
+function dataOf(
+  steps: readonly number[],
+  lines: readonly ChartLine[],
+  band: LineChartProps['band'],
+): uPlot.AlignedData {
+  const edges = band === undefined ? [] : [[...band.low], [...band.high]];
+  return [[...steps], ...lines.map(({ values }) => [...values]), ...edges];
+}
+
+function optionsOf(
+  target: HTMLElement,
+  lines: number,
+  hasBand: boolean,
+  range: LineChartProps['range'],
+  text: LineChartProps['text'],
+  onPoint: (position: number | null) => void,
+): uPlot.Options {
+  const colour = (variable: string): string => colourAt(target, variable);
+  const axis = { stroke: colour('--muted'), font: FONT, grid: { stroke: colour('--line'), width: 1 } };
+  const series = Array.from({ length: lines }, (_, position): uPlot.Series => {
+    const look = position % LINE_LOOKS;
+    const stroke = colour(`--line-${look + 1}`);
+    return { stroke, width: 2, dash: [...(LINE_DASHES[look] ?? [])], points: { size: 5 } };
+  });
+  const edge: uPlot.Series = { stroke: 'transparent', width: 0, points: { show: false } };
+  return {
+    width: target.clientWidth,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    cursor: { sync: { key: SYNC }, drag: { x: false, y: false }, points: { size: 7 } },
+    scales: {
+      x: { time: false, range: (_plot, least, most) => (least === most ? [least - 1, most + 1] : [least, most]) },
+      y: { range: (_plot, least, most) => rangeOf(least, most, range) },
+    },
+    axes: [
+      { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000], size: 30 },
+      { ...axis, size: AXIS_PX, values: (_plot, ticks) => ticks.map((tick) => text(tick)) },
+    ],
+    series: [{}, ...series, ...(hasBand ? [edge, edge] : [])],
+    bands: hasBand ? [{ series: [lines + 2, lines + 1], fill: colour('--line-1-wash') }] : [],
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+  };
 }
 
 function rangeOf(least: number, most: number, asked: LineChartProps['range']): [number, number] {

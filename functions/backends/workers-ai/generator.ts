@@ -44,6 +44,8 @@ async function* run(
       backendFault('request_refused', `this model of Workers AI has no ${built.missing}: leave it out`),
     );
   }
+  // Of several calls, the later ones may be begun when it is over.
+  if (life.signal.aborted) return brokenGeneration(life.fault);
   const answering = answerOf(ai, config, built.inputs, life.signal);
   const answered = await life.during(answering, discard);
   if (answered.ended) return brokenGeneration(life.fault);

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
 import { type ChunkResult, type CompletionChunk, readChunk, readChunkText } from '../dialects/chunk.ts';
 import { openAiItem, type StreamItem } from '../dialects/sample-stream.ts';
+import { backendFault } from '../faults.ts';
 
 const usageSchema = z
   .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
@@ -66,6 +67,9 @@ export class RunStreamReader {
     if (typeof value === 'string') return readChunkText(value);
     const own = ownChunkOf(value);
     if (own === null) return readChunk(value);
+    if (own.response === null && !own.tool_calls?.length) {
+      return { ok: false, fault: backendFault('refusal', 'the model gave no answer') };
+    }
     const { choices, usage } = this.#chunkOf(own).chunk;
     const finish_reason = own.finish_reason ?? this.#finishReason();
     return { ok: true, chunk: { choices: choices.map((choice) => ({ ...choice, finish_reason })), usage } };

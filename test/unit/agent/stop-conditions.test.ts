@@ -16,7 +16,7 @@ import {
 const call = says(callText('1'));
 const counted = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
 
-it('is the policy's or ours, and only the policy's are scored', () => {
+it("is the policy's or ours, and only the policy's are scored", () => {
   expect(POLICY_STOPS.every(isWhole)).toBe(true);
   expect(OUR_STOPS.some(isWhole)).toBe(false);
 });
@@ -66,7 +66,7 @@ describe('the policy ends it', () => {
     expect(done.loop.response).not.toContain('yyy');
   });
 
-  it('by a call that training's loop chokes on, where asked for: bad_call', async () => {
+  it("by a call that training's loop chokes on, where asked for: bad_call", async () => {
     const unknown = says('<tool_call>{"name": "search", "arguments": {}}</tool_call>');
     const done = await played({ turns: [unknown], settings: { bad_calls: 'as_training' } });
     expect(outcomeOf(done)).toEqual({ stop: 'bad_call', failure: null, num_turns: 2 });

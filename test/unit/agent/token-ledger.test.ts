@@ -5,7 +5,7 @@ import { estimateTurnTokens, TokenLedger, toolTokens } from '../../../src/agent/
 const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
 
 describe('a ledger', () => {
-  it('takes the server's word for turns, and for what stands between them', () => {
+  it("takes the server's word for turns, and for what stands between them", () => {
     const ledger = new TokenLedger(999);
     ledger.addTurn('a call', usage(100, 20));
     expect(ledger.context).toBe(120);
@@ -53,7 +53,7 @@ describe('a ledger', () => {
 });
 
 describe('an estimate', () => {
-  it('takes each digit for a token, as Qwen's tokenizer does', () => {
+  it("takes each digit for a token, as Qwen's tokenizer does", () => {
     expect(estimateTurnTokens('1234567890')).toBe(10);
     expect(estimateTurnTokens('abc')).toBe(1);
     expect(estimateTurnTokens('abc12')).toBe(3);

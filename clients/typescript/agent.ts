@@ -1,0 +1,48 @@
+/**
+ * A policy with tools while it works (`POST /v1/agent` with `stream`). Whoever stops reading before the end closes the
+ * connection, and the Worker stops policy and sandbox; whoever reads slowly slows the policy.
+ */
+import * as z from 'zod';
+import type { agentRequestSchema } from '../../src/schema/agent.ts';
+import { agentEventSchemas } from '../../src/schema/agent-reply.ts';
+import type { Connection } from './connection.ts';
+import { type LostEvent, readEvents, unknownEvent } from './event-stream.ts';
+import type { Reply } from './reply.ts';
+import { parseJson } from './transport.ts';
+
+/** Whether it is streamed is for the method to say. */
+export type AgentInput = Omit<z.input<typeof agentRequestSchema>, 'stream'>;
+
+const { start, turn, delta, thinking, tool_call, tool_result, turn_end, done, error } = agentEventSchemas;
+
+const eventSchema = z.discriminatedUnion('event', [
+  z.strictObject({ event: z.literal('start'), data: start }),
+  z.strictObject({ event: z.literal('turn'), data: turn }),
+  z.strictObject({ event: z.literal('delta'), data: delta }),
+  z.strictObject({ event: z.literal('thinking'), data: thinking }),
+  z.strictObject({ event: z.literal('tool_call'), data: tool_call }),
+  z.strictObject({ event: z.literal('tool_result'), data: tool_result }),
+  z.strictObject({ event: z.literal('turn_end'), data: turn_end }),
+  z.strictObject({ event: z.literal('done'), data: done }),
+  z.strictObject({ event: z.literal('error'), data: error }),
+]);
+
+export type AgentStreamEvent = z.output<typeof eventSchema> | LostEvent;
+
+/** Begins a trajectory and reads its events, up to `done`, `error` or `lost`; what is refused before is a failure. */
+export async function agentStream(
+  connection: Connection,
+  request: AgentInput,
+): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>> {
+  const opened = await connection.streamPost('v1/agent', { ...request, stream: true });
+  return opened.ok ? { ok: true, body: readEvents(opened.body, understood, isLast) } : opened;
+}
+
+function isLast({ event }: AgentStreamEvent): boolean {
+  return event === 'done' || event === 'error' || event === 'lost';
+}
+
+function understood(event: string | undefined, data: string): AgentStreamEvent {
+  const parsed = eventSchema.safeParse({ event, data: parseJson(data) });
+  return parsed.success ? parsed.data : unknownEvent();
+}

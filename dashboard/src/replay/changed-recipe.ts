@@ -1,0 +1,41 @@
+/** Recipes with some fields changed, as `{set: {…}}` of a replay request changes those of a run. */
+import { type Recipe, recipeSchema } from '../../../src/recipes/families.ts';
+import type { ReplayedRun } from './load-run.ts';
+import type { FieldValue } from './recipe-fields.ts';
+
+/** Values by path, where they differ from what was recorded. */
+export type Changes = ReadonlyMap<string, FieldValue>;
+
+export type ChangedRecipes =
+  | { readonly ok: true; readonly recipes: ReadonlyMap<string, Recipe> }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** The recipes that take the place of those of the run, by the same digests. */
+export function changedRecipes(recorded: ReplayedRun['recipes'], changes: Changes): ChangedRecipes {
+  const recipes = new Map<string, Recipe>();
+  for (const [digest, { recipe }] of recorded) {
+    const parsed = recipeSchema.safeParse(withChanges(recipe, changes));
+    if (!parsed.success) {
+      return { ok: false, problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) };
+    }
+    recipes.set(digest, parsed.data);
+  }
+  return { ok: true, recipes };
+}
+
+function withChanges(recipe: Recipe, changes: Changes): Readonly<Record<string, unknown>> {
+  const changed = new Map<string, unknown>(Object.entries(recipe));
+  for (const [path, value] of changes) {
+    const [field = '', member] = path.split('.');
+    const whole = changed.get(field);
+    if (member === undefined) changed.set(field, value);
+    else if (typeof whole === 'object' && whole !== null) changed.set(field, { ...whole, [member]: value });
+  }
+  return Object.fromEntries(changed);
+}
+
+/** The command line that does the same over the whole run on the server. */
+export function replayCommand(origin: string, run: string, changes: Changes): string {
+  const flags = [...changes].map(([path, value]) => ` \\\n  --set ${path}=${value}`);
+  return `npx citeward replay ${run} --url ${origin}${flags.join('')}`;
+}

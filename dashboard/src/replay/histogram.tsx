@@ -1,0 +1,78 @@
+/** How rewards are spread before and after: two outlines over the same bins. */
+
+const BINS = 32;
+const WIDTH = 640;
+const HEIGHT = 120;
+
+type HistogramProps = {
+  before: readonly number[] | Float64Array;
+  after: readonly number[] | Float64Array;
+  text: (value: number) => string;
+};
+
+export function Histogram({ before, after, text }: HistogramProps) {
+  const [least, most] = rangeOf(before, after);
+  const old = countsOf(before, least, most);
+  const other = countsOf(after, least, most);
+  const top = Math.max(1, ...old, ...other);
+  return (
+    <figure class="histogram">
+      <figcaption>
+        <h3>Rewards</h3>
+        <span class="histogram-key">
+          <span class="key-before" aria-hidden="true" /> recorded
+        </span>
+        <span class="histogram-key">
+          <span class="key-after" aria-hidden="true" /> replayed
+        </span>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Distribution of the rewards, recorded and replayed, from ${text(least)} to ${text(most)}`}
+      >
+        <path class="after" d={outline(other, top)} />
+        <path class="before" d={outline(old, top)} />
+      </svg>
+      <p class="histogram-axis" aria-hidden="true">
+        <span>{text(least)}</span>
+        <span>{text((least + most) / 2)}</span>
+        <span>{text(most)}</span>
+      </p>
+    </figure>
+  );
+}
+
+/** NaN stands for no reward, and is in no bin. */
+function rangeOf(...lists: readonly (readonly number[] | Float64Array)[]): [number, number] {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const list of lists) {
+    for (const value of list) {
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+  }
+  if (least > most) return [0, 1];
+  return least === most ? [least - 0.5, most + 0.5] : [least, most];
+}
+
+function countsOf(values: readonly number[] | Float64Array, least: number, most: number): number[] {
+  const counts = new Array<number>(BINS).fill(0);
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    const bin = Math.min(BINS - 1, Math.floor(((value - least) / (most - least)) * BINS));
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function outline(counts: readonly number[], top: number): string {
+  const width = WIDTH / counts.length;
+  const points = counts.map((count, bin) => {
+    const y = (HEIGHT - 2 - (count / top) * (HEIGHT - 8)).toFixed(1);
+    return `L${(bin * width).toFixed(1)} ${y}H${((bin + 1) * width).toFixed(1)}`;
+  });
+  return `M0 ${HEIGHT - 2}${points.join('')}L${WIDTH} ${HEIGHT - 2}`;
+}

@@ -1,0 +1,100 @@
+/**
+ * The compose fields of a family as controls: kind, bounds and words as the recipe's own schema says them. Measure fields
+ * are left out: another value of theirs asks other questions, which nothing in the browser can answer.
+ */
+import * as z from 'zod';
+import { drTuluRecipeSchema } from '../../../src/recipes/dr-tulu.ts';
+import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../../../src/recipes/families.ts';
+import { longTraceRecipeSchema } from '../../../src/recipes/long-trace.ts';
+import { refinerRecipeSchema } from '../../../src/recipes/refiner.ts';
+import { toolCallRecipeSchema } from '../../../src/recipes/tool-call.ts';
+
+export type FieldValue = string | number | boolean;
+
+type FieldOf<Kind extends string> = {
+  readonly kind: Kind;
+  /** Path in the recipe: a field, or a field and its member. */
+  readonly name: string;
+  readonly description: string;
+};
+
+export type RecipeField =
+  | (FieldOf<'number'> & {
+      readonly value: number;
+      readonly isInteger: boolean;
+      /** What the recipe takes. */
+      readonly least: number | null;
+      readonly most: number | null;
+      /** What the slider spans. */
+      readonly span: readonly [number, number];
+      readonly stride: number;
+    })
+  | (FieldOf<'switch'> & { readonly value: boolean })
+  | (FieldOf<'choice'> & { readonly value: string; readonly options: readonly string[] });
+
+const SCHEMAS = {
+  refiner: refinerRecipeSchema,
+  'long-trace': longTraceRecipeSchema,
+  'tool-call': toolCallRecipeSchema,
+  'dr-tulu': drTuluRecipeSchema,
+} as const satisfies Record<Family, z.ZodObject>;
+
+/** The fields in the recipe's own order; a field that is an object comes as its members. */
+export function composeFields(recipe: Recipe): RecipeField[] {
+  const kinds: Readonly<Record<string, FieldKind>> = FAMILY_FIELDS[recipe.family];
+  const values: Readonly<Record<string, unknown>> = recipe;
+  return Object.entries(SCHEMAS[recipe.family].shape).flatMap(([name, schema]: [string, z.ZodType]) =>
+    kinds[name] === 'compose' ? fieldsOf(name, schema, values[name], wordsOf(schema)) : [],
+  );
+}
+
+function fieldsOf(name: string, schema: z.ZodType, value: unknown, description: string): RecipeField[] {
+  if (schema instanceof z.ZodObject) {
+    const members = new Map(Object.entries(typeof value === 'object' && value !== null ? value : {}));
+    return Object.entries(schema.shape).flatMap(([member, part]: [string, z.ZodType]) =>
+      fieldsOf(`${name}.${member}`, part, members.get(member), wordsOf(part) || description),
+    );
+  }
+  if (typeof value === 'boolean') return [{ kind: 'switch', name, description, value }];
+  if (typeof value === 'number') return [numberField(name, schema, value, description)];
+  if (typeof value === 'string' && schema instanceof z.ZodEnum) {
+    return [{ kind: 'choice', name, description, value, options: schema.options.map(String) }];
+  }
+  return [];
+}
+
+function numberField(name: string, schema: z.ZodType, value: number, description: string): RecipeField {
+  const bounds = schema instanceof z.ZodNumber ? schema : null;
+  const least = finite(bounds?.minValue ?? null);
+  const most = finite(bounds?.maxValue ?? null);
+  const isInteger = bounds?.isInt ?? false;
+  const span = spanOf(value, least, most);
+  const stride = isInteger ? 1 : strideOf(span[1] - span[0]);
+  return { kind: 'number', name, description, value, isInteger, least, most, span, stride };
+}
+
+function finite(bound: number | null): number | null {
+  return bound === null || !Number.isFinite(bound) ? null : bound;
+}
+
+const STRIDES = 200;
+const ROOM = 2;
+
+/** A bound may lie far from any value that is of use: the slider goes to twice what is set, and to 1 at least. */
+function spanOf(value: number, least: number | null, most: number | null): readonly [number, number] {
+  const far = Math.max(1, Math.abs(value) * ROOM);
+  const low = Math.max(least ?? -far, -far);
+  const high = Math.min(most ?? far, far);
+  return [Math.min(low, value), Math.max(high, value)];
+}
+
+/** A power of ten, or its half, that cuts the span into some 200 parts. */
+function strideOf(span: number): number {
+  const rough = span / STRIDES;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return rough <= power ? power : rough <= power * 5 ? power * 5 : power * 10;
+}
+
+function wordsOf(schema: z.ZodType): string {
+  return z.globalRegistry.get(schema)?.description ?? '';
+}

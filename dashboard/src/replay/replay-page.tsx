@@ -1,0 +1,62 @@
+/** Replay: a run under a changed recipe, recomputed in this browser while its sliders move. */
+
+import './no-compiling.ts';
+import { useState } from 'preact/hooks';
+import { useLoading } from '../api/loaded.ts';
+import { plural } from '../display/number-text.ts';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { RunList } from '../runs/run-list.tsx';
+import '../styles/replay.css';
+import { loadReplayedRun } from './load-run.ts';
+import { ReplayDesk } from './replay-desk.tsx';
+
+export function ReplayPage({ path: [run] }: { path: readonly string[] }) {
+  return <main class="page">{run === undefined ? <ChooseRun /> : <LoadedRun key={run} id={run} />}</main>;
+}
+
+function ChooseRun() {
+  return (
+    <>
+      <div class="page-head">
+        <h1>Replay</h1>
+        <span class="muted">Choose a run: its rewards are composed anew here, without a judge.</span>
+      </div>
+      <section class="card" aria-label="Runs to replay">
+        <RunList leadsTo="replay" />
+      </section>
+    </>
+  );
+}
+
+function LoadedRun({ id }: { id: string }) {
+  const [progress, setProgress] = useState('');
+  const { loaded, reload } = useLoading(
+    (signal) =>
+      loadReplayedRun(id, signal, (done, total) =>
+        setProgress(`${plural(done, 'rollout')} of ${Math.max(done, total)}`),
+      ),
+    id,
+  );
+  return (
+    <>
+      <div class="page-head">
+        <h1>Replay of {id}</h1>
+        <a href={hrefOf('runs', id)}>The run</a>
+        <a href={hrefOf('replay')}>All runs</a>
+      </div>
+      {loaded.state === 'loading' && (
+        <p class="muted" role="status">
+          Loading the rows… {progress}
+        </p>
+      )}
+      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
+      {loaded.state === 'loaded' &&
+        (loaded.value.rollouts === 0 ? (
+          <p class="note">This run has no rollout.</p>
+        ) : (
+          <ReplayDesk run={loaded.value} />
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,131 @@
+/** `/v1/runs`: which there are, one step by step, its rollouts, and its deletion. Files of runs: run-files.ts. */
+import { Hono } from 'hono';
+import { MAX_CLEARED_AT_ONCE } from '../../src/limits.ts';
+import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { runIdSchema } from '../../src/schema/run.ts';
+import {
+  type RunDetail,
+  type RunReply,
+  type RunRollout,
+  rolloutListQuerySchema,
+  runListQuerySchema,
+  runQuerySchema,
+} from '../../src/schema/runs.ts';
+import { readDetail } from '../storage/run-objects.ts';
+import { clearRuns, removeRun } from '../storage/run-removal.ts';
+import { type RowSelection, readPage, type StoredRow } from '../storage/run-rows.ts';
+import { summariseSteps } from '../storage/run-summary.ts';
+import {
+  countRollouts,
+  expiryOf,
+  findRun,
+  inactiveSince,
+  listRuns,
+  recipesOf,
+  type StoredRun,
+} from '../storage/runs.ts';
+import { requireScope } from './auth.ts';
+import { readQuery } from './body.ts';
+import type { AppEnvironment, Context } from './context.ts';
+import { RequestError } from './errors.ts';
+import { readCursor, writeCursor } from './run-cursor.ts';
+
+export const runRoutes = new Hono<AppEnvironment>()
+  .get('/v1/runs', requireScope('score'), async (c) => {
+    const { after = null, limit } = readQuery(c, runListQuerySchema);
+    const page = await listRuns(c.env.DB, { after, limit });
+    if (page === null) throw invalid(['query', 'after'], 'no such run');
+    const runs = page.runs.map((run) => runReply(c, run));
+    return c.json({ runs, next: page.has_more ? (runs.at(-1)?.id ?? null) : null });
+  })
+  .get('/v1/runs/:id', requireScope('score'), async (c) => {
+    const { from_step, limit } = readQuery(c, runQuerySchema);
+    const run = await foundRun(c);
+    const { DB } = c.env;
+    const [rollouts, recipes, { steps, next_step }] = await Promise.all([
+      countRollouts(DB, run.id),
+      recipesOf(DB, run.id),
+      summariseSteps(DB, run.id, from_step ?? null, limit),
+    ]);
+    const detail: RunDetail = {
+      ...runReply(c, run),
+      rollouts,
+      recipes: [...recipes.values()].map(({ digest, name, recipe }) => ({ digest, name, recipe: { ...recipe } })),
+      steps: [...steps],
+      next_step,
+    };
+    return c.json(detail);
+  })
+  .get('/v1/runs/:id/rollouts', requireScope('score'), async (c) => {
+    const { step, group, sample, attempts, detail, limit, after } = readQuery(c, rolloutListQuerySchema);
+    const run = await foundRun(c);
+    const position = after === undefined ? null : readCursor(after);
+    if (position === 'malformed') throw invalid(['query', 'after'], 'expected `next` of a page');
+    const selection: RowSelection = { ...stepsOf(step), attempts, group, sample, after: position };
+    const rows = await readPage(c.env.DB, c.env.FILES, run.id, selection, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return c.json({
+      rollouts: await Promise.all(page.map((row) => rolloutReply(row, detail === 'true' ? c.env.FILES : null))),
+      next: rows.length > limit && last !== undefined ? writeCursor(last.position) : null,
+    });
+  })
+  .delete('/v1/runs/:id', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const id = runIdOf(c);
+    const { DB, FILES } = c.env;
+    const now = Date.now();
+    const removal = await removeRun(DB, FILES, id, now);
+    if (removal === null) throw new RequestError({ reason: 'run_not_found' });
+    // Also what an earlier deletion left unfinished, and runs whose time is over.
+    await clearRuns(DB, FILES, inactiveSince(c.get('settings').runRetentionDays, now), MAX_CLEARED_AT_ONCE, now);
+    return c.json({ id, deleted: true, complete: removal.complete });
+  });
+
+/** The run that the path names. @throws RequestError where there is none. */
+export async function foundRun(c: Context): Promise<StoredRun> {
+  const run = await findRun(c.env.DB, runIdOf(c));
+  if (run === null) throw new RequestError({ reason: 'run_not_found' });
+  return run;
+}
+
+/** The id that the path names. @throws RequestError for one that no run can have. */
+export function runIdOf(c: Context): string {
+  const id = runIdSchema.safeParse(c.req.param('id'));
+  if (!id.success) throw new RequestError({ reason: 'run_not_found' });
+  return id.data;
+}
+
+function runReply(c: Context, run: StoredRun): RunReply {
+  const { id, family, created_at, active_at, store_text, first_step, last_step } = run;
+  const expires_at = expiryOf(run, c.get('settings').runRetentionDays);
+  return {
+    id,
+    family,
+    created_at: new Date(created_at).toISOString(),
+    active_at: new Date(active_at).toISOString(),
+    expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
+    store_text,
+    first_step,
+    last_step,
+  };
+}
+
+/** @param bucket `null` = without the detail. */
+async function rolloutReply(
+  { row, components, cached, object }: StoredRow,
+  bucket: R2Bucket | null,
+): Promise<Partial<Record<keyof RunRollout, unknown>>> {
+  const rollout = { ...row, components, cached };
+  if (bucket === null) return rollout;
+  return { ...rollout, detail: object === null ? null : await readDetail(bucket, object) };
+}
+
+function stepsOf(step: number | 'none' | undefined): Omit<RowSelection, 'attempts'> {
+  if (step === undefined) return {};
+  return step === 'none' ? { withoutStep: true } : { fromStep: step, toStep: step };
+}
+
+function invalid(path: readonly string[], message: string): RequestError {
+  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
+}

@@ -1,0 +1,167 @@
+/** What `citeward receipt verify` says: of a signature, of the reply beside it, of the request; in every form they come in. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localJudging } from '../../../cli/local/lexical.ts';
+import { type Document, receiptedIn } from '../../../cli/receipt/documents.ts';
+import { findingsOf } from '../../../cli/receipt/findings.ts';
+import { type KnownKeys, keysOfFile } from '../../../cli/receipt/known-keys.ts';
+import { createRequests } from '../../../cli/receipt/requests.ts';
+import { createKnownIssuers, type Issuer } from '../../../src/judgments/issuer.ts';
+import { resolveRecipe } from '../../../src/recipes/resolve.ts';
+import { scoreGroup, scoreRollout } from '../../../src/rewards/scoring.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/schema/groups.ts';
+import { requestedRollout, scoreRequestSchema } from '../../../src/schema/score.ts';
+import { freshIssuer } from '../receipts/issuers.ts';
+
+const SHARED = {
+  question: 'How long is the Aare?',
+  tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>',
+  positive_rubrics: ['States that the Aare is 288 km long'],
+  recipe: 'refiner-rl-balanced',
+};
+const REQUEST = { ...SHARED, response: '<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answer>' };
+const GROUP = { ...SHARED, responses: [REQUEST.response, 'The Aare.'] };
+
+let directory: string;
+let issuer: Issuer;
+let keys: KnownKeys;
+let reply: Readonly<Record<string, unknown>>;
+let group: unknown;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-receipt-'));
+  ({ issuer } = await freshIssuer());
+  keys = { keys: [issuer.key], statuses: new Map([[issuer.key.key_id, 'current']]), revoked: new Set() };
+  const recipe = await resolveRecipe(SHARED.recipe);
+  if (!recipe.ok) throw new Error('no recipe');
+  const options = localJudging()({ judgments: 'use', replicate: 0 });
+  const asked = { recipe: recipe.resolved, receiptIssuer: issuer };
+  const one = await scoreRollout({ ...asked, rollout: requestedRollout(scoreRequestSchema.parse(REQUEST)) }, options);
+  const groupRequest = groupRequestSchema.parse(GROUP);
+  const all = await scoreGroup({ ...asked, rollouts: groupRollouts(groupRequest) }, options);
+  if (one.status !== 'done' || all.status !== 'done') throw new Error('not scored');
+  const grouped = groupReplyOf(
+    groupRequest,
+    all.members.map((member) => member.reply),
+  );
+  if (!grouped.ok) throw new Error('no group');
+  reply = JSON.parse(JSON.stringify(one.reply));
+  group = JSON.parse(JSON.stringify(grouped.reply));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+type Asked = {
+  readonly requests?: readonly unknown[];
+  readonly keys?: KnownKeys;
+  readonly pinned?: readonly string[];
+  readonly line?: number | null;
+};
+
+/** `what: verdict` of all that is found, receipt by receipt; `null` where there could be none. */
+async function verdicts(value: unknown, asked: Asked = {}): Promise<string[][] | null> {
+  const { requests, pinned = [], line = null } = asked;
+  const known = asked.keys ?? keys;
+  const all = receiptedIn({ line, value }, 0);
+  if (all === null) return null;
+  const documents = requests?.map(
+    (request, n): Document => ({ line: requests.length > 1 ? n + 1 : null, value: request }),
+  );
+  const means = {
+    known: createKnownIssuers(known.keys),
+    keys: known,
+    keysFrom: 'keys.json',
+    pinned,
+    requests: documents === undefined ? null : createRequests(documents),
+  };
+  return Promise.all(
+    all.map(async (one) => (await findingsOf(one, means)).map(({ what, verdict }) => `${what}: ${verdict}`)),
+  );
+}
+
+const HOLDS = ['states: open', 'signature: holds', 'reply: holds', 'request: holds', 'recipe: holds'];
+
+describe('a receipt holds', () => {
+  it('in a reply, in a line of a batch, in a line of citeward score --json, in each member of a group', async () => {
+    expect(await verdicts(reply, { requests: [REQUEST] })).toEqual([HOLDS]);
+    const line = { custom_id: 'b', response: { status_code: 200, body: reply } };
+    const input = [
+      { custom_id: 'a', body: { ...REQUEST, response: 'x' } },
+      { custom_id: 'b', body: REQUEST },
+    ];
+    expect(await verdicts(line, { requests: input, line: 1 })).toEqual([HOLDS]);
+    const rows = [
+      { ...REQUEST, response: 'x' },
+      { id: 'r', note: 'n', ...REQUEST },
+    ];
+    expect(await verdicts({ line: 2, id: 'r', ...reply }, { requests: rows, line: 1 })).toEqual([HOLDS]);
+    expect(await verdicts(group, { requests: [GROUP] })).toEqual([HOLDS, HOLDS]);
+  });
+
+  it('alone, and without its request: then nothing is said of them', async () => {
+    const open = ['states: open', 'signature: holds', 'reply: open', 'request: open'];
+    expect(await verdicts(reply['receipt'])).toEqual([open]);
+    const { recipe: _recipe, ...without } = REQUEST;
+    expect((await verdicts(reply, { requests: [without] }))?.[0]?.at(-1)).toBe('recipe: open');
+  });
+});
+
+describe('a receipt fails', () => {
+  it.each<[string, () => readonly [unknown, Asked], string]>([
+    ['with another reward in the reply', () => [{ ...reply, reward: 10 }, {}], 'reply: fails'],
+    ['with another response', () => [reply, { requests: [{ ...REQUEST, response: 'x' }] }], 'request: fails'],
+    ['with another recipe', () => [reply, { requests: [{ ...REQUEST, recipe: 'dr-tulu' }] }], 'recipe: fails'],
+    ['with a request that is none', () => [reply, { requests: [{ ...REQUEST, reponse: 'x' }] }], 'request: fails'],
+    ['with a key that is not listed', () => [reply, { keys: { ...keys, keys: [] } }], 'signature: fails'],
+    ['with a key that is revoked', () => [reply, { keys: { ...keys, revoked: idsOf(issuer) } }], 'signature: fails'],
+    ['with a key that is not the pinned one', () => [reply, { pinned: ['0'.repeat(64)] }], 'signature: fails'],
+    ['where there is none', () => [{ ...reply, receipt: null }, {}], 'receipt: fails'],
+  ])('%s', async (_case, given, expected) => {
+    const [value, asked] = given();
+    const [found = []] = (await verdicts(value, asked)) ?? [];
+    expect(found.filter((finding) => finding.endsWith('fails'))).toEqual([expected]);
+  });
+
+  it('where its reward was changed together with the reply', async () => {
+    const receipt = { ...Object(reply['receipt']), reward: 10 };
+    expect((await verdicts({ ...reply, receipt, reward: 10 }))?.[0]).toContain('signature: fails');
+  });
+
+  it('is not read where its form is another', async () => {
+    expect(await verdicts({ ...reply, receipt: { ...Object(reply['receipt']), v: 2 } })).toBeNull();
+    expect(await verdicts({ members: [reply, {}] })).toBeNull();
+    expect(await verdicts(REQUEST)).toBeNull();
+  });
+});
+
+function idsOf({ key }: Issuer): ReadonlySet<string> {
+  return new Set([key.key_id]);
+}
+
+describe('keys', () => {
+  async function read(value: unknown): Promise<KnownKeys> {
+    const path = join(directory, 'keys.json');
+    await writeFile(path, JSON.stringify(value));
+    return keysOfFile(path);
+  }
+
+  it('are read from a reply of GET /v1/keys or a list of JWKs, with those that are revoked', async () => {
+    const { key_id, public_key } = issuer.key;
+    const entry = { key_id, status: 'previous', public_key };
+    const gone = { key_id: '0'.repeat(64), status: 'revoked', public_key: null };
+    const listed = await read({ v: 1, keys: [gone, entry] });
+    expect(listed.keys).toEqual([issuer.key]);
+    expect([...listed.revoked, ...listed.statuses]).toEqual([gone.key_id, [key_id, 'previous']]);
+    expect((await read([public_key])).keys).toEqual([issuer.key]);
+    expect([...(await read([{ ...public_key, revoked: true }])).revoked]).toEqual([key_id]);
+  });
+
+  it('are refused where an id is not that of its key, or where they are none', async () => {
+    const entry = { key_id: '0'.repeat(64), status: 'current', public_key: issuer.key.public_key };
+    await expect(read({ v: 1, keys: [entry] })).rejects.toThrow('not the key whose id stands beside it');
+    await expect(read({ keys: 1 })).rejects.toThrow('expected the reply of GET /v1/keys');
+    await expect(keysOfFile(join(directory, 'absent.json'))).rejects.toThrow('cannot read');
+  });
+});
