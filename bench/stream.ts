@@ -13,6 +13,7 @@ import { typicalRollout } from './typical-rollout.ts';
 /** A token of a large vocabulary is about four characters of English. */
 const TOKEN_CHARS = 4;
 const STREAM_CHARS = 10_000_000;
+const SHORT_STREAM_CHARS = STREAM_CHARS / 10;
 
 function chunksOf(text: string, chars: number): string[] {
   return Array.from({ length: Math.ceil(text.length / chars) }, (_, n) => text.slice(n * chars, (n + 1) * chars));
@@ -55,7 +56,7 @@ function delays(response: string, sources: SourceSet, chars: number): number[] {
 }
 
 /** Bytes of the heap that a verifier holds after a stream, its text included. */
-function heldBytes(unit: string, sources: SourceSet): number {
+function heldBytes(unit: string, sources: SourceSet, streamChars: number): number {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   collect();
@@ -63,7 +64,7 @@ function heldBytes(unit: string, sources: SourceSet): number {
   const verifier = createIncrementalVerifier({ sources });
   verifier.push('<answer>');
   const chunks = chunksOf(unit, TOKEN_CHARS);
-  for (let chars = 0; chars < STREAM_CHARS; chars += unit.length) for (const chunk of chunks) verifier.push(chunk);
+  for (let chars = 0; chars < streamChars; chars += unit.length) for (const chunk of chunks) verifier.push(chunk);
   collect();
   const held = process.memoryUsage().heapUsed - before;
   verifier.push('</answer>');
@@ -92,6 +93,10 @@ for (const [name, unit] of [
   ['claims', '<snippet id=W1>The canal opened to ships in August 1914.</snippet> It is long. '],
   ['plain text', 'The canal opened to ships in August 1914, and it is long. '],
 ] as const) {
-  const held = heldBytes(unit, sources) / STREAM_CHARS;
-  console.log(`Held after ${STREAM_CHARS / 1e6} MB of ${name}: ${held.toFixed(2)} bytes a character`);
+  const short = heldBytes(unit, sources, SHORT_STREAM_CHARS) / SHORT_STREAM_CHARS;
+  const long = heldBytes(unit, sources, STREAM_CHARS) / STREAM_CHARS;
+  const ratio = (long / short).toFixed(2);
+  console.log(
+    `Held after ${STREAM_CHARS / 1e6} MB of ${name}: ${long.toFixed(2)} bytes a character, ${ratio} x that of 1 MB`,
+  );
 }

@@ -11,6 +11,7 @@ import {
   RunError,
   UsageError,
 } from './command.ts';
+import { agentCommand } from './commands/agent.ts';
 import { batchCommands } from './commands/batch.ts';
 import { judgeCommand } from './commands/judge.ts';
 import { judgmentsCommand } from './commands/judgments.ts';
@@ -28,6 +29,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   scoreCommand,
   verifyCommand,
   refineCommand,
+  agentCommand,
   batchCommands,
   judgeCommand,
   judgmentsCommand,

@@ -1,17 +1,19 @@
 /**
  * `npm run demo`: the Worker on this machine scores the example rollouts over HTTP, twice, and replays them under
- * another recipe. Ends by itself and leaves nothing running. No account, no network, no GPU.
+ * another recipe, and answers one question itself. Ends by itself and leaves nothing running. No account, no network, no GPU.
  */
 
 import { durationText } from '../cli/output/progress.ts';
 import { styleFor } from '../cli/output/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
+import { refineLive } from './demo/refining.ts';
 import { EXAMPLES, type Pass, readExamples, scoreAll } from './demo/rollouts.ts';
 import { type Paper, printReplay, printStory } from './demo/tables.ts';
 import { isGroupAlive, type LocalWorker, LocalWorkerError, startLocalWorker } from './local-worker.ts';
 
 const RECIPE = 'refiner-gpt54-instance-rubric';
 const REPLAYED_WEIGHT = 0.5;
+const REFINED = 'negation-flip';
 const WIDTH = 100;
 const START_MS = 60_000;
 const LOG_LINES_SHOWN = 40;
@@ -51,6 +53,11 @@ async function demo(worker: LocalWorker): Promise<void> {
     `   ${replayed.tally.judgeCalls} judge calls, ${durationText(replayed.seconds)}. Rows whose citations are worth more or less than`,
   );
   say('   their text moved most. A change of weights costs no judging.');
+
+  heading('5. Refining: a question answered from its tool output, claims verified as they are written');
+  const refined = examples.find(({ labels }) => labels.id === REFINED);
+  if (refined === undefined) throw new Error(`the examples have no row ${REFINED}`);
+  await refineLive(client, refined, RECIPE, paper);
 }
 
 function requireSameRewards(first: Pass, second: Pass): void {
@@ -64,7 +71,8 @@ function requireSameRewards(first: Pass, second: Pass): void {
 function sayWhatNext(): void {
   say();
   say('The judge of this demo is built in and compares words. It stands in where there is no GPU and is no');
-  say('model: these rewards show how Citeward works, not how good the answers are.');
+  say('model: these rewards show how Citeward works, not how good the answers are. Nor is the refiner a');
+  say('model: it copies sentences that share words with the question (docs/refine.md).');
   say();
   say('Next:  README.md                   what is measured, recipes, scoring over HTTP');
   say('       npm run citeward -- --help  the command line: your own rows, from a file or a pipe');

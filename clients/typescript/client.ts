@@ -3,6 +3,7 @@
  * tools, Workers and browsers use the same.
  */
 import type * as z from 'zod';
+import { type AgentResponse, agentResponseSchema } from '../../src/schema/agent-reply.ts';
 import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from '../../src/schema/groups.ts';
 import { healthSchema } from '../../src/schema/health.ts';
 import { type IssuerKeysReply, issuerKeysSchema } from '../../src/schema/judgment-files.ts';
@@ -12,12 +13,14 @@ import type { ReplayInput } from '../../src/schema/replay.ts';
 import type { scoreRequestSchema } from '../../src/schema/score.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score-reply.ts';
 import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/schema/verify.ts';
+import { type AgentInput, type AgentStreamEvent, agentStream } from './agent.ts';
 import { type BatchesClient, createBatches } from './batches.ts';
 import { createConnection } from './connection.ts';
 import { createFiles, createUploads, type FilesClient, type UploadsClient } from './files.ts';
 import { type RefineInput, type RefineStreamEvent, refineStream } from './refine.ts';
 import { type ReceivedReplayLine, replayRun } from './replay.ts';
 import type { Reply } from './reply.ts';
+import { createRuns, type RunsClient } from './runs.ts';
 import { DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
 import {
   type Pieces,
@@ -69,16 +72,26 @@ export type Client = {
    * the connection, and the policy is stopped.
    */
   refineStream(request: RefineInput): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>>;
+  /** A policy with tools: its trajectory, and its reward where there is a reference or tests. Not repeated if its reply is lost. */
+  agent(request: AgentInput): Promise<Reply<AgentResponse>>;
+  /**
+   * The same while it goes on, and with more time: events up to `done`, `error` or `lost`. Who stops reading before it closes
+   * the connection, and policy and sandbox are stopped.
+   */
+  agentStream(request: AgentInput): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>>;
   /** What the rewards and advantages of a run would have been under another recipe, while the Worker reads the run. */
   replayRun(run: string, request: ReplayInput): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>>;
   readonly files: FilesClient;
   readonly uploads: UploadsClient;
   readonly batches: BatchesClient;
+  readonly runs: RunsClient;
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
 /** Generating and then judging may each take their whole time (src/limits.ts). */
 const REFINE_TIMEOUT_MS = 180_000;
+/** The same of an agent. */
+const AGENT_TIMEOUT_MS = 200_000;
 
 export function createClient({ url, key, transport }: ClientOptions): Client {
   const connection = createConnection(url, key, { ...DEFAULT_TRANSPORT, ...transport });
@@ -102,9 +115,16 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
         timeout_ms: REFINE_TIMEOUT_MS,
       }),
     refineStream: (request) => refineStream(connection, request),
+    agent: (request) =>
+      connection.post('v1/agent', { json: { ...request, stream: false } }, agentResponseSchema, {
+        timeout_ms: AGENT_TIMEOUT_MS,
+        repeats_lost: false,
+      }),
+    agentStream: (request) => agentStream(connection, request),
     replayRun: (run, request) => replayRun(connection, run, request),
     files: createFiles(connection, uploads),
     uploads,
     batches: createBatches(connection),
+    runs: createRuns(connection),
   };
 }

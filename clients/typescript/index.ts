@@ -1,4 +1,5 @@
 /** The typed client of Citeward's HTTP API, as `citeward/client`. */
+export type { AgentResponse } from '../../src/schema/agent-reply.ts';
 export type { BatchReply, BatchStatus } from '../../src/schema/batches.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/schema/files.ts';
 export type { GroupResponse } from '../../src/schema/groups.ts';
@@ -6,7 +7,9 @@ export type { IssuerKeysReply } from '../../src/schema/judgment-files.ts';
 export type { Receipt } from '../../src/schema/receipt.ts';
 export type { RefineResponse } from '../../src/schema/refine.ts';
 export type { ReplayInput } from '../../src/schema/replay.ts';
+export type { RunDetail, RunImportReport, RunReply, RunRollout, RunStep } from '../../src/schema/runs.ts';
 export type { ScoreResponse } from '../../src/schema/score-reply.ts';
+export type { AgentInput, AgentStreamEvent } from './agent.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
 export {
   type Client,
@@ -31,5 +34,6 @@ export {
 export type { RefineInput, RefineStreamEvent } from './refine.ts';
 export type { ReceivedReplayLine } from './replay.ts';
 export type { ClientFailure, ReceivedProblem, Reply } from './reply.ts';
+export type { RolloutPage, RolloutQuery, RunDeletion, RunPage, RunsClient } from './runs.ts';
 export { type Answer, DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
 export type { Pieces, VerifyStreamEvent, VerifyStreamHeadInput, VerifyStreamOptions } from './verify-stream.ts';

@@ -34,6 +34,8 @@ export function App() {
   );
 }
 
+const batchesPage = async () => (await import('./batches/batches-page.tsx')).BatchesPage;
+const docsPage = async () => (await import('./docs/docs-page.tsx')).DocsPage;
 const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
 const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
 
@@ -46,7 +48,8 @@ function Page({ route: { page, path } }: { route: Route }) {
     case 'replay':
       return <LazyPage key={page} load={replayPage} props={{ path }} />;
     case 'batches':
+      return <LazyPage key={page} load={batchesPage} props={{ path }} />;
     case 'docs':
-      return <main class="page">Not here yet.</main>;
+      return <LazyPage key={page} load={docsPage} props={{}} />;
   }
 }

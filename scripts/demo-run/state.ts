@@ -25,7 +25,7 @@ export async function demoState(): Promise<DemoState> {
 }
 
 /** An Ed25519 key as PKCS #8 in base64. */
-async function newIssuerKey(): Promise<string> {
+export async function newIssuerKey(): Promise<string> {
   const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
   return Buffer.from(await crypto.subtle.exportKey('pkcs8', pair.privateKey)).toString('base64');
 }

@@ -29,6 +29,8 @@ export type LlmServerOptions = {
   readonly slots?: number;
   /** Context of one slot. A token is a byte. Default 32,768. */
   readonly contextTokens?: number;
+  /** GBNF that every reply follows where a request asks for no form of its own. Default: none. */
+  readonly grammar?: string;
   /** For a restart under the same URL. Default: a free one. */
   readonly port?: number;
 };
@@ -74,6 +76,7 @@ export async function startLlmServer(options: LlmServerOptions = {}): Promise<Ll
     model: options.model ?? 'tiny-judge',
     slots: options.slots ?? 8,
     contextTokens: options.contextTokens ?? TINY_CONTEXT_TOKENS,
+    grammar: options.grammar ?? '',
     port,
     files,
     modelFile: join(directory, 'model.gguf'),
@@ -126,6 +129,7 @@ function spawnServer(launch: Launch, logFile: string): ChildProcess {
     // One thread: more of them spin while they wait for each other, and beside a busy test runner that costs up to 20 times
     // the time. Without flash attention, which is three times slower here at a few thousand tokens of context.
     ...['--threads', '1', '--flash-attn', 'off'],
+    ...(launch.grammar === '' ? [] : ['--grammar', launch.grammar]),
     ...(launch.kind === 'tools' ? ['--jinja', '--chat-template-file', launch.files.toolTemplate] : []),
   ];
   // An exit handler does not run when a test runner is killed; the kernel's parent-death signal does.

@@ -24,6 +24,7 @@ import { AGENT_REPLIES, AGENT_REQUESTS, AGENT_ROUTES } from './openapi-agent.ts'
 import { BATCH_REPLIES, BATCH_REQUESTS, BATCH_ROUTES } from './openapi-batches.ts';
 import { FILE_REPLIES, FILE_REQUESTS, FILE_ROUTES } from './openapi-files.ts';
 import { REFINE_REPLIES, REFINE_REQUESTS, REFINE_ROUTES } from './openapi-refine.ts';
+import { RUN_REPLIES, RUN_REQUESTS, RUN_ROUTES } from './openapi-runs.ts';
 import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS, WEBHOOK_ROUTES } from './openapi-webhooks.ts';
 import { problemSchema } from './problem.ts';
 import { recipesResponseSchema } from './recipes.ts';
@@ -239,6 +240,7 @@ export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...FILE_ROUTES,
   ...BATCH_ROUTES,
+  ...RUN_ROUTES,
   ...WEBHOOK_ROUTES,
 ];
 
@@ -339,6 +341,7 @@ const REQUESTS = {
   ...AGENT_REQUESTS,
   ...FILE_REQUESTS,
   ...BATCH_REQUESTS,
+  ...RUN_REQUESTS,
   ...WEBHOOK_REQUESTS,
   SlimeRequest: slimeRequestSchema,
   LongTraceRlRequest: longTraceRlRequestSchema,
@@ -369,6 +372,7 @@ const REPLIES = {
   ...AGENT_REPLIES,
   ...FILE_REPLIES,
   ...BATCH_REPLIES,
+  ...RUN_REPLIES,
   ...WEBHOOK_REPLIES,
   SlimeReply: slimeReplySchema,
   LongTraceRlReply: longTraceRlReplySchema,

@@ -135,9 +135,10 @@ function stopsWriting(endless: () => Staged): void {
     const generation = generator.generate({ ...LONG, n }, within(LONG_MS, leaving.signal));
     await generation.next();
     leaving.abort();
+    // Before anything more is asked for.
+    await vi.waitFor(async () => expect(await working()).toBe(0));
     const { end } = await readAll(generation);
     expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_interrupted', retryable: true } });
-    await vi.waitFor(async () => expect(await working()).toBe(0));
   });
 
   it('ends at the deadline, in the middle of the text', async () => {

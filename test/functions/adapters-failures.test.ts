@@ -84,7 +84,7 @@ describe.each(TRAINERS)('%s', (trainer) => {
   });
 
   it('a good judge gives one, also for a run', async () => {
-    for (const run of [{}, { run: 'r' }]) {
+    for (const run of [{}, { run: `r-${trainer}` }]) {
       const reply = await send(
         requestOf(trainer, { judge: judgeOf(trainer, 'vllm'), ...run }, ownFields(trainer, 'good')),
       );
@@ -94,7 +94,7 @@ describe.each(TRAINERS)('%s', (trainer) => {
 
   it('a failure that matters is one for a run too', async () => {
     const fields = ownFields(trainer, 'a run');
-    const reply = await send(requestOf(trainer, { judge: judgeOf(trainer, 'http_500'), run: 'r' }, fields));
+    const reply = await send(requestOf(trainer, { judge: judgeOf(trainer, 'http_500'), run: `r-${trainer}` }, fields));
     expectNoNumber(await reply.clone().text());
     await problemOf(reply, 503, 'judge_error');
   });

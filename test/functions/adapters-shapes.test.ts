@@ -364,14 +364,17 @@ describe('every adapter', () => {
   it('names the run, the group and the sample on request, and measures all', async () => {
     const runs = await Promise.all(
       TRAINERS.map(async (trainer) => {
-        const query = { run: 'run-1.a', ...(trainer === 'slime' ? { reply: 'object' } : {}) };
+        const query = { run: `run-1.${trainer}`, ...(trainer === 'slime' ? { reply: 'object' } : {}) };
         const reply = await jsonOf(requestOf(trainer, query));
         return reply instanceof Object && 'run' in reply ? reply.run : null;
       }),
     );
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const one = { id: 'run-1.a', group: digest, sample: digest, grouping: 'inferred' };
-    expect(runs).toEqual([one, one, { ...one, group: [digest], sample: [digest] }, one]);
+    const place = { group: digest, sample: digest, grouping: 'inferred', attempt: 0, status: 'recorded' };
+    const many = { group: [digest], sample: [digest], grouping: 'inferred', attempt: [0], status: ['recorded'] };
+    expect(runs).toEqual(
+      TRAINERS.map((trainer) => ({ id: `run-1.${trainer}`, ...(trainer === 'openrlhf' ? many : place) })),
+    );
 
     const grouped = async (fields: object) =>
       (await objectOf(requestOf('slime', { run: 'r', reply: 'object' }, fields))).run;
@@ -381,7 +384,8 @@ describe('every adapter', () => {
       grouped({ response: 'No.' }),
       grouped({ prompt: 'Another?' }),
     ]);
-    expect(same).toEqual(first);
+    expect(same?.sample).toBe(first?.sample);
+    expect([first?.status, same?.status].sort()).toEqual(['recorded', 'unchanged']);
     expect(other?.group).toBe(first?.group);
     expect(other?.sample).not.toBe(first?.sample);
     expect(prompt?.group).not.toBe(first?.group);
@@ -443,7 +447,7 @@ describe('every adapter', () => {
     const context = 'The ferry leaves at nine, and the registers were copied by hand. '.repeat(9_000);
     expect(context.length).toBeGreaterThan(512 * 1024);
     const history = [{ role: 'user', content: context }, ...BODIES.longtracerl.history.slice(1)];
-    expect(await jsonOf(requestOf('longtracerl', { run: 'r' }, { history }))).toMatchObject({ outcome_reward: 1 });
+    expect(await jsonOf(requestOf('longtracerl', { run: 'r-longtracerl' }, { history }))).toMatchObject({ outcome_reward: 1 });
     expect(await jsonOf(requestOf('slime', {}, { prompt: [{ role: 'system', content: context }] }))).toBeGreaterThan(0);
   });
 });

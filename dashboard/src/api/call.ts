@@ -21,6 +21,8 @@ export type Call = {
   readonly method?: 'GET' | 'POST';
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as a form, in place of a body. */
+  readonly form?: FormData;
   readonly signal?: AbortSignal;
 };
 
@@ -37,7 +39,7 @@ export async function callApi<T>(path: string, call: Call = {}): Promise<Reply<T
 }
 
 /** The same for a reply that is read piece by piece. */
-export async function openApi(path: string, call: Call = {}): Promise<Reply<ReadableStream<Uint8Array>>> {
+export async function openApi(path: string, call: Call = {}): Promise<Reply<ReadableStream<Uint8Array<ArrayBuffer>>>> {
   const began = performance.now();
   const answer = await answerOf(path, call);
   if (!answer.ok) return answer;
@@ -50,7 +52,7 @@ type Answer =
   | { readonly ok: true; readonly response: Response }
   | { readonly ok: false; readonly failure: CallFailure };
 
-async function answerOf(path: string, { method = 'GET', body, signal }: Call): Promise<Answer> {
+async function answerOf(path: string, { method = 'GET', body, form, signal }: Call): Promise<Answer> {
   const key = apiKey.get();
   let response: Response;
   try {
@@ -61,6 +63,7 @@ async function answerOf(path: string, { method = 'GET', body, signal }: Call): P
         ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(form === undefined ? {} : { body: form }),
       ...(signal === undefined ? {} : { signal }),
       // The header is the only credential: a key that a browser keeps for the origin has no place here.
       credentials: 'omit',

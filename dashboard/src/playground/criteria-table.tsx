@@ -35,12 +35,12 @@ export function CriteriaTable({ criteria }: { criteria: Criteria }) {
                 </td>
                 <td>{negative ? 'against' : 'for'}</td>
                 <td class="number">{numberText(weight)}</td>
-                <td>
+                <td class="row-name">
                   {score === null ? (
                     <span class="muted">not judged</span>
                   ) : (
                     <span class={`tone is-${toneOf(score, negative)}`}>
-                      {VERDICTS[score]} <span class="muted">({score} of 2)</span>
+                      {VERDICTS[score]} <span class="muted">{score}/2</span>
                     </span>
                   )}
                 </td>

@@ -34,8 +34,9 @@ function withChanges(recipe: Recipe, changes: Changes): Readonly<Record<string, 
   return Object.fromEntries(changed);
 }
 
-/** The command line that does the same over the whole run on the server. */
-export function replayCommand(origin: string, run: string, changes: Changes): string {
+/** The command line that does the same over the whole run on the server, or over the file. */
+export function replayCommand(origin: string, { id, file }: ReplayedRun, changes: Changes): string {
   const flags = [...changes].map(([path, value]) => ` \\\n  --set ${path}=${value}`);
-  return `npx citeward replay ${run} --url ${origin}${flags.join('')}`;
+  const run = file === null ? `${id} --url ${origin}` : `'${file.replaceAll("'", `'\\''`)}'`;
+  return `npx citeward replay ${run}${flags.join('')}`;
 }

@@ -1,12 +1,15 @@
-/** A run with all that replay reads of it: its recipes, and its rows group by group. */
+/** A run with all that replay reads of it, out of its file (src/ledger/run-file.ts): from the API, or from a disk. */
 import type { LedgerRow } from '../../../src/ledger/row.ts';
+import { readRunLine } from '../../../src/ledger/run-file.ts';
 import { type Recipe, recipeSchema } from '../../../src/recipes/families.ts';
-import type { RunDetail, RunRollout } from '../../../src/schema/runs.ts';
-import { callApi, type Reply } from '../api/call.ts';
+import { openApi, type Reply } from '../api/call.ts';
+import { textLines } from '../api/text-lines.ts';
 import { pathOfRun } from '../runs/run-steps.ts';
 
 export type ReplayedRun = {
   readonly id: string;
+  /** Name of the file that it was read from; `null` = the API. */
+  readonly file: string | null;
   /** By digest, in the order of the run; never empty. */
   readonly recipes: ReadonlyMap<string, { readonly name: string | null; readonly recipe: Recipe }>;
   /** Samples of one prompt and one step, each of its latest attempt. */
@@ -14,47 +17,90 @@ export type ReplayedRun = {
   readonly rollouts: number;
 };
 
-type RolloutPage = { readonly rollouts: readonly RunRollout[]; readonly next: string | null };
+export type LoadedRun =
+  | { readonly kind: 'run'; readonly run: ReplayedRun }
+  /** `line`: the first that is none of such a file. `cut_off`: the file lacks its end. */
+  | { readonly kind: 'refused'; readonly why: 'line' | 'cut_off' | 'too_many' | 'empty'; readonly line: number };
 
-const PAGE_ROLLOUTS = 200;
+export type OnProgress = (rollouts: number) => void;
 
-/**
- * @param onProgress told how many rollouts are here, and of how many.
- * @throws DOMException (AbortError) once `signal` fires.
- */
+/** 2 KB each, as a rule, and held as objects: more is for the command line. */
+export const MAX_ROLLOUTS = 100_000;
+
+const PROGRESS_ROLLOUTS = 500;
+
+/** @throws DOMException (AbortError) once `signal` fires. */
 export async function loadReplayedRun(
   id: string,
   signal: AbortSignal,
-  onProgress: (loaded: number, total: number) => void,
-): Promise<Reply<ReplayedRun>> {
-  const detail = await callApi<RunDetail>(`${pathOfRun(id)}?limit=1`, { signal });
-  if (!detail.ok) return detail;
-  const rows: LedgerRow[] = [];
-  let next: string | null = null;
-  do {
-    const after: string = next === null ? '' : `&after=${encodeURIComponent(next)}`;
-    const path = `${pathOfRun(id)}/rollouts?limit=${PAGE_ROLLOUTS}${after}`;
-    const page: Reply<RolloutPage> = await callApi<RolloutPage>(path, { signal });
-    if (!page.ok) return page;
-    rows.push(...page.value.rollouts);
-    onProgress(rows.length, detail.value.rollouts);
-    next = page.value.next;
-  } while (next !== null);
-  const recipes = detail.value.recipes.map(
-    ({ digest, name, recipe }) => [digest, { name, recipe: recipeSchema.parse(recipe) }] as const,
-  );
-  const value = { id, recipes: new Map(recipes), groups: groupsOf(rows), rollouts: rows.length };
-  return { ...detail, value };
+  onProgress: OnProgress,
+): Promise<Reply<LoadedRun>> {
+  const file = await openApi(`${pathOfRun(id)}/export`, { signal });
+  if (!file.ok) return file;
+  return { ...file, value: await readRunFile(file.value, null, onProgress) };
 }
 
-/** Rows come in the order of the ledger, so that a group stands together. */
-export function groupsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
-  const groups: LedgerRow[][] = [];
-  for (const row of rows) {
-    const last = groups.at(-1);
-    const [first] = last ?? [];
-    if (last !== undefined && first?.step === row.step && first.group === row.group) last.push(row);
-    else groups.push([row]);
+/** @param name of the file; `null` = the API. */
+export async function readRunFile(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  name: string | null,
+  onProgress: OnProgress,
+): Promise<LoadedRun> {
+  let id = '';
+  let number = 0;
+  let isWhole = false;
+  const recipes = new Map<string, { name: string | null; recipe: Recipe }>();
+  const gathered = new GatheredRows();
+  const refused = (why: 'line' | 'cut_off' | 'too_many' | 'empty'): LoadedRun => ({
+    kind: 'refused',
+    why,
+    line: number,
+  });
+  for await (const text of textLines(stream)) {
+    number++;
+    const read = readRunLine(text);
+    if (!read.ok || isWhole) return refused('line');
+    const { line } = read;
+    switch (line.kind) {
+      case 'run':
+        id = line.id;
+        break;
+      case 'recipe': {
+        const parsed = recipeSchema.safeParse(line.recipe);
+        if (!parsed.success) return refused('line');
+        recipes.set(line.digest, { name: line.name, recipe: parsed.data });
+        break;
+      }
+      case 'rollout':
+        if (!recipes.has(line.rollout.recipe)) return refused('line');
+        gathered.add(line.rollout);
+        if (gathered.lines > MAX_ROLLOUTS) return refused('too_many');
+        if (gathered.lines % PROGRESS_ROLLOUTS === 0) onProgress(gathered.lines);
+        break;
+      case 'end':
+        if (line.rollouts !== gathered.lines) return refused('cut_off');
+        isWhole = true;
+        break;
+    }
   }
-  return groups;
+  if (!isWhole) return refused('cut_off');
+  if (gathered.lines === 0) return refused('empty');
+  const groups = gathered.groups;
+  const rollouts = groups.reduce((sum, rows) => sum + rows.length, 0);
+  return { kind: 'run', run: { id, file: name, recipes, groups, rollouts } };
+}
+
+/** Rows come by step, group, sample and attempt, so that a group stands together and the last attempt counts. */
+class GatheredRows {
+  readonly groups: LedgerRow[][] = [];
+  lines = 0;
+
+  add(row: LedgerRow): void {
+    this.lines++;
+    const group = this.groups.at(-1);
+    const before = group?.at(-1);
+    if (group === undefined || before?.step !== row.step || before.group !== row.group) this.groups.push([row]);
+    else if (before.sample === row.sample) group[group.length - 1] = row;
+    else group.push(row);
+  }
 }

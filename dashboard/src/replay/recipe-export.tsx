@@ -1,5 +1,6 @@
 /** The changed recipe to take along: as a file, as text, and as the command that replays the run on the server. */
 import { CopyButton } from '../display/copy-button.tsx';
+import { saveBlob } from '../display/save-blob.ts';
 import { type ChangedRecipes, type Changes, replayCommand } from './changed-recipe.ts';
 import type { ReplayedRun } from './load-run.ts';
 
@@ -9,7 +10,7 @@ export function RecipeExport({ run, changes, changed }: RecipeExportProps) {
   const recipe = changed.ok ? [...changed.recipes.values()][0] : undefined;
   if (recipe === undefined) return null;
   const text = JSON.stringify(recipe, null, 2);
-  const command = replayCommand(location.origin, run.id, changes);
+  const command = replayCommand(location.origin, run, changes);
   return (
     <section class="card" aria-label="Take it along">
       <header class="card-head">
@@ -21,7 +22,7 @@ export function RecipeExport({ run, changes, changed }: RecipeExportProps) {
       <div class="export">
         {changes.size > 0 && (
           <div class="export-part">
-            <p class="muted">The same on the server, over the whole run:</p>
+            <p class="muted">The same by the command line:</p>
             <textarea class="code" readOnly rows={changes.size + 1} aria-label="The command" value={command} />
             <CopyButton text={command} label="Copy the command" />
           </div>
@@ -37,10 +38,5 @@ export function RecipeExport({ run, changes, changed }: RecipeExportProps) {
 }
 
 function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveBlob(name, new Blob([text], { type: 'application/json' }));
 }

@@ -3,13 +3,15 @@
 import './no-compiling.ts';
 import { useState } from 'preact/hooks';
 import { useLoading } from '../api/loaded.ts';
-import { plural } from '../display/number-text.ts';
+import { countText } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { RunList } from '../runs/run-list.tsx';
 import '../styles/replay.css';
 import { loadReplayedRun } from './load-run.ts';
+import { RefusedRun } from './refused-run.tsx';
 import { ReplayDesk } from './replay-desk.tsx';
+import { RunFromFile } from './run-from-file.tsx';
 
 export function ReplayPage({ path: [run] }: { path: readonly string[] }) {
   return <main class="page">{run === undefined ? <ChooseRun /> : <LoadedRun key={run} id={run} />}</main>;
@@ -25,6 +27,7 @@ function ChooseRun() {
       <section class="card" aria-label="Runs to replay">
         <RunList leadsTo="replay" />
       </section>
+      <RunFromFile />
     </>
   );
 }
@@ -32,10 +35,7 @@ function ChooseRun() {
 function LoadedRun({ id }: { id: string }) {
   const [progress, setProgress] = useState('');
   const { loaded, reload } = useLoading(
-    (signal) =>
-      loadReplayedRun(id, signal, (done, total) =>
-        setProgress(`${plural(done, 'rollout')} of ${Math.max(done, total)}`),
-      ),
+    (signal) => loadReplayedRun(id, signal, (rollouts) => setProgress(`${countText(rollouts)} rollouts`)),
     id,
   );
   return (
@@ -51,12 +51,8 @@ function LoadedRun({ id }: { id: string }) {
         </p>
       )}
       {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
-      {loaded.state === 'loaded' &&
-        (loaded.value.rollouts === 0 ? (
-          <p class="note">This run has no rollout.</p>
-        ) : (
-          <ReplayDesk run={loaded.value} />
-        ))}
+      {loaded.state === 'loaded' && loaded.value.kind === 'refused' && <RefusedRun refused={loaded.value} />}
+      {loaded.state === 'loaded' && loaded.value.kind === 'run' && <ReplayDesk run={loaded.value.run} />}
     </>
   );
 }

@@ -32,6 +32,8 @@ export class EventPuller {
     this.#reader = body.getReader();
     this.#life = life;
     this.#bounds = bounds;
+    // Also where nobody asks for more: not every sender listens to the signal itself.
+    life.signal.addEventListener('abort', () => this.cancel());
   }
 
   /** The data of the next event, or why there is none. An event that the stream breaks off in is never handed on. */

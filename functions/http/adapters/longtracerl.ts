@@ -37,15 +37,16 @@ export function longTraceRlRoutes(platformOf: ScoringPlatformOf): Hono<AppEnviro
       }
       const request = await readRow(c, longTraceRlRequestSchema);
       const run = query.run === undefined ? null : await inferredRun(query.run, longTraceRlPrompt(request), request);
-      noteRun(c, run === null ? [] : [run]);
-      const named = run === null ? {} : { run };
+      const runs = run === null ? [] : [run];
+      noteRun(c, runs);
 
       const reading = readLongTraceRl(request);
-      if (reading.status === 'no_final_turn') return c.json({ ...NOT_JUDGED, ...named });
+      // Nothing was observed, so there is nothing to record.
+      if (reading.status === 'no_final_turn') return c.json(NOT_JUDGED);
       const { rollout, recipe } = reading;
-      const scoring = { recipe, query, patient: false };
-      const { reply, reward } = await scoreSample(c, platformOf, { rollout, place }, scoring);
-      return c.json({ ...longTraceRlReply(request, reply, reward), ...named });
+      const scoring = { recipe, query, runs, patient: false };
+      const { reply, reward, run: report } = await scoreSample(c, platformOf, { rollout, place }, scoring);
+      return c.json({ ...longTraceRlReply(request, reply, reward), ...(report === null ? {} : { run: report }) });
     },
   );
 }

@@ -39,10 +39,11 @@ export function nemoGymRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironmen
         family: RECIPES[query.recipe].family,
       });
       const run = query.run === undefined ? null : await inferredRun(query.run, input, request);
-      noteRun(c, run === null ? [] : [run]);
-      const scoring = { recipe: query.recipe, query, patient: true };
-      const { reply, reward } = await scoreSample(c, platformOf, sample, scoring);
-      return c.json(nemoGymReply(request, reply, reward, run));
+      const runs = run === null ? [] : [run];
+      noteRun(c, runs);
+      const scoring = { recipe: query.recipe, query, runs, patient: true };
+      const { reply, reward, run: report } = await scoreSample(c, platformOf, sample, scoring);
+      return c.json(nemoGymReply(request, reply, reward, report));
     },
   );
 }

@@ -12,7 +12,7 @@ import {
   unitScore,
 } from '../../../src/schema/adapters/openrlhf.ts';
 import { adapterQuerySchema } from '../../../src/schema/adapters/query.ts';
-import { inferredRun, type RunReport } from '../../../src/schema/adapters/run.ts';
+import { inferredRun } from '../../../src/schema/adapters/run.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
@@ -48,14 +48,15 @@ export function openRlhfRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironme
       const { run } = query;
       const runs = run === undefined ? [] : await Promise.all(rows.map((row) => inferredRun(run, row.prompt, row)));
       noteRun(c, runs);
-      const scored = await scoreSamples(c, platformOf, samples, { recipe: query.recipe, query, patient: true });
-      return c.json(replyOf(scored, runs));
+      const scored = await scoreSamples(c, platformOf, samples, { recipe: query.recipe, query, runs, patient: true });
+      return c.json(replyOf(scored));
     },
   );
 }
 
-function replyOf(scored: readonly Determined[], runs: readonly RunReport[]): OpenRlhfReply {
+function replyOf(scored: readonly Determined[]): OpenRlhfReply {
   const replies = scored.map(({ reply }) => reply);
+  const runs = scored.flatMap(({ run }) => (run === null ? [] : [run]));
   const [run] = runs;
   return {
     rewards: scored.map(({ reward }) => reward),
@@ -74,6 +75,8 @@ function replyOf(scored: readonly Determined[], runs: readonly RunReport[]): Ope
             group: runs.map(({ group }) => group),
             sample: runs.map(({ sample }) => sample),
             grouping: run.grouping,
+            attempt: runs.map(({ attempt }) => attempt),
+            status: runs.map(({ status }) => status),
           },
         }),
   };

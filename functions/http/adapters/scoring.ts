@@ -8,8 +8,9 @@ import type { RecipeInput } from '../../../src/recipes/resolve.ts';
 import type { Rollout } from '../../../src/rewards/rollout.ts';
 import type { ScoredRollout } from '../../../src/rewards/scoring.ts';
 import type { AdapterQuery } from '../../../src/schema/adapters/query.ts';
-import type { RunReport } from '../../../src/schema/adapters/run.ts';
+import type { InferredRun, RunReport } from '../../../src/schema/adapters/run.ts';
 import type { ScoreResponse } from '../../../src/schema/score-reply.ts';
+import { recordScores } from '../../recording.ts';
 import { type ScoringPlatform, type ScoringReply, type ScoringWishes, scoreOne } from '../../scoring.ts';
 import type { Context } from '../context.ts';
 import { RequestError, type RequestFailure } from '../errors.ts';
@@ -24,11 +25,18 @@ export type Sample = {
   readonly place: (path: Path) => Path;
 };
 
-export type Determined = { readonly reply: ScoreResponse; readonly reward: number };
+export type Determined = {
+  readonly reply: ScoreResponse;
+  readonly reward: number;
+  /** Where it was recorded; `null` = the request names no run. */
+  readonly run: RunReport | null;
+};
 
 export type AdapterScoring = {
   readonly recipe: RecipeInput;
-  readonly query: Pick<AdapterQuery, 'run' | 'judge'>;
+  readonly query: Pick<AdapterQuery, 'judge'>;
+  /** The place of each sample in the run, in their order; empty = the request names none. */
+  readonly runs: readonly InferredRun[];
   /** Wait out short failures, for trainers that hardly try again (patience.ts). */
   readonly patient: boolean;
 };
@@ -38,7 +46,7 @@ export async function scoreSamples(
   c: Context,
   platformOf: ScoringPlatformOf,
   samples: readonly Sample[],
-  { recipe, query, patient }: AdapterScoring,
+  { recipe, query, runs, patient }: AdapterScoring,
 ): Promise<Determined[]> {
   const platform = await platformOf(c);
   const wishes: ScoringWishes = {
@@ -47,7 +55,7 @@ export async function scoreSamples(
     judgments: 'use',
     replicate: 0,
     on_judge_failure: 'error',
-    measureAll: query.run !== undefined,
+    measureAll: runs.length > 0,
   };
   const patience_ms = patient ? PATIENCE_MS : 0;
   const scored = await Promise.all(
@@ -55,7 +63,27 @@ export async function scoreSamples(
   );
   const failure = failureOf(scored, samples);
   if (failure !== null) throw new RequestError(failure);
-  return succeeded(c, together(scored)).map(({ reply }) => determined(reply));
+  const had = together(scored);
+  const members = succeeded(c, had);
+  const determined = members.map(({ reply }) => ({ reply, reward: rewardOf(reply) }));
+  const recorded = await recordScores(
+    {
+      rollouts: samples.map(({ rollout }) => rollout),
+      scored: members,
+      places: runs.map(({ id, group, sample, grouping }) => ({ run: id, step: null, group, sample, grouping })),
+      recipe: had.recipe,
+      wishes,
+      store_text: false,
+      path: ['query', 'run'],
+    },
+    platform.ledger,
+  );
+  if (!recorded.ok) throw new RequestError(recorded.failure);
+  return determined.map((member, n) => {
+    const [place, record] = [runs[n], recorded.records[n]];
+    if (place === undefined || record === undefined) return { ...member, run: null };
+    return { ...member, run: { ...place, attempt: record.attempt, status: record.status } };
+  });
 }
 
 /** One sample with its reward. */
@@ -115,8 +143,10 @@ function placed(path: Path, sample: Sample | undefined): Path {
   return sample?.place(path) ?? path;
 }
 
+type Had = Extract<ScoringReply<readonly ScoredRollout[]>, { ok: true }>;
+
 /** Scores that were all had, as one: for what is noted of them. */
-function together(scored: readonly ScoringReply<ScoredRollout>[]): ScoringReply<readonly ScoredRollout[]> {
+function together(scored: readonly ScoringReply<ScoredRollout>[]): Had {
   const had = scored.flatMap((reply) => (reply.ok ? [reply] : []));
   const [first] = had;
   if (first === undefined || had.length < scored.length) throw new Error('together: not all samples were scored');
@@ -130,15 +160,14 @@ function together(scored: readonly ScoringReply<ScoredRollout>[]): ScoringReply<
 }
 
 /** @throws RequestError for a reward that is `null` although nothing failed: trying again would change nothing. */
-function determined(reply: ScoreResponse): Determined {
-  const { reward } = reply;
-  if (reward !== null) return { reply, reward };
+function rewardOf({ reward }: ScoreResponse): number {
+  if (reward !== null) return reward;
   const message = 'this recipe finds nothing to score in the sample';
   throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
 }
 
 /** Notes for the log which run a request is of. */
-export function noteRun(c: Context, runs: readonly RunReport[]): void {
+export function noteRun(c: Context, runs: readonly InferredRun[]): void {
   const [first] = runs;
   if (first === undefined) return;
   c.set('namedRun', { run: first.id, groups: [...new Set(runs.map(({ group }) => group))] });

@@ -30,13 +30,15 @@ export function slimeRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment>
         family: RECIPES[query.recipe].family,
       });
       const run = query.run === undefined ? null : await inferredRun(query.run, prompt, request);
-      noteRun(c, run === null ? [] : [run]);
-      const { reply, reward } = await scoreSample(c, platformOf, sample, {
+      const runs = run === null ? [] : [run];
+      noteRun(c, runs);
+      const { reply, reward, run: report } = await scoreSample(c, platformOf, sample, {
         recipe: query.recipe,
         query,
+        runs,
         patient: false,
       });
-      return query.reply === 'number' ? c.json(reward) : c.json(slimeObject(reply, reward, run));
+      return query.reply === 'number' ? c.json(reward) : c.json(slimeObject(reply, reward, report));
     },
   );
 }

@@ -10,14 +10,24 @@ const groupingSchema = z
   .enum(['inferred', 'given'])
   .describe('inferred: SHA-256 of the canonical JSON of prompt and request. given: ids of the trainer.');
 
+const attemptSchema = z.int().min(0).describe('From 0; other content at the same place is a new attempt.');
+const statusSchema = z
+  .enum(['recorded', 'unchanged'])
+  .describe('unchanged: the same content stands there already, with no less observed.');
+
 export const runReportSchema = z.strictObject({
   id: z.string(),
   group: sha256Schema,
   sample: sha256Schema,
   grouping: groupingSchema,
+  attempt: attemptSchema,
+  status: statusSchema,
 });
 
 export type RunReport = z.infer<typeof runReportSchema>;
+
+/** A sample's place in a run. */
+export type InferredRun = Pick<RunReport, 'id' | 'group' | 'sample' | 'grouping'>;
 
 /** The same for several samples, in their order. */
 export const runReportsSchema = z.strictObject({
@@ -25,10 +35,12 @@ export const runReportsSchema = z.strictObject({
   group: z.array(sha256Schema),
   sample: z.array(sha256Schema),
   grouping: groupingSchema,
+  attempt: z.array(attemptSchema),
+  status: z.array(statusSchema),
 });
 
 /** @param prompt the part that all samples of a group share. */
-export async function inferredRun(id: string, prompt: unknown, request: unknown): Promise<RunReport> {
+export async function inferredRun(id: string, prompt: unknown, request: unknown): Promise<InferredRun> {
   const [group, sample] = await Promise.all([digestJson(prompt), digestJson(request)]);
   return { id, group, sample, grouping: 'inferred' };
 }

@@ -1,0 +1,83 @@
+/** Runs: the ledger of scored rollouts, step by step, as a file, and its deletion. Replay: replay.ts. */
+import type * as z from 'zod';
+import {
+  type RunDetail,
+  type RunImportReport,
+  rolloutListSchema,
+  runDeletionSchema,
+  runDetailSchema,
+  runImportReportSchema,
+  runListSchema,
+} from '../../src/schema/runs.ts';
+import type { Connection } from './connection.ts';
+import type { Reply } from './reply.ts';
+import { parseJson, reasonOf } from './transport.ts';
+
+export type RunPage = z.infer<typeof runListSchema>;
+export type RolloutPage = z.infer<typeof rolloutListSchema>;
+export type RunDeletion = z.infer<typeof runDeletionSchema>;
+
+export type RolloutQuery = {
+  /** `none`: rollouts without a step. */
+  readonly step?: number | 'none';
+  readonly group?: string;
+  readonly sample?: string;
+  /** Default: the attempt that counts. */
+  readonly attempts?: 'latest' | 'all';
+  /** With reports and stored text; at most 20 a page. */
+  readonly detail?: boolean;
+  readonly limit?: number;
+  /** `next` of the page before. */
+  readonly after?: string;
+};
+
+export type RunsClient = {
+  /** The newest first. @param query `after` is `next` of the page before; `limit` at most 100. */
+  list(query?: { readonly after?: string; readonly limit?: number }): Promise<Reply<RunPage>>;
+  /** @param query `from_step` is `next_step` of the page before; `limit` steps, at most 1,000. */
+  retrieve(id: string, query?: { readonly from_step?: number; readonly limit?: number }): Promise<Reply<RunDetail>>;
+  rollouts(id: string, query?: RolloutQuery): Promise<Reply<RolloutPage>>;
+  /** The file as it comes; whole only with its last line. */
+  export(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
+  /** The judgments of a run as a file, for `POST /v1/judgments:import`. */
+  judgments(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
+  /** Puts what is absent. Sent once; it may be repeated. @param content in Node, `openAsBlob` stands for a file on disk. */
+  import(id: string, content: Blob): Promise<Reply<RunImportReport>>;
+  /** Its ledger, reports and text; where it is not `complete`, another call goes on. */
+  delete(id: string): Promise<Reply<RunDeletion>>;
+};
+
+export function createRuns(connection: Connection): RunsClient {
+  const path = (id: string, rest = ''): string => `v1/runs/${encodeURIComponent(id)}${rest}`;
+  return {
+    list: (query = {}) => connection.get(`v1/runs${queryText(query)}`, runListSchema),
+    retrieve: (id, query = {}) => connection.get(path(id, queryText(query)), runDetailSchema),
+    rollouts: (id, query = {}) => connection.get(path(id, `/rollouts${queryText(query)}`), rolloutListSchema),
+    export: (id) => connection.stream(path(id, '/export')),
+    judgments: (id) => connection.stream(path(id, '/judgments.jsonl')),
+    async import(id, content) {
+      const opened = await connection.exchange(path(id, '/import'), content.stream(), 'application/jsonl');
+      return opened.ok ? reportOf(opened.body) : opened;
+    },
+    delete: (id) => connection.remove(path(id), runDeletionSchema),
+  };
+}
+
+function queryText(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+async function reportOf(content: ReadableStream<Uint8Array>): Promise<Reply<RunImportReport>> {
+  let text: string;
+  try {
+    text = await new Response(content).text();
+  } catch (error) {
+    return { ok: false, failure: { kind: 'unreachable', why: reasonOf(error) } };
+  }
+  const parsed = runImportReportSchema.safeParse(parseJson(text));
+  if (parsed.success) return { ok: true, body: parsed.data };
+  const detail = '200, but not the report of an import';
+  return { ok: false, failure: { kind: 'unexpected_reply', status: 200, detail } };
+}

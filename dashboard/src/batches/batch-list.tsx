@@ -1,0 +1,106 @@
+/** The batches of this deployment, the newest first; asked for again while one of them runs. */
+import { useEffect, useState } from 'preact/hooks';
+import type { BatchReply } from '../../../src/schema/batches.ts';
+import { type CallFailure, callApi } from '../api/call.ts';
+import { useApi } from '../api/loaded.ts';
+import { EmptyState } from '../display/empty-state.tsx';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { Time } from '../display/time.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { useAgainWhile } from './again-while.ts';
+import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
+
+type BatchPage = { readonly data: readonly BatchReply[]; readonly last_id: string | null; readonly has_more: boolean };
+
+export function BatchList() {
+  const { loaded, reload } = useApi<BatchPage>('/v1/batches?limit=50');
+  const batches = loaded.state === 'loaded' ? loaded.value.data : [];
+  useAgainWhile(
+    batches.some(({ status }) => RUNNING.has(status)),
+    reload,
+    loaded,
+  );
+  switch (loaded.state) {
+    case 'loading':
+      return <p class="muted pad">Loading…</p>;
+    case 'failed':
+      return <ProblemNotice failure={loaded.failure} retry={reload} />;
+    case 'loaded':
+      return batches.length === 0 ? <NoBatches /> : <Batches first={loaded.value} />;
+  }
+}
+
+function NoBatches() {
+  const command = [
+    `curl -s ${location.origin}/v1/files -F purpose=batch -F file=@in.jsonl`,
+    `curl -s ${location.origin}/v1/batches -H 'content-type: application/json' \\`,
+    `  -d '{"input_file_id": "…", "endpoint": "/v1/score", "completion_window": "24h"}'`,
+  ].join('\n');
+  return (
+    <EmptyState title="No batch yet" command={command}>
+      Up to 50,000 requests in one file, scored while nobody waits. Upload the file, then begin the batch:
+    </EmptyState>
+  );
+}
+
+function Batches({ first }: { first: BatchPage }) {
+  const [more, setMore] = useState<BatchPage | null>(null);
+  const [failure, setFailure] = useState<CallFailure | null>(null);
+  // What came after another first page is not its continuation.
+  useEffect(() => setMore(null), [first.last_id]);
+  const { last_id, has_more } = more ?? first;
+  const loadMore = async (): Promise<void> => {
+    if (last_id === null) return;
+    const reply = await callApi<BatchPage>(`/v1/batches?limit=50&after=${encodeURIComponent(last_id)}`);
+    setFailure(reply.ok ? null : reply.failure);
+    if (reply.ok) setMore({ ...reply.value, data: [...(more?.data ?? []), ...reply.value.data] });
+  };
+  return (
+    <>
+      <div class="scroll-x">
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Batch</th>
+              <th scope="col">Status</th>
+              <th scope="col">Progress</th>
+              <th scope="col">Endpoint</th>
+              <th scope="col">Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...first.data, ...(more?.data ?? [])].map((batch) => (
+              <tr key={batch.id}>
+                <th scope="row" class="row-name">
+                  <a class="list-link" href={hrefOf('batches', batch.id)}>
+                    <code>{batch.id.slice(0, 18)}…</code>
+                  </a>
+                </th>
+                <td>
+                  <StatusTag status={batch.status} />
+                </td>
+                <td>
+                  <BatchProgress batch={batch} />
+                </td>
+                <td>
+                  <code>{batch.endpoint}</code>
+                </td>
+                <td>
+                  <Time at={batch.created_at * 1000} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {failure !== null && <ProblemNotice failure={failure} />}
+      {has_more && (
+        <p class="pad">
+          <button type="button" onClick={loadMore}>
+            More batches
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+/** How far a batch is, as a bar in words and lengths. */
+import type { BatchReply } from '../../../src/schema/batches.ts';
+import { countText } from '../display/number-text.ts';
+
+export const RUNNING: ReadonlySet<BatchReply['status']> = new Set([
+  'validating',
+  'in_progress',
+  'finalizing',
+  'cancelling',
+]);
+
+const TONES: Readonly<Record<BatchReply['status'], string>> = {
+  validating: 'unknown',
+  in_progress: 'running',
+  finalizing: 'running',
+  completed: 'full',
+  failed: 'none',
+  expired: 'none',
+  cancelling: 'partial',
+  cancelled: 'partial',
+};
+
+export function StatusTag({ status }: { status: BatchReply['status'] }) {
+  return <span class={`status is-${TONES[status]}`}>{status.replaceAll('_', ' ')}</span>;
+}
+
+export function BatchProgress({ batch: { request_counts } }: { batch: BatchReply }) {
+  const { total, completed, failed } = request_counts;
+  const share = (count: number): string => (total === 0 ? '0%' : `${(count / total) * 100}%`);
+  return (
+    <div class="progress">
+      <div class="progress-bar" aria-hidden="true">
+        <span class="is-done" style={{ width: share(completed) }} />
+        <span class="is-failed" style={{ width: share(failed) }} />
+      </div>
+      <p>
+        {countText(completed)} of {countText(total)}
+        {failed > 0 && <span class="tone is-none"> · {countText(failed)} failed</span>}
+      </p>
+    </div>
+  );
+}

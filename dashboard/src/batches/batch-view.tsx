@@ -1,0 +1,167 @@
+/** One batch: how far it is, what failed and why, and what can be tried again. */
+import { useState } from 'preact/hooks';
+import type { BatchReply } from '../../../src/schema/batches.ts';
+import { type CallFailure, callApi } from '../api/call.ts';
+import { useApi } from '../api/loaded.ts';
+import { durationText, numberText, plural } from '../display/number-text.ts';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { Time } from '../display/time.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { useAgainWhile } from './again-while.ts';
+import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
+import { FailedLinesCard } from './failed-lines-card.tsx';
+import { SaveFile } from './save-file.tsx';
+
+export function BatchView({ id }: { id: string }) {
+  const path = `/v1/batches/${encodeURIComponent(id)}`;
+  const { loaded, reload } = useApi<BatchReply>(path);
+  const [failure, setFailure] = useState<CallFailure | null>(null);
+  const batch = loaded.state === 'loaded' ? loaded.value : null;
+  useAgainWhile(batch !== null && RUNNING.has(batch.status), reload, loaded);
+  const ask = async (what: 'cancel' | 'redrive'): Promise<void> => {
+    const reply = await callApi<unknown>(`${path}/${what}`, { method: 'POST' });
+    setFailure(reply.ok ? null : reply.failure);
+    reload();
+  };
+  return (
+    <>
+      <div class="page-head">
+        <h1 class="is-id">{id}</h1>
+        <a href={hrefOf('batches')}>All batches</a>
+        {batch !== null && RUNNING.has(batch.status) && batch.status !== 'cancelling' && (
+          <div class="actions">
+            <button type="button" onClick={() => ask('cancel')}>
+              Cancel the batch
+            </button>
+          </div>
+        )}
+      </div>
+      {loaded.state === 'loading' && (
+        <p class="muted" role="status">
+          Loading the batch…
+        </p>
+      )}
+      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
+      {failure !== null && <ProblemNotice failure={failure} />}
+      {batch !== null && (
+        <>
+          <Summary batch={batch} />
+          {batch.errors !== null && <InputErrors errors={batch.errors.data} />}
+          {batch.dead_letters.length > 0 && <DeadLetters batch={batch} onRedrive={() => ask('redrive')} />}
+          {batch.error_file_id !== null && <FailedLinesCard batch={batch} errorFile={batch.error_file_id} />}
+        </>
+      )}
+    </>
+  );
+}
+
+function Summary({ batch }: { batch: BatchReply }) {
+  const { lines_per_second, eta_s } = batch.progress;
+  const ended = batch.completed_at ?? batch.failed_at ?? batch.expired_at ?? batch.cancelled_at;
+  return (
+    <section class="card" aria-label="Progress">
+      <header class="card-head">
+        <h2>Progress</h2>
+        <span aria-live="polite">
+          <StatusTag status={batch.status} />
+        </span>
+      </header>
+      <div class="pad">
+        <BatchProgress batch={batch} />
+      </div>
+      <dl class="facts">
+        <Fact name="endpoint" text={batch.endpoint} />
+        {lines_per_second !== null && <Fact name="lines a second" text={numberText(lines_per_second, 1)} />}
+        {eta_s !== null && <Fact name="time left" text={durationText(eta_s)} />}
+        <div>
+          <dt>created</dt>
+          <dd>
+            <Time at={batch.created_at * 1000} />
+          </dd>
+        </div>
+        {ended !== null && (
+          <div>
+            <dt>ended</dt>
+            <dd>
+              <Time at={ended * 1000} />
+            </dd>
+          </div>
+        )}
+        {Object.entries(batch.metadata ?? {}).map(([name, value]) => (
+          <Fact key={name} name={name} text={value} />
+        ))}
+      </dl>
+      <p class="pad files">
+        {batch.output_file_id !== null && <SaveFile id={batch.output_file_id} label="Save the output file" />}
+        {batch.error_file_id !== null && <SaveFile id={batch.error_file_id} label="Save the error file" />}
+        <SaveFile id={batch.input_file_id} label="Save the input file" />
+      </p>
+    </section>
+  );
+}
+
+function Fact({ name, text }: { name: string; text: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{text}</dd>
+    </div>
+  );
+}
+
+function InputErrors({ errors }: { errors: NonNullable<BatchReply['errors']>['data'] }) {
+  return (
+    <div class="notice notice-bad">
+      <p class="notice-title">The input file was refused</p>
+      <ul class="field-errors">
+        {errors.map(({ code, message, line }) => (
+          <li key={`${line} ${code} ${message}`}>
+            {line !== null && `line ${line}: `}
+            {message} <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function DeadLetters({ batch, onRedrive }: { batch: BatchReply; onRedrive: () => void }) {
+  const lines = batch.dead_letters.reduce((sum, { requests }) => sum + requests, 0);
+  return (
+    <section class="card" aria-label="Set aside">
+      <header class="card-head">
+        <h2>Set aside</h2>
+        <button type="button" class="primary" onClick={onRedrive}>
+          Try {plural(lines, 'line')} again
+        </button>
+      </header>
+      <p class="muted pad">These parts failed again and again for no reason of their lines.</p>
+      <div class="scroll-x">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Lines</th>
+              <th scope="col">Reason</th>
+              <th scope="col" class="number">
+                Attempts
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {batch.dead_letters.map(({ chunk, first_line, requests, attempts, reason }) => (
+              <tr key={chunk}>
+                <td>
+                  {plural(requests, 'line')} from {first_line} on
+                </td>
+                <td>
+                  <code>{reason}</code>
+                </td>
+                <td class="number">{attempts}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

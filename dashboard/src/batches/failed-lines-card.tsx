@@ -1,0 +1,104 @@
+/** The failed lines by reason, and a new batch of those that are chosen. */
+import { useState } from 'preact/hooks';
+import type { BatchReply } from '../../../src/schema/batches.ts';
+import { useLoading } from '../api/loaded.ts';
+import { countText, plural } from '../display/number-text.ts';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { type FailedLines, loadFailedLines, type Redriven, redriveLines } from './failed-lines.ts';
+
+export function FailedLinesCard({ batch, errorFile }: { batch: BatchReply; errorFile: string }) {
+  const { loaded, reload } = useLoading((signal) => loadFailedLines(errorFile, signal), errorFile);
+  return (
+    <section class="card" aria-label="Errors by reason">
+      <header class="card-head">
+        <h2>Errors by reason</h2>
+      </header>
+      {loaded.state === 'loading' && <p class="muted pad">Reading the error file…</p>}
+      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
+      {loaded.state === 'loaded' && <Reasons batch={batch} failed={loaded.value} />}
+    </section>
+  );
+}
+
+function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; failed: FailedLines }) {
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [state, setState] = useState<Redriven | 'none' | 'sending'>('none');
+  const chosen = [...codes].flatMap(([id, code]) => (left.has(code) ? [] : [id]));
+  const redrive = async (): Promise<void> => {
+    setState('sending');
+    setState(await redriveLines(batch, new Set(chosen)));
+  };
+  const toggle = (code: string): void => {
+    const next = new Set(left);
+    if (!next.delete(code)) next.add(code);
+    setLeft(next);
+  };
+  return (
+    <>
+      <div class="scroll-x">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Again</th>
+              <th scope="col">Reason</th>
+              <th scope="col" class="number">
+                Lines
+              </th>
+              <th scope="col">The first of them</th>
+            </tr>
+          </thead>
+          <tbody>
+            {reasons.map(({ code, count, example }) => (
+              <tr key={code}>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={`Try lines with ${code} again`}
+                    checked={!left.has(code)}
+                    onChange={() => toggle(code)}
+                  />
+                </td>
+                <th scope="row">
+                  <code>{code}</code>
+                </th>
+                <td class="number">{countText(count)}</td>
+                <td class="example">
+                  <code>{example.custom_id}</code> {example.message}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="pad redrive">
+        <button
+          type="button"
+          class="primary"
+          onClick={redrive}
+          disabled={chosen.length === 0 || state === 'sending' || (state !== 'none' && state.ok)}
+        >
+          {state === 'sending' ? 'Sending…' : `New batch of ${plural(chosen.length, 'line')}`}
+        </button>
+        <p aria-live="polite">{state === 'none' || state === 'sending' ? '' : <Outcome redriven={state} />}</p>
+      </div>
+      {typeof state === 'object' && !state.ok && 'failure' in state && <ProblemNotice failure={state.failure} />}
+    </>
+  );
+}
+
+function Outcome({ redriven }: { redriven: Redriven }) {
+  if (redriven.ok) {
+    return (
+      <>
+        {plural(redriven.lines, 'line')} sent as <a href={hrefOf('batches', redriven.batch.id)}>a new batch</a>.
+      </>
+    );
+  }
+  if ('failure' in redriven) return <>It was not made.</>;
+  return redriven.reason === 'nothing' ? (
+    <>None of these lines stands in the input file.</>
+  ) : (
+    <>More than 64 MB: that is for the command line, as this page would have to hold it.</>
+  );
+}

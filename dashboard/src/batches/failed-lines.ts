@@ -1,0 +1,94 @@
+/** What went wrong with the lines of a batch, by reason, out of its error file; and the same lines once more as a new batch. */
+import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { FileReply } from '../../../src/schema/files.ts';
+import { callApi, openApi, type Reply } from '../api/call.ts';
+import { textLines } from '../api/text-lines.ts';
+
+export type FailureReason = {
+  readonly code: string;
+  readonly count: number;
+  /** Of the first line with this reason. */
+  readonly example: { readonly custom_id: string; readonly message: string };
+};
+
+export type FailedLines = {
+  /** The most frequent first. */
+  readonly reasons: readonly FailureReason[];
+  /** Reason by custom_id. */
+  readonly codes: ReadonlyMap<string, string>;
+};
+
+/** @throws DOMException (AbortError) once `signal` fires. */
+export async function loadFailedLines(errorFile: string, signal: AbortSignal): Promise<Reply<FailedLines>> {
+  const file = await openApi(contentPath(errorFile), { signal });
+  if (!file.ok) return file;
+  const codes = new Map<string, string>();
+  const reasons = new Map<string, FailureReason>();
+  for await (const line of textLines(file.value)) {
+    const { custom_id, code, message } = failureOf(line);
+    if (custom_id !== null) codes.set(custom_id, code);
+    const known = reasons.get(code);
+    const example = known?.example ?? { custom_id: custom_id ?? '', message };
+    reasons.set(code, { code, count: (known?.count ?? 0) + 1, example });
+  }
+  return { ...file, value: { reasons: [...reasons.values()].sort((a, b) => b.count - a.count), codes } };
+}
+
+export function contentPath(file: string): string {
+  return `/v1/files/${encodeURIComponent(file)}/content`;
+}
+
+type FailedLine = { readonly custom_id: string | null; readonly code: string; readonly message: string };
+
+/** A line that is no line of an error file counts as one without a reason. */
+function failureOf(line: string): FailedLine {
+  const fields = fieldsOf(line);
+  const error = fields.get('error');
+  const { code, message } = textsOf(error);
+  const id = fields.get('custom_id');
+  return { custom_id: typeof id === 'string' ? id : null, code: code ?? 'not_said', message: message ?? '' };
+}
+
+function fieldsOf(line: string): ReadonlyMap<string, unknown> {
+  const value: unknown = JSON.parse(line);
+  return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
+}
+
+function textsOf(value: unknown): Readonly<Partial<Record<'code' | 'message', string>>> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => typeof member === 'string'));
+}
+
+/** Held in memory until it is sent. */
+const MAX_REDRIVE_BYTES = 64 * 1024 * 1024;
+
+export type Redriven =
+  | { readonly ok: true; readonly batch: BatchReply; readonly lines: number }
+  | { readonly ok: false; readonly reason: 'too_large' | 'nothing' }
+  | Extract<Reply<never>, { ok: false }>;
+
+/** Sends the lines whose custom_id is given, as they stand in the input file, as a new batch. */
+export async function redriveLines(batch: BatchReply, ids: ReadonlySet<string>): Promise<Redriven> {
+  const input = await openApi(contentPath(batch.input_file_id));
+  if (!input.ok) return input;
+  const lines: string[] = [];
+  let bytes = 0;
+  for await (const line of textLines(input.value)) {
+    const id = fieldsOf(line).get('custom_id');
+    if (typeof id !== 'string' || !ids.has(id)) continue;
+    const text = `${line}\n`;
+    bytes += text.length;
+    if (bytes > MAX_REDRIVE_BYTES) return { ok: false, reason: 'too_large' };
+    lines.push(text);
+  }
+  if (lines.length === 0) return { ok: false, reason: 'nothing' };
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob(lines, { type: 'application/jsonl' }), `${batch.id}_again.jsonl`);
+  const file = await callApi<FileReply>('/v1/files', { method: 'POST', form });
+  if (!file.ok) return file;
+  const { endpoint, completion_window, metadata } = batch;
+  const body = { input_file_id: file.value.id, endpoint, completion_window, metadata };
+  const made = await callApi<BatchReply>('/v1/batches', { method: 'POST', body });
+  return made.ok ? { ok: true, batch: made.value, lines: lines.length } : made;
+}

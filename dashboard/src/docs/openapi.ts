@@ -1,0 +1,117 @@
+/** What the docs page reads of /openapi.json: routes with their parameters, bodies and replies, and fields of schemas. */
+
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+export type Operation = {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema?: Schema;
+  }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
+};
+
+export type OpenApi = {
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+};
+
+export type Route = { readonly method: string; readonly path: string; readonly operation: Operation };
+
+const METHODS = ['get', 'post', 'patch', 'put', 'delete'] as const;
+
+/** Routes by their first word: `/v1/files/{id}` belongs to files. */
+export function routeGroups({ paths }: OpenApi): ReadonlyMap<string, readonly Route[]> {
+  const routes = Object.entries(paths).flatMap(([path, methods]): Route[] =>
+    METHODS.flatMap((method) => {
+      const operation = methods[method];
+      return operation === undefined ? [] : [{ method: method.toUpperCase(), path, operation }];
+    }),
+  );
+  return Map.groupBy(routes, ({ path }) => {
+    const [first = '', second] = path.split(/[/:]/u).filter((part) => part !== '');
+    return first === 'v1' ? (second ?? first) : 'operations';
+  });
+}
+
+const REFERENCE = '#/components/schemas/';
+
+/** The name of a schema that has one. */
+export function nameOf({ $ref }: Schema): string | null {
+  return $ref?.startsWith(REFERENCE) === true ? $ref.slice(REFERENCE.length) : null;
+}
+
+export function resolved(schema: Schema, api: OpenApi): Schema {
+  const name = nameOf(schema);
+  return name === null ? schema : (api.components?.schemas?.[name] ?? schema);
+}
+
+export type Field = {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+};
+
+/** Fields of an object. */
+export function fieldsOf(schema: Schema): Field[] {
+  const required = new Set(schema.required ?? []);
+  return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+    name,
+    schema: field,
+    required: required.has(name),
+  }));
+}
+
+/** What a schema stands for in place of an object: `anyOf` and `oneOf`. */
+export function alternativesOf(schema: Schema): readonly Schema[] {
+  return schema.oneOf ?? schema.anyOf ?? [];
+}
+
+/** A type in a few words. */
+export function typeText(schema: Schema): string {
+  const name = nameOf(schema);
+  if (name !== null) return name;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' | ');
+  const alternatives = alternativesOf(schema);
+  if (alternatives.length > 0) return [...new Set(alternatives.map(typeText))].join(' | ');
+  if (schema.type === 'array') {
+    const inner = schema.items === undefined ? 'any' : typeText(schema.items);
+    return inner.includes(' | ') ? `(${inner})[]` : `${inner}[]`;
+  }
+  const type = typeof schema.type === 'string' ? schema.type : (schema.type ?? ['any']).join(' | ');
+  return `${type}${boundsText(schema)}`;
+}
+
+function boundsText({ minimum, maximum }: Schema): string {
+  const bound = (value: number | undefined): string =>
+    value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? '' : String(value);
+  const [low, high] = [bound(minimum), bound(maximum)];
+  if (low !== '' && high !== '') return `, ${low} to ${high}`;
+  if (low !== '') return `, from ${low}`;
+  return high === '' ? '' : `, up to ${high}`;
+}

@@ -1,0 +1,232 @@
+/** `POST /v1/runs/{id}/replay` from the outside: exact, whole or refused, and judged where that is asked for. */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import { recordRollouts } from '../../functions/storage/run-recording.ts';
+import { digestJson } from '../../src/judgments/key.ts';
+import { lackingOf } from '../../src/ledger/lacking.ts';
+import type { LedgerRow } from '../../src/ledger/row.ts';
+import { RECIPES } from '../../src/recipes/families.ts';
+import { planReplay } from '../../src/replay/plan-replay.ts';
+import { replayLines } from '../../src/replay/replay-lines.ts';
+import {
+  type ReplayInput,
+  type ReplayLine,
+  type ReplayLineOf,
+  replayLineSchema,
+  replayRequestSchema,
+} from '../../src/schema/replay.ts';
+import { syntheticRun } from '../unit/replay/synthetic-rows.ts';
+import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
+import { stubBackends } from './stub-judges.ts';
+
+vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
+  ...(await original()),
+  configuredBackends: () => stubBackends(),
+}));
+
+const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
+
+/** Rows of a long run, as the ledger keeps them. */
+async function recordSynthetic(run: string, rollouts: number, perStep = 64): Promise<LedgerRow[][]> {
+  const digest = await digestJson(RECIPE);
+  const groups = [...syntheticRun(rollouts, perStep)].map((rows) =>
+    rows.map((row) => ({ ...row, run, recipe: digest })),
+  );
+  const all = groups.flat();
+  for (let from = 0; from < all.length; from += 64) {
+    const result = await recordRollouts(env.DB, env.FILES, {
+      run,
+      family: 'refiner',
+      recipes: [{ digest, name: 'refiner-gpt54-instance-rubric', recipe: RECIPE }],
+      rollouts: all.slice(from, from + 64).map(({ v, facts, judgments, reward, reason, ...place }) => ({
+        ...place,
+        stored: { v, facts, judgments, reward, reason },
+        statistics: { lacking: lackingOf(facts, reward), components: {}, judgments: 0, cached: 0 },
+        report: null,
+        rollout: null,
+      })),
+      shared: {},
+      store_text: false,
+      now: Date.now(),
+    });
+    expect(result.status).toBe('done');
+  }
+  return groups;
+}
+
+/** Three rollouts of one prompt, scored by the lexical judge and recorded. */
+async function recordScored(run: string, fields: object, samples = 3): Promise<void> {
+  const closing = [' It is long.', ' It joins the Rhine.', ' Many swim in it.'];
+  for (let sample = 0; sample < samples; sample++) {
+    const response = ROLLOUT.response.replace('</answer>', `${closing[sample] ?? ''}</answer>`);
+    await score({ ...ROLLOUT, response, judge: 'lexical', run: { id: run, step: 0, group: 'g', sample }, ...fields });
+  }
+}
+
+function request(run: string, input: ReplayInput): Promise<Response> {
+  return send(post(`/v1/runs/${run}/replay`, input));
+}
+
+function linesOfText(text: string): ReplayLine[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => replayLineSchema.parse(JSON.parse(line)));
+}
+
+async function replayed(run: string, input: ReplayInput): Promise<ReplayLine[]> {
+  const reply = await request(run, input);
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  expect(reply.headers.get('content-type')).toBe('application/jsonl');
+  return linesOfText(text);
+}
+
+function only<K extends ReplayLine['kind']>(lines: readonly ReplayLine[], kind: K): ReplayLineOf<K>[] {
+  return lines.filter((line): line is ReplayLineOf<K> => line.kind === kind);
+}
+
+function summaryOf(lines: readonly ReplayLine[]): ReplayLineOf<'summary'> {
+  const last = lines.at(-1);
+  if (last?.kind !== 'summary') throw new Error(`the last line is ${JSON.stringify(last)}`);
+  return last;
+}
+
+async function* streamed<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+describe('replay of what was observed', () => {
+  it('gives what the library gives for the same rows, bit for bit, and asks no judge', async () => {
+    const groups = await recordSynthetic('exact', 320);
+    const recorded = new Map([[await digestJson(RECIPE), RECIPE]]);
+    for (const input of [
+      { recipe: { set: { citation_weight: 0.55, instance_rubrics_only: true } }, advantages: 'verl', samples: true },
+      { sweep: { field: 'citation_weight', values: [0, 0.5, 1] } },
+    ] satisfies ReplayInput[]) {
+      const planned = await planReplay('exact', recorded, replayRequestSchema.parse(input));
+      if (!planned.ok) throw new Error('no plan');
+      let expected = '';
+      for await (const line of replayLines(streamed(groups), planned.plan)) expected += `${JSON.stringify(line)}\n`;
+      const text = await (await request('exact', input)).text();
+      expect(text === expected).toBe(true);
+      expect(summaryOf(linesOfText(text)).judge_calls).toBe(0);
+    }
+  });
+
+  it('reads only the steps that are asked for', async () => {
+    await recordSynthetic('steps', 80, 32);
+    const lines = await replayed('steps', { recipe: { set: { citation_weight: 1 } }, steps: { from: 1, to: 1 } });
+    expect(only(lines, 'step').map(({ step, rollouts }) => [step, rollouts])).toEqual([[1, 32]]);
+    expect(summaryOf(lines).rollouts).toBe(32);
+  });
+
+  it('ends with an error line where the run goes while it is read', async () => {
+    await recordSynthetic('going', 560, 32);
+    const reply = await request('going', { recipe: { set: { citation_weight: 0.5 } } });
+    const reader = (reply.body ?? new Blob([]).stream()).getReader();
+    const decoder = new TextDecoder();
+    let text = decoder.decode((await reader.read()).value, { stream: true });
+    // The rest of the run has not been read yet: nobody has asked for it.
+    await env.DB.prepare('UPDATE runs SET deleting_at = 1 WHERE id = ?').bind('going').run();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+    const lines = linesOfText(text);
+    expect(lines.at(-1)).toMatchObject({ kind: 'error', problem: { status: 409, reason: 'run_gone' } });
+    expect(only(lines, 'summary')).toEqual([]);
+    expect(only(lines, 'group').length).toBeLessThan(70);
+  });
+});
+
+describe('replay of what was not observed', () => {
+  it('is refused with what is missing, counted', async () => {
+    const groups = await recordSynthetic('gaps', 64);
+    const answered = groups.flat().filter(({ facts }) => facts.family === 'refiner' && facts.has_answer).length;
+    const change = { recipe: { set: { judging: 'per_criterion' } } };
+    const problem = await problemOf(await request('gaps', change), 409, 'measurement_missing');
+    expect(problem.unobserved).toEqual({ 'recipe.judging': answered });
+    expect(problem.detail).toContain(`recipe.judging in ${answered}`);
+    expect(problem.detail).toContain('score the rollouts again');
+    const filled = await problemOf(await request('gaps', { ...change, fill: true }), 409, 'text_not_kept');
+    expect(filled.unobserved).toEqual({ 'recipe.judging': answered });
+    await problemOf(await request('gaps', { judge: 'lexical' }), 409, 'text_not_kept');
+  });
+
+  it('is judged from the kept text with fill, once', async () => {
+    const run = { store_text: true, replicate: 0 };
+    await recordScored('fill', run);
+    const change = { recipe: { set: { judging: 'per_criterion' } } };
+    const problem = await problemOf(await request('fill', change), 409, 'measurement_missing');
+    expect(problem.detail).toContain('"fill": true');
+    const asked = { ...change, fill: true, judge: 'lexical' };
+    const first = await replayed('fill', asked);
+    expect(summaryOf(first)).toMatchObject({ rollouts: 3, measured: { rollouts: 3, without_text: 0, refused: 0 } });
+    expect(summaryOf(first).judge_calls).toBeGreaterThan(0);
+    const [group] = only(first, 'group');
+    const recipe = { base: 'refiner-gpt54-instance-rubric', judging: 'per_criterion' };
+    const scored = await score({
+      ...ROLLOUT,
+      response: ROLLOUT.response.replace('</answer>', ' It is long.</answer>'),
+      judge: 'lexical',
+      recipe,
+      judgments: 'only',
+    });
+    expect(group?.after.rewards[0]).toBe(scored.reward);
+    expect(group?.before.rewards.every((reward) => reward !== null)).toBe(true);
+    expect(summaryOf(await replayed('fill', asked)).judge_calls).toBe(0);
+  });
+
+  it('counts the rollouts whose text was not kept among those whose was', async () => {
+    await recordScored('some-text', { store_text: true, replicate: 1 }, 1);
+    const place = { id: 'some-text', step: 0, group: 'g', sample: 'untold' };
+    await score({ ...ROLLOUT, judge: 'lexical', replicate: 2, run: place });
+    const change = { recipe: { set: { judging: 'per_criterion' } }, fill: true, judge: 'lexical' };
+    const { measured, figures } = summaryOf(await replayed('some-text', change));
+    expect(measured).toEqual({ rollouts: 1, without_text: 1, refused: 0 });
+    expect(figures?.gaps).toEqual({ 'recipe.judging': 1, 'rollout.text': 1 });
+    expect(figures?.after.scored).toBe(1);
+  });
+
+  it('judges again with another judge, keeps both, and compares them', async () => {
+    await recordScored('judges', { store_text: true, replicate: 3 });
+    const lines = await replayed('judges', { judge: 'vllm' });
+    const { judges, measured, figures } = summaryOf(lines);
+    expect(measured).toEqual({ rollouts: 3, without_text: 0, refused: 0 });
+    expect(judges).toMatchObject({ judge: 'vllm', compared: 3, unmatched: 0 });
+    const criteria = judges?.questions.find(({ question }) => question === 'criteria');
+    expect(criteria?.pairs).toBe(18);
+    expect(criteria?.table.flat().reduce((sum, count) => sum + count, 0)).toBe(18);
+    expect(figures?.recorded).toEqual({ equal: 3, alone: 0, different: 0 });
+    // The recorded rewards stand as they were, and the other judge's verdicts can be replayed on their own.
+    expect(summaryOf(await replayed('judges', { judge: 'vllm' })).judge_calls).toBe(0);
+    const same = summaryOf(await replayed('judges', { judge: 'lexical' }));
+    expect(same.figures?.shift.mean).toBe(0);
+    for (const { same: share } of same.judges?.questions ?? []) expect(share).toBe(1);
+  });
+
+  it('says which judges failed, and makes no number of it', async () => {
+    // The stub's judges are one model: what another of them has judged would be found.
+    await recordScored('failing', { store_text: true, question: 'Where does the Aare end?' }, 1);
+    const { figures, judges } = summaryOf(await replayed('failing', { judge: 'http_500' }));
+    expect(figures?.unscored.after).toEqual({ judge_error: 1 });
+    expect(judges).toMatchObject({ compared: 0, unmatched: 1, questions: [] });
+  });
+});
+
+describe('what is refused before the first line', () => {
+  it('names what is wrong', async () => {
+    await recordSynthetic('refused', 8);
+    const weight = { recipe: { set: { citation_weight: 0.5 } } };
+    await problemOf(await request('nobody', weight), 404, 'run_not_found');
+    await problemOf(await request('no%20id', weight), 404, 'run_not_found');
+    expect(await wrongFields(await request('refused', { recipe: { set: { citation_wieght: 1 } } }))).toEqual([
+      'recipe.set.citation_wieght',
+    ]);
+    expect(await wrongFields(await request('refused', { recipe: 'grpo-tcr' }))).toEqual(['recipe']);
+    expect(await wrongFields(await request('refused', {}))).toEqual(['recipe']);
+    await problemOf(await request('refused', { ...weight, judge: 'nobody' }), 422, 'judge_unknown');
+  });
+});

@@ -1,0 +1,232 @@
+/**
+ * Refining and the agent's loop against a real LLM server: `wrangler dev`, the real vLLM backend, llama-server with the tiny
+ * random model, and Python behind the real sandbox. A model of noise neither cites nor calls tools by itself: where a test
+ * needs that, a grammar of the server holds the text to it; tokens, streams, slots and their release are the server's own.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readMetrics } from '../../gpu-backend/check/metrics.ts';
+import { LLM_BUILD_TIMEOUT_MS, type LlmServer, startLlmServer } from '../../scripts/llm/local-server.ts';
+import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { agentResponseSchema } from '../../src/schema/agent-reply.ts';
+import { refineResponseSchema } from '../../src/schema/refine.ts';
+import { refineEventSchemas } from '../../src/schema/refine-stream.ts';
+import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
+
+const CALL =
+  '<tool_call>\\n{\\"name\\": \\"code_interpreter\\", \\"arguments\\": {\\"code\\": \\"print(6 * 7)\\"}}\\n</tool_call>';
+
+const GRAMMARS = {
+  noise: '',
+  // One invented citation, and text that never ends.
+  inventing: 'root ::= "<answer>So <snippet id=S9>" more\nmore ::= [a-z ] more',
+  endless: 'root ::= "<answer>" more\nmore ::= [a-z ] more',
+  calling: `root ::= "Let me compute it.\\n${CALL}"`,
+} as const;
+
+type Name = keyof typeof GRAMMARS;
+
+const N = 8;
+const LONG_TOKENS = 16_000;
+const servers = new Map<Name | 'tools', LlmServer>();
+let sandbox: SandboxServer;
+let worker: LocalWorker;
+
+function serverOf(name: Name | 'tools'): LlmServer {
+  const server = servers.get(name);
+  if (server === undefined) throw new Error(`no server called ${name}`);
+  return server;
+}
+
+beforeAll(async () => {
+  for (const name of ['noise', 'inventing', 'endless', 'calling'] as const) {
+    servers.set(name, await startLlmServer({ grammar: GRAMMARS[name] }));
+  }
+  servers.set('tools', await startLlmServer({ kind: 'tools' }));
+  sandbox = await startSandbox();
+  const backends = [...servers].map(([name, { url, key, model, slots }]) => ({
+    ...{ kind: 'vllm', role: 'generate', name, base_url: `${url}/v1`, api_key: key, model, slots },
+    ...{ context_tokens: 30_000, native_n: false, tools: name === 'tools' ? 'native' : 'text' },
+  }));
+  worker = await startLocalWorker({
+    variables: {
+      ALLOW_ANONYMOUS: 'true',
+      BACKENDS: JSON.stringify({
+        ...{ backends, default_judge: null, default_generator: 'noise' },
+        sandbox: { base_url: sandbox.url, api_key: SANDBOX_KEY, runtime: 'development', slots: 4 },
+      }),
+    },
+    deadline_ms: 60_000,
+  });
+}, LLM_BUILD_TIMEOUT_MS);
+
+afterAll(async () => {
+  await worker?.stop();
+  await sandbox?.stop();
+  for (const server of servers.values()) await server.stop();
+});
+
+function post(path: string, body: object, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${worker.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+function refine(generator: Name, max_tokens: number, fields: object = {}, signal?: AbortSignal): Promise<Response> {
+  const body = {
+    ...{ question: 'How long is it?', sources: [{ id: 'S1', text: 'It is 288 km long.' }] },
+    ...{ generator, n: N, sampling: { max_tokens, seed: 11 }, stream: true, ...fields },
+  };
+  return post('/v1/refine', body, signal);
+}
+
+type Name_ = keyof typeof refineEventSchemas;
+type Event = { readonly name: string; readonly data: unknown };
+
+/** Events as they come, each checked against the schema of its name. */
+async function* eventsOf(reply: Response): AsyncGenerator<Event> {
+  expect(reply.headers.get('content-type')).toBe('text/event-stream');
+  let arrived: Event[] = [];
+  const parser = createParser({
+    onEvent: ({ event = '', data }) => arrived.push({ name: event, data: JSON.parse(data) }),
+  });
+  if (reply.body === null) throw new Error('no body');
+  for await (const text of reply.body.pipeThrough(new TextDecoderStream())) {
+    parser.feed(text);
+    yield* arrived;
+    arrived = [];
+  }
+}
+
+function dataOf<N extends Name_>(events: readonly Event[], name: N): z.output<(typeof refineEventSchemas)[N]>[] {
+  const schema: z.ZodType<z.output<(typeof refineEventSchemas)[N]>> = refineEventSchemas[name];
+  return events.filter((event) => event.name === name).map(({ data }) => schema.parse(data));
+}
+
+/** What the server itself says: requests in its slots and waiting, and tokens since its start. */
+async function engine(name: Name | 'tools'): Promise<{ requests: number; tokens: number }> {
+  const { url, key } = serverOf(name);
+  const metrics = await readMetrics({ url, key, headers: {}, timeout_ms: 10_000 }, null);
+  if (metrics === null) throw new Error('the server has no metrics');
+  return { requests: metrics.requests, tokens: metrics.generated_tokens ?? Number.NaN };
+}
+
+const slotsSchema = z.array(z.object({ is_processing: z.boolean() }));
+
+/** Slots of the server that are taken. */
+async function busySlots(name: Name): Promise<number> {
+  const { url, key } = serverOf(name);
+  const reply = await fetch(`${url}/slots`, { headers: { authorization: `Bearer ${key}` } });
+  return slotsSchema.parse(await reply.json()).filter(({ is_processing }) => is_processing).length;
+}
+
+async function untilFree(name: Name): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while ((await busySlots(name)) > 0 || (await engine(name)).requests > 0) {
+    if (performance.now() > deadline) throw new Error('the slots are still taken');
+    await pause(20);
+  }
+}
+
+describe('refining', () => {
+  it('streams eight candidates at a time, and says in the end what it streamed', async () => {
+    const events = await Array.fromAsync(eventsOf(await refine('noise', 120)));
+    const [whole] = dataOf(events, 'done');
+    expect(whole?.candidates).toHaveLength(N);
+    const texts = Array.from({ length: N }, () => '');
+    for (const { candidate, text } of dataOf(events, 'delta')) texts[candidate] += text;
+    for (const { index, response } of whole?.candidates ?? []) expect(texts[index]).toBe(response);
+    // Seeds differ, and so does what is written.
+    expect(new Set(texts).size).toBe(N);
+    // They are written side by side: another one begins before the first has ended.
+    const order = dataOf(events, 'delta').map(({ candidate }) => candidate);
+    expect(order.findIndex((candidate) => candidate !== order[0])).toBeLessThan(order.lastIndexOf(order[0] ?? -1));
+    expect(whole?.usage?.completion_tokens).toBeGreaterThan(N);
+    await untilFree('noise');
+  });
+
+  it('gives the same candidates for the same seed, streamed or not', async () => {
+    const replies = await Promise.all(
+      [0, 1].map(async () => refineResponseSchema.parse(await (await refine('noise', 60, { stream: false })).json())),
+    );
+    const texts = replies.map(({ candidates }) =>
+      candidates.toSorted((a, b) => a.index - b.index).map(({ response }) => response),
+    );
+    expect(texts[0]).toEqual(texts[1]);
+  });
+
+  it('stops what invents a citation: its slots are free at once', async () => {
+    const before = await engine('inventing');
+    const events = await Array.fromAsync(
+      eventsOf(await refine('inventing', LONG_TOKENS, { on_invented_citation: 'abort' })),
+    );
+    const [whole] = dataOf(events, 'done');
+    expect(whole?.candidates.map(({ aborted }) => aborted?.id)).toEqual(Array.from({ length: N }, () => 'S9'));
+    await untilFree('inventing');
+    const written = (await engine('inventing')).tokens - before.tokens;
+    expect(written).toBeGreaterThan(N);
+    expect(written).toBeLessThan((N * LONG_TOKENS) / 20);
+  });
+
+  it('lets what invents a citation go on where it is only flagged', async () => {
+    const events = await Array.fromAsync(eventsOf(await refine('inventing', 200)));
+    const [whole] = dataOf(events, 'done');
+    expect(whole?.candidates.map(({ finish_reason }) => finish_reason)).toEqual(
+      Array.from({ length: N }, () => 'length'),
+    );
+    expect(whole?.usage?.completion_tokens).toBe(N * 200);
+  });
+
+  it.each([true, false])('ends with its caller (stream: %s): its slots are free', async (stream) => {
+    const before = await engine('endless');
+    const caller = new AbortController();
+    const reply = refine('endless', LONG_TOKENS, { stream }, caller.signal);
+    reply.catch(() => undefined);
+    while ((await busySlots('endless')) < 2) await pause(20);
+    if (stream) for await (const { name } of eventsOf(await reply)) if (name === 'delta') break;
+    caller.abort();
+    await untilFree('endless');
+    const written = (await engine('endless')).tokens - before.tokens;
+    expect(written).toBeLessThan((N * LONG_TOKENS) / 2);
+  });
+});
+
+describe('the agent', () => {
+  const question = { messages: [{ role: 'user', content: 'What is 6 times 7?' }] };
+
+  it('runs the calls that it reads from the text in a real Python, and shows the policy what it printed', async () => {
+    const fields = { generator: 'calling', max_turns: 3, reference: '42' };
+    const reply = await post('/v1/agent', { ...question, ...fields });
+    const { trajectory, stop, num_turns, token_counts } = agentResponseSchema.parse(await reply.json());
+    // The grammar has it call in every turn, and the last one's call is not run.
+    expect({ stop, num_turns, token_counts }).toEqual({ stop: 'max_turns', num_turns: 7, token_counts: 'server' });
+    const tools = trajectory.messages.filter((message) => message.role === 'tool');
+    expect(tools).toMatchObject([
+      { turn: 1, content: '42\n', outcome: 'finished', shown: true },
+      { turn: 2, content: '42\n', outcome: 'finished', shown: true },
+    ]);
+  });
+
+  it("runs the server's own tool calls: the code is noise, and Python says so", async () => {
+    const fields = { generator: 'tools', max_turns: 4, max_response_tokens: 6_000, sampling: { seed: 3 } };
+    const reply = await post('/v1/agent', { ...question, ...fields });
+    const whole = agentResponseSchema.parse(await reply.json());
+    console.log(JSON.stringify(whole, null, 1).slice(0, 4000));
+    expect(whole.native_tools).toBe(true);
+  });
+
+  it('ends with its caller', async () => {
+    const caller = new AbortController();
+    const fields = { generator: 'endless', stream: true, max_response_tokens: LONG_TOKENS };
+    const reply = await post('/v1/agent', { ...question, ...fields }, caller.signal);
+    while ((await busySlots('endless')) < 1) await pause(20);
+    for await (const { name } of eventsOf(reply)) if (name !== 'start') break;
+    caller.abort();
+    await untilFree('endless');
+  });
+});

@@ -1,0 +1,72 @@
+/** What the flags of `citeward refine` make of a row, and which of them are refused. */
+import { describe, expect, it } from 'vitest';
+import { readFlags } from '../../../cli/arguments/flags.ts';
+import { UsageError } from '../../../cli/command.ts';
+import { refineCommand } from '../../../cli/commands/refine.ts';
+import { readRefineAsked, withRefineAsked } from '../../../cli/refine/asked.ts';
+import { refineFields } from '../../../cli/refine/fields.ts';
+import { readAsked } from '../../../cli/score/asked.ts';
+import { refineRequestSchema } from '../../../src/schema/refine.ts';
+
+const ROW = {
+  question: 'How long is the Aare?',
+  tool_output: '<snippet id=S1>288 km.</snippet>',
+  response: '<answer>x</answer>',
+  finish_reason: 'stop',
+  positive_rubrics: ['Says how long'],
+};
+
+async function requestOf(args: readonly string[], row: Readonly<Record<string, unknown>> = ROW) {
+  const flags = readFlags(refineCommand, args);
+  return refineRequestSchema.parse(withRefineAsked(refineFields(row, await readAsked(flags)), readRefineAsked(flags)));
+}
+
+describe('a row that was made for scoring', () => {
+  it('is refined without what it says of a response, and unscored unless somebody says how', async () => {
+    const request = await requestOf([]);
+    expect(request).not.toHaveProperty('response');
+    expect(request).not.toHaveProperty('positive_rubrics');
+    expect(request).toMatchObject({ n: 1, evidence: 'lexical', on_invented_citation: 'flag' });
+  });
+
+  it.each([
+    ['--recipe', 'refiner-rl-balanced', 'refiner-rl-balanced'],
+    ['--judge', 'lexical', 'refiner-gpt54-instance-rubric'],
+    ['--set', 'citation_weight=1', { base: 'refiner-gpt54-instance-rubric', citation_weight: 1 }],
+  ])('%s %s has it scored', async (flag, value, recipe) => {
+    expect(await requestOf([flag, value])).toMatchObject({ recipe, positive_rubrics: ROW.positive_rubrics });
+  });
+
+  it('with a recipe of its own is scored by it', async () => {
+    expect(await requestOf([], { ...ROW, recipe: 'refiner-rl-balanced' })).toMatchObject({
+      ...{ recipe: 'refiner-rl-balanced', positive_rubrics: ROW.positive_rubrics },
+    });
+  });
+});
+
+describe('flags', () => {
+  it('win over the row, field by field', async () => {
+    const args = ['--n', '4', '--temperature', '0.5', '--seed', '7', '--mode', 'full', '--abort-invented'];
+    const row = { ...ROW, n: 2, sampling: { temperature: 2, top_p: 0.9 } };
+    expect(await requestOf(args, row)).toMatchObject({
+      ...{ n: 4, mode: 'full', on_invented_citation: 'abort' },
+      sampling: { temperature: 0.5, top_p: 0.9, seed: 7, max_tokens: 1_024 },
+    });
+  });
+
+  it('leave a sampling that is no object to be refused', async () => {
+    await expect(requestOf(['--seed', '7'], { ...ROW, sampling: 'greedy' })).rejects.toThrow('sampling');
+  });
+
+  it.each([
+    ['--n', '0'],
+    ['--n', '65'],
+    ['--temperature', '2.5'],
+    ['--temperature', '1e1'],
+    ['--top-p', '0'],
+    ['--seed=-1'],
+    ['--mode', 'half'],
+  ])('%s %s is refused', (...args) => {
+    expect(() => readRefineAsked(readFlags(refineCommand, args))).toThrow(UsageError);
+  });
+});
