@@ -19,6 +19,7 @@ import { keysCommand } from './commands/keys.ts';
 import { receiptCommands } from './commands/receipt.ts';
 import { refineCommand } from './commands/refine.ts';
 import { replayCommand } from './commands/replay.ts';
+import { runsCommands } from './commands/runs.ts';
 import { scoreCommand } from './commands/score.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { commandHelp, generalHelp, groupHelp } from './help.ts';
@@ -35,6 +36,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   judgmentsCommand,
   keysCommand,
   receiptCommands,
+  runsCommands,
   replayCommand,
 ];
 

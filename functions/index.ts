@@ -2,6 +2,7 @@
 import { MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from '../src/limits.ts';
 import { createSettingsReader, type Environment, reportProblem } from './environment.ts';
 import { createApp } from './http/app.ts';
+import { clearExpiredRuns } from './jobs/clear-runs.ts';
 import { consumeJobs } from './jobs/consume.ts';
 import { createKvJudgmentStore } from './storage/judgments.ts';
 import { createRecentJudgments } from './storage/recent-judgments.ts';
@@ -18,4 +19,5 @@ export { JudgeDesk } from './objects/judge-desk.ts';
 export default {
   fetch: (request, environment, context) => app.fetch(request, environment, context),
   queue: (batch, environment) => consumeJobs(batch, environment, { settingsOf, storeOf }),
+  scheduled: (_, environment) => clearExpiredRuns(environment, settingsOf, Date.now()),
 } satisfies ExportedHandler<Environment>;

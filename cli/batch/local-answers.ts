@@ -15,7 +15,7 @@ import { refineRequestSchema } from '../../src/schema/refine.ts';
 import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
 import { verifyRequestSchema } from '../../src/schema/verify.ts';
 import { verifyRequested } from '../../src/verify-requested.ts';
-import { type LocalJudging, localJudging, namesAnotherJudge } from '../local/lexical.ts';
+import { type LocalJudging, localJudging, NO_RUNS_HERE, namesAnotherJudge } from '../local/lexical.ts';
 import { refineLocally } from '../local/refining.ts';
 import { type LocalFailure, localProblem } from './local-problems.ts';
 
@@ -93,10 +93,12 @@ async function recipeOf({
   recipe,
   judge,
   receipt,
-}: Pick<ScoreRequest, 'recipe' | 'judge' | 'receipt'>): Promise<Ready> {
+  run,
+}: Pick<ScoreRequest, 'recipe' | 'judge' | 'receipt'> & { readonly run?: unknown }): Promise<Ready> {
   const resolved = await resolveRecipe(recipe);
   if (!resolved.ok) return invalid(resolved.problems);
   if (receipt) return { ok: false, failure: { reason: 'issuer_unconfigured' } };
+  if (run !== undefined) return invalid([{ path: ['run'], message: NO_RUNS_HERE }]);
   if (!namesAnotherJudge(judge)) return { ok: true, recipe: resolved.resolved };
   return { ok: false, failure: { reason: 'judge_unknown' } };
 }

@@ -12,6 +12,7 @@ import { Table } from '../output/table.ts';
 import { CONCURRENCY_RANGE, connect, REMOTE_FLAGS } from '../remote/connect.ts';
 import { type Finished, runRows } from '../run-rows.ts';
 import { type Asked, defaultRecipe, fieldsAsked, readAsked, SCORING_FLAGS, withAsked } from '../score/asked.ts';
+import { RUN_PLACE_FLAGS, runPlaces } from '../score/run-places.ts';
 import { checkLocalFlags, localScoring, remoteScoring, type ScoreService } from '../score/service.ts';
 import { idCell, SCORE_COLUMNS, scoreRow, unscoredRow } from '../score/table.ts';
 import { ScoreTally } from '../score/tally.ts';
@@ -23,6 +24,7 @@ export const scoreCommand: Command = {
   flags: [
     ...SCORING_FLAGS,
     { name: 'json', kind: 'switch', help: 'One JSON result a line, with its line and id, instead of the table.' },
+    ...RUN_PLACE_FLAGS,
     ...REMOTE_FLAGS,
   ],
   details: [
@@ -35,6 +37,7 @@ export const scoreCommand: Command = {
 
 async function run(flags: Flags): Promise<number> {
   const asked = await readAsked(flags);
+  const places = runPlaces(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openInput(flags.positionals, 'score');
@@ -51,7 +54,7 @@ async function run(flags: Flags): Promise<number> {
   await runRows({
     input,
     schema: scoreRequestSchema,
-    prepare: (fields) => withAsked(fields, asked),
+    prepare: (fields) => withAsked(places?.(fields) ?? fields, asked),
     service,
     concurrency,
     screen,

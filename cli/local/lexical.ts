@@ -12,6 +12,8 @@ export const LEXICAL_NOTICE =
 /** Why a row that asks for a receipt is refused. */
 export const NO_RECEIPTS_HERE = 'expected false: nothing signs here';
 
+export const NO_RUNS_HERE = 'not here: runs are recorded by a Worker';
+
 /** Judgments remembered in this process, so that equal rows are judged once; about 2 KB each. */
 const MAX_REMEMBERED_JUDGMENTS = 10_000;
 

@@ -12,7 +12,7 @@ import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 import { didYouMean } from '../arguments/flags.ts';
 import { UsageError } from '../command.ts';
 import type { LineProblem } from '../input/rows.ts';
-import { LEXICAL_NOTICE, localJudging, NO_RECEIPTS_HERE, namesAnotherJudge } from '../local/lexical.ts';
+import { LEXICAL_NOTICE, localJudging, NO_RECEIPTS_HERE, NO_RUNS_HERE, namesAnotherJudge } from '../local/lexical.ts';
 import type { Outcome, Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
 import { flagProblem, outcomeOfFailure } from '../remote/failures.ts';
@@ -41,6 +41,7 @@ export function localScoring(): ScoreService {
       if (namesAnotherJudge(request.judge)) {
         return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${LEXICAL_JUDGE.name}` }] };
       }
+      if (request.run !== undefined) return { kind: 'refused', problems: [{ field: 'run', message: NO_RUNS_HERE }] };
       if (request.receipt) return { kind: 'refused', problems: [{ field: 'receipt', message: NO_RECEIPTS_HERE }] };
       const recipe = await resolveRecipe(request.recipe);
       if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };

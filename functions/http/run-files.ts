@@ -51,7 +51,12 @@ export function runFileRoutes(storeOf: (environment: Environment) => JudgmentSto
       readQuery(c, emptyQuerySchema);
       const run = runIdOf(c);
       const lines = readLines(chunksOf(c.req.raw), MAX_RUN_IMPORT_LINE_BYTES);
-      const limits = { recipes: MAX_RUN_IMPORT_RECIPES, lines: MAX_RUN_IMPORT_LINES, chunk: RUN_IMPORT_ROWS, listed: MAX_REFUSED_LINES_LISTED };
+      const limits = {
+        recipes: MAX_RUN_IMPORT_RECIPES,
+        lines: MAX_RUN_IMPORT_LINES,
+        chunk: RUN_IMPORT_ROWS,
+        listed: MAX_REFUSED_LINES_LISTED,
+      };
       return c.json(await importRun(lines, (chunk) => putChunk(c.env, run, chunk), limits));
     });
 }

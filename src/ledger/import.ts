@@ -23,7 +23,10 @@ export type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'uncha
 
 export type RunImportLimits = {
   readonly recipes: number;
-  readonly lines: number; readonly chunk: number; readonly listed: number };
+  readonly lines: number;
+  readonly chunk: number;
+  readonly listed: number;
+};
 
 type Refusal = (typeof RUN_REFUSALS)[number];
 

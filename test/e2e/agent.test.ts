@@ -101,14 +101,23 @@ describe('a trajectory', () => {
   });
 });
 
-it('a caller who leaves stops the policy', async () => {
-  const client = createClient({ url: new URL(worker.url), key: null });
-  const opened = await client.agentStream({ messages: [{ role: 'user', content: 'endless' }] });
-  if (!opened.ok) throw new Error(JSON.stringify(opened.failure));
-  const before = model.left();
-  for await (const { event } of opened.body) if (event === 'delta') break;
-  for (let waited = 0; model.left() === before && waited < 100; waited++) await pause(100);
-  expect(model.left()).toBe(before + 1);
+it.each([
+  ['follows its events', true],
+  ['waits for the whole of it', false],
+])('a caller who %s and leaves stops the policy', async (_, stream) => {
+  const leaving = new AbortController();
+  const [begun, left] = [model.asked.length, model.left()];
+  const asking = fetch(`${worker.url}/v1/agent`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'endless' }], stream }),
+    signal: leaving.signal,
+  });
+  asking.catch(() => undefined);
+  for (let waited = 0; model.asked.length === begun && waited < 100; waited++) await pause(100);
+  leaving.abort();
+  for (let waited = 0; model.left() === left && waited < 100; waited++) await pause(100);
+  expect([model.asked.length, model.left()]).toEqual([begun + 1, left + 1]);
 });
 
 describe('citeward agent', () => {

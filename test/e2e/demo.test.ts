@@ -30,7 +30,7 @@ test('the demo', async () => {
   expect(demo.stdout).toMatch(/19 rows scored · mean reward [\d.]+ · \d+ judge calls/);
   expect(demo.stdout).toMatch(/ 0 judge calls: all \d+ judgments came from the store/);
   expect(demo.stdout).toContain('citation_weight 0.5');
-  expect(demo.stdout).toMatch(/✓ .*\[pl-2\]\n[^]*reward [\d.]+, by citeward-extractive-1/);
+  expect(demo.stdout).toMatch(/✓ .*\[pl-2\]\n(.*\n)+ {3}reward [\d.]+, by citeward-extractive-1/);
   expect(demo.stdout).toMatch(/no\s+model/);
   for (const line of demo.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
   expect(processesMarked(mark)).toEqual([]);

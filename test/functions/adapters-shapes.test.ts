@@ -447,7 +447,9 @@ describe('every adapter', () => {
     const context = 'The ferry leaves at nine, and the registers were copied by hand. '.repeat(9_000);
     expect(context.length).toBeGreaterThan(512 * 1024);
     const history = [{ role: 'user', content: context }, ...BODIES.longtracerl.history.slice(1)];
-    expect(await jsonOf(requestOf('longtracerl', { run: 'r-longtracerl' }, { history }))).toMatchObject({ outcome_reward: 1 });
+    expect(await jsonOf(requestOf('longtracerl', { run: 'r-longtracerl' }, { history }))).toMatchObject({
+      outcome_reward: 1,
+    });
     expect(await jsonOf(requestOf('slime', {}, { prompt: [{ role: 'system', content: context }] }))).toBeGreaterThan(0);
   });
 });

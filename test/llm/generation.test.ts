@@ -14,6 +14,7 @@ import { agentResponseSchema } from '../../src/schema/agent-reply.ts';
 import { refineResponseSchema } from '../../src/schema/refine.ts';
 import { refineEventSchemas } from '../../src/schema/refine-stream.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
+import { type InsistingProxy, startInsistingProxy } from './insisting-proxy.ts';
 
 const CALL =
   '<tool_call>\\n{\\"name\\": \\"code_interpreter\\", \\"arguments\\": {\\"code\\": \\"print(6 * 7)\\"}}\\n</tool_call>';
@@ -31,6 +32,7 @@ type Name = keyof typeof GRAMMARS;
 const N = 8;
 const LONG_TOKENS = 16_000;
 const servers = new Map<Name | 'tools', LlmServer>();
+let insisting: InsistingProxy;
 let sandbox: SandboxServer;
 let worker: LocalWorker;
 
@@ -45,9 +47,18 @@ beforeAll(async () => {
     servers.set(name, await startLlmServer({ grammar: GRAMMARS[name] }));
   }
   servers.set('tools', await startLlmServer({ kind: 'tools' }));
+  insisting = await startInsistingProxy(serverOf('tools').url);
   sandbox = await startSandbox();
   const backends = [...servers].map(([name, { url, key, model, slots }]) => ({
-    ...{ kind: 'vllm', role: 'generate', name, base_url: `${url}/v1`, api_key: key, model, slots },
+    ...{
+      kind: 'vllm',
+      role: 'generate',
+      name,
+      base_url: `${name === 'tools' ? insisting.url : url}/v1`,
+      api_key: key,
+      model,
+      slots,
+    },
     ...{ context_tokens: 30_000, native_n: false, tools: name === 'tools' ? 'native' : 'text' },
   }));
   worker = await startLocalWorker({
@@ -65,6 +76,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker?.stop();
   await sandbox?.stop();
+  insisting?.stop();
   for (const server of servers.values()) await server.stop();
 });
 
@@ -85,10 +97,9 @@ function refine(generator: Name, max_tokens: number, fields: object = {}, signal
   return post('/v1/refine', body, signal);
 }
 
-type Name_ = keyof typeof refineEventSchemas;
 type Event = { readonly name: string; readonly data: unknown };
 
-/** Events as they come, each checked against the schema of its name. */
+/** Events as they come. */
 async function* eventsOf(reply: Response): AsyncGenerator<Event> {
   expect(reply.headers.get('content-type')).toBe('text/event-stream');
   let arrived: Event[] = [];
@@ -103,8 +114,16 @@ async function* eventsOf(reply: Response): AsyncGenerator<Event> {
   }
 }
 
-function dataOf<N extends Name_>(events: readonly Event[], name: N): z.output<(typeof refineEventSchemas)[N]>[] {
-  const schema: z.ZodType<z.output<(typeof refineEventSchemas)[N]>> = refineEventSchemas[name];
+async function allOf(reply: Response): Promise<Event[]> {
+  const all: Event[] = [];
+  for await (const event of eventsOf(reply)) all.push(event);
+  return all;
+}
+
+const { delta, done } = refineEventSchemas;
+
+/** Data of the events of a name, under its schema. */
+function dataOf<S extends z.ZodType>(events: readonly Event[], name: string, schema: S): z.output<S>[] {
   return events.filter((event) => event.name === name).map(({ data }) => schema.parse(data));
 }
 
@@ -135,16 +154,16 @@ async function untilFree(name: Name): Promise<void> {
 
 describe('refining', () => {
   it('streams eight candidates at a time, and says in the end what it streamed', async () => {
-    const events = await Array.fromAsync(eventsOf(await refine('noise', 120)));
-    const [whole] = dataOf(events, 'done');
+    const events = await allOf(await refine('noise', 120));
+    const [whole] = dataOf(events, 'done', done);
     expect(whole?.candidates).toHaveLength(N);
     const texts = Array.from({ length: N }, () => '');
-    for (const { candidate, text } of dataOf(events, 'delta')) texts[candidate] += text;
+    for (const { candidate, text } of dataOf(events, 'delta', delta)) texts[candidate] += text;
     for (const { index, response } of whole?.candidates ?? []) expect(texts[index]).toBe(response);
     // Seeds differ, and so does what is written.
     expect(new Set(texts).size).toBe(N);
     // They are written side by side: another one begins before the first has ended.
-    const order = dataOf(events, 'delta').map(({ candidate }) => candidate);
+    const order = dataOf(events, 'delta', delta).map(({ candidate }) => candidate);
     expect(order.findIndex((candidate) => candidate !== order[0])).toBeLessThan(order.lastIndexOf(order[0] ?? -1));
     expect(whole?.usage?.completion_tokens).toBeGreaterThan(N);
     await untilFree('noise');
@@ -162,10 +181,8 @@ describe('refining', () => {
 
   it('stops what invents a citation: its slots are free at once', async () => {
     const before = await engine('inventing');
-    const events = await Array.fromAsync(
-      eventsOf(await refine('inventing', LONG_TOKENS, { on_invented_citation: 'abort' })),
-    );
-    const [whole] = dataOf(events, 'done');
+    const events = await allOf(await refine('inventing', LONG_TOKENS, { on_invented_citation: 'abort' }));
+    const [whole] = dataOf(events, 'done', done);
     expect(whole?.candidates.map(({ aborted }) => aborted?.id)).toEqual(Array.from({ length: N }, () => 'S9'));
     await untilFree('inventing');
     const written = (await engine('inventing')).tokens - before.tokens;
@@ -174,24 +191,23 @@ describe('refining', () => {
   });
 
   it('lets what invents a citation go on where it is only flagged', async () => {
-    const events = await Array.fromAsync(eventsOf(await refine('inventing', 200)));
-    const [whole] = dataOf(events, 'done');
+    const events = await allOf(await refine('inventing', 200));
+    const [whole] = dataOf(events, 'done', done);
     expect(whole?.candidates.map(({ finish_reason }) => finish_reason)).toEqual(
       Array.from({ length: N }, () => 'length'),
     );
     expect(whole?.usage?.completion_tokens).toBe(N * 200);
   });
 
-  it.each([true, false])('ends with its caller (stream: %s): its slots are free', async (stream) => {
+  it('ends with its caller: its slots are free', async () => {
     const before = await engine('endless');
     const caller = new AbortController();
-    const reply = refine('endless', LONG_TOKENS, { stream }, caller.signal);
-    reply.catch(() => undefined);
-    while ((await busySlots('endless')) < 2) await pause(20);
-    if (stream) for await (const { name } of eventsOf(await reply)) if (name === 'delta') break;
+    const reply = await refine('endless', LONG_TOKENS, {}, caller.signal);
+    for await (const { name } of eventsOf(reply)) if (name === 'delta' && (await busySlots('endless')) > 1) break;
     caller.abort();
     await untilFree('endless');
     const written = (await engine('endless')).tokens - before.tokens;
+    expect(written).toBeGreaterThan(1);
     expect(written).toBeLessThan((N * LONG_TOKENS) / 2);
   });
 });
@@ -204,7 +220,7 @@ describe('the agent', () => {
     const reply = await post('/v1/agent', { ...question, ...fields });
     const { trajectory, stop, num_turns, token_counts } = agentResponseSchema.parse(await reply.json());
     // The grammar has it call in every turn, and the last one's call is not run.
-    expect({ stop, num_turns, token_counts }).toEqual({ stop: 'max_turns', num_turns: 7, token_counts: 'server' });
+    expect({ stop, num_turns, token_counts }).toEqual({ stop: 'max_turns', num_turns: 6, token_counts: 'server' });
     const tools = trajectory.messages.filter((message) => message.role === 'tool');
     expect(tools).toMatchObject([
       { turn: 1, content: '42\n', outcome: 'finished', shown: true },
@@ -212,12 +228,25 @@ describe('the agent', () => {
     ]);
   });
 
-  it("runs the server's own tool calls: the code is noise, and Python says so", async () => {
-    const fields = { generator: 'tools', max_turns: 4, max_response_tokens: 6_000, sampling: { seed: 3 } };
+  it("runs the server's own tool calls, whose code is noise: Python says so", async () => {
+    const fields = { generator: 'tools', max_turns: 3, sampling: { seed: 3 } };
     const reply = await post('/v1/agent', { ...question, ...fields });
-    const whole = agentResponseSchema.parse(await reply.json());
-    console.log(JSON.stringify(whole, null, 1).slice(0, 4000));
-    expect(whole.native_tools).toBe(true);
+    const { trajectory, native_tools, stop, failure } = agentResponseSchema.parse(await reply.json());
+    expect({ native_tools, stop, failure }).toEqual({ native_tools: true, stop: 'max_turns', failure: null });
+    const turns = trajectory.messages.filter((message) => message.role === 'assistant');
+    expect(turns.map(({ tool_calls }) => tool_calls.map(({ name }) => name))).toEqual([
+      ['code_interpreter'],
+      ['code_interpreter'],
+      ['code_interpreter'],
+    ]);
+    const tools = trajectory.messages.filter((message) => message.role === 'tool');
+    expect(tools.map(({ call_id }) => call_id)).toEqual(turns.slice(0, 2).map(({ tool_calls }) => tool_calls[0]?.id));
+    for (const { content, outcome } of tools) {
+      if (outcome === 'failed') expect(content).toContain('Error');
+      else expect(outcome).toBe('finished');
+    }
+    // Noise is hardly ever a program.
+    expect(tools.some(({ outcome }) => outcome === 'failed')).toBe(true);
   });
 
   it('ends with its caller', async () => {

@@ -61,7 +61,7 @@ export function LineChart({ title, hint, steps, lines, band, range, text }: Line
   return (
     <figure class="chart">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <small>{hint}</small>
       </figcaption>
       <ul class="chart-legend">

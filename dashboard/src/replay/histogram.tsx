@@ -18,7 +18,7 @@ export function Histogram({ before, after, text }: HistogramProps) {
   return (
     <figure class="histogram">
       <figcaption>
-        <h3>Rewards</h3>
+        <h2>Rewards</h2>
         <span class="histogram-key">
           <span class="key-before" aria-hidden="true" /> recorded
         </span>

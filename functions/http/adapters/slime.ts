@@ -32,7 +32,11 @@ export function slimeRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment>
       const run = query.run === undefined ? null : await inferredRun(query.run, prompt, request);
       const runs = run === null ? [] : [run];
       noteRun(c, runs);
-      const { reply, reward, run: report } = await scoreSample(c, platformOf, sample, {
+      const {
+        reply,
+        reward,
+        run: report,
+      } = await scoreSample(c, platformOf, sample, {
         recipe: query.recipe,
         query,
         runs,

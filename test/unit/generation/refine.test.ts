@@ -189,6 +189,27 @@ describe('reading', () => {
   });
 });
 
+describe('a listener that fails', () => {
+  it('stops the generator, and its error is the result', async () => {
+    const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c']));
+    const finished = finishRefinement(running(await planOf(), generator), async () => {
+      throw new Error('nobody listens');
+    });
+    await expect(finished).rejects.toThrow('nobody listens');
+    expect(calls).toMatchObject([{ read: 1, stopped: true, signal: { aborted: true } }]);
+  });
+
+  it('is waited for before anything more is read', async () => {
+    const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c']));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const finished = finishRefinement(running(await planOf(), generator), () => promise);
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    expect(calls[0]?.read).toBe(1);
+    resolve();
+    expect(candidatesOf(await finished)).toMatchObject([{ response: 'abc' }]);
+  });
+});
+
 describe('a generator that fails', () => {
   const failure = { reason: 'generator_unreachable', detail: 'gone', retryable: true } as const;
 

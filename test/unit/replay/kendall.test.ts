@@ -23,7 +23,7 @@ function pairByPair(first: readonly number[], second: readonly number[]): number
 it('is what the definition says, ties and all', () => {
   const tied = fc.integer({ min: -3, max: 3 });
   const apart = fc.double({ min: -1e6, max: 1e6, noNaN: true });
-  const pairs = fc.array(fc.tuple(fc.oneof(tied, apart), fc.oneof(tied, apart)), { maxLength: 40 });
+  const pairs = fc.array(fc.tuple(fc.oneof(tied, apart), fc.oneof(tied, apart)), { maxLength: 80 });
   fc.assert(
     fc.property(pairs, (drawn) => {
       const [first, second] = [drawn.map(([x]) => x), drawn.map(([, y]) => y)];
@@ -46,7 +46,7 @@ it('has no value where one side has no order', () => {
 });
 
 it('takes groups of any size in little time', () => {
-  const many = Array.from({ length: 200_000 }, (_, n) => (n * 7_919) % 100_003);
+  const many = Array.from({ length: 50_000 }, (_, n) => (n * 7_919) % 100_003);
   expect(kendallTauB(many, many)).toBe(1);
   expect(
     kendallTauB(

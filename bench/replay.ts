@@ -1,0 +1,97 @@
+/**
+ * `npm run bench:replay`: replay over the rows of a run, against a loop that only reads the same rows (parses their JSON) and
+ * against one that also checks them, as every reader of a ledger must. Rows are in memory as text; nothing is judged.
+ */
+import type { LedgerRow } from '../src/ledger/row.ts';
+import { readRunLine, writeRunLine } from '../src/ledger/run-file.ts';
+import { RECIPES, type Recipe } from '../src/recipes/families.ts';
+import { prepareGroup, replayPrepared } from '../src/replay/replay-group.ts';
+import { RunReplay } from '../src/replay/run-replay.ts';
+import { SweepReplay } from '../src/replay/sweep.ts';
+import { syntheticRun } from '../test/unit/replay/synthetic-rows.ts';
+import { timeTogether } from './measure.ts';
+
+const ROLLOUTS = 2_560;
+const SWEEP_POINTS = 11;
+const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
+const OTHER: Recipe = { ...RECIPE, citation_weight: 0.5 };
+
+const groups: readonly (readonly string[])[] = [...syntheticRun(ROLLOUTS)].map((rows) =>
+  rows.map((row) => writeRunLine({ kind: 'rollout', rollout: { ...row, components: {}, cached: 0 } })),
+);
+const parsed: readonly (readonly LedgerRow[])[] = groups.map((lines) => lines.map(checked));
+
+function checked(text: string): LedgerRow {
+  const read = readRunLine(text);
+  if (!read.ok || read.line.kind !== 'rollout') throw new Error('not a row of a run');
+  return read.line.rollout;
+}
+
+function readOnly(): number {
+  let chars = 0;
+  for (const lines of groups) {
+    for (const text of lines) {
+      const { rollout }: { rollout: LedgerRow } = JSON.parse(text);
+      chars += rollout.sample.length;
+    }
+  }
+  return chars;
+}
+
+function readAndCheck(): number {
+  let chars = 0;
+  for (const lines of groups) for (const text of lines) chars += checked(text).sample.length;
+  return chars;
+}
+
+function replayOf(all: Iterable<readonly LedgerRow[]>): number {
+  const replay = new RunReplay();
+  for (const rows of all) replay.add(replayPrepared(prepareGroup(rows, RECIPE), OTHER));
+  replay.endStep();
+  return replay.figures.rollouts;
+}
+
+function* readGroups(): Generator<LedgerRow[]> {
+  for (const lines of groups) yield lines.map(checked);
+}
+
+function sweep(): number {
+  const swept = new SweepReplay(
+    Array.from({ length: SWEEP_POINTS }, (_, n) => ({
+      value: n / 10,
+      after: { ...RECIPE, citation_weight: n / 10 },
+    })),
+  );
+  for (const rows of parsed) swept.add(prepareGroup(rows, RECIPE));
+  return swept.points.length;
+}
+
+const prepared = parsed.map((rows) => prepareGroup(rows, RECIPE));
+
+/** What a slider of the dashboard makes of every move: the first half is done. */
+function frame(): number {
+  let flipped = 0;
+  for (const one of prepared) {
+    for (const { sign } of replayPrepared(one, OTHER).samples) if (sign === 'flipped') flipped++;
+  }
+  return flipped;
+}
+
+const timings = timeTogether([
+  { name: 'read (JSON.parse)', run: readOnly },
+  { name: 'read and check', run: readAndCheck },
+  { name: 'read, check and replay', run: () => replayOf(readGroups()) },
+  { name: 'replay of rows in memory', run: () => replayOf(parsed) },
+  { name: `sweep of ${SWEEP_POINTS} values, rows in memory`, run: sweep },
+  { name: 'one move of a slider', run: frame },
+]);
+const [base] = timings;
+console.log(`${ROLLOUTS} rollouts in groups of 8, ${Math.round((groups[0]?.[0] ?? '').length / 100) / 10} KB a row`);
+for (const { name, median_us, spread } of timings) {
+  const ratio = median_us / (base?.median_us ?? Number.NaN);
+  const rate = (ROLLOUTS / median_us) * 1e6;
+  const each = (median_us / ROLLOUTS).toFixed(1);
+  console.log(
+    `${name.padEnd(40)} ${each.padStart(7)} us a rollout  ${Math.round(rate).toLocaleString('en-US').padStart(9)} rollouts/s  ${ratio.toFixed(2)}x  (noise ${(100 * spread).toFixed(0)}%)`,
+  );
+}

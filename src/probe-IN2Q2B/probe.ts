@@ -1,0 +1,1 @@
+export const x = fetch('https://example.org');

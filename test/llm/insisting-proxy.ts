@@ -1,0 +1,41 @@
+/**
+ * Before a model server: hands everything on, and adds to each request that the model is to call a tool, and one only. Left
+ * to itself the noise of the tools model makes calls until its budget is spent. Nothing of a reply is changed.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+export type InsistingProxy = { readonly url: string; readonly stop: () => void };
+
+export async function startInsistingProxy(target: string): Promise<InsistingProxy> {
+  const server = createServer((request, response) => {
+    // A connection that breaks on one side is broken on the other.
+    handOn(target, request, response).catch(() => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the proxy has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function handOn(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const caller = new AbortController();
+  response.once('close', () => caller.abort());
+  const body = { ...JSON.parse(await text(request)), tool_choice: 'required', parallel_tool_calls: false };
+  const reply = await fetch(`${target}${request.url}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' },
+    body: JSON.stringify(body),
+    signal: caller.signal,
+  });
+  response.writeHead(reply.status, { 'content-type': reply.headers.get('content-type') ?? '' });
+  for await (const chunk of reply.body ?? []) response.write(chunk);
+  response.end();
+}

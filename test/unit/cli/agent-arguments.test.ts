@@ -1,0 +1,67 @@
+/** Rows and flags of `citeward agent`: what a request is made of. */
+import { describe, expect, it } from 'vitest';
+import { AGENT_FLAGS, agentFieldsAsked, readAgentAsked, withAgentAsked } from '../../../cli/agent/asked.ts';
+import { readFlags } from '../../../cli/arguments/flags.ts';
+import { agentRequestSchema } from '../../../src/schema/agent.ts';
+
+async function asked(...args: string[]) {
+  return readAgentAsked(readFlags({ name: 'agent', flags: AGENT_FLAGS }, args));
+}
+
+const ROW = { question: '6 * 7?' };
+const MESSAGES = [{ role: 'user', content: '6 * 7?' }];
+
+describe('a row', () => {
+  it('with a question begins a conversation with it; messages win', async () => {
+    const plain = await asked();
+    expect(withAgentAsked(ROW, plain)).toEqual({ messages: MESSAGES });
+    const messages = [{ role: 'user', content: 'other' }];
+    expect(withAgentAsked({ ...ROW, messages }, plain)).toEqual({ messages });
+  });
+
+  it('made for scoring is worked on as it is', async () => {
+    const row = {
+      ...{ ...ROW, response: 'old', num_turns: 4, response_tokens: 9, finish_reason: 'stop' },
+      ...{ reference: '42', recipe: 'grpo-tcr', run: { id: 'r' } },
+    };
+    const request = withAgentAsked(row, await asked());
+    expect(request).toEqual({ messages: MESSAGES, reference: '42', recipe: 'grpo-tcr' });
+    expect(agentRequestSchema.safeParse(request).success).toBe(true);
+    const { reference: _, ...unscored } = row;
+    expect(withAgentAsked(unscored, await asked())).toEqual({ messages: MESSAGES });
+  });
+
+  it('keeps what nobody knows, so that it is refused by name', async () => {
+    expect(withAgentAsked({ ...ROW, max_turn: 3 }, await asked())).toMatchObject({ max_turn: 3 });
+  });
+
+  it('gives way to flags, and keeps what they do not say', async () => {
+    const flags = await asked('--reference', '42', '--temperature', '0.5', '--max-turns', '3', '--thinking');
+    const row = { ...ROW, max_turns: 9, reference: '0', sampling: { seed: 4, temperature: 1 }, tools: [] };
+    expect(withAgentAsked(row, flags)).toEqual({
+      ...{ messages: MESSAGES, reference: '42', recipe: 'open-agentrl', max_turns: 3, thinking: true, tools: [] },
+      sampling: { seed: 4, temperature: 0.5 },
+    });
+    expect([...agentFieldsAsked(flags)].sort()).toEqual(['max_turns', 'reference', 'sampling', 'thinking']);
+  });
+
+  it('has its recipe changed by --set, where something says what is right', async () => {
+    const flags = await asked('--set', 'tool_call_credit.enabled=false');
+    const change = { tool_call_credit: { enabled: false } };
+    expect(withAgentAsked({ ...ROW, reference: '42' }, flags)['recipe']).toEqual({ base: 'open-agentrl', ...change });
+    expect(withAgentAsked({ ...ROW, reference: '42', recipe: 'grpo-tcr' }, flags)['recipe']).toEqual({
+      base: 'grpo-tcr',
+      ...change,
+    });
+  });
+});
+
+describe('flags', () => {
+  it.each([
+    ['--temperature', 'warm', '--temperature: expected a number, got "warm"'],
+    ['--max-turns', '0', '--max-turns: expected an integer from 1 to 64, got "0"'],
+    ['--seed', '-1', '--seed needs a value'],
+  ])('are refused where they are wrong: %s %s', async (flag, value, message) => {
+    await expect(asked(flag, value)).rejects.toThrow(message);
+  });
+});
