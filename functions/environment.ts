@@ -55,7 +55,11 @@ export function readSettings(environment: Environment): SettingsResult {
   if (allowWebhookLoopback === null) return badSwitch('WEBHOOK_ALLOW_LOOPBACK');
   const runRetentionDays = readDays(environment.RUN_RETENTION_DAYS);
   if (runRetentionDays === 'malformed') {
-    return { ok: false, setting: 'RUN_RETENTION_DAYS', problems: ['expected a number of days, 1 to 36500, or nothing'] };
+    return {
+      ok: false,
+      setting: 'RUN_RETENTION_DAYS',
+      problems: ['expected a number of days, 1 to 36500, or nothing'],
+    };
   }
   const keys = readApiKeys(environment.API_KEYS);
   if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };

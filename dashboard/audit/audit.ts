@@ -22,8 +22,8 @@ function auditPage(): string[] {
 function structureProblems(): string[] {
   const problems: string[] = [];
   const count = (selector: string): number => [...document.querySelectorAll(selector)].filter(isShown).length;
-  for (const selector of ['main', 'h1', 'header', 'nav']) {
-    if (count(selector) !== 1) problems.push(`${count(selector)} of <${selector}>, expected one`);
+  for (const selector of ['main', 'h1', 'header:not(main *)', 'nav']) {
+    if (count(selector) !== 1) problems.push(`${count(selector)} of ${selector}, expected one`);
   }
   if (document.documentElement.lang === '') problems.push('the page says no language');
   if (!document.title.endsWith('Citeward')) problems.push('the page has no title');

@@ -78,12 +78,14 @@ function post<T>(path: string, body: unknown): Promise<T> {
   return api(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 }
 
-/** Four samples of one prompt: the example's answer, and the same without one of its claims. */
+/** Four samples of one prompt: the example's answer without some of its claims, more of them at later steps. */
 async function recordStep(step: number): Promise<void> {
   const { response, reasoning: _reasoning, finish_reason, ...shared } = requestOf(example('good-answer'));
   const whole = String(response);
   const claims = whole.match(/<snippet [^>]*>.*?<\/snippet>/gs) ?? [];
-  const texts = [whole, ...claims.slice(0, 3).map((claim, n) => whole.replace(claim, n < step ? '' : `${step}`))];
+  const texts = [0, 1, 2, 3].map((n) =>
+    claims.slice(0, n + step).reduce((text, claim) => text.replace(claim, ''), whole),
+  );
   const responses = texts.map((text) => ({ response: text, finish_reason }));
   await post('/v1/groups', { ...shared, responses, run: { id: RUN, step, group: 'prompt' }, store_text: true });
 }

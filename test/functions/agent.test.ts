@@ -186,6 +186,17 @@ describe('a failure of ours', () => {
   });
 });
 
+it('a caller who leaves before a reply that is not streamed stops the policy', async () => {
+  const servers = serversOf(['nothing']);
+  const leaving = new AbortController();
+  const request = new Request(post('/v1/agent', ASKED), { signal: leaving.signal });
+  const asking = sendTo(request, environmentOf(servers));
+  await vi.waitUntil(() => servers.model.calls.length === 1);
+  leaving.abort();
+  expect(await trajectoryOf(await asking)).toMatchObject({ stop: 'caller_gone', reason: 'not_asked' });
+  expect(servers.model.calls[0]?.signal.aborted).toBe(true);
+});
+
 describe('events', () => {
   it('tell the trajectory as it happens, and end with the reply', async () => {
     const events = await new AgentEvents(await agent({ stream: true, reference: '42' }, SOLVED())).rest();

@@ -1,19 +1,25 @@
 /** The ledger of runs as callers see it: what is recorded, once, and what is left of it. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { removeRun } from '../../functions/storage/run-removal.ts';
+import worker from '../../functions/index.ts';
+import { clearRuns, removeRun } from '../../functions/storage/run-removal.ts';
 import { readGroups } from '../../functions/storage/runs.ts';
+import { LEDGER_PAGE_ROWS, MAX_LEDGER_ROW_BYTES } from '../../src/limits.ts';
 import { groupResponseSchema } from '../../src/schema/groups.ts';
 import type { RunRecord } from '../../src/schema/run.ts';
 import {
+  type RunRollout,
   rolloutListSchema,
   runDeletionSchema,
   runDetailSchema,
   runImportReportSchema,
   runListSchema,
 } from '../../src/schema/runs.ts';
+import { Faults } from '../contract/faulty-bindings.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
-import { ORIGIN, post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, wrongFields } from './api.ts';
+import { ended, line, linesOf, submit } from './batch-api.ts';
 
 const get = (path: string): Promise<Response> => send(new Request(ORIGIN + path));
 const remove = (path: string): Promise<Response> => send(new Request(ORIGIN + path, { method: 'DELETE' }));
@@ -40,17 +46,45 @@ async function record(body: object): Promise<RunRecord> {
 const rolloutsOf = (id: string, query = '') => ok(rolloutListSchema, get(`/v1/runs/${id}/rollouts${query}`));
 const detailOf = (id: string, query = '') => ok(runDetailSchema, get(`/v1/runs/${id}${query}`));
 
-async function countOf(table: 'runs' | 'rollouts' | 'rollout_rows' | 'run_recipes'): Promise<number> {
+const TABLES = ['runs', 'rollouts', 'rollout_rows', 'run_recipes'] as const;
+
+async function countOf(table: (typeof TABLES)[number]): Promise<number> {
   return Number(await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first('n'));
 }
 
 const runKeys = async () => (await keysOf(env.FILES)).filter((key) => key.startsWith('runs/'));
 
 async function nothingIsLeft(): Promise<void> {
-  const tables = await Promise.all((['runs', 'rollouts', 'rollout_rows', 'run_recipes'] as const).map(countOf));
-  expect(tables).toEqual([0, 0, 0, 0]);
+  expect(await Promise.all(TABLES.map(countOf))).toEqual([0, 0, 0, 0]);
   expect(await runKeys()).toEqual([]);
 }
+
+/** Everything that any store holds of runs, as text. */
+async function everythingKept(): Promise<string> {
+  const rows = await Promise.all(TABLES.map((table) => env.DB.prepare(`SELECT * FROM ${table}`).all()));
+  const objects = await Promise.all(
+    (await runKeys()).map(async (key) => key + (await (await env.FILES.get(key))?.text())),
+  );
+  return JSON.stringify(rows.map(({ results }) => results)) + objects.join('');
+}
+
+/** Sends a request to a Worker with other bindings or settings. */
+async function sendTo(environment: typeof env & { RUN_RETENTION_DAYS?: string }, request: Request): Promise<Response> {
+  const context = createExecutionContext();
+  const incoming = new Request<unknown, IncomingRequestCfProperties>(request);
+  const reply = await worker.fetch(incoming, environment, context);
+  await waitOnExecutionContext(context);
+  return reply;
+}
+
+/** A group of rewards that differ: the first response is empty of citations. */
+const group = (id: string, step: number, name: string, responses: readonly string[], fields: object = {}) => {
+  const { response: _response, ...shared } = ROLLOUT;
+  return { ...shared, responses, run: { id, step, group: name }, ...fields };
+};
+
+const GOOD = ROLLOUT.response;
+const BAD = '<answer>The Aare ends in Italy.</answer>';
 
 beforeEach(async () => {
   const { runs } = await ok(runListSchema, get('/v1/runs?limit=100'));
@@ -69,7 +103,11 @@ describe('a rollout with a run', () => {
     expect(row).toMatchObject({ run: 'r', step: 3, group: '7', sample: 'a', attempt: 0, grouping: 'given' });
     expect(row).toMatchObject({ reward: reply.reward, reason: null, recipe: reply.recipe.digest });
     expect(row?.judgments.map(({ key }) => key)).toEqual(reply.judgments.map(({ key }) => key));
-    expect(row?.facts).toMatchObject({ family: 'refiner', rubric: { status: 'scored' }, citation: { status: 'scored' } });
+    expect(row?.facts).toMatchObject({
+      family: 'refiner',
+      rubric: { status: 'scored' },
+      citation: { status: 'scored' },
+    });
     expect(row?.detail?.report).toMatchObject({ reward: reply.reward, findings: reply.findings });
   });
 
@@ -81,5 +119,430 @@ describe('a rollout with a run', () => {
     expect([await countOf('rollouts'), await countOf('rollout_rows'), await countOf('runs')]).toEqual([1, 1, 1]);
     // Objects of those that came second are removed.
     expect(await runKeys()).toHaveLength(1);
+  });
+
+  it('with other content there is a new attempt, which counts', async () => {
+    await record(at('r', 0, 'g', 's'));
+    expect(await record(at('r', 0, 'g', 's', { response: BAD }))).toMatchObject({ status: 'recorded', attempt: 1 });
+    // What comes late again changes nothing of what counts.
+    expect(await record(at('r', 0, 'g', 's'))).toMatchObject({ status: 'unchanged', attempt: 0 });
+    expect((await rolloutsOf('r')).rollouts.map(({ attempt }) => attempt)).toEqual([1]);
+    expect((await rolloutsOf('r', '?attempts=all')).rollouts.map(({ attempt }) => attempt)).toEqual([0, 1]);
+    // Recipe, judge and replicate are content; what a failure becomes is not.
+    expect(await record(at('r', 0, 'g', 's', { response: BAD, replicate: 1 }))).toMatchObject({ attempt: 2 });
+    const patient = { response: BAD, on_judge_failure: 'null' };
+    expect(await record(at('r', 0, 'g', 's', patient))).toMatchObject({ status: 'unchanged', attempt: 1 });
+  });
+
+  it('is replaced where less is lacking, and never the other way round', async () => {
+    // The same content, once without its judgments.
+    expect(await record(at('r', 0, 'g', 's', { judgments: 'skip' }))).toMatchObject({ status: 'recorded', attempt: 0 });
+    const before = (await rolloutsOf('r', '?detail=true')).rollouts[0];
+    expect(before).toMatchObject({ reward: null, reason: 'judgment_skipped', judgments: [] });
+    expect(await record(at('r', 0, 'g', 's'))).toMatchObject({ status: 'recorded', attempt: 0 });
+    expect(await record(at('r', 0, 'g', 's', { judgments: 'skip' }))).toMatchObject({
+      status: 'unchanged',
+      attempt: 0,
+    });
+    const { rollouts } = await rolloutsOf('r', '?attempts=all&detail=true');
+    expect(rollouts).toHaveLength(1);
+    expect(rollouts[0]?.reward).toEqual(expect.any(Number));
+    expect(rollouts[0]?.detail?.report).toMatchObject({ reward: rollouts[0]?.reward });
+  });
+
+  it('is measured in full, so that other weights can be tried', async () => {
+    const recipe = { base: ROLLOUT.recipe, citation_weight: 0 };
+    await record(at('r', 0, 'g', 's', { recipe }));
+    const [row] = (await rolloutsOf('r')).rollouts;
+    expect(row?.facts).toMatchObject({ citation: { status: 'scored' }, rubric: { status: 'scored' } });
+  });
+
+  it('stands at a place that the request names in full', async () => {
+    const run = { id: 'r', step: 0, group: 'g', sample: 's' };
+    for (const [wrong, path] of [
+      [{ ...run, id: 'a b' }, 'run.id'],
+      [{ ...run, step: -1 }, 'run.step'],
+      [{ ...run, group: '' }, 'run.group'],
+      [{ ...run, sample: 'a\0b' }, 'run.sample'],
+      [{ ...run, sample: '\ud800' }, 'run.sample'],
+      [{ id: 'r', step: 0, group: 'g' }, 'run.sample'],
+    ] as const) {
+      expect(await wrongFields(await send(post('/v1/score', { ...ROLLOUT, run: wrong })))).toEqual([path]);
+    }
+    expect(await wrongFields(await send(post('/v1/score', { ...ROLLOUT, store_text: true })))).toEqual(['store_text']);
+    const other = { question: 'q', response: 'a', reference: 'a', entities: ['a'], recipe: 'longtrace-rl' };
+    await record(at('r', 0, 'g', 's'));
+    expect(await wrongFields(await send(post('/v1/score', { ...other, run })))).toEqual(['run.id']);
+  });
+});
+
+describe('a group with a run', () => {
+  it('is recorded in one go, and read back by step and group', async () => {
+    const bodies = [1, 0].flatMap((step) => ['b', 'a'].map((name) => group('r', step, name, [GOOD, BAD])));
+    for (const body of bodies) {
+      const reply = await ok(groupResponseSchema, send(post('/v1/groups', body)));
+      expect(reply.members.map(({ run }) => [run?.sample, run?.attempt, run?.status])).toEqual([
+        ['0', 0, 'recorded'],
+        ['1', 0, 'recorded'],
+      ]);
+    }
+    // One object a request.
+    expect(await runKeys()).toHaveLength(4);
+    const again = await ok(groupResponseSchema, send(post('/v1/groups', bodies[0])));
+    expect(again.members.map(({ run }) => run?.status)).toEqual(['unchanged', 'unchanged']);
+
+    const read: unknown[] = [];
+    for await (const { step, group: name, rows } of readGroups(env.DB, env.FILES, 'r')) {
+      read.push([step, name, rows.map(({ sample }) => sample)]);
+    }
+    const samples = ['0', '1'];
+    expect(read).toEqual([
+      [0, 'a', samples],
+      [0, 'b', samples],
+      [1, 'a', samples],
+      [1, 'b', samples],
+    ]);
+  });
+
+  it('names its samples, which have to differ', async () => {
+    const body = group('r', 0, 'g', [GOOD, BAD]);
+    for (const samples of [['x'], ['x', 'x']]) {
+      const reply = await send(post('/v1/groups', { ...body, run: { ...body.run, samples } }));
+      expect(await wrongFields(reply)).toEqual(['run.samples']);
+    }
+    await ok(groupResponseSchema, send(post('/v1/groups', { ...body, run: { ...body.run, samples: ['x', 7] } })));
+    expect((await rolloutsOf('r')).rollouts.map(({ sample }) => sample)).toEqual(['7', 'x']);
+  });
+
+  it('is summed up step by step', async () => {
+    await ok(groupResponseSchema, send(post('/v1/groups', group('r', 4, 'a', [GOOD, BAD]))));
+    await ok(groupResponseSchema, send(post('/v1/groups', group('r', 4, 'b', [BAD, BAD]))));
+    await ok(groupResponseSchema, send(post('/v1/groups', group('r', 5, 'a', [GOOD, GOOD], { judgments: 'skip' }))));
+    const rows = (await rolloutsOf('r', '?step=4')).rollouts;
+    const rewards = rows.map(({ reward }) => reward ?? Number.NaN);
+    const detail = await detailOf('r');
+    expect(detail).toMatchObject({ family: 'refiner', first_step: 4, last_step: 5, rollouts: 6, next_step: null });
+    expect(detail.recipes.map(({ name }) => name)).toEqual([ROLLOUT.recipe]);
+    const [four, five] = detail.steps;
+    expect(four).toMatchObject({ step: 4, groups: 2, rollouts: 4, scored: 4, unscored: {}, judge_failures: 0 });
+    expect(four?.reward.mean).toBeCloseTo(rewards.reduce((sum, reward) => sum + reward, 0) / 4, 12);
+    expect(four?.reward).toMatchObject({ min: Math.min(...rewards), max: Math.max(...rewards) });
+    expect(four?.degenerate).toEqual({ groups: 1, share: 0.5, reasons: { all_equal: 1 } });
+    expect(four?.spread).toMatchObject({ groups: 2 });
+    expect(Object.keys(four?.components ?? {})).toEqual(['rubric', 'citation', 'format']);
+    // Equal answers are one judgment, made once.
+    expect(four?.judgments.cached).toBeGreaterThan(0);
+    expect(five).toMatchObject({ step: 5, scored: 0, unscored: { judgment_skipped: 2 }, judge_failures: 0 });
+    expect((await detailOf('r', '?limit=1')).next_step).toBe(5);
+    expect((await detailOf('r', '?limit=1&from_step=5')).steps.map(({ step }) => step)).toEqual([5]);
+  });
+});
+
+describe('what is kept', () => {
+  const CANARY = 'kanarienvogel';
+  const canaries = {
+    question: `How long is the Aare, ${CANARY}?`,
+    tool_output: ROLLOUT.tool_output.replace('The Aare', `The ${CANARY} Aare`),
+    response: ROLLOUT.response.replace('S9', CANARY).replace('The river', `The ${CANARY} river`),
+    reasoning: `${CANARY} thinks.`,
+    positive_rubrics: [{ title: CANARY, description: `Says ${CANARY}` }],
+    finish_reason: 'stop',
+  };
+
+  it('holds no text', async () => {
+    await record(at('r', 0, 'g', 's', canaries));
+    expect(await everythingKept()).not.toContain(CANARY);
+    const reply = await get('/v1/runs/r/rollouts?detail=true');
+    expect(await reply.text()).not.toContain(CANARY);
+  });
+
+  it('holds it where the request says so, until the run is deleted', async () => {
+    const { response, ...shared } = { ...ROLLOUT, ...canaries };
+    const run = { id: 'r', step: 0, group: 'g' };
+    await ok(
+      groupResponseSchema,
+      send(post('/v1/groups', { ...shared, responses: [response, BAD], run, store_text: true })),
+    );
+    const { rollouts } = await rolloutsOf('r', '?detail=true');
+    expect(rollouts.map(({ detail }) => detail?.rollout)).toMatchObject([
+      { question: canaries.question, tool_output: canaries.tool_output, response },
+      { question: canaries.question, tool_output: canaries.tool_output, response: BAD },
+    ]);
+    expect(rollouts[0]?.detail?.report).toMatchObject({
+      criteria: expect.arrayContaining([expect.objectContaining({ title: CANARY })]),
+    });
+    // What samples share stands there once.
+    expect((await everythingKept()).split(canaries.question)).toHaveLength(2);
+    expect((await ok(runListSchema, get('/v1/runs'))).runs).toMatchObject([{ id: 'r', store_text: true }]);
+    expect(await ok(runDeletionSchema, remove('/v1/runs/r'))).toEqual({ id: 'r', deleted: true, complete: true });
+    await nothingIsLeft();
+  });
+
+  it('has at most 4 KB a row, however long the answer is', async () => {
+    const claims = Array.from({ length: 120 }, (_, n) => `<snippet id=S1>The Aare is ${n} kilometres long.</snippet>`);
+    const long = { response: `<answer>${claims.join(' ')}</answer>` };
+    await record(at('r', 0, 'g', 'long', long));
+    await record(at('r', 0, 'g', 'short'));
+    const { results } = await env.DB.prepare(
+      'SELECT r.*, w.row FROM rollouts r JOIN rollout_rows w ON w.id = r.id ORDER BY r.sample',
+    ).all();
+    const bytes = results.map((row) => new TextEncoder().encode(Object.values(row).join('')).byteLength);
+    expect(Math.max(...bytes)).toBeLessThanOrEqual(MAX_LEDGER_ROW_BYTES);
+    expect(results.map((row) => row['row'] === null)).toEqual([true, false]);
+    // Read back from where it stands.
+    const facts = (await rolloutsOf('r', '?sample=long')).rollouts[0]?.facts;
+    expect(facts?.family === 'refiner' && facts.citation.status === 'scored' && facts.citation.observed.length).toBe(
+      120,
+    );
+  });
+});
+
+describe('storage that fails', () => {
+  const faults = new Faults();
+  const bindings = { ...env, FILES: faults.wrap(env.FILES), DB: faults.wrap(env.DB) };
+
+  const sendWith = (request: Request): Promise<Response> => sendTo(bindings, request);
+
+  it('is a 503 without a reward, and the same request is recorded afterwards, once', async () => {
+    await sendWith(new Request(`${ORIGIN}/v1/runs`));
+    faults.clear();
+    await scoreOf(await sendWith(post('/v1/score', at('first', 0, 'g', 's'))));
+    const calls = [...faults.calls];
+    expect(calls).toEqual(['batch', 'put', 'batch', 'all']);
+    const adapters = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r`;
+    const { tool_output, positive_rubrics, response, question } = ROLLOUT;
+    const trainers = { prompt: question, response, label: { tool_output, positive_rubrics } };
+    let n = 0;
+    for (const [path, bodyOf] of [
+      ['/v1/score', (sample: number) => at('r', 0, 'g', sample)],
+      ['/v1/groups', (step: number) => group('r', step, 'g', [GOOD, BAD])],
+      [adapters, (sample: number) => ({ ...trainers, response: `${response} ${sample}` })],
+    ] as const) {
+      for (const kind of ['fails', 'lost_acknowledgement'] as const) {
+        for (const [call, skipped] of [
+          ['batch', 0],
+          ['put', 0],
+          ['batch', 1],
+        ] as const) {
+          const body = bodyOf(n++);
+          faults.clear();
+          faults.plan(call, kind, skipped);
+          const reply = await sendWith(post(path, body));
+          expect(faults.pending).toBe(false);
+          expect(reply.headers.get('retry-after')).not.toBeNull();
+          const problem = await problemOf(reply, 503, 'ledger_failed');
+          expect(problem).toMatchObject({ retryable: true });
+          expect(JSON.stringify(problem)).not.toContain('"reward"');
+          expect((await sendWith(post(path, body))).status).toBe(200);
+        }
+      }
+    }
+    const places = await env.DB.prepare(
+      'SELECT count(*) AS n FROM (SELECT DISTINCT run, step, group_id, sample FROM rollouts)',
+    ).first('n');
+    expect(await countOf('rollouts')).toBe(places);
+    expect(await countOf('rollout_rows')).toBe(places);
+    for (const { detail } of (await rolloutsOf('r', '?detail=true&attempts=all')).rollouts) {
+      expect(detail?.report).toBeDefined();
+    }
+  });
+
+  it('while a run is deleted leaves a run that is hidden, takes nothing, and goes with the next try', async () => {
+    for (const call of ['delete', 'list', 'batch'] as const) {
+      await record(at('r', 0, 'g', 's'));
+      faults.clear();
+      faults.plan(call, 'fails', call === 'batch' ? 1 : 0);
+      await problemOf(await sendWith(new Request(`${ORIGIN}/v1/runs/r`, { method: 'DELETE' })), 503, 'storage_failed');
+      await problemOf(await get('/v1/runs/r'), 404, 'run_not_found');
+      expect((await ok(runListSchema, get('/v1/runs'))).runs).toEqual([]);
+      await problemOf(await send(post('/v1/score', at('r', 0, 'g', 's'))), 503, 'ledger_failed');
+      await ok(runDeletionSchema, remove('/v1/runs/r'));
+      await nothingIsLeft();
+    }
+  });
+});
+
+describe('runs', () => {
+  it('are listed the newest first, page by page', async () => {
+    for (const id of ['one', 'two', 'three']) await record(at(id, 0, 'g', 's'));
+    const ids: string[] = [];
+    let after = '';
+    for (;;) {
+      const { runs, next } = await ok(runListSchema, get(`/v1/runs?limit=1${after}`));
+      ids.push(...runs.map(({ id }) => id));
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    expect(ids).toEqual(['three', 'two', 'one']);
+    expect(await wrongFields(await get('/v1/runs?after=four'))).toEqual(['query.after']);
+    await problemOf(await get('/v1/runs/four'), 404, 'run_not_found');
+    await problemOf(await remove('/v1/runs/four'), 404, 'run_not_found');
+  });
+
+  it('have rollouts page by page, by step and group', async () => {
+    for (const step of [0, 1]) {
+      for (const name of ['ä', 'b'])
+        await ok(groupResponseSchema, send(post('/v1/groups', group('r', step, name, [GOOD, BAD]))));
+    }
+    const read: RunRollout[] = [];
+    let after = '';
+    for (;;) {
+      const { rollouts, next } = await rolloutsOf('r', `?limit=3${after}`);
+      read.push(...rollouts);
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    expect(read.map(({ step, group: name, sample }) => `${step}${name}${sample}`)).toEqual([
+      '0b0',
+      '0b1',
+      '0ä0',
+      '0ä1',
+      '1b0',
+      '1b1',
+      '1ä0',
+      '1ä1',
+    ]);
+    expect((await rolloutsOf('r', `?step=1&group=${encodeURIComponent('ä')}`)).rollouts).toHaveLength(2);
+    expect((await rolloutsOf('r', '?step=none')).rollouts).toEqual([]);
+    for (const [query, path] of [
+      ['?after=x', 'query.after'],
+      ['?limit=21&detail=true', 'query.limit'],
+      ['?step=-1', 'query.step'],
+      ['?color=red', 'query.color'],
+    ]) {
+      expect(await wrongFields(await get(`/v1/runs/r/rollouts${query}`))).toEqual([path]);
+    }
+  });
+
+  it('go when nothing was recorded in them for too long', async () => {
+    await record(at('old', 0, 'g', 's'));
+    await record(at('new', 0, 'g', 's'));
+    await env.DB.prepare("UPDATE runs SET active_at = 5 WHERE id = 'old'").run();
+    await clearRuns(env.DB, env.FILES, null, 10, Date.now());
+    expect(await countOf('runs')).toBe(2);
+    const kept = { ...env, RUN_RETENTION_DAYS: '30' };
+    const reply = await sendTo(kept, new Request(`${ORIGIN}/v1/runs/new`));
+    const { active_at, expires_at } = runDetailSchema.parse(await reply.json());
+    expect(Date.parse(expires_at ?? '') - Date.parse(active_at)).toBe(30 * 24 * 60 * 60 * 1000);
+    await worker.scheduled({ cron: '17 * * * *', scheduledTime: Date.now(), noRetry: () => undefined }, kept);
+    expect((await ok(runListSchema, get('/v1/runs'))).runs.map(({ id }) => id)).toEqual(['new']);
+    expect(await countOf('rollouts')).toBe(1);
+    const malformed = await sendTo({ ...env, RUN_RETENTION_DAYS: 'a' }, new Request(`${ORIGIN}/v1/runs`));
+    await problemOf(malformed, 500, 'config_invalid');
+  });
+
+  it('travel as files, with their attempts, and nothing is overwritten', async () => {
+    await ok(groupResponseSchema, send(post('/v1/groups', group('r', 0, 'g', [GOOD, BAD]))));
+    await record(at('r', 0, 'g', 0, { response: BAD }));
+    await record(at('r', 7, 'h', 'x', { recipe: { base: ROLLOUT.recipe, citation_weight: 0 } }));
+    const file = await (await get('/v1/runs/r/export')).text();
+    const kinds = file
+      .trimEnd()
+      .split('\n')
+      .map((text) => Object.keys(JSON.parse(text))[0]);
+    expect(kinds).toEqual(['run', 'recipe', 'recipe', 'rollout', 'rollout', 'rollout', 'rollout', 'end']);
+    const put = (id: string, body: string) =>
+      ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/${id}/import`, { method: 'POST', body })));
+    const fine = { v: 1, refused: 0, refused_lines: [], complete: true };
+    expect(await put('copy', file)).toEqual({ ...fine, imported: 4, already_there: 0 });
+    expect(await put('copy', file)).toEqual({ ...fine, imported: 0, already_there: 4 });
+    const same = ({ run: _run, ...row }: RunRollout) => row;
+    expect((await rolloutsOf('copy', '?attempts=all')).rollouts.map(same)).toEqual(
+      (await rolloutsOf('r', '?attempts=all')).rollouts.map(same),
+    );
+    expect((await detailOf('copy')).steps).toEqual((await detailOf('r')).steps);
+
+    // Cut off, edited, and where other content stands.
+    const lines = file.trimEnd().split('\n');
+    expect(await put('cut', lines.slice(0, -2).join('\n'))).toMatchObject({ imported: 3, complete: false });
+    await record(at('mine', 0, 'g', 0, { response: 'Mine.' }));
+    const before = (await rolloutsOf('mine')).rollouts;
+    const report = await put('mine', file);
+    expect(report).toMatchObject({ imported: 3, refused: 1, complete: true });
+    expect(report.refused_lines).toEqual([{ line: 4, reason: 'attempt_taken', detail: expect.any(String) }]);
+    expect((await rolloutsOf('mine', '?attempts=all')).rollouts).toEqual(expect.arrayContaining(before));
+    const edited = [
+      lines[0],
+      lines[1]?.replace('"citation_weight":', '"citation_weight":1e1'),
+      ...lines.slice(3, 4),
+      '{',
+      '{}',
+    ];
+    expect((await put('edited', edited.join('\n'))).refused_lines.map(({ reason }) => reason)).toEqual(
+      expect.arrayContaining(['recipe_digest_wrong', 'recipe_unknown', 'line_not_json', 'line_invalid']),
+    );
+
+    const judgments = (await (await get('/v1/runs/r/judgments.jsonl')).text()).trimEnd().split('\n');
+    const pinned = new Set(
+      (await rolloutsOf('r', '?attempts=all')).rollouts.flatMap((row) => row.judgments.map(({ key }) => key)),
+    );
+    expect(new Set(judgments.slice(0, -1).map((text) => JSON.parse(text).key))).toEqual(pinned);
+    expect(JSON.parse(judgments.at(-1) ?? '')).toEqual({ end: { v: 1, judgments: pinned.size, missing: 0 } });
+    // A key that was judged anew is not what the run rests on.
+    await env.DB.prepare(`UPDATE rollout_rows SET row = replace(row, '"verdicts":"', '"verdicts":"0000')`).run();
+    await env.DB.prepare(`UPDATE rollout_rows SET row = json_set(row, '$.judgments', json((SELECT json_group_array(
+      json_set(j.value, '$.verdicts', substr(j.value ->> 'verdicts', 1, 64))) FROM json_each(row, '$.judgments') j)))`).run();
+    const differs = (await (await get('/v1/runs/r/judgments.jsonl')).text()).trimEnd().split('\n');
+    expect(JSON.parse(differs[0] ?? '')).toMatchObject({ missing: { reason: 'judgment_differs' } });
+  });
+
+  it('are read with flat memory: a page at a time', async () => {
+    const rows = 2 * LEDGER_PAGE_ROWS + 10;
+    await record(at('r', 0, 'g', 's'));
+    const file = (await (await get('/v1/runs/r/export')).text()).trimEnd().split('\n');
+    const rollout = JSON.parse(file[2] ?? '').rollout;
+    const many = Array.from({ length: rows }, (_, n) =>
+      JSON.stringify({ rollout: { ...rollout, step: Math.floor(n / 100), group: 'g', sample: String(n) } }),
+    );
+    const body = [file[0], file[1], ...many, JSON.stringify({ end: { v: 1, rollouts: rows } })].join('\n');
+    await ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/many/import`, { method: 'POST', body })));
+    const faults = new Faults();
+    const sizes: number[] = [];
+    const reads: number[] = [];
+    for await (const { rows: read } of readGroups(faults.wrap(env.DB), env.FILES, 'many')) {
+      sizes.push(read.length);
+      reads.push(faults.calls.filter((call) => call === 'all').length);
+    }
+    expect(sizes).toEqual([100, 100, 100, 100, 100, 10]);
+    // The first group is there after one page.
+    expect([reads[0], reads.at(-1)]).toEqual([1, 3]);
+    const range = [];
+    for await (const { step } of readGroups(env.DB, env.FILES, 'many', { fromStep: 2, toStep: 3 })) range.push(step);
+    expect(range).toEqual([2, 3]);
+  });
+});
+
+describe('from elsewhere', () => {
+  it('an adapter records inferred groups, without a step', async () => {
+    const { tool_output, positive_rubrics, question } = ROLLOUT;
+    const body = { prompt: question, response: GOOD, label: { tool_output, positive_rubrics } };
+    const path = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r&reply=object`;
+    const replies = await Promise.all([GOOD, GOOD, BAD].map((response) => send(post(path, { ...body, response }))));
+    const runs = await Promise.all(replies.map(async (reply) => (await reply.json<{ run: { status: string } }>()).run));
+    expect(runs.map(({ status }) => status).sort()).toEqual(['recorded', 'recorded', 'unchanged']);
+    const { rollouts } = await rolloutsOf('r', '?step=none');
+    expect(rollouts).toHaveLength(2);
+    expect(new Set(rollouts.map(({ group: name }) => name)).size).toBe(1);
+    expect(rollouts.every(({ grouping, step }) => grouping === 'inferred' && step === null)).toBe(true);
+    expect((await detailOf('r')).steps).toMatchObject([{ step: null, groups: 1, rollouts: 2, inferred: 2 }]);
+  });
+
+  it('lines of batches are recorded', async () => {
+    const scores = [0, 1].map((n) => line(`s${n}`, at('r', 0, 'scores', n)));
+    const first = await ended((await submit(scores.join('\n'))).id);
+    expect(first.request_counts).toMatchObject({ completed: 2 });
+    const groups = await ended(
+      (await submit(line('g', group('r', 1, 'a', [GOOD, BAD]), '/v1/groups'), '/v1/groups')).id,
+    );
+    expect(groups.request_counts).toMatchObject({ completed: 1 });
+    const { rollouts } = await rolloutsOf('r');
+    expect(rollouts.map(({ step, group: name, sample }) => [step, name, sample])).toEqual([
+      [0, 'scores', '0'],
+      [0, 'scores', '1'],
+      [1, 'a', '0'],
+      [1, 'a', '1'],
+    ]);
+    const lines = await linesOf(first.output_file_id);
+    expect(lines.map(({ response }) => response?.body['run'])).toMatchObject([{ sample: '0' }, { sample: '1' }]);
   });
 });

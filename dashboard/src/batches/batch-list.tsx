@@ -73,7 +73,7 @@ function Batches({ first }: { first: BatchPage }) {
               <tr key={batch.id}>
                 <th scope="row" class="row-name">
                   <a class="list-link" href={hrefOf('batches', batch.id)}>
-                    <code>{batch.id.slice(0, 18)}…</code>
+                    <code>{batch.id.slice(0, 14)}…</code>
                   </a>
                 </th>
                 <td>

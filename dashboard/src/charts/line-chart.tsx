@@ -133,7 +133,8 @@ function rangeOf(least: number, most: number, asked: LineChartProps['range']): [
   const from = asked?.[0] ?? least - (most - least) * 0.08;
   const to = asked?.[1] ?? most + (most - least) * 0.08;
   if (!Number.isFinite(from) || !Number.isFinite(to)) return [0, 1];
-  return from < to ? [from, to] : [from - 0.5, from + 0.5];
+  if (from < to) return [from, to];
+  return asked?.[0] == null ? [from - 0.5, from + 0.5] : [from, from + 1];
 }
 
 function valueText(value: number | null, text: (value: number) => string): string {

@@ -1,1 +1,0 @@
-export const x = fetch('https://example.org');

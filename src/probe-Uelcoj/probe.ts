@@ -1,0 +1,1 @@
+export const x = setTimeout(() => 1, 10);
