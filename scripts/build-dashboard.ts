@@ -1,7 +1,7 @@
 /**
  * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which wrangler serves at `/`. Does nothing
- * where the last build was made from the same bytes. wrangler.toml runs it before every dev, dry run and deployment, so it
- * has to be quick, and several may run at a time beside Workers that serve the old files.
+ * where the last build was made from the same bytes: the scripts that start a Worker or build one call it, several may at a
+ * time, beside Workers that serve the old files.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

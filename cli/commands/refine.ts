@@ -34,7 +34,7 @@ export const refineCommand: Command = {
   ],
   details: [
     'A row holds the fields of POST /v1/refine, and if you like id and note. Flags win over a row.',
-    'Fields about a response that is there already (response, finish_reason, …) may be there and are not read.',
+    'Fields about a response that is there already (response, finish_reason, …) are not read.',
     'Candidates are scored where the row or a flag says how (--recipe, --set, --judge, --judgments).',
     'Marks: ✓ its words stand in what it cites, ~ not enough of them do, ✗ it cites what does not exist.',
     'Without --url the built-in extractive refiner answers: it copies sentences and is no model.',

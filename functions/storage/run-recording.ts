@@ -126,7 +126,7 @@ async function begin(db: D1Database, { run, family, rollouts, store_text, now }:
       ready.prepare('SELECT incarnation, family, deleting_at FROM runs WHERE id = ?').bind(run),
       ready
         .prepare(
-          `SELECT j.key AS position, r.attempt, r.lacking FROM json_each(?) j JOIN rollouts r ON ${SAME_CONTENT}`,
+          `SELECT j.key AS position, r.attempt, r.lacking FROM json_each(?) j CROSS JOIN rollouts r ON ${SAME_CONTENT}`,
         )
         .bind(contentsText(rollouts.entries()), run),
     ]);
@@ -219,14 +219,14 @@ async function writeRows(
       ready
         .prepare(
           `INSERT INTO rollout_rows (id, row)
-           SELECT r.id, ${field('row')} FROM json_each(?) j JOIN rollouts r ON ${SAME_CONTENT} WHERE r.write_id = ?
+           SELECT r.id, ${field('row')} FROM json_each(?) j CROSS JOIN rollouts r ON ${SAME_CONTENT} WHERE r.write_id = ?
            ON CONFLICT (id) DO UPDATE SET row = excluded.row`,
         )
         .bind(values, run, write_id),
       ready
         .prepare(
           `SELECT ${field('position')} AS position, r.attempt, r.write_id = ? AS ours
-           FROM json_each(?) j JOIN rollouts r ON ${SAME_CONTENT}`,
+           FROM json_each(?) j CROSS JOIN rollouts r ON ${SAME_CONTENT}`,
         )
         .bind(write_id, contents, run),
       ready
@@ -260,7 +260,10 @@ export function recipesStatement(
     .bind(JSON.stringify(values), run, incarnation);
 }
 
-/** Of `json_each(…) j` and `rollouts r`; the parameter is the run. */
+/**
+ * Of `json_each(…) j` and `rollouts r`; the parameter is the run. CROSS JOIN keeps their order: a look-up in the index for
+ * each entry, where SQLite would else read all rows of the run.
+ */
 const SAME_CONTENT = `r.run = ? AND r.step = j.value ->> 'step' AND r.group_id = j.value ->> 'group'
   AND r.sample = j.value ->> 'sample' AND r.content = j.value ->> 'content'`;
 

@@ -3,14 +3,14 @@
  * `compose` and `advantages` as on the server, gathered into sums on the way. What takes longer (order within groups, who
  * moved most) is made by settled-pass.ts once the slider rests.
  */
+import type { LedgerRow } from '../../../src/ledger/row.ts';
 import type { Recipe } from '../../../src/recipes/families.ts';
-import { createGapFinder } from '../../../src/replay/gaps.ts';
+import { createGapFinder, mayLeaveGaps } from '../../../src/replay/gaps.ts';
 import { Moments } from '../../../src/replay/moments.ts';
 import type { PreparedGroup } from '../../../src/replay/replay-group.ts';
 import type { AdvantageOptions } from '../../../src/rewards/advantage-presets.ts';
 import { advantages } from '../../../src/rewards/advantages.ts';
 import { compose, voteOf } from '../../../src/rewards/compose.ts';
-import type { Facts } from '../../../src/rewards/facts.ts';
 
 export type LiveFigures = {
   readonly scored: number;
@@ -25,16 +25,18 @@ export type LiveFigures = {
   readonly stepMeans: readonly (number | null)[];
 };
 
-type Context = { readonly recipe: Recipe; readonly isOpen: (facts: Facts) => boolean };
+/** `gaps`: finds what the recipe reads and a rollout lacks; `null` where no rollout can lack anything. */
+type Context = { readonly recipe: Recipe; readonly gaps: ReturnType<typeof createGapFinder> | null };
 
-/** One pass over the groups, which may be cut anywhere between two of them. */
+type StepSum = { readonly step: number | null; scored: number; sum: number };
+
+/** One pass over the groups, which may be cut anywhere between two of them. Plain sums and loops: it runs within a frame. */
 export class LivePass {
   readonly #groups: readonly PreparedGroup[];
   readonly #contexts: ReadonlyMap<string, Context>;
   readonly #options: AdvantageOptions;
   readonly #rewards: Float64Array<ArrayBuffer>;
-  readonly #all = new Moments();
-  readonly #steps: { readonly step: number | null; readonly moments: Moments }[] = [];
+  readonly #steps: StepSum[] = [];
   #next = 0;
   #row = 0;
   #degenerate = 0;
@@ -56,8 +58,7 @@ export class LivePass {
       [...after].map(([digest, recipe]) => {
         const old = before.get(digest);
         if (old === undefined) throw new RangeError('LivePass: a recipe that was not recorded');
-        const gaps = createGapFinder(old, recipe);
-        return [digest, { recipe, isOpen: (facts) => gaps(facts).length > 0 }];
+        return [digest, { recipe, gaps: mayLeaveGaps(old, recipe) ? createGapFinder(old, recipe) : null }];
       }),
     );
   }
@@ -70,57 +71,69 @@ export class LivePass {
     const rewards = this.#rewardsOf(group);
     const result = advantages(rewards, this.#options);
     if (!result.ok) throw new RangeError('LivePass: rewards without advantages');
-    if (result.group.degenerate !== null) this.#degenerate++;
-    const moments = this.#momentsOf(group.rows[0]?.step ?? null);
-    for (const [position, { advantage, masked }] of result.group.advantages.entries()) {
+    const { advantages: own, degenerate } = result.group;
+    if (degenerate !== null) this.#degenerate++;
+    const sum = this.#sumOf(group.rows[0]?.step ?? null);
+    for (let position = 0; position < rewards.length; position++) {
       const reward = rewards[position] ?? null;
       this.#rewards[this.#row++] = reward ?? Number.NaN;
-      if (reward !== null) {
-        this.#all.add(reward);
-        moments.add(reward);
-      }
+      if (reward === null) continue;
+      sum.scored++;
+      sum.sum += reward;
       const old = group.before.scores[position];
-      if (masked || old === undefined || old.masked) continue;
+      if (old === undefined || old.masked) continue;
       this.#compared++;
-      if (advantage * old.advantage < 0) this.#flipped++;
+      if ((own[position]?.advantage ?? 0) * old.advantage < 0) this.#flipped++;
     }
     return true;
   }
 
   #rewardsOf({ rows }: PreparedGroup): (number | null)[] {
-    const contexts = rows.map(({ recipe, facts }) => {
-      const context = this.#contexts.get(recipe);
-      if (context === undefined) throw new RangeError('LivePass: a row of a recipe that the run does not have');
-      return { recipe: context.recipe, facts, isOpen: context.isOpen(facts) };
-    });
     let max: number | null = null;
-    for (const { recipe, facts, isOpen } of contexts) {
-      const vote = isOpen ? null : voteOf(facts, recipe);
+    for (const row of rows) {
+      const { recipe } = this.#contextOf(row);
+      // No other family votes.
+      if (recipe.family !== 'long-trace') break;
+      const vote = this.#isOpen(row) ? null : voteOf(row.facts, recipe);
       if (vote !== null && (max === null || vote > max)) max = vote;
     }
     const votes = { max };
-    return contexts.map(({ recipe, facts, isOpen }) => (isOpen ? null : compose(facts, recipe, votes).reward));
+    return rows.map((row) =>
+      this.#isOpen(row) ? null : compose(row.facts, this.#contextOf(row).recipe, votes).reward,
+    );
   }
 
-  #momentsOf(step: number | null): Moments {
+  #contextOf({ recipe }: LedgerRow): Context {
+    const context = this.#contexts.get(recipe);
+    if (context === undefined) throw new RangeError('LivePass: a row of a recipe that the run does not have');
+    return context;
+  }
+
+  #isOpen(row: LedgerRow): boolean {
+    const { gaps } = this.#contextOf(row);
+    return gaps !== null && gaps(row.facts).length > 0;
+  }
+
+  #sumOf(step: number | null): StepSum {
     const last = this.#steps.at(-1);
-    if (last !== undefined && last.step === step) return last.moments;
-    const moments = new Moments();
-    this.#steps.push({ step, moments });
-    return moments;
+    if (last !== undefined && last.step === step) return last;
+    const sum: StepSum = { step, scored: 0, sum: 0 };
+    this.#steps.push(sum);
+    return sum;
   }
 
   get figures(): LiveFigures {
-    const { count: scored, mean, std } = this.#all;
+    const all = new Moments();
+    for (const reward of this.#rewards) if (!Number.isNaN(reward)) all.add(reward);
     return {
-      scored,
-      mean,
-      std,
+      scored: all.count,
+      mean: all.mean,
+      std: all.std,
       degenerate: this.#degenerate,
       flipped: this.#flipped,
       compared: this.#compared,
       rewards: this.#rewards,
-      stepMeans: this.#steps.map(({ moments }) => moments.mean),
+      stepMeans: this.#steps.map(({ scored, sum }) => (scored === 0 ? null : sum / scored)),
     };
   }
 }

@@ -1,5 +1,5 @@
 /** The compose fields of the recipe as sliders, switches and choices. */
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { numberText } from '../display/number-text.ts';
 import type { Changes } from './changed-recipe.ts';
 import type { FieldValue, RecipeField } from './recipe-fields.ts';
@@ -86,20 +86,38 @@ function ControlInput({ id, field, value, onValue }: InputProps) {
             value={Number(value)}
             onInput={(event) => read(event.currentTarget.value)}
           />
-          <input
-            type="number"
-            class="slider-number"
-            aria-label={`${field.name.replaceAll('_', ' ')}, as a number`}
-            step={field.isInteger ? 1 : 'any'}
-            {...(field.least === null ? {} : { min: field.least })}
-            {...(field.most === null ? {} : { max: field.most })}
-            value={Number(value)}
-            onChange={(event) => read(event.currentTarget.value)}
-          />
+          <NumberBox field={field} value={Number(value)} onText={read} />
         </span>
       );
     }
   }
+}
+
+type NumberBoxProps = {
+  field: Extract<RecipeField, { kind: 'number' }>;
+  value: number;
+  onText: (text: string) => void;
+};
+
+/** What is being typed stays as it is until the box is left: `0.` is on its way to a number. */
+function NumberBox({ field, value, onText }: NumberBoxProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  return (
+    <input
+      type="number"
+      class="slider-number"
+      aria-label={`${field.name.replaceAll('_', ' ')}, as a number`}
+      step={field.isInteger ? 1 : 'any'}
+      {...(field.least === null ? {} : { min: field.least })}
+      {...(field.most === null ? {} : { max: field.most })}
+      value={typed ?? String(value)}
+      onInput={(event) => {
+        setTyped(event.currentTarget.value);
+        onText(event.currentTarget.value);
+      }}
+      onBlur={() => setTyped(null)}
+    />
+  );
 }
 
 function valueText(value: FieldValue): string {

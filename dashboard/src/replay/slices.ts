@@ -53,13 +53,14 @@ export class Slices<T> {
     if (this.#isEnded) return;
     let goesOn = true;
     while (goesOn && performance.now() - began < SLICE_MS) goesOn = pass.step();
-    const milliseconds = before + performance.now() - began;
     if (goesOn) {
-      requestAnimationFrame(() => this.#go(pass, performance.now(), milliseconds));
+      const sofar = before + performance.now() - began;
+      requestAnimationFrame(() => this.#go(pass, performance.now(), sofar));
       return;
     }
     this.#isBusy = false;
-    this.#onDone({ figures: pass.figures, milliseconds });
+    const { figures } = pass;
+    this.#onDone({ figures, milliseconds: before + performance.now() - began });
     this.#begin();
   }
 }

@@ -1,1 +1,0 @@
-export const x = setTimeout(() => 1, 10);
