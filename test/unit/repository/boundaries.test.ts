@@ -2,11 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../../..');
 const biome = resolve(root, 'node_modules/.bin/biome');
 const tsc = resolve(root, 'node_modules/.bin/tsc');
+
+// Each case starts a process; how soon that ends says nothing about borders.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** Runs `use` with a file in a folder of its own inside src/, where all rules of src/ hold. */
 function withProbe<T>(code: string, use: (folder: string) => T): T {
