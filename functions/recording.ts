@@ -145,7 +145,8 @@ export async function recordScores(scores: ScoresToRecord, ledger: Ledger): Prom
         ok: true,
         records: scores.places.map(({ run, step, group, sample }, position) => {
           const recorded = rollouts[position];
-          if (recorded === undefined || recorded.status === 'taken') throw new Error('recordScores: a rollout was lost');
+          if (recorded === undefined || recorded.status === 'taken')
+            throw new Error('recordScores: a rollout was lost');
           const { attempt, status } = recorded;
           return { id: run, step, group, sample, attempt, status };
         }),

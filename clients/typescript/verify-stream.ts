@@ -2,12 +2,12 @@
  * A response verified while it is being written (`POST /v1/verify/stream`): its pieces go up as they come, and events come
  * down meanwhile. Node and Workers do both at once; browsers send the whole body first, and the events come after it.
  */
-import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/schema/verify-stream.ts';
 import type { Connection } from './connection.ts';
-import type { ClientFailure, Reply } from './reply.ts';
-import { parseJson, reasonOf } from './transport.ts';
+import { type LostEvent, readEvents, unknownEvent } from './event-stream.ts';
+import type { Reply } from './reply.ts';
+import { parseJson } from './transport.ts';
 
 export type VerifyStreamHeadInput = z.input<typeof verifyStreamHeadSchema>;
 export type VerifyStreamOptions = { readonly evidence?: 'none' | 'lexical' };
@@ -22,10 +22,7 @@ const eventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('error'), data: error }),
 ]);
 
-/** `lost` is said here, not by the Worker: the connection broke, or something else than an event came. */
-export type VerifyStreamEvent =
-  | z.output<typeof eventSchema>
-  | { readonly event: 'lost'; readonly failure: ClientFailure };
+export type VerifyStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
 /** The pieces of a response, cut anywhere, as a model's server sends them. */
 export type Pieces = AsyncIterable<string> | Iterable<string>;
@@ -65,37 +62,22 @@ async function* deltasOf(pieces: Pieces): Deltas {
   for await (const delta of pieces) yield { delta };
 }
 
-/** Events until the last one, which is `done`, `error` or `lost`. Who stops before closes the connection. */
-async function* eventsOf(content: ReadableStream<Uint8Array>, all: Deltas): AsyncGenerator<VerifyStreamEvent, void> {
-  let arrived: VerifyStreamEvent[] = [];
-  const parser = createParser({ onEvent: ({ event, data }) => arrived.push(understoodEvent(event, data)) });
-  const decoder = new TextDecoder();
-  const reader = content.getReader();
-  try {
-    for (;;) {
-      const read = await reader.read().catch((error: unknown) => ({ lost: reasonOf(error) }));
-      if ('lost' in read) return yield lost({ kind: 'unreachable', why: read.lost });
-      if (read.done) return yield lost({ kind: 'unreachable', why: 'the stream ended before its last event' });
-      parser.feed(decoder.decode(read.value, { stream: true }));
-      for (const event of arrived) {
-        yield event;
-        if (event.event === 'done' || event.event === 'error' || event.event === 'lost') return;
-      }
-      arrived = [];
-    }
-  } finally {
-    // Nobody waits for either: a piece may be long in coming, and what cannot be cancelled is over already.
-    all.return().catch(() => undefined);
-    reader.cancel().catch(() => undefined);
-  }
+/** Nothing follows one of these. */
+function isLast({ event }: VerifyStreamEvent): boolean {
+  return event === 'done' || event === 'error' || event === 'lost';
 }
 
-function lost(failure: ClientFailure): VerifyStreamEvent {
-  return { event: 'lost', failure };
+/** Events until the last one; then nobody asks for more pieces. */
+async function* eventsOf(content: ReadableStream<Uint8Array>, all: Deltas): AsyncGenerator<VerifyStreamEvent, void> {
+  try {
+    yield* readEvents(content, understoodEvent, isLast);
+  } finally {
+    // Nobody waits: a piece may be long in coming.
+    all.return().catch(() => undefined);
+  }
 }
 
 function understoodEvent(event: string | undefined, data: string): VerifyStreamEvent {
   const parsed = eventSchema.safeParse({ event, data: parseJson(data) });
-  if (parsed.success) return parsed.data;
-  return lost({ kind: 'unexpected_reply', status: 200, detail: '200, but an event that this version does not know' });
+  return parsed.success ? parsed.data : unknownEvent();
 }
