@@ -1,7 +1,7 @@
 /** The agent's route in the description of the API. */
 import { agentRequestSchema } from './agent.ts';
 import { agentEventSchema, agentResponseSchema } from './agent-reply.ts';
-import type { Route } from './openapi.ts';
+import type { Route } from './openapi-route.ts';
 
 export const AGENT_ROUTES: readonly Route[] = [
   {

@@ -6,7 +6,7 @@ import {
   batchRequestSchema,
   batchSchema,
 } from './batches.ts';
-import type { Route } from './openapi.ts';
+import type { Route } from './openapi-route.ts';
 
 const COMMON = { scope: 'batch' } as const;
 const PROBLEMS = [401, 403, 500, 503] as const;

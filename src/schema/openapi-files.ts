@@ -11,7 +11,7 @@ import {
   uploadRequestSchema,
   uploadSchema,
 } from './files.ts';
-import type { Route } from './openapi.ts';
+import type { Route } from './openapi-route.ts';
 
 const FORM = 'multipart/form-data';
 const COMMON = { scope: 'batch' } as const;

@@ -1,5 +1,5 @@
 /** Refining in the OpenAPI document. */
-import type { Route } from './openapi.ts';
+import type { Route } from './openapi-route.ts';
 import { candidateSchema, refineRequestSchema, refineResponseSchema } from './refine.ts';
 import { refineEventSchema } from './refine-stream.ts';
 

@@ -1,6 +1,6 @@
 /** The routes of runs, for the OpenAPI document (openapi.ts). Replay stands there itself. */
 import * as z from 'zod';
-import type { Route } from './openapi.ts';
+import type { Route } from './openapi-route.ts';
 import { runIdSchema } from './run.ts';
 import {
   rolloutListQuerySchema,

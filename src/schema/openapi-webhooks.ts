@@ -1,5 +1,5 @@
 /** The routes of webhooks, for the OpenAPI document (openapi.ts). */
-import type { Route } from './openapi.ts';
+import type { Route } from './openapi-route.ts';
 import {
   acceptedJobSchema,
   deletedEndpointSchema,

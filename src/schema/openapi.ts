@@ -9,21 +9,17 @@ import { longTraceRecipeSchema } from '../recipes/long-trace.ts';
 import { refinerRecipeSchema } from '../recipes/refiner.ts';
 import { RECIPE_NAMES } from '../recipes/resolve.ts';
 import { toolCallRecipeSchema } from '../recipes/tool-call.ts';
-import { longTraceRlReplySchema, longTraceRlRequestSchema } from './adapters/longtracerl.ts';
-import { nemoGymReplySchema, nemoGymRequestSchema } from './adapters/nemo-gym.ts';
-import { openRlhfReplySchema, openRlhfRequestSchema } from './adapters/openrlhf.ts';
-import { adapterQuerySchema, longTraceRlQuerySchema, slimeQuerySchema } from './adapters/query.ts';
-import { slimeReplySchema, slimeRequestSchema } from './adapters/slime.ts';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from './findings.ts';
 import { groupRequestSchema, groupResponseSchema } from './groups.ts';
 import { healthSchema, readinessSchema } from './health.ts';
 import { judgmentSchema } from './judgment.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from './judgment-files.ts';
-import { labelSchema } from './label.ts';
+import { ADAPTER_REPLIES, ADAPTER_REQUESTS, ADAPTER_ROUTES } from './openapi-adapters.ts';
 import { AGENT_REPLIES, AGENT_REQUESTS, AGENT_ROUTES } from './openapi-agent.ts';
 import { BATCH_REPLIES, BATCH_REQUESTS, BATCH_ROUTES } from './openapi-batches.ts';
 import { FILE_REPLIES, FILE_REQUESTS, FILE_ROUTES } from './openapi-files.ts';
 import { REFINE_REPLIES, REFINE_REQUESTS, REFINE_ROUTES } from './openapi-refine.ts';
+import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Route, type RouteReply } from './openapi-route.ts';
 import { RUN_REPLIES, RUN_REQUESTS, RUN_ROUTES } from './openapi-runs.ts';
 import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS, WEBHOOK_ROUTES } from './openapi-webhooks.ts';
 import { problemSchema } from './problem.ts';
@@ -38,45 +34,6 @@ import { verifyStreamEventSchema, verifyStreamLineSchema, verifyStreamQuerySchem
 type Json = Readonly<Record<string, unknown>>;
 
 const JSON_MEDIA = 'application/json';
-const JSON_LINES = 'application/jsonl';
-
-/** With JSON lines the schema describes one line, with an event stream the data of one event. */
-type RouteReply = {
-  readonly description: string;
-  readonly schema: string | null;
-  readonly media?: typeof JSON_LINES | 'application/octet-stream' | 'text/event-stream';
-  /** The data of one event, where the request may ask for a stream instead. */
-  readonly events?: string;
-};
-
-export type Route = {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** With parameters in braces. */
-  readonly path: string;
-  readonly summary: string;
-  /** `null` = public, `any` = any key. */
-  readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'any' | null;
-  readonly query?: z.ZodObject;
-  readonly request?: string;
-  readonly requestMedia?: typeof JSON_LINES | 'multipart/form-data';
-  readonly replies: Readonly<Record<number, RouteReply>>;
-  readonly problems: readonly number[];
-  /** The key may also come as the password of Basic auth: in a trainer's URL. */
-  readonly keyInUrl?: true;
-  /** Admitted by its signature instead of a key. */
-  readonly signed?: true;
-};
-
-const BODY_PROBLEMS = [400, 413, 415, 422] as const;
-const KEY_PROBLEMS = [401, 403, 500] as const;
-
-/** What the routes for trainers have in common. */
-const ADAPTER = {
-  method: 'post',
-  scope: 'score',
-  keyInUrl: true,
-  problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 503],
-} as const;
 
 /** Every route of the Worker. */
 export const ROUTES: readonly Route[] = [
@@ -204,38 +161,7 @@ export const ROUTES: readonly Route[] = [
     replies: { 200: { description: 'What became of the lines.', schema: 'ImportReport' } },
     problems: [400, 422, ...KEY_PROBLEMS],
   },
-  {
-    ...ADAPTER,
-    path: '/v1/adapters/slime',
-    summary: "slime's remote reward model: one sample, answered with a number.",
-    query: slimeQuerySchema,
-    request: 'SlimeRequest',
-    replies: { 200: { description: 'The reward.', schema: 'SlimeReply' } },
-  },
-  {
-    ...ADAPTER,
-    path: '/v1/adapters/longtracerl/evaluate',
-    summary: "LongTraceRL's reward server: outcome, rubric and reward of one sample.",
-    query: longTraceRlQuerySchema,
-    request: 'LongTraceRlRequest',
-    replies: { 200: { description: 'All three rewards.', schema: 'LongTraceRlReply' } },
-  },
-  {
-    ...ADAPTER,
-    path: '/v1/adapters/openrlhf/get_reward',
-    summary: "OpenRLHF's remote reward model: lists, answered with lists of the same length.",
-    query: adapterQuerySchema,
-    request: 'OpenRlhfRequest',
-    replies: { 200: { description: 'Rewards, scores and logs.', schema: 'OpenRlhfReply' } },
-  },
-  {
-    ...ADAPTER,
-    path: '/v1/adapters/nemo-gym/verify',
-    summary: "A NeMo Gym resources server's verification: the row with its reward.",
-    query: adapterQuerySchema,
-    request: 'NemoGymRequest',
-    replies: { 200: { description: 'The row and its reward.', schema: 'NemoGymReply' } },
-  },
+  ...ADAPTER_ROUTES,
   ...REFINE_ROUTES,
   ...AGENT_ROUTES,
   ...FILE_ROUTES,
@@ -337,17 +263,13 @@ function changeOf<S extends z.core.$ZodShape & { family: z.ZodLiteral<string> }>
 }
 
 const REQUESTS = {
+  ...ADAPTER_REQUESTS,
   ...REFINE_REQUESTS,
   ...AGENT_REQUESTS,
   ...FILE_REQUESTS,
   ...BATCH_REQUESTS,
   ...RUN_REQUESTS,
   ...WEBHOOK_REQUESTS,
-  SlimeRequest: slimeRequestSchema,
-  LongTraceRlRequest: longTraceRlRequestSchema,
-  OpenRlhfRequest: openRlhfRequestSchema,
-  NemoGymRequest: nemoGymRequestSchema,
-  Label: labelSchema,
   VerifyRequest: verifyRequestSchema,
   VerifyStreamLine: verifyStreamLineSchema,
   ScoreRequest: scoreRequestSchema,
@@ -368,16 +290,13 @@ const REQUESTS = {
 };
 
 const REPLIES = {
+  ...ADAPTER_REPLIES,
   ...REFINE_REPLIES,
   ...AGENT_REPLIES,
   ...FILE_REPLIES,
   ...BATCH_REPLIES,
   ...RUN_REPLIES,
   ...WEBHOOK_REPLIES,
-  SlimeReply: slimeReplySchema,
-  LongTraceRlReply: longTraceRlReplySchema,
-  OpenRlhfReply: openRlhfReplySchema,
-  NemoGymReply: nemoGymReplySchema,
   VerifyResponse: verifyResponseSchema,
   VerifyStreamEvent: verifyStreamEventSchema,
   ScoreResponse: scoreResponseSchema,
