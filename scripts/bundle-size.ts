@@ -8,8 +8,11 @@ import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ensureDashboard } from './build-dashboard.ts';
 
-/** Four recipe families, the exact readers of public code, adapters and the OpenAPI file. The platform takes 3 MB. */
-const BUDGET_GZIP_BYTES = 240_000;
+/**
+ * Four recipe families, the exact readers of public code, adapters, batches, generation, the agent, runs and replay; 35 KB
+ * are the OpenAPI file and 30 KB zod. The platform takes 3 MB.
+ */
+const BUDGET_GZIP_BYTES = 300_000;
 
 const root = resolve(import.meta.dirname, '..');
 const output = resolve(root, 'dist/worker');
