@@ -149,6 +149,46 @@ test('help and version go to standard output', async () => {
   }
 });
 
+function rewardOf(reply: unknown): number {
+  if (typeof reply === 'object' && reply !== null && 'reward' in reply && typeof reply.reward === 'number') {
+    return reply.reward;
+  }
+  throw new TypeError('no reward');
+}
+
+describe('a run', () => {
+  test('is recorded, shown, replayed as it would be scored, carried elsewhere and deleted', async () => {
+    const at = ['--url', worker.url];
+    const recorded = await citeward('score', EXAMPLES, ...at, '--run', 'cli', '--step', '0');
+    expect(recorded.code).toBe(0);
+    const shown = await citeward('runs', 'show', 'cli', ...at, '--json');
+    const [step] = jsonLines(shown.stdout);
+    expect(step).toMatchObject({ step: 0, rollouts: 19, unscored: {} });
+
+    const set = ['--set', 'citation_weight=0.5'];
+    const replayed = await citeward('replay', 'cli', ...at, ...set, '--json', '--samples');
+    expect(replayed.code, replayed.stderr).toBe(0);
+    const scored = await citeward('score', EXAMPLES, ...at, ...set, '--judgments', 'only', '--json');
+    const replays = jsonLines(replayed.stdout).flatMap(({ kind, after }) =>
+      kind === 'sample' ? [rewardOf(after)] : [],
+    );
+    expect(replays.toSorted()).toEqual(jsonLines(scored.stdout).map(rewardOf).toSorted());
+
+    const file = join(directory, 'run.jsonl');
+    const exported = await citeward('runs', 'export', 'cli', ...at);
+    expect(exported.code).toBe(0);
+    await writeFile(file, exported.stdout);
+    const fromFile = await citeward('replay', '--file', file, ...set, '--json', '--samples');
+    expect(jsonLines(fromFile.stdout)).toEqual(jsonLines(replayed.stdout));
+
+    expect((await citeward('runs', 'delete', 'cli', '--yes', ...at)).code).toBe(0);
+    const gone = await citeward('runs', 'show', 'cli', ...at);
+    expect(gone.code).toBe(1);
+    expect((await citeward('runs', 'import', 'cli', file, ...at)).code).toBe(0);
+    expect((await citeward('runs', 'show', 'cli', ...at, '--json')).stdout).toBe(shown.stdout);
+  });
+});
+
 describe('verifying', () => {
   test('this process and the Worker agree', async () => {
     const args = ['verify', EXAMPLES, '--json', '--evidence', 'lexical'];
