@@ -277,12 +277,15 @@ describe('POST /v1/score refuses', () => {
     expect(penalised).toMatchObject({ reward: -1, decided_by: 'non_stop_penalty', judgments: [] });
   });
 
-  it('options off their scale, and fields of later features', async () => {
+  it('options off their scale, half a run, and unknown fields', async () => {
     expect(
       await at({ question: '', judgments: 'maybe', replicate: -1, on_judge_failure: 0, finish_reason: 1 }),
     ).toEqual(['question', 'finish_reason', 'judgments', 'replicate', 'on_judge_failure']);
     expect(await at({ replicate: 0.5 })).toEqual(['replicate']);
-    expect(await at({ run: { id: 'r' }, receipt: true, grammar: 'cite' })).toEqual(['run', 'receipt', 'grammar']);
+    expect(await at({ run: { id: 'r' }, receipt: 1, grammar: 'cite' })).toEqual([
+      ...['run.step', 'run.group', 'run.sample'],
+      ...['receipt', 'grammar'],
+    ]);
     expect(await at({ explain: true })).toEqual(['explain']);
   });
 

@@ -1,7 +1,7 @@
 /** The largest batch there can be. */
 import { expect, test } from 'vitest';
 import { MAX_BATCH_REQUESTS } from '../../src/limits.ts';
-import { scoreManyLines } from '../e2e/batch-scale.ts';
+import { scoreManyLines } from './batch-scale.ts';
 
 const DEADLINE_MS = 30 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 /** Twenty kills at random moments of a batch. */
 import { expect, onTestFailed, test } from 'vitest';
-import { type CrashLog, crashDuringBatch } from '../e2e/batch-crash.ts';
+import { type CrashLog, crashDuringBatch } from './batch-crash.ts';
 
 const KILLS = 20;
 

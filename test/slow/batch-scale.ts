@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { isGroupAlive, type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { begin, openAi, requestLines, rewardsOnce, untilOver } from './batch-client.ts';
-import { root } from './processes.ts';
+import { begin, openAi, requestLines, rewardsOnce, untilOver } from '../e2e/batch-client.ts';
+import { root } from '../e2e/processes.ts';
 
 const AT_ONCE = 8;
 const WARMING_REQUESTS = 50;

@@ -18,8 +18,8 @@ import { SANDBOX_TEMPLATE_DIGEST } from '../../src/judgments/sandbox/template.ts
 import type { ExecutionRequest, ProgramTest, TestOutcome } from '../../src/judgments/types.ts';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from '../contract/sandbox-faults.ts';
 import { type SandboxStub, startSandboxStub } from '../contract/sandbox-stub.ts';
-import { root } from './processes.ts';
-import { SANDBOX_KEY, type SandboxServer, startSandbox } from './sandbox-server.ts';
+import { root } from '../e2e/processes.ts';
+import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
 
 const INSTALL = resolve(root, 'gpu-backend/sandbox/install-debian.sh');
 const DEADLINE_MS = 60_000;

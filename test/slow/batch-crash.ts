@@ -10,8 +10,8 @@ import type OpenAI from 'openai';
 import { expect } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { BATCH_WATCH_MS, TASK_LEASE_MS } from '../../src/limits.ts';
-import { begin, OVER, openAi, rewardsOnce, untilOver } from './batch-client.ts';
-import { root } from './processes.ts';
+import { begin, OVER, openAi, rewardsOnce, untilOver } from '../e2e/batch-client.ts';
+import { root } from '../e2e/processes.ts';
 
 const START_MS = 60_000;
 /** A kill comes so long after the start at most: while the object finds out what is lost, or in mid-work. */

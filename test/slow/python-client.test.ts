@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { type Ended, jsonLines, root } from './processes.ts';
+import { type Ended, jsonLines, root } from '../e2e/processes.ts';
 
 const START_MS = 60_000;
 const RUN_MS = 300_000;
