@@ -290,7 +290,9 @@ describe('replay', () => {
       const mean = page.locator('.figures dd').first();
       await expect.poll(() => mean.textContent()).toContain(figures.after.mean.toFixed(3));
       const command = page.getByLabel('The command');
-      expect(await command.inputValue()).toContain(`--set citation_weight=${weight}`);
+      const text = await command.inputValue();
+      expect(text.startsWith('npm run citeward -- replay ')).toBe(true);
+      expect(text).toContain(`--set citation_weight=${weight}`);
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('button', { name: 'Save the recipe' }).click(),

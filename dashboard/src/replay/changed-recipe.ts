@@ -37,6 +37,6 @@ function withChanges(recipe: Recipe, changes: Changes): Readonly<Record<string, 
 /** The command line that does the same over the whole run on the server, or over the file. */
 export function replayCommand(origin: string, { id, file }: ReplayedRun, changes: Changes): string {
   const flags = [...changes].map(([path, value]) => ` \\\n  --set ${path}=${value}`);
-  const run = file === null ? `${id} --url ${origin}` : `'${file.replaceAll("'", `'\\''`)}'`;
-  return `npx citeward replay ${run}${flags.join('')}`;
+  const run = file === null ? `${id} --url ${origin}` : `--file '${file.replaceAll("'", `'\\''`)}'`;
+  return `npm run citeward -- replay ${run}${flags.join('')}`;
 }
