@@ -3,12 +3,15 @@
  * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. Storage in `functions`
  * is isolated per file, and a file costs about a second: few files.
  */
+import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { ensureDashboard, hasDashboard } from './scripts/build-dashboard.ts';
 
 const ofProcesses = {
   environment: 'node',
+  // They start many processes of the same sources.
+  env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '.cache/compiled') },
   testTimeout: 120_000,
   hookTimeout: 120_000,
   fileParallelism: false,
@@ -27,27 +30,29 @@ if (!hasDashboard()) await ensureDashboard();
 
 export default defineConfig({
   test: {
+    // Two workers where tests compute: Vitest leaves one processor out, which is half of a small machine.
     // Request logs of tests that pass are noise.
     silent: 'passed-only',
     projects: [
-      { test: { name: 'unit', environment: 'node', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'unit', environment: 'node', maxWorkers: 2, include: ['test/unit/**/*.test.ts'] } },
       {
         plugins: [inWorkerd()],
         test: {
           name: 'functions',
           // A model server that misbehaves on request.
           globalSetup: ['./test/contract/stub-backend.ts'],
+          maxWorkers: 2,
           include: ['test/functions/**/*.test.ts'],
           testTimeout: 20_000,
         },
       },
-      // Two files at a time: they wait more than they work.
+      // Three files at a time: they wait more than they work.
       {
         test: {
           name: 'e2e',
           ...ofProcesses,
           fileParallelism: true,
-          maxWorkers: 2,
+          maxWorkers: 3,
           include: ['test/e2e/**/*.test.ts'],
         },
       },

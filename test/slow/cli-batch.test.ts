@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { batchSchema } from '../../src/schema/batches.ts';
-import { citeward, jsonLines, root, runScript } from './processes.ts';
+import { citeward, jsonLines, root, runScript } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const START_MS = 60_000;
