@@ -13,7 +13,7 @@ import { RECIPES } from '../../src/recipes/families.ts';
 import { compose } from '../../src/rewards/compose.ts';
 import type { RefinerFacts } from '../../src/rewards/facts.ts';
 import { audit, DESK, type Look, launchChromium, PHONE, type Visit, visit } from './dashboard-browser.ts';
-import { root } from './processes.ts';
+import { INSTALL_MS, install, root } from './processes.ts';
 
 const KEY = 'k'.repeat(43);
 const RUN = 'three-steps';
@@ -34,7 +34,7 @@ let batch: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'citeward-dashboard-'));
-  await ensureDashboard();
+  await Promise.all([ensureDashboard(), install('scripts/install-chromium.sh')]);
   const scopes = ['verify', 'score', 'batch', 'admin'];
   const sha256 = createHash('sha256').update(KEY).digest('hex');
   [worker, browser] = await Promise.all([
@@ -46,7 +46,7 @@ beforeAll(async () => {
   ]);
   for (const step of [0, 1, 2]) await recordStep(step);
   batch = await sendBatch();
-});
+}, INSTALL_MS);
 
 afterAll(async () => {
   await browser?.close();

@@ -52,3 +52,20 @@ export function jsonLines(stdout: string): Readonly<Record<string, unknown>>[] {
     .filter((line) => line !== '')
     .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
 }
+
+/**
+ * Installs Debian packages that a test needs, where they are missing. @param script of the repository, for root.
+ * @throws Error with what it said.
+ */
+export async function install(script: string): Promise<void> {
+  const child = spawn('bash', [resolve(root, script)], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await once(child, 'close');
+  if (child.exitCode !== 0) throw new Error(`run ${script} as root, as this test needs what it installs\n${said}`);
+}
+
+/** Package lists and a large package, from wherever they come. */
+export const INSTALL_MS = 400_000;

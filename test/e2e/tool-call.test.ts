@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score-reply.ts';
+import { INSTALL_MS, install } from './processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from './sandbox-server.ts';
 
 let sandbox: SandboxServer;
 let worker: LocalWorker;
 
 beforeAll(async () => {
+  await install('gpu-backend/sandbox/install-debian.sh');
   sandbox = await startSandbox();
   worker = await startLocalWorker({
     variables: {
@@ -20,7 +22,7 @@ beforeAll(async () => {
     },
     deadline_ms: 60_000,
   });
-});
+}, INSTALL_MS);
 
 afterAll(async () => {
   await worker?.stop();

@@ -20,8 +20,8 @@ import {
   TASK_LEASE_MS,
 } from '../../src/limits.ts';
 import { D1_FAILED, type Detour, failing, R2_FAILED, unacknowledged } from '../contract/detoured-binding.ts';
-import { ORIGIN, problemOf, ROLLOUT } from './api.ts';
-import { batchOf, batchRequest, inputFile, line, redrive, rewardsOf, submit } from './batch-api.ts';
+import { ORIGIN, problemOf, ROLLOUT } from '../functions/api.ts';
+import { batchOf, batchRequest, inputFile, line, redrive, rewardsOf, submit } from '../functions/batch-api.ts';
 import {
   begin,
   benchBackends,
@@ -41,7 +41,7 @@ import {
   resetBench,
   restart,
   state,
-} from './batch-bench.ts';
+} from '../functions/batch-bench.ts';
 
 vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
   ...(await original()),

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { citeward, type Ended, jsonLines, runScript } from './processes.ts';
+import { citeward, type Ended, jsonLines, runScript } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 const KEY = 'sk-test';
