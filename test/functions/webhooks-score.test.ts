@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import worker from '../../functions/index.ts';
 import type { JudgeFailureReason } from '../../src/judgments/types.ts';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
+import { rolloutListSchema } from '../../src/schema/runs.ts';
 import {
   acceptedJobSchema,
   deliveriesSchema,
@@ -106,6 +107,18 @@ describe('a signed request', () => {
     const finished = await job(id);
     expect(finished).toMatchObject({ status: 'completed', attempts: 1, reason: null, event });
     expect(finished.message).toBe(only().headers.get('webhook-id'));
+  });
+
+  it('is recorded in the run that it names', async () => {
+    const run = { id: 'by-webhook', step: 3, group: 'g', sample: 's' };
+    const { job: id } = await accepted(await ask({ body: JSON.stringify({ ...rollout, run }) }));
+    await work(endpoint.id);
+    const { data } = scoreCompletedEventSchema.parse(verified(only(), endpoint.secret));
+    expect(data.score.run).toEqual({ ...run, attempt: 0, status: 'recorded' });
+    expect((await job(id)).status).toBe('completed');
+    const [kept, ...more] = rolloutListSchema.parse(await json('GET', '/v1/runs/by-webhook/rollouts')).rollouts;
+    expect(more).toEqual([]);
+    expect(kept).toMatchObject({ ...{ run: 'by-webhook', step: 3 }, reward: data.score.reward });
   });
 
   it('needs no API key, and a key is no signature', async () => {
