@@ -6,9 +6,8 @@ import * as z from 'zod';
 import type { agentRequestSchema } from '../../src/schema/agent.ts';
 import { agentEventSchemas } from '../../src/schema/agent-reply.ts';
 import type { Connection } from './connection.ts';
-import { type LostEvent, readEvents, unknownEvent } from './event-stream.ts';
+import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
-import { parseJson } from './transport.ts';
 
 /** Whether it is streamed is for the method to say. */
 export type AgentInput = Omit<z.input<typeof agentRequestSchema>, 'stream'>;
@@ -35,14 +34,5 @@ export async function agentStream(
   request: AgentInput,
 ): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>> {
   const opened = await connection.streamPost('v1/agent', { ...request, stream: true });
-  return opened.ok ? { ok: true, body: readEvents(opened.body, understood, isLast) } : opened;
-}
-
-function isLast({ event }: AgentStreamEvent): boolean {
-  return event === 'done' || event === 'error' || event === 'lost';
-}
-
-function understood(event: string | undefined, data: string): AgentStreamEvent {
-  const parsed = eventSchema.safeParse({ event, data: parseJson(data) });
-  return parsed.success ? parsed.data : unknownEvent();
+  return opened.ok ? { ok: true, body: readEvents(opened.body, eventSchema) } : opened;
 }

@@ -1,22 +1,30 @@
 /** Reading server-sent events of a Worker, up to the one that is the last. */
 import { createParser } from 'eventsource-parser';
+import type * as z from 'zod';
 import type { ClientFailure } from './reply.ts';
-import { reasonOf } from './transport.ts';
+import { parseJson, reasonOf } from './transport.ts';
 
 /** Said here, not by the Worker: the connection broke, or something else than an event came. */
 export type LostEvent = { readonly event: 'lost'; readonly failure: ClientFailure };
 
+/** Nothing follows one of these. */
+const LAST: ReadonlySet<string> = new Set(['done', 'error', 'lost']);
+
 /**
- * The events of a stream, each as it comes. Who stops reading before the last one closes the connection.
- * @param understand what an event's name and data are.
+ * The events of a stream, each as it comes, up to `done`, `error` or `lost`. Who stops reading before closes the connection.
+ * @param schema of `{event, data}`; what it does not take is `lost`.
  */
 export async function* readEvents<E extends { readonly event: string }>(
   content: ReadableStream<Uint8Array>,
-  understand: (event: string | undefined, data: string) => E,
-  isLast: (event: E) => boolean,
+  schema: z.ZodType<E>,
 ): AsyncGenerator<E | LostEvent, void> {
-  const arrived: E[] = [];
-  const parser = createParser({ onEvent: ({ event, data }) => arrived.push(understand(event, data)) });
+  const arrived: (E | LostEvent)[] = [];
+  const parser = createParser({
+    onEvent({ event, data }) {
+      const parsed = schema.safeParse({ event, data: parseJson(data) });
+      arrived.push(parsed.success ? parsed.data : lost(UNKNOWN_EVENT));
+    },
+  });
   const decoder = new TextDecoder();
   const reader = content.getReader();
   try {
@@ -27,7 +35,7 @@ export async function* readEvents<E extends { readonly event: string }>(
       parser.feed(decoder.decode(read.value, { stream: true }));
       for (const event of arrived.splice(0)) {
         yield event;
-        if (isLast(event)) return;
+        if (LAST.has(event.event)) return;
       }
     }
   } finally {
@@ -36,10 +44,11 @@ export async function* readEvents<E extends { readonly event: string }>(
   }
 }
 
-/** In place of an event that this version does not know. */
-export function unknownEvent(): LostEvent {
-  return lost({ kind: 'unexpected_reply', status: 200, detail: '200, but an event that this version does not know' });
-}
+const UNKNOWN_EVENT: ClientFailure = {
+  kind: 'unexpected_reply',
+  status: 200,
+  detail: '200, but an event that this version does not know',
+};
 
 function lost(failure: ClientFailure): LostEvent {
   return { event: 'lost', failure };

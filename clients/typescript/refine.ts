@@ -6,9 +6,8 @@ import * as z from 'zod';
 import type { refineRequestSchema } from '../../src/schema/refine.ts';
 import { refineEventSchemas } from '../../src/schema/refine-stream.ts';
 import type { Connection } from './connection.ts';
-import { type LostEvent, readEvents, unknownEvent } from './event-stream.ts';
+import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
-import { parseJson } from './transport.ts';
 
 /** Whether it is streamed is for the method to say. */
 export type RefineInput = Omit<z.input<typeof refineRequestSchema>, 'stream'>;
@@ -34,15 +33,5 @@ export async function refineStream(
   request: RefineInput,
 ): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>> {
   const opened = await connection.streamPost('v1/refine', { ...request, stream: true });
-  return opened.ok ? { ok: true, body: readEvents(opened.body, understoodEvent, isLast) } : opened;
-}
-
-/** Nothing follows one of these. */
-function isLast({ event }: RefineStreamEvent): boolean {
-  return event === 'done' || event === 'error' || event === 'lost';
-}
-
-function understoodEvent(event: string | undefined, data: string): RefineStreamEvent {
-  const parsed = eventSchema.safeParse({ event, data: parseJson(data) });
-  return parsed.success ? parsed.data : unknownEvent();
+  return opened.ok ? { ok: true, body: readEvents(opened.body, eventSchema) } : opened;
 }

@@ -5,9 +5,8 @@
 import * as z from 'zod';
 import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/schema/verify-stream.ts';
 import type { Connection } from './connection.ts';
-import { type LostEvent, readEvents, unknownEvent } from './event-stream.ts';
+import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
-import { parseJson } from './transport.ts';
 
 export type VerifyStreamHeadInput = z.input<typeof verifyStreamHeadSchema>;
 export type VerifyStreamOptions = { readonly evidence?: 'none' | 'lexical' };
@@ -62,22 +61,12 @@ async function* deltasOf(pieces: Pieces): Deltas {
   for await (const delta of pieces) yield { delta };
 }
 
-/** Nothing follows one of these. */
-function isLast({ event }: VerifyStreamEvent): boolean {
-  return event === 'done' || event === 'error' || event === 'lost';
-}
-
 /** Events until the last one; then nobody asks for more pieces. */
 async function* eventsOf(content: ReadableStream<Uint8Array>, all: Deltas): AsyncGenerator<VerifyStreamEvent, void> {
   try {
-    yield* readEvents(content, understoodEvent, isLast);
+    yield* readEvents(content, eventSchema);
   } finally {
     // Nobody waits: a piece may be long in coming.
     all.return().catch(() => undefined);
   }
-}
-
-function understoodEvent(event: string | undefined, data: string): VerifyStreamEvent {
-  const parsed = eventSchema.safeParse({ event, data: parseJson(data) });
-  return parsed.success ? parsed.data : unknownEvent();
 }
