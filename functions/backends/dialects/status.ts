@@ -2,6 +2,9 @@
 import { backendFault, type SharedFault } from '../faults.ts';
 import type { BackendError } from './error-body.ts';
 
+/** Faults that a status alone can tell of. */
+export type StatusFaultKind = Exclude<SharedFault['kind'], 'interrupted' | 'refusal' | 'model_mismatch'>;
+
 /**
  * @param error what the body says, if anything.
  * @param retry_after_s when the server wants to be asked again, if it says so.
@@ -21,7 +24,8 @@ const MEANING: Readonly<Record<number, string>> = {
   404: ': it does not know the model, or nothing is served under this address',
 };
 
-function kindOfStatus(status: number): SharedFault['kind'] {
+/** What a status other than 200 means of any server behind HTTP. */
+export function kindOfStatus(status: number): StatusFaultKind {
   switch (status) {
     case 401:
     case 403:

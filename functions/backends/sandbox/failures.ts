@@ -4,6 +4,7 @@
  */
 import type { HarnessFault } from '../../../src/judgments/sandbox/run-code.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/types.ts';
+import { kindOfStatus } from '../dialects/status.ts';
 
 /** What can go wrong on the way to a reply, and what a reply can lack. */
 export type SandboxFault =
@@ -57,37 +58,22 @@ export function sandboxFailure(fault: SandboxFault, retry_after_s: number | null
 
 /** From an HTTP status other than 200 to what it means. */
 export function faultOfStatus(status: number): SandboxFault {
-  switch (status) {
-    case 401:
-    case 403:
-    case 407:
-      return 'unauthorized';
-    case 408:
-    // Gateways that waited in vain; 524 is Cloudflare's.
-    case 504:
-    case 524:
+  const kind = kindOfStatus(status);
+  switch (kind) {
+    case 'unauthorized':
+    case 'unreachable':
+    case 'overloaded':
+    case 'not_an_api':
+      return kind;
+    case 'timeout':
       return 'gateway_timed_out';
-    case 425:
-    case 429:
-    case 503:
-    case 529:
+    case 'rate_limited':
       return 'overloaded';
-    case 501:
+    case 'error':
+      return 'server_error';
+    case 'request_refused':
+    // Of a model server a 413 says that the prompt is too long.
+    case 'prompt_too_long':
       return 'refused';
-    case 502:
-    // Cloudflare's edge or tunnel could not reach the origin.
-    case 520:
-    case 521:
-    case 522:
-    case 523:
-    case 525:
-    case 526:
-    case 530:
-      return 'unreachable';
-    default:
-      if (status >= 500) return 'server_error';
-      if (status >= 400) return 'refused';
-      // A redirect is not followed: it would carry our key elsewhere, and mostly it leads to a login page.
-      return 'not_an_api';
   }
 }
