@@ -5,10 +5,10 @@ import type { Flags } from '../arguments/flags.ts';
 import { type FlagDescription, RunError } from '../command.ts';
 import type { Input } from '../input/open-input.ts';
 import { countText } from '../output/progress.ts';
+import { badLinesText } from '../output/reward-tally.ts';
 import type { Screen } from '../output/screen.ts';
 import { type Asked, defaultRecipe, fieldsAsked, SCORING_FLAGS } from '../score/asked.ts';
 import { checkRecipe } from '../score/service.ts';
-import { badLinesText } from '../score/tally.ts';
 import { type BatchFile, prepareBatch } from './prepare.ts';
 import { errorText } from './status-text.ts';
 

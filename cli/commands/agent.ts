@@ -5,8 +5,9 @@ import { TrajectoryPage } from '../agent/page.ts';
 import { runRemoteAgent } from '../agent/service.ts';
 import { AgentTally, trajectoryLine } from '../agent/tally.ts';
 import type { Flags } from '../arguments/flags.ts';
-import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
 import { type Input, openInput } from '../input/open-input.ts';
+import { sayEnd } from '../output/end.ts';
 import { Progress } from '../output/progress.ts';
 import { Screen } from '../output/screen.ts';
 import { CONCURRENCY_RANGE, connect, REMOTE_FLAGS } from '../remote/connect.ts';
@@ -95,9 +96,7 @@ async function run(flags: Flags): Promise<number> {
       await screen.result(screen.resultStyle(colour, `  = ${labels.id === null ? '' : `${labels.id} · `}${text}`));
     },
   });
-  screen.message(tally.summary((performance.now() - started) / 1000), 'bold');
-  if (tally.madeBy() !== '') screen.message(tally.madeBy(), 'dim');
-  return tally.isComplete ? EXIT_OK : EXIT_INCOMPLETE;
+  return sayEnd(screen, tally, started);
 }
 
 /** A file of rows, or the one row of `--question`. */

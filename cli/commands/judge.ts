@@ -10,9 +10,9 @@ import { FAILED_ROWS_MAX, runCheck } from '../judge/run-check.ts';
 import { serverUnderCheck } from '../judge/server-judge.ts';
 import { printTables } from '../judge/tables.ts';
 import { durationText, Progress } from '../output/progress.ts';
+import { badLinesText } from '../output/reward-tally.ts';
 import { Screen } from '../output/screen.ts';
 import { CONCURRENCY_RANGE } from '../remote/connect.ts';
-import { badLinesText } from '../score/tally.ts';
 
 const REPLICATES_RANGE = { min: 0, max: 20 } as const;
 const DEFAULT_REPLICATES = 1;

@@ -8,8 +8,8 @@ import { openInput } from '../input/open-input.ts';
 import { exportJudgments } from '../judgments/export.ts';
 import { importJudgments } from '../judgments/import.ts';
 import { reachWorker } from '../judgments/worker.ts';
+import { badLinesText } from '../output/reward-tally.ts';
 import { Screen } from '../output/screen.ts';
-import { badLinesText } from '../score/tally.ts';
 
 /** Refused lines that are named; the rest are counted. */
 const MAX_REFUSALS_SHOWN = 20;

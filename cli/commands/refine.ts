@@ -2,8 +2,9 @@
 import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
 import { refineRequestSchema } from '../../src/schema/refine.ts';
 import type { Flags } from '../arguments/flags.ts';
-import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
 import { openInput } from '../input/open-input.ts';
+import { sayEnd } from '../output/end.ts';
 import { Progress } from '../output/progress.ts';
 import { Screen } from '../output/screen.ts';
 import {
@@ -91,9 +92,7 @@ async function run(flags: Flags): Promise<number> {
       }
     },
   });
-  screen.message(tally.summary((performance.now() - started) / 1000), 'bold');
-  if (tally.madeBy() !== '') screen.message(tally.madeBy(), 'dim');
-  return tally.isComplete ? EXIT_OK : EXIT_INCOMPLETE;
+  return sayEnd(screen, tally, started);
 }
 
 async function serviceFor(

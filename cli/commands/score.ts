@@ -3,9 +3,10 @@ import { RECIPE_NAMES } from '../../src/recipes/resolve.ts';
 import { scoreRequestSchema } from '../../src/schema/score.ts';
 import type { ScoreResponse } from '../../src/schema/score-reply.ts';
 import type { Flags } from '../arguments/flags.ts';
-import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
 import { HELP_WIDTH, wrapped } from '../help.ts';
 import { openInput } from '../input/open-input.ts';
+import { sayEnd } from '../output/end.ts';
 import { Progress } from '../output/progress.ts';
 import { Screen } from '../output/screen.ts';
 import { Table } from '../output/table.ts';
@@ -66,9 +67,7 @@ async function run(flags: Flags): Promise<number> {
     },
   });
   await table?.end();
-  screen.message(tally.summary((performance.now() - started) / 1000), 'bold');
-  if (tally.madeBy() !== '') screen.message(tally.madeBy(), 'dim');
-  return tally.isComplete ? EXIT_OK : EXIT_INCOMPLETE;
+  return sayEnd(screen, tally, started);
 }
 
 async function serviceFor(flags: Flags, asked: Asked, progress: Progress): Promise<ScoreService> {

@@ -7,11 +7,11 @@ import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.t
 import { openInput } from '../input/open-input.ts';
 import { type Labels, withoutFields } from '../input/rows.ts';
 import { durationText, Progress } from '../output/progress.ts';
+import { badLinesText } from '../output/reward-tally.ts';
 import { Screen } from '../output/screen.ts';
 import { Table } from '../output/table.ts';
 import { CONCURRENCY_RANGE, connect, REMOTE_FLAGS } from '../remote/connect.ts';
 import { runRows } from '../run-rows.ts';
-import { badLinesText } from '../score/tally.ts';
 import { SCORING_ONLY_FIELDS } from '../verify/fields.ts';
 import { type Evidence, localVerification, remoteVerification, type VerifyService } from '../verify/service.ts';
 import { VERIFY_COLUMNS, verifyRow } from '../verify/table.ts';

@@ -2,11 +2,9 @@
 import type { RefineReply } from '../../src/generation/refine-reply.ts';
 import type { Labels } from '../input/rows.ts';
 import type { Outcome } from '../outcome.ts';
+import { MadeBy, recipeText } from '../output/made-by.ts';
 import { countText, durationText } from '../output/progress.ts';
-import { badLinesText } from '../score/tally.ts';
-
-/** Reasons that the caller asked for; every other one is a failure of the run. */
-const ASKED_FOR: ReadonlySet<string> = new Set(['aborted', 'judgment_skipped', 'nothing_to_score']);
+import { countOf, RewardTally } from '../output/reward-tally.ts';
 
 /** Lines below a row's candidates: what was cut, and the rewards, best first. */
 export function rowLines(line: number, { id }: Labels, { candidates, cut, group, model }: RefineReply): string[] {
@@ -35,78 +33,60 @@ function signed(value: number): string {
   return `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(2)}`;
 }
 
-/** Names that are kept: each row may bring a recipe of its own. */
-const MAX_NAMES = 4;
-
-function addName(names: Set<string>, name: string): void {
-  if (names.size < MAX_NAMES) names.add(name);
-}
-
 export class RefineTally {
+  readonly #rewards = new RewardTally(['aborted', 'judgment_skipped', 'nothing_to_score']);
+  readonly #madeBy = new MadeBy('recipe', 'judge');
   #rows = 0;
   #candidates = 0;
   #aborted = 0;
   #invented = 0;
   #cut = 0;
-  #scored = 0;
-  #sum = 0;
-  #bad = 0;
-  readonly #lost = new Map<string, number>();
-  readonly #recipes = new Set<string>();
-  readonly #judges = new Set<string>();
 
   add(outcome: Outcome<RefineReply>): void {
     switch (outcome.kind) {
       case 'refused':
-        this.#bad++;
+        this.#rewards.addBadLine();
         return;
       case 'failed':
-        this.#count(outcome.reason);
+        this.#rewards.addLost(outcome.reason);
         return;
       case 'done': {
         this.#rows++;
         const { cut, recipe } = outcome.reply;
         if (cut !== null) this.#cut++;
-        if (recipe !== undefined) addName(this.#recipes, recipe.name ?? `inline ${recipe.digest.slice(0, 12)}`);
+        if (recipe !== undefined) this.#madeBy.add('recipe', recipeText(recipe));
         for (const { aborted, verification, reward, reason, score } of outcome.reply.candidates) {
           this.#candidates++;
-          for (const { model } of score?.judgments ?? []) if (model !== null) addName(this.#judges, model);
+          for (const { model } of score?.judgments ?? []) if (model !== null) this.#madeBy.add('judge', model);
           if (aborted !== null) this.#aborted++;
           if ((verification.finding_counts.citation_id_unknown ?? 0) > 0) this.#invented++;
-          if (typeof reward === 'number') {
-            this.#scored++;
-            this.#sum += reward;
-          } else if (reward === null) this.#count(reason ?? 'unknown');
+          if (typeof reward === 'number') this.#rewards.addReward(reward);
+          else if (reward === null) this.#rewards.addLost(reason ?? 'unknown');
         }
       }
     }
   }
 
-  #count(reason: string): void {
-    this.#lost.set(reason, (this.#lost.get(reason) ?? 0) + 1);
-  }
-
   /** True if every row has its candidates, and each is scored or left unscored as asked. */
   get isComplete(): boolean {
-    return this.#bad === 0 && [...this.#lost.keys()].every((reason) => ASKED_FOR.has(reason));
+    return this.#rewards.isComplete;
   }
 
   /** What made the scores: recipes and judges. Empty where nothing was scored. */
   madeBy(): string {
-    const named = (what: string, names: ReadonlySet<string>): string[] =>
-      names.size === 0 ? [] : [`${what} ${[...names].join(', ')}${names.size === MAX_NAMES ? ', …' : ''}`];
-    return [...named('recipe', this.#recipes), ...named('judge', this.#judges)].join(' · ');
+    return this.#madeBy.toString();
   }
 
   summary(seconds: number): string {
-    const of = (count: number, one: string, many: string): string => `${countText(count)} ${count === 1 ? one : many}`;
-    const parts = [`${of(this.#rows, 'row', 'rows')} refined`, of(this.#candidates, 'candidate', 'candidates')];
-    if (this.#scored > 0) parts.push(`mean reward ${(this.#sum / this.#scored).toFixed(3)}`);
+    const parts = [
+      `${countOf(this.#rows, 'row', 'rows')} refined`,
+      countOf(this.#candidates, 'candidate', 'candidates'),
+      ...this.#rewards.meanText(),
+    ];
     if (this.#invented > 0) parts.push(`${countText(this.#invented)} with invented ids`);
     if (this.#aborted > 0) parts.push(`${countText(this.#aborted)} stopped`);
-    if (this.#cut > 0) parts.push(`tool output cut in ${of(this.#cut, 'row', 'rows')}`);
-    for (const [reason, count] of this.#lost) parts.push(`${countText(count)} ${reason}`);
-    if (this.#bad > 0) parts.push(badLinesText(this.#bad));
-    return [...parts, durationText(seconds)].join(' · ');
+    if (this.#cut > 0) parts.push(`tool output cut in ${countOf(this.#cut, 'row', 'rows')}`);
+    for (const [reason, count] of this.#rewards.lost) parts.push(`${countText(count)} ${reason}`);
+    return [...parts, ...this.#rewards.badLinesText(), durationText(seconds)].join(' · ');
   }
 }

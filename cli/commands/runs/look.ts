@@ -1,7 +1,9 @@
 /** `citeward runs list`, `citeward runs show` and `citeward runs delete`. */
+
 import type { RunReply, RunStep } from '../../../src/schema/runs.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../command.ts';
+import { recipeText } from '../../output/made-by.ts';
 import { Screen } from '../../output/screen.ts';
 import { Table } from '../../output/table.ts';
 import { runErrorOf } from '../../remote/failures.ts';
@@ -93,7 +95,7 @@ async function show(flags: Flags): Promise<number> {
     if (!page.ok) throw runErrorOf(page.failure);
     const { family, recipes, rollouts, steps, next_step }: typeof page.body = page.body;
     if (troubles.length === 0 && from === null) {
-      const names = recipes.map(({ name, digest }) => name ?? `inline ${digest.slice(0, 12)}`);
+      const names = recipes.map(recipeText);
       screen.message(`${id} · ${family} · ${rollouts} rollouts · ${names.join(', ')}`, 'bold');
     }
     for (const step of steps) {
