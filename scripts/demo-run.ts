@@ -11,7 +11,8 @@ import { ensureDashboard } from './build-dashboard.ts';
 import { type RunShape, recordRun, type ScoredStep } from './demo-run/record.ts';
 import { recordedSteps } from './demo-run/recorded.ts';
 import { demoState, STATE } from './demo-run/state.ts';
-import { isGroupAlive, type LocalWorker, LocalWorkerError, startLocalWorker } from './local-worker.ts';
+import { showWithWorker } from './demo-worker.ts';
+import type { LocalWorker } from './local-worker.ts';
 
 const SHAPE: RunShape = {
   seed: 'citeward demo run 1',
@@ -22,7 +23,6 @@ const SHAPE: RunShape = {
   samples: 8,
 };
 const START_MS = 60_000;
-const LOG_LINES_SHOWN = 40;
 
 const style = styleFor(process.stdout, false);
 const say = (text = ''): void => console.log(text);
@@ -56,56 +56,31 @@ function stepLine({ step, groups, seconds }: ScoredStep): string {
   return parts.join('   ');
 }
 
-/** What wrangler said is shown only here. Anything but a Worker that did not start is a bug and keeps its stack. */
-function reportFailure(error: unknown): void {
-  if (!(error instanceof LocalWorkerError)) {
-    console.error('\nThe demo run failed:', error);
-    return;
-  }
-  console.error(`\nThe demo run failed: ${error.message}`);
-  const lines = error.log.trimEnd().split('\n').slice(-LOG_LINES_SHOWN);
-  console.error(`The end of wrangler's log:\n${lines.map((line) => `  ${line}`).join('\n')}`);
-}
-
 const args = process.argv.slice(2);
 if (args.some((arg) => arg !== '--once')) {
   console.error('usage: npm run demo:run [-- --once]');
   process.exit(2);
 }
 const staying = args.length === 0;
-let worker: LocalWorker | null = null;
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const) {
-  process.once(signal, () => {
-    console.error('\nStopping …');
-    // Exiting ends the Worker's process group (local-worker.ts), also while it is still starting.
-    void (worker === null ? Promise.resolve() : worker.stop()).finally(() => process.exit(code));
-  });
-}
-try {
-  say(style('bold', 'A synthetic run: invented places, a scripted policy, a judge that compares words'));
-  await ensureDashboard();
-  const state = await demoState();
-  worker = await startLocalWorker({
-    variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
-    variablesFile: state.variablesFile,
-    state: state.directory,
-    deadline_ms: START_MS,
-  });
-  await demoRun(worker);
-  say(`   run ${SHAPE.run}, kept in ${STATE} (delete that directory to begin anew)`);
-  if (staying) {
+say(style('bold', 'A synthetic run: invented places, a scripted policy, a judge that compares words'));
+await ensureDashboard();
+await showWithWorker(
+  'The demo run',
+  async () => {
+    const { variablesFile, directory: state } = await demoState();
+    return {
+      variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
+      variablesFile,
+      state,
+      deadline_ms: START_MS,
+    };
+  },
+  async (worker) => {
+    await demoRun(worker);
+    say(`   run ${SHAPE.run}, kept in ${STATE} (delete that directory to begin anew)`);
+    if (!staying) return;
     say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   until Ctrl-C`);
     // A signal ends it.
     await new Promise<never>(() => setInterval(() => undefined, 60_000));
-  }
-} catch (error) {
-  process.exitCode = 1;
-  reportFailure(error);
-} finally {
-  await worker?.stop();
-}
-if (worker !== null && isGroupAlive(worker.group)) throw new Error('the Worker left a process behind');
+  },
+);

@@ -9,14 +9,14 @@ import { createClient } from '../clients/typescript/client.ts';
 import { refineLive } from './demo/refining.ts';
 import { EXAMPLES, type Pass, readExamples, scoreAll } from './demo/rollouts.ts';
 import { type Paper, printReplay, printStory } from './demo/tables.ts';
-import { isGroupAlive, type LocalWorker, LocalWorkerError, startLocalWorker } from './local-worker.ts';
+import { showWithWorker } from './demo-worker.ts';
+import type { LocalWorker } from './local-worker.ts';
 
 const RECIPE = 'refiner-gpt54-instance-rubric';
 const REPLAYED_WEIGHT = 0.5;
 const REFINED = 'negation-flip';
 const WIDTH = 100;
 const START_MS = 60_000;
-const LOG_LINES_SHOWN = 40;
 
 const style = styleFor(process.stdout, false);
 const say = (text = ''): void => console.log(text);
@@ -76,47 +76,19 @@ function sayWhatNext(): void {
   say();
   say('Next:  README.md                   what is measured, recipes, scoring over HTTP');
   say('       npm run citeward -- --help  the command line: your own rows, from a file or a pipe');
+  say('       npm run demo:run            a synthetic run of 3,072 rollouts, and its pages in the browser');
   say('       npm run dev                 the same Worker, to stay: http://127.0.0.1:8799');
-}
-
-/** What wrangler said is shown only here. Anything but a Worker that did not start is a bug and keeps its stack. */
-function reportFailure(error: unknown): void {
-  if (!(error instanceof LocalWorkerError)) {
-    console.error('\nThe demo failed:', error);
-    return;
-  }
-  console.error(`\nThe demo failed: ${error.message}`);
-  const lines = error.log.trimEnd().split('\n').slice(-LOG_LINES_SHOWN);
-  console.error(`The end of wrangler's log:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }
 
 say(style('bold', 'Citeward: rewards for cited answers'));
 heading('1. Starting the Worker here, with no account and no network (wrangler dev --local) …');
 const started = performance.now();
-let worker: LocalWorker | null = null;
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const) {
-  process.once(signal, () => {
-    console.error('\nStopping …');
-    // Exiting ends the Worker's process group (local-worker.ts), also while it is still starting.
-    void (worker === null ? Promise.resolve() : worker.stop()).finally(() => process.exit(code));
-  });
-}
-try {
-  worker = await startLocalWorker({
-    variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' },
-    deadline_ms: START_MS,
-  });
-  say(`   up at ${worker.url} after ${durationText((performance.now() - started) / 1000)}`);
-  await demo(worker);
-  sayWhatNext();
-} catch (error) {
-  process.exitCode = 1;
-  reportFailure(error);
-} finally {
-  await worker?.stop();
-}
-if (worker !== null && isGroupAlive(worker.group)) throw new Error('the Worker left a process behind');
+await showWithWorker(
+  'The demo',
+  async () => ({ variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' }, deadline_ms: START_MS }),
+  async (worker) => {
+    say(`   up at ${worker.url} after ${durationText((performance.now() - started) / 1000)}`);
+    await demo(worker);
+    sayWhatNext();
+  },
+);
