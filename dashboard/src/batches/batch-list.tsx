@@ -6,6 +6,7 @@ import { useApi } from '../api/loaded.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { useAgainWhile } from './again-while.ts';
 import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
@@ -13,21 +14,19 @@ import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
 type BatchPage = { readonly data: readonly BatchReply[]; readonly last_id: string | null; readonly has_more: boolean };
 
 export function BatchList() {
-  const { loaded, reload } = useApi<BatchPage>('/v1/batches?limit=50');
+  const loading = useApi<BatchPage>('/v1/batches?limit=50');
+  const { loaded, reload } = loading;
   const batches = loaded.state === 'loaded' ? loaded.value.data : [];
   useAgainWhile(
     batches.some(({ status }) => RUNNING.has(status)),
     reload,
     loaded,
   );
-  switch (loaded.state) {
-    case 'loading':
-      return <p class="muted pad">Loading…</p>;
-    case 'failed':
-      return <ProblemNotice failure={loaded.failure} retry={reload} />;
-    case 'loaded':
-      return batches.length === 0 ? <NoBatches /> : <Batches first={loaded.value} />;
-  }
+  return (
+    <WhenLoaded loading={loading}>
+      {(page) => (page.data.length === 0 ? <NoBatches /> : <Batches first={page} />)}
+    </WhenLoaded>
+  );
 }
 
 function NoBatches() {

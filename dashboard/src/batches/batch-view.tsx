@@ -6,6 +6,7 @@ import { useApi } from '../api/loaded.ts';
 import { durationText, numberText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { useAgainWhile } from './again-while.ts';
 import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
@@ -14,7 +15,8 @@ import { SaveFile } from './save-file.tsx';
 
 export function BatchView({ id }: { id: string }) {
   const path = `/v1/batches/${encodeURIComponent(id)}`;
-  const { loaded, reload } = useApi<BatchReply>(path);
+  const loading = useApi<BatchReply>(path);
+  const { loaded, reload } = loading;
   const [failure, setFailure] = useState<CallFailure | null>(null);
   const batch = loaded.state === 'loaded' ? loaded.value : null;
   useAgainWhile(batch !== null && RUNNING.has(batch.status), reload, loaded);
@@ -36,21 +38,17 @@ export function BatchView({ id }: { id: string }) {
           </div>
         )}
       </div>
-      {loaded.state === 'loading' && (
-        <p class="muted" role="status">
-          Loading the batch…
-        </p>
-      )}
-      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
       {failure !== null && <ProblemNotice failure={failure} />}
-      {batch !== null && (
-        <>
-          <Summary batch={batch} />
-          {batch.errors !== null && <InputErrors errors={batch.errors.data} />}
-          {batch.dead_letters.length > 0 && <DeadLetters batch={batch} onRedrive={() => ask('redrive')} />}
-          {batch.error_file_id !== null && <FailedLinesCard batch={batch} errorFile={batch.error_file_id} />}
-        </>
-      )}
+      <WhenLoaded loading={loading} waiting="Loading the batch…">
+        {(batch) => (
+          <>
+            <Summary batch={batch} />
+            {batch.errors !== null && <InputErrors errors={batch.errors.data} />}
+            {batch.dead_letters.length > 0 && <DeadLetters batch={batch} onRedrive={() => ask('redrive')} />}
+            {batch.error_file_id !== null && <FailedLinesCard batch={batch} errorFile={batch.error_file_id} />}
+          </>
+        )}
+      </WhenLoaded>
     </>
   );
 }

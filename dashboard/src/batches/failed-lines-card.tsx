@@ -4,19 +4,20 @@ import type { BatchReply } from '../../../src/schema/batches.ts';
 import { useLoading } from '../api/loaded.ts';
 import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { type FailedLines, loadFailedLines, type Redriven, redriveLines } from './failed-lines.ts';
 
 export function FailedLinesCard({ batch, errorFile }: { batch: BatchReply; errorFile: string }) {
-  const { loaded, reload } = useLoading((signal) => loadFailedLines(errorFile, signal), errorFile);
+  const loading = useLoading((signal) => loadFailedLines(errorFile, signal), errorFile);
   return (
     <section class="card" aria-label="Errors by reason">
       <header class="card-head">
         <h2>Errors by reason</h2>
       </header>
-      {loaded.state === 'loading' && <p class="muted pad">Reading the error file…</p>}
-      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
-      {loaded.state === 'loaded' && <Reasons batch={batch} failed={loaded.value} />}
+      <WhenLoaded loading={loading} waiting="Reading the error file…">
+        {(failed) => <Reasons batch={batch} failed={failed} />}
+      </WhenLoaded>
     </section>
   );
 }

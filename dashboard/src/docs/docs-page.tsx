@@ -2,26 +2,20 @@
 import { useState } from 'preact/hooks';
 import { useApi } from '../api/loaded.ts';
 import { plural } from '../display/number-text.ts';
-import { ProblemNotice } from '../display/problem-notice.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import '../styles/docs.css';
 import { type OpenApi, type Operation, type Route, routeGroups } from './openapi.ts';
 import { SchemaFields } from './schema-fields.tsx';
 
 export function DocsPage() {
-  const { loaded, reload } = useApi<OpenApi>('/openapi.json');
+  const loading = useApi<OpenApi>('/openapi.json');
   return (
     <main class="page">
       <div class="page-head">
         <h1>API</h1>
         <a href="/openapi.json">openapi.json</a>
       </div>
-      {loaded.state === 'loading' && (
-        <p class="muted" role="status">
-          Loading…
-        </p>
-      )}
-      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
-      {loaded.state === 'loaded' && <Routes api={loaded.value} />}
+      <WhenLoaded loading={loading}>{(api) => <Routes api={api} />}</WhenLoaded>
     </main>
   );
 }

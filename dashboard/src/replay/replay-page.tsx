@@ -4,7 +4,7 @@ import './no-compiling.ts';
 import { useState } from 'preact/hooks';
 import { useLoading } from '../api/loaded.ts';
 import { countText } from '../display/number-text.ts';
-import { ProblemNotice } from '../display/problem-notice.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { RunList } from '../runs/run-list.tsx';
 import '../styles/replay.css';
@@ -34,7 +34,7 @@ function ChooseRun() {
 
 function LoadedRun({ id }: { id: string }) {
   const [progress, setProgress] = useState('');
-  const { loaded, reload } = useLoading(
+  const loading = useLoading(
     (signal) => loadReplayedRun(id, signal, (rollouts) => setProgress(`${countText(rollouts)} rollouts`)),
     id,
   );
@@ -45,14 +45,11 @@ function LoadedRun({ id }: { id: string }) {
         <a href={hrefOf('runs', id)}>The run</a>
         <a href={hrefOf('replay')}>All runs</a>
       </div>
-      {loaded.state === 'loading' && (
-        <p class="muted" role="status">
-          Loading the rows… {progress}
-        </p>
-      )}
-      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
-      {loaded.state === 'loaded' && loaded.value.kind === 'refused' && <RefusedRun refused={loaded.value} />}
-      {loaded.state === 'loaded' && loaded.value.kind === 'run' && <ReplayDesk run={loaded.value.run} />}
+      <WhenLoaded loading={loading} waiting={`Loading the rows… ${progress}`}>
+        {(replayed) =>
+          replayed.kind === 'refused' ? <RefusedRun refused={replayed} /> : <ReplayDesk run={replayed.run} />
+        }
+      </WhenLoaded>
     </>
   );
 }

@@ -6,21 +6,19 @@ import { useApi } from '../api/loaded.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, type Page } from '../navigation/route.ts';
 
 type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
 
 /** @param leadsTo where the name of a run leads. */
 export function RunList({ leadsTo }: { leadsTo: Extract<Page, 'runs' | 'replay'> }) {
-  const { loaded, reload } = useApi<RunPage>('/v1/runs?limit=50');
-  switch (loaded.state) {
-    case 'loading':
-      return <p class="muted pad">Loading…</p>;
-    case 'failed':
-      return <ProblemNotice failure={loaded.failure} retry={reload} />;
-    case 'loaded':
-      return loaded.value.runs.length === 0 ? <NoRuns /> : <Runs first={loaded.value} leadsTo={leadsTo} />;
-  }
+  const loading = useApi<RunPage>('/v1/runs?limit=50');
+  return (
+    <WhenLoaded loading={loading}>
+      {(page) => (page.runs.length === 0 ? <NoRuns /> : <Runs first={page} leadsTo={leadsTo} />)}
+    </WhenLoaded>
+  );
 }
 
 function NoRuns() {

@@ -3,8 +3,8 @@ import { useMemo } from 'preact/hooks';
 import type { RunDetail } from '../../../src/schema/runs.ts';
 import { useLoading } from '../api/loaded.ts';
 import { countText, plural } from '../display/number-text.ts';
-import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { RunCharts } from './run-charts.tsx';
@@ -14,14 +14,14 @@ import { numberedSteps } from './step-columns.ts';
 import { StepTable } from './step-table.tsx';
 
 export function RunView({ id }: { id: string }) {
-  const { loaded, reload } = useLoading((signal) => loadRun(id, signal), id);
+  const loading = useLoading((signal) => loadRun(id, signal), id);
   return (
     <>
       <div class="page-head">
         <h1>{id}</h1>
         <a href={hrefOf('runs')}>All runs</a>
         <div class="actions">
-          <button type="button" onClick={reload}>
+          <button type="button" onClick={loading.reload}>
             Reload
           </button>
           <a class="button" href={hrefOf('replay', id)}>
@@ -29,13 +29,9 @@ export function RunView({ id }: { id: string }) {
           </a>
         </div>
       </div>
-      {loaded.state === 'loading' && (
-        <p class="muted" role="status">
-          Loading the steps…
-        </p>
-      )}
-      {loaded.state === 'failed' && <ProblemNotice failure={loaded.failure} retry={reload} />}
-      {loaded.state === 'loaded' && <Run run={loaded.value} />}
+      <WhenLoaded loading={loading} waiting="Loading the steps…">
+        {(run) => <Run run={run} />}
+      </WhenLoaded>
     </>
   );
 }
