@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { LedgerRow } from '../../src/ledger/row.ts';
 import { LEDGER_PAGE_ROWS, MAX_RUN_GROUP } from '../../src/limits.ts';
-import { ledgerFacts, ledgerRowSchema } from '../../src/schema/ledger.ts';
+import { ledgerPlaceSchema, storedFactsSchema } from '../../src/schema/ledger.ts';
 import { type ObjectPlace, readOutsizedRow } from './run-objects.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';
@@ -183,7 +183,6 @@ const columnsSchema = z.object({
   row: z.string().nullable(),
 });
 
-export const storedFactsSchema = z.strictObject(ledgerFacts);
 const componentsSchema = z.record(z.string(), z.number().nullable());
 
 /** @throws ZodError or SyntaxError for a row of another form: replay must not compose what it does not know. */
@@ -192,8 +191,7 @@ async function rowOf(bucket: R2Bucket, run: string, columns: z.infer<typeof colu
   const { incarnation, write_id, shared_bytes: shared } = columns;
   const object = start === null || bytes === null ? null : { run, incarnation, write_id, start, bytes, shared };
   const text = columns.row ?? (await readOutsizedRow(bucket, object));
-  const row: LedgerRow = ledgerRowSchema.parse({
-    ...storedFactsSchema.parse(JSON.parse(text)),
+  const place = {
     run,
     step: step === NO_STEP ? null : step,
     group,
@@ -203,7 +201,8 @@ async function rowOf(bucket: R2Bucket, run: string, columns: z.infer<typeof colu
     content: columns.content,
     recipe: columns.recipe,
     recorded_at: columns.recorded_at,
-  });
+  };
+  const row: LedgerRow = { ...ledgerPlaceSchema.parse(place), ...storedFactsSchema.parse(JSON.parse(text)) };
   const components = componentsSchema.parse(JSON.parse(columns.components));
   return { row, position: { step, group, sample, attempt }, components, cached: columns.cached, object };
 }

@@ -72,11 +72,13 @@ function chooseSentences(question: string, sources: SourceSet, options: Extracti
   const ranked = rank(question, sources)
     .map(({ sentence, score }) => ({ sentence, score: score * (1 + NOISE_SPAN * temperature * (random() - 0.5)) }))
     .sort((a, b) => b.score - a.score);
-  const least = MIN_SHARE_OF_BEST * (ranked[0]?.score ?? 0);
+  const [top] = ranked;
+  if (top === undefined) return [];
+  const least = MIN_SHARE_OF_BEST * top.score;
   const open = ranked.filter(({ score }) => score >= least).slice(0, MAX_CANDIDATES);
   const chosen: Sentence[] = [];
   while (chosen.length < sentences) {
-    const next = best(open, chosen, ranked[0]?.score ?? 1);
+    const next = best(open, chosen, top.score);
     if (next === null) break;
     open.splice(open.indexOf(next), 1);
     chosen.push(next.sentence);

@@ -117,16 +117,16 @@ export const pinnedJudgmentSchema = z.strictObject({
 });
 
 /** What replay reads of a rollout, as it stands in storage: the rest of its row are columns. */
-export const ledgerFacts = {
+export const storedFactsSchema = z.strictObject({
   v: z.literal(1),
   facts: factsSchema.describe('All that was observed, and nothing of a recipe.'),
   judgments: z.array(pinnedJudgmentSchema).describe('What the facts were read from.'),
   reward: z.number().nullable().describe('As it was answered; null = unscored.'),
   reason: unscoredReasonSchema.nullable(),
-};
+});
 
-export const ledgerRowSchema = z.strictObject({
-  ...ledgerFacts,
+/** The rest of the row. */
+export const ledgerPlaceSchema = z.strictObject({
   run: runIdSchema,
   step: stepSchema.nullable().describe('null where the trainer does not say.'),
   group: placeIdSchema,
@@ -136,4 +136,9 @@ export const ledgerRowSchema = z.strictObject({
   content: sha256Schema.describe('Of rollout, recipe and judge: equal content is recorded once.'),
   recipe: sha256Schema.describe('Digest of the recipe that it was scored under.'),
   recorded_at: z.iso.datetime(),
+});
+
+export const ledgerRowSchema = z.strictObject({
+  ...storedFactsSchema.shape,
+  ...ledgerPlaceSchema.shape,
 }) satisfies z.ZodType<LedgerRow>;

@@ -136,13 +136,14 @@ describe('RunReplay', () => {
     const replay = new RunReplay();
     for (const group of groups) replay.add(group);
     const all = groups.flatMap((group) => {
-      const scored = group.samples.filter(({ before, after }) => before.reward !== null && after.reward !== null);
-      const [before, after] = (['before', 'after'] as const).map((side) =>
-        ranksOf(scored.map((one) => one[side].reward ?? 0)),
+      const scored = group.samples.flatMap(({ before, after }) =>
+        before.reward === null || after.reward === null ? [] : [{ before: before.reward, after: after.reward }],
       );
-      return scored.map(({ before: old, after: other }, n) => ({
-        rank: Math.abs((after?.[n] ?? 0) - (before?.[n] ?? 0)),
-        reward: Math.abs((other.reward ?? 0) - (old.reward ?? 0)),
+      const before = ranksOf(scored.map((one) => one.before));
+      const after = ranksOf(scored.map((one) => one.after));
+      return scored.map((one, n) => ({
+        rank: Math.abs((after[n] ?? Number.NaN) - (before[n] ?? Number.NaN)),
+        reward: Math.abs(one.after - one.before),
       }));
     });
     all.sort((one, other) => other.rank - one.rank || other.reward - one.reward);
