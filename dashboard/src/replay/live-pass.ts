@@ -81,9 +81,11 @@ export class LivePass {
       sum.scored++;
       sum.sum += reward;
       const old = group.before.scores[position];
-      if (old === undefined || old.masked) continue;
+      const one = own[position];
+      if (old === undefined || one === undefined) throw new RangeError('LivePass: a sample was lost');
+      if (old.masked) continue;
       this.#compared++;
-      if ((own[position]?.advantage ?? 0) * old.advantage < 0) this.#flipped++;
+      if (one.advantage * old.advantage < 0) this.#flipped++;
     }
     return true;
   }
