@@ -176,7 +176,7 @@ describe('the page itself', () => {
       expect(page.url()).toBe(`${worker.url}/#/docs`);
       const { paths } = await api<{ paths: Record<string, object> }>('/openapi.json');
       const routes = Object.values(paths).flatMap((methods) => Object.keys(methods));
-      expect(await page.locator('details.route').count()).toBe(routes.length);
+      await expect.poll(() => page.locator('details.route').count()).toBe(routes.length);
       await page.getByLabel('Find a route').fill('/v1/score');
       await page.locator('summary', { hasText: 'Scores one rollout under a recipe' }).click();
       await page.getByText('positive_rubrics', { exact: true }).first().waitFor();
@@ -191,16 +191,18 @@ describe('playground', () => {
       await claims.nth(1).hover();
       const panel = page.getByRole('region', { name: 'Sources of claim 2' });
       await panel.waitFor();
-      expect(await panel.locator('mark').first().textContent()).toContain('25 to 30 million years');
+      await expect.poll(() => panel.locator('mark').first().textContent()).toContain('25 to 30 million years');
 
       await page.mouse.move(0, 0);
       await claims.first().focus();
       await page.keyboard.press('Tab');
-      expect(await page.evaluate('document.activeElement.id')).toBe('claim-1');
+      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('claim-1');
       await page.keyboard.press('Enter');
-      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Sources of claim 2');
+      await expect
+        .poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')"))
+        .toBe('Sources of claim 2');
       await page.keyboard.press('Escape');
-      expect(await page.evaluate('document.activeElement.id')).toBe('claim-1');
+      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('claim-1');
     });
   });
 
@@ -213,10 +215,14 @@ describe('playground', () => {
         '/v1/score',
         body,
       );
-      expect(await page.locator('.reward-value').textContent()).toBe(`${Number(reward.toFixed(3))} of 10`);
+      await expect.poll(() => page.locator('.reward-value').textContent()).toBe(`${Number(reward.toFixed(3))} of 10`);
       const rubric = page.getByRole('row', { name: /^rubric/ }).getByRole('cell');
-      expect(await rubric.first().textContent()).toBe(String(Number(components['rubric']?.value.toFixed(3))));
-      expect(await page.locator('a.claim').first().getAttribute('aria-label')).toContain('judged not supported');
+      await expect
+        .poll(() => rubric.first().textContent())
+        .toBe(String(Number(components['rubric']?.value.toFixed(3))));
+      await expect
+        .poll(() => page.locator('a.claim').first().getAttribute('aria-label'))
+        .toContain('judged not supported');
 
       await page.getByText('The request as curl').click();
       const curl = await page.getByLabel('The request as curl').inputValue();
@@ -240,7 +246,7 @@ describe('playground', () => {
       await page.getByText('Paste a rollout as JSON').click();
       await page.getByLabel('A line of a rollout file').fill(JSON.stringify(rollout));
       await page.locator('a.claim').hover();
-      expect(await page.locator('a.claim').textContent()).toContain(hostile);
+      await expect.poll(() => page.locator('a.claim').textContent()).toContain(hostile);
       expect(await page.locator('main img, main script').count()).toBe(0);
       await page.getByLabel('Response').fill('<answer><snippet id=S9>It opened in 1937.</snippet></answer>');
       await page.getByText('Invented source').first().waitFor();
@@ -254,20 +260,20 @@ describe('runs', () => {
     await onPage('#/runs', DESK, async ({ page }) => {
       await page.getByRole('link', { name: RUN }).click();
       await page.getByRole('img', { name: /^Reward\. mean/ }).waitFor();
-      expect(await page.locator('canvas').count()).toBe(6);
-      const drawn = await page.evaluate(`[...document.querySelectorAll('canvas')].map((canvas) => {
+      await expect.poll(() => page.locator('canvas').count()).toBe(6);
+      const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         return data.some((value) => value !== 0);
-      })`);
-      expect(drawn).toEqual([true, true, true, true, true, true]);
+      })`;
+      await expect.poll(() => page.evaluate(drawn)).toEqual([true, true, true, true, true, true]);
       for (const { step, reward } of steps) {
         const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: String(step) }) });
-        expect(await row.getByRole('cell').nth(2).textContent()).toBe(reward.mean.toFixed(2));
+        await expect.poll(() => row.getByRole('cell').nth(2).textContent()).toBe(reward.mean.toFixed(2));
       }
       await page.getByRole('rowheader', { name: '1' }).getByRole('link').click();
       await page.getByRole('button', { name: 'Read: text of prompt, sample 0' }).click();
       await page.locator('a.claim').first().waitFor();
-      expect(await page.locator('.question').textContent()).toBe(example('good-answer')['question']);
+      await expect.poll(() => page.locator('.question').textContent()).toBe(example('good-answer')['question']);
     });
   });
 });
@@ -425,7 +431,7 @@ describe('batches', () => {
       const again = page.getByRole('button', { name: 'New batch of 3 lines' });
       await again.waitFor();
       const row = page.getByRole('row').filter({ hasText: 'input_invalid' });
-      expect(await row.getByRole('cell').nth(1).textContent()).toBe('2');
+      await expect.poll(() => row.getByRole('cell').nth(1).textContent()).toBe('2');
       await page.getByLabel('Try lines with judge_unknown again').uncheck();
       await page.getByRole('button', { name: 'New batch of 2 lines' }).click();
       const link = page.getByRole('link', { name: 'a new batch' });
@@ -474,16 +480,16 @@ describe('every page can be used by everybody', () => {
     await onPage('#/playground/wrong-number', DESK, async ({ page }) => {
       await page.locator('a.claim').first().waitFor();
       await page.keyboard.press('Tab');
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('To the content');
       await page.keyboard.press('Enter');
-      expect(await page.evaluate('document.activeElement.id')).toBe('content');
+      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content');
       const settings = page.getByRole('button', { name: 'Settings' });
       await settings.focus();
       await page.keyboard.press('Enter');
       await page.getByRole('dialog', { name: 'Settings' }).waitFor();
       expect(await audit(page)).toEqual([]);
       await page.keyboard.press('Escape');
-      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Settings');
+      await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Settings');
     });
   });
 });
