@@ -1,0 +1,193 @@
+/**
+ * Stored data outlives the code: judgment keys, recipe digests, records, prompts, ledger rows and receipts stay byte for byte
+ * what commit 9fbe5b6 wrote. frozen.json was written there; only a deliberate change of a format may write it again
+ * (`FREEZE=1 npx vitest run --project unit test/unit/frozen`), and it names the change in docs/decisions.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { judgeLexically } from '../../../src/evidence/judge.ts';
+import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
+import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
+import type { Judge } from '../../../src/judgments/judge.ts';
+import { digestJson } from '../../../src/judgments/key.ts';
+import { modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
+import { judgePrompt } from '../../../src/judgments/prompt.ts';
+import { writeRecordLine } from '../../../src/judgments/record-file.ts';
+import { SANDBOX_TEMPLATE_DIGEST } from '../../../src/judgments/sandbox/template.ts';
+import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
+import type { JudgeIdentity, JudgmentRequest, Verdicts } from '../../../src/judgments/types.ts';
+import { contentDigests } from '../../../src/ledger/content.ts';
+import { recordedScore } from '../../../src/ledger/record.ts';
+import { writeRunLine } from '../../../src/ledger/run-file.ts';
+import { RECIPE_NAMES, resolveRecipe } from '../../../src/recipes/resolve.ts';
+import type { Rollout } from '../../../src/rewards/rollout.ts';
+import { scoreGroup } from '../../../src/rewards/scoring.ts';
+import { requestedRollout, scoreRequestSchema } from '../../../src/schema/score.ts';
+
+const FROZEN = resolve(import.meta.dirname, 'frozen.json');
+const SANDBOX: JudgeIdentity = { model: 'python-3', template: SANDBOX_TEMPLATE_DIGEST, sampling: null };
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** A key pair of this test alone. */
+const ISSUER_JWK =
+  '{"crv":"Ed25519","d":"w0JZiuNoS2Rgn1rNiaiK-RYt-8M5LesQRupeaTF9UTc","x":"fyrFdz_IwSyQIMa3_gUFjSDMPZhSuyNPhmIJLEWsCvA","kty":"OKP"}';
+
+const EXAMPLES: readonly Rollout[] = readFileSync(
+  resolve(import.meta.dirname, '../../../examples/rollouts.jsonl'),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const { id: _id, note: _note, recipe: _recipe, ...fields } = JSON.parse(line);
+    return requestedRollout(scoreRequestSchema.parse({ ...fields, recipe: 'refiner-rl-balanced' }));
+  });
+
+const TRACE: Rollout = {
+  question: 'Which river flows through Bern?',
+  reference: 'the Aare',
+  entities: ['Aare', 'Bern', 'Koblenz', 'Rhine'],
+  useful_chunks: [1, 3],
+  response: '<think>Chunk 1: it joins the Rhine near Koblenz.</think>The Aare, in Bern.',
+  finish_reason: 'stop',
+};
+
+const TOOL_CALL: Rollout = {
+  response: 'So \\boxed{\\frac{1}{2}}',
+  reference: '0.5',
+  num_turns: 4,
+  response_tokens: 900,
+};
+
+const TRANSCRIPT: Rollout = {
+  question: 'How long is the Aare?',
+  response:
+    '<think>a</think><call_tool name="google_search">aare length</call_tool><tool_output><snippet id=S1>The Aare is 288 kilometres long.</snippet></tool_output><answer><cite id="S1">The river Aare is 288 km long.</cite> Many people swim in it each summer.</answer>',
+  rubrics: [
+    { description: 'States that the Aare is 288 km long', weight: 1 },
+    { title: 'Fault', description: 'Names a wrong canton', weight: -1 },
+  ],
+  finish_reason: 'stop',
+};
+
+/** Rollouts that are scored together under each recipe of a family; members share question and sources. */
+const GROUPS: Readonly<Record<string, readonly (readonly Rollout[])[]>> = {
+  refiner: EXAMPLES.slice(0, 8).map((rollout) => [{ ...rollout, finish_reason: 'stop' }]),
+  'long-trace': [
+    [TRACE, { ...TRACE, response: '<think>The Rhine.</think>The Rhine.' }, { ...TRACE, finish_reason: 'length' }],
+  ],
+  'tool-call': [
+    [TOOL_CALL],
+    [{ ...TOOL_CALL, response: 'no box' }],
+    [
+      {
+        response: '```python\nprint(input())\n```',
+        tests: [{ stdin: '1', stdout: '1' }, { assert: 'assert True' }],
+        num_turns: 2,
+        response_tokens: 10,
+      },
+    ],
+  ],
+  'dr-tulu': [[TRANSCRIPT]],
+};
+
+type Asked = { readonly request: JudgmentRequest; readonly verdicts: Verdicts };
+
+function answerTo(request: JudgmentRequest): Verdicts {
+  switch (request.kind) {
+    case 'execution':
+      return { kind: 'execution', tests: request.tests.map((_, n) => (n === 0 ? 'passed' : 'wrong_output')) };
+    case 'equivalence':
+      return { kind: 'equivalence', equivalent: request.answer.includes('frac') };
+    case 'outcome':
+      return { kind: 'outcome', correct: request.answer.includes('Aare') };
+    case 'rubric':
+    case 'citations':
+      return judgeLexically(request);
+  }
+}
+
+function judgeCalled(name: string, identity: JudgeIdentity, asked: Asked[]): Judge {
+  return {
+    name,
+    identity,
+    context_tokens: name === 'model' ? 6_000 : null,
+    async judge(request) {
+      const verdicts = answerTo(request);
+      asked.push({ request, verdicts });
+      return { ok: true, verdicts, usage: { prompt_tokens: 10, completion_tokens: 2 } };
+    },
+  };
+}
+
+async function written(): Promise<Record<string, unknown>> {
+  const read = await readIssuer(ISSUER_JWK);
+  if (!read.ok) throw new Error(read.problem);
+  const { issuer } = read;
+  const frozen: Record<string, unknown> = {};
+  for (const name of RECIPE_NAMES) {
+    const resolution = await resolveRecipe(name);
+    if (!resolution.ok) throw new Error(name);
+    const recipe = resolution.resolved;
+    frozen[`recipe ${name}`] = { digest: recipe.digest, reward_range: recipe.reward_range };
+    for (const [position, rollouts] of (GROUPS[recipe.recipe.family] ?? []).entries()) {
+      const asked: Asked[] = [];
+      const store = createMemoryJudgmentStore();
+      const result = await scoreGroup(
+        { rollouts, recipe, plan: { measureAll: true }, receiptIssuer: issuer },
+        {
+          judge: { ok: true, judge: judgeCalled('model', modelJudgeIdentity('frozen-1'), asked) },
+          sandbox: { ok: true, judge: judgeCalled('sandbox', SANDBOX, asked) },
+          store,
+          signing: { issuer, known: createKnownIssuers([issuer.key]) },
+          mode: 'use',
+          replicate: 0,
+          deadline_ms: 1_000,
+          now: () => AT,
+          elapsed: () => 0,
+        },
+      );
+      if (result.status !== 'done') {
+        frozen[`${name} ${position}`] = result;
+        continue;
+      }
+      const contents = await contentDigests(rollouts, { recipe: recipe.digest, judge: undefined, replicate: 0 });
+      const prompts = asked.flatMap(({ request }) =>
+        request.kind === 'execution' || request.kind === 'equivalence' ? [] : [digestJson(judgePrompt(request))],
+      );
+      frozen[`${name} ${position}`] = {
+        prompts: await Promise.all(prompts),
+        members: await Promise.all(
+          result.members.map(async (member, sample) => {
+            const { stored, statistics, report } = await recordedScore(member, false);
+            const row = {
+              ...{ run: 'r', step: 1, group: 'g', sample: String(sample), attempt: 0, grouping: 'given' },
+              ...{ content: contents[sample] ?? '', recipe: recipe.digest, recorded_at: AT, ...stored },
+            } as const;
+            const records = member.obtained.flatMap(({ outcome }) =>
+              outcome.ok ? [writeRecordLine({ kind: 'judgment', judgment: outcome.judgment })] : [],
+            );
+            return {
+              keys: member.obtained.map(({ key }) => key),
+              record: await digestJson(records),
+              row: writeRunLine({ kind: 'rollout', rollout: row }),
+              statistics,
+              report: await digestJson(report),
+              reply: await digestJson(JSON.stringify(member.reply)),
+              receipt: member.reply.receipt,
+            };
+          }),
+        ),
+      };
+    }
+  }
+  return frozen;
+}
+
+it('writes what 9fbe5b6 wrote', async () => {
+  const now = `${JSON.stringify(await written(), null, 1)}\n`;
+  if (process.env['FREEZE'] === '1') writeFileSync(FROZEN, now);
+  expect(JSON.parse(now)).toEqual(JSON.parse(readFileSync(FROZEN, 'utf8')));
+  expect(now).toBe(readFileSync(FROZEN, 'utf8'));
+});
