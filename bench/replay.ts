@@ -2,13 +2,14 @@
  * `npm run bench:replay`: replay over the rows of a run, against a loop that only reads the same rows (parses their JSON) and
  * against one that also checks them, as every reader of a ledger must. Rows are in memory as text; nothing is judged.
  */
-import type { LedgerRow } from '../src/ledger/row.ts';
-import { readRunLine, writeRunLine } from '../src/ledger/run-file.ts';
-import { RECIPES, type Recipe } from '../src/recipes/families.ts';
-import { prepareGroup, replayPrepared } from '../src/replay/replay-group.ts';
-import { RunReplay } from '../src/replay/run-replay.ts';
-import { SweepReplay } from '../src/replay/sweep.ts';
-import { syntheticRun } from '../test/unit/replay/synthetic-rows.ts';
+
+import { RECIPES, type Recipe } from '../src/families/recipes.ts';
+import { prepareGroup, replayPrepared } from '../src/runs/replay-group.ts';
+import type { LedgerRow } from '../src/runs/row.ts';
+import { readRunLine, writeRunLine } from '../src/runs/run-file.ts';
+import { RunReplay } from '../src/runs/run-replay.ts';
+import { SweepReplay } from '../src/runs/sweep.ts';
+import { syntheticRun } from '../test/unit/runs/synthetic-rows.ts';
 import { timeTogether } from './measure.ts';
 
 const ROLLOUTS = 2_560;

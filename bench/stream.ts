@@ -4,8 +4,8 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createIncrementalVerifier } from '../src/citations/incremental.ts';
 import { parseSources } from '../src/citations/sources.ts';
+import { createIncrementalVerifier } from '../src/citations/stream/verifier.ts';
 import type { SourceSet } from '../src/citations/types.ts';
 import { timeTogether } from './measure.ts';
 import { typicalRollout } from './typical-rollout.ts';

@@ -2,8 +2,9 @@
  * The Worker's configuration, read once an isolate into a readonly value. Every setting is checked in full: a typo is a
  * configuration problem that refuses requests, never a silent default.
  */
-import { apiKeysSchema, type Scope } from '../src/schema/api-keys.ts';
-import { pathText, problemsOfIssues } from '../src/schema/issues.ts';
+
+import { pathText, problemsOfIssues } from '../src/issues.ts';
+import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { isAiBinding, isService } from './backends/bindings.ts';
 import type { BackendsConfig } from './backends/config.ts';
 import { readBackends, type Surroundings } from './backends/settings.ts';

@@ -1,9 +1,9 @@
 /** Wiring only: what this isolate shares, and the Worker's entry points. */
 import { MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from '../src/limits.ts';
+import { consumeJobs } from './batches/consume-queue.ts';
 import { createSettingsReader, type Environment, reportProblem } from './environment.ts';
 import { createApp } from './http/app.ts';
-import { clearExpiredRuns } from './jobs/clear-runs.ts';
-import { consumeJobs } from './jobs/consume.ts';
+import { clearExpiredRuns } from './ledger/clear-runs.ts';
 import { createKvJudgmentStore } from './storage/judgments.ts';
 import { createRecentJudgments } from './storage/recent-judgments.ts';
 
@@ -12,9 +12,9 @@ const storeOf = (environment: Environment) => createKvJudgmentStore(environment.
 const settingsOf = createSettingsReader(reportProblem);
 const app = createApp({ judgmentStoreOf: storeOf });
 
-export { Batch } from './objects/batch.ts';
-export { Deliveries } from './objects/deliveries.ts';
-export { JudgeDesk } from './objects/judge-desk.ts';
+export { Batch } from './batches/batch.ts';
+export { JudgeDesk } from './desk/judge-desk.ts';
+export { Deliveries } from './webhooks/deliveries.ts';
 
 export default {
   fetch: (request, environment, context) => app.fetch(request, environment, context),

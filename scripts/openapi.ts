@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { buildOpenApi } from '../src/schema/openapi.ts';
+import { buildOpenApi } from '../src/wire/openapi/document.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const manifest = z

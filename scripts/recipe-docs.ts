@@ -10,9 +10,9 @@ import {
   ORIGINS,
   type ParameterDescription,
   type RecipeDescription,
-} from '../src/recipes/catalogue.ts';
-import { FAMILIES, type Family, type RewardRange } from '../src/recipes/families.ts';
-import { FORMULAS } from '../src/recipes/formulas.ts';
+} from '../src/families/catalogue.ts';
+import { FORMULAS } from '../src/families/formulas.ts';
+import { FAMILIES, type Family, type RewardRange } from '../src/families/recipes.ts';
 
 const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true });
 const path = resolve(positionals[0] ?? resolve(import.meta.dirname, '..', 'docs/recipes.md'));

@@ -8,17 +8,16 @@
 // Citations: what is in a response, and what can be said of it without a judge.
 export type { AnswerChoice } from './citations/blocks.ts';
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from './citations/grammars.ts';
+export { type ParseOptions, parseResponse } from './citations/parse.ts';
+export { sizeProblems } from './citations/size.ts';
+export { parseSources, type SourceInput, sourcesFromList } from './citations/sources.ts';
+export type { AnswerEvent, ClaimEvent, FindingEvent, StreamEvent } from './citations/stream/events.ts';
 export {
   createIncrementalVerifier,
   type FinishedVerification,
   type IncrementalOptions,
   type IncrementalVerifier,
-} from './citations/incremental.ts';
-export type { AnswerEvent, ClaimEvent, FindingEvent, StreamEvent } from './citations/incremental-events.ts';
-export { type ParseOptions, parseResponse } from './citations/parse.ts';
-export { splitSentences } from './citations/sentences.ts';
-export { sizeProblems } from './citations/size.ts';
-export { parseSources, type SourceInput, sourcesFromList } from './citations/sources.ts';
+} from './citations/stream/verifier.ts';
 export type {
   CitedId,
   Claim,
@@ -41,19 +40,51 @@ export {
   type VerifyOptions,
   verifyCitations,
 } from './citations/verify.ts';
-// Lexical evidence and the built-in judge: no model.
-export { type ClaimEvidence, gatherEvidence, indexSources, lexicalSupport, supportVerdict } from './evidence/index.ts';
-export { judgeLexically, LEXICAL_IDENTITY } from './evidence/judge.ts';
+export { compose, composeGroup } from './families/compose.ts';
+export {
+  type FinishedRollout,
+  type MeasuredRollout,
+  type PlannedRollout,
+  type PlanOptions,
+  planRollout,
+} from './families/plan-rollout.ts';
+// Recipes, and the line from a rollout to a reward.
+export {
+  FAMILIES,
+  FAMILY_FIELDS,
+  type Family,
+  RECIPES,
+  type Recipe,
+  type RecipeName,
+  type RewardRange,
+  recipeSchema,
+  rewardRange,
+} from './families/recipes.ts';
+export { STATIC_V3 } from './families/refiner/static-v3.ts';
+export { type ResolvedRecipe, resolveRecipe } from './families/resolve.ts';
+export type {
+  CriterionFact,
+  DrTuluFacts,
+  Facts,
+  LongTraceFacts,
+  Observed,
+  RefinerFacts,
+  StatementFact,
+  ToolCallFacts,
+} from './family/facts.ts';
+export type { Criterion, CriterionInput, Rollout } from './family/rollout.ts';
+export type { Component, Score, UnscoredReason } from './family/score.ts';
 // Generation: prompts of refiners, and one that needs no model.
 export { EXTRACTIVE_MODEL, type ExtractiveOptions, refineExtractively } from './generation/extractive.ts';
 export { type RefinerPrompt, refinerPrompt } from './generation/refiner-prompt.ts';
 export type { InputProblem } from './input-problem.ts';
 // Judgments: requests, records, keys, stores, and the protocol of model judges.
-export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } from './judgments/backend.ts';
+export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } from './judgments/chat-backend.ts';
 export { createKnownIssuers, type IssuerKey, type KnownIssuers } from './judgments/issuer.ts';
 export { readPublicKeys } from './judgments/issuer-keys.ts';
 export type { Judge, JudgeChoice, JudgeReply } from './judgments/judge.ts';
 export { digestJson, judgmentKey, judgmentPreimage } from './judgments/key.ts';
+export { judgeLexically, LEXICAL_IDENTITY } from './judgments/lexical-judge.ts';
 export { createModelJudge } from './judgments/model-judge.ts';
 export { type JudgePrompt, judgePrompt } from './judgments/prompt.ts';
 export { type ReadReply, readReply } from './judgments/reply.ts';
@@ -68,54 +99,23 @@ export type {
   JudgmentRequest,
   Verdicts,
 } from './judgments/types.ts';
+// Lexical evidence and the built-in judge: no model.
+export { type ClaimEvidence, gatherEvidence, indexSources, lexicalSupport, supportVerdict } from './lexical/index.ts';
+export { ADVANTAGE_PRESETS, type AdvantageOptions, type AdvantagePreset } from './scoring/advantage-presets.ts';
+export { type AdvantagesResult, advantages, type GroupAdvantages } from './scoring/advantages.ts';
+export { checkReceipt, type ReceiptCheck } from './scoring/receipt.ts';
 // Receipts: whether a reward is what its deployment signed, for what was asked.
-export { differsFromReply, differsFromRequest } from './receipts/agreement.ts';
-export { checkReceipt, type ReceiptCheck } from './receipts/receipt.ts';
-export { createRequestDigests, type RequestDigests } from './receipts/request-digest.ts';
-// Recipes, and the line from a rollout to a reward.
-export {
-  FAMILIES,
-  FAMILY_FIELDS,
-  type Family,
-  RECIPES,
-  type Recipe,
-  type RecipeName,
-  type RewardRange,
-  recipeSchema,
-  rewardRange,
-} from './recipes/families.ts';
-export { type ResolvedRecipe, resolveRecipe } from './recipes/resolve.ts';
-export { ADVANTAGE_PRESETS, type AdvantageOptions, type AdvantagePreset } from './rewards/advantage-presets.ts';
-export { type AdvantagesResult, advantages, type GroupAdvantages } from './rewards/advantages.ts';
-export { compose, composeGroup } from './rewards/compose.ts';
-export type {
-  CriterionFact,
-  DrTuluFacts,
-  Facts,
-  LongTraceFacts,
-  Observed,
-  RefinerFacts,
-  StatementFact,
-  ToolCallFacts,
-} from './rewards/facts.ts';
-export {
-  type FinishedRollout,
-  type MeasuredRollout,
-  type PlannedRollout,
-  type PlanOptions,
-  planRollout,
-} from './rewards/family.ts';
-export type { Criterion, CriterionInput, Rollout } from './rewards/rollout.ts';
-export type { Component, Score, UnscoredReason } from './rewards/score.ts';
+export { differsFromReply, differsFromRequest } from './scoring/receipt-agreement.ts';
+export { type Receipt, type ReceiptedReply, receiptedReplySchema, receiptSchema } from './scoring/receipt-schema.ts';
+export { createRequestDigests, type RequestDigests } from './scoring/request-digest.ts';
 export {
   type GroupScoringResult,
   type ScoringRequest,
   type ScoringResult,
   scoreGroup,
   scoreRollout,
-} from './rewards/scoring.ts';
-export { STATIC_V3 } from './rubrics/static-v3.ts';
-export { type Receipt, type ReceiptedReply, receiptedReplySchema, receiptSchema } from './schema/receipt.ts';
+} from './scoring/score-rollouts.ts';
+export { splitSentences } from './text/sentences.ts';
 // Tool-call text, for agents and for rewards over them.
 export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/boxed-answer.ts';
 export { readToolCalls } from './tools/hermes.ts';

@@ -4,10 +4,10 @@
  * sentence changed, so that nothing is settled without a judge.
  */
 import { parseSources } from '../../src/citations/sources.ts';
+import { planRefiner } from '../../src/families/refiner/plan.ts';
+import { REFINER_RECIPES } from '../../src/families/refiner/recipe.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
 import type { CitationsRequest, RubricRequest } from '../../src/judgments/types.ts';
-import { REFINER_RECIPES } from '../../src/recipes/refiner.ts';
-import { planRefiner } from '../../src/rewards/refiner/plan.ts';
-import type { Rollout } from '../../src/rewards/rollout.ts';
 import { typicalRollout } from '../typical-rollout.ts';
 
 export const SAMPLES = 8;

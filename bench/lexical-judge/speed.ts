@@ -1,4 +1,4 @@
-import { gatherEvidence, indexSources } from '../../src/evidence/index.ts';
+import { gatherEvidence, indexSources } from '../../src/lexical/index.ts';
 
 const SOURCES = 12;
 const CLAIMS = 14;

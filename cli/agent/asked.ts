@@ -1,7 +1,7 @@
 /** How an agent is to work and be scored, as the flags of `citeward agent` say it. */
 import { MAX_AGENT_TURNS, MAX_SEED } from '../../src/limits.ts';
-import { agentRequestSchema } from '../../src/schema/agent.ts';
-import { scoreRequestSchema } from '../../src/schema/score.ts';
+import { agentRequestSchema } from '../../src/wire/agent.ts';
+import { scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { changedRecipe, type FieldChanges, type RecipeFlag, readChanges, readRecipe } from '../arguments/recipe.ts';
 import { type FlagDescription, UsageError } from '../command.ts';

@@ -1,8 +1,8 @@
 /** Agents by a Worker, with events as they come. */
 import type { AgentStreamEvent } from '../../clients/typescript/agent.ts';
 import type { Client } from '../../clients/typescript/client.ts';
-import type { AgentRequest } from '../../src/schema/agent.ts';
-import type { AgentResponse } from '../../src/schema/agent-reply.ts';
+import type { AgentRequest } from '../../src/wire/agent.ts';
+import type { AgentResponse } from '../../src/wire/agent-reply.ts';
 import type { Outcome } from '../outcome.ts';
 import { outcomeOfFailure } from '../remote/failures.ts';
 

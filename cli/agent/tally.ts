@@ -1,5 +1,5 @@
 /** What a trajectory says in the end, and what all of a run do. */
-import type { AgentResponse } from '../../src/schema/agent-reply.ts';
+import type { AgentResponse } from '../../src/wire/agent-reply.ts';
 import type { Outcome } from '../outcome.ts';
 import { MadeBy, recipeText } from '../output/made-by.ts';
 import { countText, durationText } from '../output/progress.ts';

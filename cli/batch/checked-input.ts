@@ -1,6 +1,6 @@
 /** The input of `batch submit` and `batch run`: its flags, and its errors by line on standard error. */
 import { MAX_BATCH_ERRORS } from '../../src/limits.ts';
-import { BATCH_ENDPOINTS } from '../../src/schema/batches.ts';
+import { BATCH_ENDPOINTS } from '../../src/wire/batches/batch.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type FlagDescription, RunError } from '../command.ts';
 import type { Input } from '../input/open-input.ts';

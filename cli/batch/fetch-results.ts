@@ -1,6 +1,6 @@
 /** Fetching the results of a batch that is over, on the command line. */
 import type { Client } from '../../clients/typescript/client.ts';
-import type { BatchReply } from '../../src/schema/batches.ts';
+import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { EXIT_INCOMPLETE } from '../command.ts';
 import { LiveLine } from '../output/progress.ts';

@@ -1,20 +1,20 @@
 /**
  * What becomes of one request of a batch in this process: the same as at a Worker whose only judge is the lexical one and
- * that has no sandbox (functions/batches/requests.ts).
+ * that has no sandbox (functions/services/answer-request.ts).
  */
 import type * as z from 'zod';
-import type { LineResult } from '../../src/batches/output.ts';
+import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
+import { problemsOfIssues } from '../../src/issues.ts';
 import type { JudgeFailure } from '../../src/judgments/types.ts';
-import { type ResolvedRecipe, resolveRecipe } from '../../src/recipes/resolve.ts';
-import { scoreGroup, scoreRollout } from '../../src/rewards/scoring.ts';
-import type { BatchEndpoint } from '../../src/schema/batches.ts';
-import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/schema/groups.ts';
-import { problemsOfIssues } from '../../src/schema/issues.ts';
-import { refineRequestSchema } from '../../src/schema/refine.ts';
-import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
-import { verifyRequestSchema } from '../../src/schema/verify.ts';
-import { verifyRequested } from '../../src/verify-requested.ts';
+import { scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
+import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
+import type { LineResult } from '../../src/wire/batches/output.ts';
+import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
+import { refineRequestSchema } from '../../src/wire/refine.ts';
+import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
+import { verifyRequestSchema } from '../../src/wire/verify.ts';
+import { verifyRequested } from '../../src/wire/verify-requested.ts';
 import { type LocalJudging, localJudging, NO_RUNS_HERE, namesAnotherJudge } from '../local/lexical.ts';
 import { refineLocally } from '../local/refining.ts';
 import { type LocalFailure, localProblem } from './local-problems.ts';

@@ -3,13 +3,13 @@
  * its storage and cannot come along). Only what can happen here: no key, no storage, no judge that fails.
  */
 import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
-import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
-import type { GenerationFailure } from '../../src/generation/backend.ts';
+import type { GenerationFailure } from '../../src/generation/generator.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
+import { pathText } from '../../src/issues.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
 import { MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import type { Problem } from '../../src/schema/problem.ts';
+import type { Problem } from '../../src/wire/problem.ts';
 import { NO_RECEIPTS_HERE } from '../local/lexical.ts';
 
 export type LocalFailure =

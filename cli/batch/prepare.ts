@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import type { BatchError } from '../../src/batches/envelope.ts';
-import { type ByteLine, isBlank, LineSplitter } from '../../src/batches/lines.ts';
-import { BatchPlanner } from '../../src/batches/plan.ts';
 import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES } from '../../src/limits.ts';
-import type { BatchEndpoint } from '../../src/schema/batches.ts';
+import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
+import { BatchPlanner } from '../../src/wire/batches/chunk-plan.ts';
+import type { BatchError } from '../../src/wire/batches/envelope.ts';
+import { type ByteLine, isBlank, LineSplitter } from '../../src/wire/batches/lines.ts';
 import { UsageError } from '../command.ts';
 import { contentOfLine, type Line } from '../input/lines.ts';
 import type { Input } from '../input/open-input.ts';

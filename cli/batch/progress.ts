@@ -1,5 +1,5 @@
 /** How a batch gets on, for standard error: a bar on a terminal, a line now and then elsewhere. */
-import type { BatchReply } from '../../src/schema/batches.ts';
+import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { barText, LiveLine, type Share, shareText } from '../output/progress.ts';
 import type { Screen } from '../output/screen.ts';
 

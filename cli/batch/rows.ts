@@ -3,11 +3,11 @@
  * put into envelopes here. The first line that is an object says which of the two a file holds.
  */
 import type * as z from 'zod';
-import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../src/schema/batches.ts';
-import { groupRequestSchema } from '../../src/schema/groups.ts';
-import { refineRequestSchema } from '../../src/schema/refine.ts';
-import { scoreRequestSchema } from '../../src/schema/score.ts';
-import { verifyRequestSchema } from '../../src/schema/verify.ts';
+import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../src/wire/batches/batch.ts';
+import { groupRequestSchema } from '../../src/wire/groups.ts';
+import { refineRequestSchema } from '../../src/wire/refine.ts';
+import { scoreRequestSchema } from '../../src/wire/score.ts';
+import { verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { Line } from '../input/lines.ts';
 import { type LineProblem, lineFields, type RowResult, readRow, withoutFields } from '../input/rows.ts';
 import { refineFields } from '../refine/fields.ts';

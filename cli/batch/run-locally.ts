@@ -3,10 +3,10 @@
  * the input and the line, so that a run that goes on after an interruption knows its own results.
  */
 import { createReadStream } from 'node:fs';
-import { readEnvelope } from '../../src/batches/envelope.ts';
-import { type ByteLine, isBlank, LineSplitter } from '../../src/batches/lines.ts';
-import { outputLine, requestId } from '../../src/batches/output.ts';
 import { MAX_BATCH_LINE_BYTES } from '../../src/limits.ts';
+import { readEnvelope } from '../../src/wire/batches/envelope.ts';
+import { type ByteLine, isBlank, LineSplitter } from '../../src/wire/batches/lines.ts';
+import { outputLine, requestId } from '../../src/wire/batches/output.ts';
 import { RunError } from '../command.ts';
 import type { LineFile } from './line-file.ts';
 import type { LocalAnswers } from './local-answers.ts';

@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import type { Client } from '../../clients/typescript/client.ts';
 import { MAX_WHOLE_FILE_BYTES, UPLOAD_PART_BYTES } from '../../clients/typescript/files.ts';
 import type { Reply } from '../../clients/typescript/reply.ts';
-import type { FileReply } from '../../src/schema/files.ts';
+import type { FileReply } from '../../src/wire/files.ts';
 import { countText, durationText, LiveLine, rateText, sizeText } from '../output/progress.ts';
 import type { Screen } from '../output/screen.ts';
 import type { BatchFile } from './prepare.ts';

@@ -1,7 +1,7 @@
 /** Waiting for a batch on the command line: its progress, how it ended, and what Ctrl-C leaves. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../clients/typescript/client.ts';
-import type { BatchReply } from '../../src/schema/batches.ts';
+import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError } from '../command.ts';
 import { onInterruption } from '../interruption.ts';

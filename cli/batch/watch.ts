@@ -3,7 +3,7 @@
  * nearly done. A Worker that does not answer for a while is waited for, as the batch goes on or stands still without us.
  */
 import type { ClientFailure, Reply } from '../../clients/typescript/reply.ts';
-import type { BatchReply, BatchStatus } from '../../src/schema/batches.ts';
+import type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;

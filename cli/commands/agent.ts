@@ -1,5 +1,5 @@
 /** `citeward agent`: questions in, trajectories of a policy with tools out, shown while they go on. */
-import { agentRequestSchema } from '../../src/schema/agent.ts';
+import { agentRequestSchema } from '../../src/wire/agent.ts';
 import { AGENT_FLAGS, agentFieldsAsked, readAgentAsked, withAgentAsked } from '../agent/asked.ts';
 import { TrajectoryPage } from '../agent/page.ts';
 import { runRemoteAgent } from '../agent/service.ts';

@@ -1,6 +1,7 @@
 /** `citeward judgments export|import`: stored judgments as a file, from one deployment into another. */
+
+import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import { MAX_IMPORT_LINE_BYTES } from '../../src/limits.ts';
-import { sha256Schema } from '../../src/schema/judgment.ts';
 import { didYouMean, type Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
 import { type Line, readLines } from '../input/lines.ts';

@@ -1,7 +1,7 @@
 /** `citeward keys add`: makes an API key and the configuration that admits it. */
 
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { type ApiKeys, KEY_NAME, SCOPES, type Scope } from '../../src/schema/api-keys.ts';
+import { type ApiKeys, KEY_NAME, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { didYouMean, type Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_OK, UsageError } from '../command.ts';
 import { entryOf, makeKey, readApiKeys } from '../keys/api-keys.ts';

@@ -1,6 +1,6 @@
 /** `citeward receipt verify`: whether a reward is what its deployment signed, for what was asked. */
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
-import { sha256Schema } from '../../src/schema/judgment.ts';
+import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, type CommandGroup, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
 import { Screen } from '../output/screen.ts';

@@ -1,6 +1,6 @@
 /** `citeward refine`: questions and tool output in, cited answers out, verified while they are written. */
 import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
-import { refineRequestSchema } from '../../src/schema/refine.ts';
+import { refineRequestSchema } from '../../src/wire/refine.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, UsageError } from '../command.ts';
 import { openInput } from '../input/open-input.ts';

@@ -1,8 +1,8 @@
 /** `citeward replay`: what the rewards of a run would have been under another recipe, without asking a judge again. */
 import { writeFile } from 'node:fs/promises';
 import type { ReceivedReplayLine } from '../../clients/typescript/replay.ts';
-import { sweepChart } from '../../src/replay/chart.ts';
-import type { ReplayLineOf, ReplayRequest } from '../../src/schema/replay.ts';
+import { sweepChart } from '../../src/runs/chart.ts';
+import type { ReplayLineOf, ReplayRequest } from '../../src/wire/replay.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../command.ts';
 import { Progress } from '../output/progress.ts';

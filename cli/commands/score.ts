@@ -1,7 +1,7 @@
 /** `citeward score`: rows in, rewards out. */
-import { RECIPE_NAMES } from '../../src/recipes/resolve.ts';
-import { scoreRequestSchema } from '../../src/schema/score.ts';
-import type { ScoreResponse } from '../../src/schema/score-reply.ts';
+import { RECIPE_NAMES } from '../../src/families/resolve.ts';
+import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import { scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, UsageError } from '../command.ts';
 import { HELP_WIDTH, wrapped } from '../help.ts';

@@ -1,7 +1,7 @@
 /** `citeward verify`: rows in, what can be said of their citations without a judge out. */
 import { GRAMMAR_NAMES } from '../../src/citations/grammars.ts';
 import type { Verification } from '../../src/citations/verify.ts';
-import { verifyRequestSchema } from '../../src/schema/verify.ts';
+import { verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../command.ts';
 import { openInput } from '../input/open-input.ts';

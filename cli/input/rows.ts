@@ -3,8 +3,8 @@
  * said by field, with what was expected, in the words of the Worker.
  */
 import * as z from 'zod';
+import { pathText, problemsOfIssues } from '../../src/issues.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
-import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
 import type { Line } from './lines.ts';
 
 /** What the user calls a row. Shown, never sent. */

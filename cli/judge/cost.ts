@@ -1,5 +1,5 @@
 /** What judging cost: calls, tokens, and the time that answers took. Counted where the calls are made, retries included. */
-import type { ChatBackend } from '../../src/judgments/backend.ts';
+import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import type { TokenUsage } from '../../src/judgments/types.ts';
 
 export type Cost = {

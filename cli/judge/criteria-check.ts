@@ -3,12 +3,12 @@
  * and jointly again. Each way gets the same sources: the request is fitted to the judge once, as a whole.
  */
 
+import { planRefiner, type RefinerPlan } from '../../src/families/refiner/plan.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
+import { pathText } from '../../src/issues.ts';
 import { type AgreementTable, PairCounter } from '../../src/judgments/rater-agreement.ts';
 import type { RubricRequest } from '../../src/judgments/types.ts';
-import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import { planRefiner, type RefinerPlan } from '../../src/rewards/refiner/plan.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import { requestedRollout, type ScoreRequest } from '../../src/schema/score.ts';
+import { requestedRollout, type ScoreRequest } from '../../src/wire/score.ts';
 import type { LineProblem } from '../input/rows.ts';
 import { type CheckedJudge, isDeterministic } from './checked-judge.ts';
 import type { Lane, LaneReport } from './lane.ts';

@@ -3,10 +3,10 @@
  * labelled. Told apart row by row, so that a file may hold both.
  */
 import * as z from 'zod';
+import { textSchema } from '../../src/family/rollout-schema.ts';
+import { pathText, problemsOfIssues } from '../../src/issues.ts';
 import { MAX_NAME_CHARS } from '../../src/limits.ts';
-import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
-import { textSchema } from '../../src/schema/rollout.ts';
-import { type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
+import { type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Line } from '../input/lines.ts';
 import { type LineProblem, readRow } from '../input/rows.ts';
 

@@ -5,7 +5,7 @@
 
 import { DEFAULT_TRANSPORT, send } from '../../clients/typescript/transport.ts';
 import { readRecordLine, writeRecordLine } from '../../src/judgments/record-file.ts';
-import { importReportSchema } from '../../src/schema/judgment-files.ts';
+import { importReportSchema } from '../../src/wire/judgment-files.ts';
 import { RunError } from '../command.ts';
 import type { Line } from '../input/lines.ts';
 import { refusedByWorker, type Worker } from './worker.ts';

@@ -3,8 +3,8 @@
  * itself is shown once.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { type ApiKeys, apiKeysSchema, type Scope } from '../../src/schema/api-keys.ts';
-import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { type ApiKeys, apiKeysSchema, type Scope } from '../../src/wire/api-keys.ts';
 
 const KEY_BYTES = 32;
 const KEY_PREFIX = 'cw_';

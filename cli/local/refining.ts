@@ -1,18 +1,18 @@
 /**
  * Refining in this process: by the extractive refiner, scored by the lexical judge. Neither is a model. The same line as the
- * Worker's (functions/refining.ts), which knows its bindings and cannot come along.
+ * Worker's (functions/services/refine.ts), which knows its bindings and cannot come along.
  */
 import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
-import type { GenerationFailure } from '../../src/generation/backend.ts';
+import type { GenerationFailure } from '../../src/generation/generator.ts';
 import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
-import { type RefineReply, refineReply, scoredRollouts } from '../../src/generation/refine-reply.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
-import { scoreGroup } from '../../src/rewards/scoring.ts';
-import type { RefineRequest } from '../../src/schema/refine.ts';
-import type { ScoreResponse } from '../../src/schema/score-reply.ts';
+import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import { scoreGroup } from '../../src/scoring/score-rollouts.ts';
+import type { RefineRequest } from '../../src/wire/refine.ts';
+import { type RefineReply, refineReply, scoredRollouts } from '../../src/wire/refine-reply.ts';
 import { type LocalJudging, namesAnotherJudge } from './lexical.ts';
 
 export const EXTRACTIVE_NOTICE =

@@ -1,6 +1,6 @@
 /** What a row's result says besides its numbers, most telling first, in few words: `2 invented ids, 1 unsupported`. */
 import type { FindingReason } from '../../src/citations/types.ts';
-import type { RefinerReply } from '../../src/schema/score-reply.ts';
+import type { RefinerReply } from '../../src/scoring/score-reply.ts';
 
 /** One thing noticed, and how often. */
 export type Remark = { readonly count: number; readonly one: string; readonly many: string };

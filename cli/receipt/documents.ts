@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import * as z from 'zod';
-import type { Receipt } from '../../src/schema/receipt.ts';
-import { type ReceiptedReply, receiptedReplySchema, receiptSchema } from '../../src/schema/receipt.ts';
+import type { Receipt } from '../../src/scoring/receipt-schema.ts';
+import { type ReceiptedReply, receiptedReplySchema, receiptSchema } from '../../src/scoring/receipt-schema.ts';
 import { UsageError } from '../command.ts';
 
 /** One JSON value of a file, and the line that it stands in; `null` where the file is one value. */

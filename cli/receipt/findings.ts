@@ -1,8 +1,8 @@
 /** What can be said of one receipt, line by line: its signature, its reply, its request. */
 import type { KnownIssuers } from '../../src/judgments/issuer.ts';
-import { differsFromReply, differsFromRequest } from '../../src/receipts/agreement.ts';
-import { checkReceipt } from '../../src/receipts/receipt.ts';
-import type { Receipt } from '../../src/schema/receipt.ts';
+import { checkReceipt } from '../../src/scoring/receipt.ts';
+import { differsFromReply, differsFromRequest } from '../../src/scoring/receipt-agreement.ts';
+import type { Receipt } from '../../src/scoring/receipt-schema.ts';
 import type { Receipted } from './documents.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { Requests } from './requests.ts';

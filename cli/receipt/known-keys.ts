@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import type { IssuerKey } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
-import { issuerKeysSchema } from '../../src/schema/judgment-files.ts';
+import { issuerKeysSchema } from '../../src/wire/judgment-files.ts';
 import { UsageError } from '../command.ts';
 import { connect } from '../remote/connect.ts';
 import { runErrorOf } from '../remote/failures.ts';

@@ -1,10 +1,10 @@
 /** The requests behind receipts: found by id, line or place, and read as the Worker would. */
 import * as z from 'zod';
-import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import type { Rollout } from '../../src/rewards/rollout.ts';
-import { groupRequestSchema, groupRollouts } from '../../src/schema/groups.ts';
-import { pathText, problemsOfIssues } from '../../src/schema/issues.ts';
-import { requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
+import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
+import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Document, Origin } from './documents.ts';
 
 export type Asked =

@@ -1,6 +1,6 @@
 /** What of a row refining reads, so that a row that was made for scoring can be refined as it is. */
-import { refineRequestSchema } from '../../src/schema/refine.ts';
-import { scoreRequestSchema } from '../../src/schema/score.ts';
+import { refineRequestSchema } from '../../src/wire/refine.ts';
+import { scoreRequestSchema } from '../../src/wire/score.ts';
 import { withoutFields } from '../input/rows.ts';
 import { type Asked, firstFlagAsked, withAsked } from '../score/asked.ts';
 

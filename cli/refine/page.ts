@@ -3,8 +3,8 @@
  * of what is certain of it, and what is still being written on a line that is drawn over itself (on a terminal only).
  * Candidates come in the order of their indices; those that write ahead of their turn are held until it comes.
  */
-import { supportVerdict } from '../../src/evidence/index.ts';
-import type { RefineRequest } from '../../src/schema/refine.ts';
+import { supportVerdict } from '../../src/lexical/index.ts';
+import type { RefineRequest } from '../../src/wire/refine.ts';
 import { LiveLine } from '../output/progress.ts';
 import { remarksOfFindings, remarksText } from '../output/remarks.ts';
 import type { Screen } from '../output/screen.ts';

@@ -2,9 +2,9 @@
 import type { Client } from '../../clients/typescript/client.ts';
 import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
 import type { CertainEvent, FinishedCandidate } from '../../src/generation/candidate.ts';
-import type { RefineReply } from '../../src/generation/refine-reply.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import type { RefineRequest } from '../../src/schema/refine.ts';
+import { pathText } from '../../src/issues.ts';
+import type { RefineRequest } from '../../src/wire/refine.ts';
+import type { RefineReply } from '../../src/wire/refine-reply.ts';
 import { LEXICAL_NOTICE, localJudging } from '../local/lexical.ts';
 import { EXTRACTIVE_NOTICE, type RefiningFailure, refineLocally } from '../local/refining.ts';
 import type { Outcome } from '../outcome.ts';

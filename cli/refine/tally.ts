@@ -1,5 +1,5 @@
 /** What a refined row says in the end, and what all rows together do. */
-import type { RefineReply } from '../../src/generation/refine-reply.ts';
+import type { RefineReply } from '../../src/wire/refine-reply.ts';
 import type { Labels } from '../input/rows.ts';
 import type { Outcome } from '../outcome.ts';
 import { MadeBy, recipeText } from '../output/made-by.ts';

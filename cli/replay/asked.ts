@@ -1,8 +1,9 @@
 /** What should be replayed, as flags say it: the request of `POST /v1/runs/{id}/replay`. */
-import { parseSweep } from '../../src/replay/sweep.ts';
-import { ADVANTAGE_PRESET_NAMES } from '../../src/rewards/advantage-presets.ts';
-import { problemsOfIssues } from '../../src/schema/issues.ts';
-import { type ReplayInput, type ReplayRequest, replayRequestSchema } from '../../src/schema/replay.ts';
+
+import { problemsOfIssues } from '../../src/issues.ts';
+import { parseSweep } from '../../src/runs/sweep.ts';
+import { ADVANTAGE_PRESET_NAMES } from '../../src/scoring/advantage-presets.ts';
+import { type ReplayInput, type ReplayRequest, replayRequestSchema } from '../../src/wire/replay.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { changedRecipe, readChanges, readRecipe } from '../arguments/recipe.ts';
 import { type FlagDescription, UsageError } from '../command.ts';

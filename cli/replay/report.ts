@@ -1,5 +1,5 @@
 /** A replay as people read it: tables on standard output while lines come, and at the end what became of the whole. */
-import type { ReplayLine, ReplayLineOf, ReplayRequest } from '../../src/schema/replay.ts';
+import type { ReplayLine, ReplayLineOf, ReplayRequest } from '../../src/wire/replay.ts';
 import { countText, percentText } from '../judge/figure-text.ts';
 import type { Screen } from '../output/screen.ts';
 import { type Column, Table, type TableRow } from '../output/table.ts';

@@ -4,13 +4,13 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { LedgerRow } from '../../src/ledger/row.ts';
-import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/ledger/run-file.ts';
+import type { Recipe } from '../../src/families/recipes.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
 import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../src/limits.ts';
-import type { Recipe } from '../../src/recipes/families.ts';
-import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import type { RowsOfGroup } from '../../src/replay/replay-lines.ts';
-import type { ReplayRequest } from '../../src/schema/replay.ts';
+import type { RowsOfGroup } from '../../src/runs/replay-lines.ts';
+import type { LedgerRow } from '../../src/runs/row.ts';
+import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/runs/run-file.ts';
+import type { ReplayRequest } from '../../src/wire/replay.ts';
 import { RunError, UsageError } from '../command.ts';
 import { readLines } from '../input/lines.ts';
 

@@ -1,9 +1,9 @@
 /** Where the lines of a replay come from: a Worker that has the run, or a file with it, replayed here. */
 import type { ReceivedReplayLine } from '../../clients/typescript/replay.ts';
-import { planReplay } from '../../src/replay/plan-replay.ts';
-import { findMissing, replayLines } from '../../src/replay/replay-lines.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import type { ReplayInput, ReplayRequest } from '../../src/schema/replay.ts';
+import { pathText } from '../../src/issues.ts';
+import { planReplay } from '../../src/runs/plan-replay.ts';
+import { findMissing, replayLines } from '../../src/runs/replay-lines.ts';
+import type { ReplayInput, ReplayRequest } from '../../src/wire/replay.ts';
 import { RunError, UsageError } from '../command.ts';
 import { connect } from '../remote/connect.ts';
 import { flagProblem, runErrorOf } from '../remote/failures.ts';

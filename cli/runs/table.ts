@@ -1,5 +1,5 @@
 /** Runs and their steps as tables. */
-import type { RunReply, RunStep } from '../../src/schema/runs.ts';
+import type { RunReply, RunStep } from '../../src/wire/runs.ts';
 import type { Column, TableRow } from '../output/table.ts';
 
 export const RUN_COLUMNS: readonly Column[] = [

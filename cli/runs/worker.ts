@@ -1,6 +1,6 @@
 /** The Worker that runs are recorded in: its address, our key, the run that a command names. */
 import type { Client } from '../../clients/typescript/client.ts';
-import { runIdSchema } from '../../src/schema/run.ts';
+import { runIdSchema } from '../../src/runs/placement.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type FlagDescription, UsageError } from '../command.ts';
 import type { Screen } from '../output/screen.ts';

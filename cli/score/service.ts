@@ -1,14 +1,14 @@
 /** Scoring rows: in this process with the lexical judge, or by a Worker. Both give the same reply for the same row. */
 
 import type { Client } from '../../clients/typescript/client.ts';
-import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
+import { REFINER_FIELDS } from '../../src/families/refiner/recipe.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
-import { REFINER_FIELDS } from '../../src/recipes/refiner.ts';
-import { resolveRecipe } from '../../src/recipes/resolve.ts';
-import { scoreRollout } from '../../src/rewards/scoring.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import { requestedRollout, type ScoreRequest } from '../../src/schema/score.ts';
-import type { ScoreResponse } from '../../src/schema/score-reply.ts';
+import { pathText } from '../../src/issues.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
+import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import { scoreRollout } from '../../src/scoring/score-rollouts.ts';
+import { requestedRollout, type ScoreRequest } from '../../src/wire/score.ts';
 import { didYouMean } from '../arguments/flags.ts';
 import { UsageError } from '../command.ts';
 import type { LineProblem } from '../input/rows.ts';

@@ -2,9 +2,9 @@
 
 import type { Client } from '../../clients/typescript/client.ts';
 import type { Verification } from '../../src/citations/verify.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import type { VerifyRequest } from '../../src/schema/verify.ts';
-import { verifyRequested } from '../../src/verify-requested.ts';
+import { pathText } from '../../src/issues.ts';
+import type { VerifyRequest } from '../../src/wire/verify.ts';
+import { verifyRequested } from '../../src/wire/verify-requested.ts';
 import type { Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
 import { outcomeOfFailure } from '../remote/failures.ts';

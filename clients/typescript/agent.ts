@@ -3,8 +3,8 @@
  * connection, and the Worker stops policy and sandbox; whoever reads slowly slows the policy.
  */
 import * as z from 'zod';
-import type { agentRequestSchema } from '../../src/schema/agent.ts';
-import { agentEventSchemas } from '../../src/schema/agent-reply.ts';
+import type { agentRequestSchema } from '../../src/wire/agent.ts';
+import { agentEventSchemas } from '../../src/wire/agent-reply.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';

@@ -6,7 +6,7 @@ import {
   batchListSchema,
   type batchRequestSchema,
   batchSchema,
-} from '../../src/schema/batches.ts';
+} from '../../src/wire/batches/batch.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 

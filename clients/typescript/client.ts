@@ -3,16 +3,16 @@
  * tools, Workers and browsers use the same.
  */
 import type * as z from 'zod';
-import { type AgentResponse, agentResponseSchema } from '../../src/schema/agent-reply.ts';
-import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from '../../src/schema/groups.ts';
-import { healthSchema } from '../../src/schema/health.ts';
-import { type IssuerKeysReply, issuerKeysSchema } from '../../src/schema/judgment-files.ts';
-import { recipesResponseSchema } from '../../src/schema/recipes.ts';
-import { type RefineResponse, refineResponseSchema } from '../../src/schema/refine.ts';
-import type { ReplayInput } from '../../src/schema/replay.ts';
-import type { scoreRequestSchema } from '../../src/schema/score.ts';
-import { type ScoreResponse, scoreResponseSchema } from '../../src/schema/score-reply.ts';
-import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/schema/verify.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../src/scoring/score-reply.ts';
+import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
+import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from '../../src/wire/groups.ts';
+import { healthSchema } from '../../src/wire/health.ts';
+import { type IssuerKeysReply, issuerKeysSchema } from '../../src/wire/judgment-files.ts';
+import { recipesResponseSchema } from '../../src/wire/recipes.ts';
+import { type RefineResponse, refineResponseSchema } from '../../src/wire/refine.ts';
+import type { ReplayInput } from '../../src/wire/replay.ts';
+import type { scoreRequestSchema } from '../../src/wire/score.ts';
+import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/wire/verify.ts';
 import { type AgentInput, type AgentStreamEvent, agentStream } from './agent.ts';
 import { type BatchesClient, createBatches } from './batches.ts';
 import { createConnection } from './connection.ts';

@@ -10,7 +10,7 @@ import {
   type UploadReply,
   uploadPartSchema,
   uploadSchema,
-} from '../../src/schema/files.ts';
+} from '../../src/wire/files.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 

@@ -1,14 +1,15 @@
 /** The typed client of Citeward's HTTP API, as `citeward/client`. */
-export type { AgentResponse } from '../../src/schema/agent-reply.ts';
-export type { BatchReply, BatchStatus } from '../../src/schema/batches.ts';
-export type { FileReply, UploadPartReply, UploadReply } from '../../src/schema/files.ts';
-export type { GroupResponse } from '../../src/schema/groups.ts';
-export type { IssuerKeysReply } from '../../src/schema/judgment-files.ts';
-export type { Receipt } from '../../src/schema/receipt.ts';
-export type { RefineResponse } from '../../src/schema/refine.ts';
-export type { ReplayInput } from '../../src/schema/replay.ts';
-export type { RunDetail, RunImportReport, RunReply, RunRollout, RunStep } from '../../src/schema/runs.ts';
-export type { ScoreResponse } from '../../src/schema/score-reply.ts';
+
+export type { Receipt } from '../../src/scoring/receipt-schema.ts';
+export type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+export type { AgentResponse } from '../../src/wire/agent-reply.ts';
+export type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
+export type { FileReply, UploadPartReply, UploadReply } from '../../src/wire/files.ts';
+export type { GroupResponse } from '../../src/wire/groups.ts';
+export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
+export type { RefineResponse } from '../../src/wire/refine.ts';
+export type { ReplayInput } from '../../src/wire/replay.ts';
+export type { RunDetail, RunImportReport, RunReply, RunRollout, RunStep } from '../../src/wire/runs.ts';
 export type { AgentInput, AgentStreamEvent } from './agent.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
 export {

@@ -3,8 +3,8 @@
  * closes the connection, and the Worker stops the policy; whoever reads slowly slows it.
  */
 import * as z from 'zod';
-import type { refineRequestSchema } from '../../src/schema/refine.ts';
-import { refineEventSchemas } from '../../src/schema/refine-stream.ts';
+import type { refineRequestSchema } from '../../src/wire/refine.ts';
+import { refineEventSchemas } from '../../src/wire/refine-stream.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';

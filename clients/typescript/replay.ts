@@ -3,7 +3,7 @@
  * slowly slows it; whoever stops reading closes the connection.
  */
 import { readLines } from '../../src/judgments/jsonl.ts';
-import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/schema/replay.ts';
+import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';
 import type { Connection } from './connection.ts';
 import type { ClientFailure, Reply } from './reply.ts';
 import { parseJson, reasonOf } from './transport.ts';

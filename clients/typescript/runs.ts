@@ -8,7 +8,7 @@ import {
   runDetailSchema,
   runImportReportSchema,
   runListSchema,
-} from '../../src/schema/runs.ts';
+} from '../../src/wire/runs.ts';
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 import { parseJson, reasonOf } from './transport.ts';

@@ -3,7 +3,7 @@
  * down meanwhile. Node and Workers do both at once; browsers send the whole body first, and the events come after it.
  */
 import * as z from 'zod';
-import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/schema/verify-stream.ts';
+import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/wire/verify-stream.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';

@@ -3,8 +3,8 @@
  * word (src/generation/extractive.ts), so it is used where a request names it or ALLOW_EXTRACTIVE_REFINER says so.
  */
 import { parseSources } from '../../src/citations/sources.ts';
-import type { GenerationRequest, Generator } from '../../src/generation/backend.ts';
 import { EXTRACTIVE_MODEL, refineExtractively } from '../../src/generation/extractive.ts';
+import type { GenerationRequest, Generator } from '../../src/generation/generator.ts';
 import { seedOfChoice } from './dialects/generation-request.ts';
 import type { Generation } from './dialects/sample-stream.ts';
 import { brokenGeneration } from './failures.ts';

@@ -2,7 +2,7 @@
  * The failures that a model backend can have, as a judge and as a generator name them. Kinds and whether a retry could
  * mend them are decided once, in faults.ts. A detail is a constant of ours and numbers: nothing of what a backend said.
  */
-import type { GenerationEnd, GenerationFailure } from '../../src/generation/backend.ts';
+import type { GenerationEnd, GenerationFailure } from '../../src/generation/generator.ts';
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 import { type BackendFault, type BackendFaultKind, isRetryable } from './faults.ts';
 

@@ -1,5 +1,5 @@
 /** Which generators this deployment has, which one a request gets, and how they are. */
-import type { GenerationFailureReason, Generator, GeneratorChoice } from '../../src/generation/backend.ts';
+import type { GenerationFailureReason, Generator, GeneratorChoice } from '../../src/generation/generator.ts';
 import type { Settings } from '../environment.ts';
 import type { RouteHealth } from './backend.ts';
 import { isAiBinding } from './bindings.ts';

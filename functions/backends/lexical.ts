@@ -2,7 +2,7 @@
  * The built-in lexical judge as a backend. It runs in the caller's isolate, costs nothing and is always reachable; it
  * compares words, not meaning, so it is used where a request names it or ALLOW_LEXICAL_JUDGE says so.
  */
-import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { Backend } from './backend.ts';
 
 export const lexicalBackend: Backend = {

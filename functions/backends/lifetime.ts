@@ -2,7 +2,7 @@
  * How long a generation may work: until its deadline, its caller's signal, or its end. Whatever it waits for, it waits no
  * longer than that; what listens to the signal (fetch, and with it the GPU's work) is aborted at once.
  */
-import type { GenerationEnd, GenerationEvent } from '../../src/generation/backend.ts';
+import type { GenerationEnd, GenerationEvent } from '../../src/generation/generator.ts';
 import { brokenGeneration } from './failures.ts';
 import { backendFault, type SharedFault } from './faults.ts';
 

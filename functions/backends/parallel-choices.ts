@@ -2,7 +2,7 @@
  * Choices for backends that give one a call: each choice is a call of its own under its own seed, a few at a time, and
  * their events are merged as they come. One call that fails fails them all and ends the others: n samples or none.
  */
-import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../src/generation/backend.ts';
+import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../src/generation/generator.ts';
 import type { TokenUsage } from '../../src/judgments/types.ts';
 import { seedOfChoice } from './dialects/generation-request.ts';
 

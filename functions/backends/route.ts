@@ -1,5 +1,5 @@
 /** One way to a model: the chat backend, how to ask after it, and what was last wrong with it. */
-import type { ChatBackend } from '../../src/judgments/backend.ts';
+import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../src/judgments/types.ts';
 
 /** What asking after a backend came to. */

@@ -4,7 +4,7 @@
  * MAX_ROUTING_MS. All routes have the same judge identity (settings.ts): a reward never changes its judge unseen.
  * Capacity and the circuit breaker are the JudgeDesk's.
  */
-import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../src/judgments/backend.ts';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../src/judgments/chat-backend.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../src/judgments/types.ts';
 import { backendFailure, failed } from './failures.ts';
 

@@ -3,8 +3,9 @@
  * each other, and who answers where a request names nobody. JSON, checked in full and across its parts; a problem names
  * the place and what was expected, never the value, as keys stand in it. docs/backends.md describes it for operators.
  */
-import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
-import { pathText } from '../../src/schema/issues.ts';
+
+import { pathText } from '../../src/issues.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { serverUrlProblem } from './base-url.ts';
 import type { BackendConfig, BackendsConfig, GeneratorConfig, JudgeConfig, SandboxConfig } from './config.ts';
 import { EXTRACTIVE_NAME } from './extractive.ts';

@@ -3,19 +3,20 @@
  * consumers with the same chunk one writes and both report what stands there. While a line wants another try nothing is
  * written: judgments that were had are stored, so the next round only asks for what is missing.
  */
-import { type Envelope, readEnvelope } from '../../src/batches/envelope.ts';
-import { isBlank } from '../../src/batches/lines.ts';
-import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/batches/output.ts';
-import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/backend.ts';
+
+import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
 import { CHUNK_CONCURRENCY, CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from '../../src/limits.ts';
+import { type Envelope, readEnvelope } from '../../src/wire/batches/envelope.ts';
+import { isBlank } from '../../src/wire/batches/lines.ts';
+import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/output.ts';
+import { evidenceOf } from '../desk/circuit-breaker.ts';
 import { problemOf } from '../http/errors.ts';
-import { evidenceOf } from '../objects/circuit-breaker.ts';
-import type { ScoringPlatform } from '../scoring.ts';
-import type { ChunkResults } from '../storage/chunk-results.ts';
+import { answer, type RequestOutcome } from '../services/answer-request.ts';
+import type { ScoringPlatform } from '../services/score.ts';
 import type { FileStore } from '../storage/files.ts';
+import type { ClaimedTask, LineTries, TaskReport } from './batch-messages.ts';
+import type { ChunkResults } from './chunk-results.ts';
 import { linesOf } from './lines-of-file.ts';
-import type { ClaimedTask, LineTries, TaskReport } from './messages.ts';
-import { answer, type RequestOutcome } from './requests.ts';
 
 export type ChunkParts = {
   readonly files: FileStore;

@@ -1,12 +1,12 @@
 /**
  * The tasks of one batch (validate, one a chunk, finalise) in its object's SQLite. A task is sent as a hint, claimed under a
- * lease, and reported. Nothing here decides about the batch: that is functions/batches/ledger.ts.
+ * lease, and reported. Nothing here decides about the batch: that is functions/batches/batch-state.ts.
  */
 import * as z from 'zod';
-import type { Chunk } from '../../src/batches/plan.ts';
 import { MAX_CHUNK_LOSSES } from '../../src/limits.ts';
-import type { BatchReply } from '../../src/schema/batches.ts';
-import type { LineTries } from './messages.ts';
+import type { BatchReply } from '../../src/wire/batches/batch.ts';
+import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
+import type { LineTries } from './batch-messages.ts';
 
 /**
  * `pending`: not sent yet. `sent`: a message is under way until `due_at`. `held`: claimed until `due_at`. `waiting`: to be

@@ -1,8 +1,8 @@
 /** Validation of a batch's input: one streamed pass, into chunks or errors by line. */
-import { BatchPlanner } from '../../src/batches/plan.ts';
+import { BatchPlanner } from '../../src/wire/batches/chunk-plan.ts';
 import type { FileStore } from '../storage/files.ts';
+import type { NewBatch, TaskReport } from './batch-messages.ts';
 import { linesOf } from './lines-of-file.ts';
-import type { NewBatch, TaskReport } from './messages.ts';
 
 export async function validateInput(batch: NewBatch, files: FileStore): Promise<TaskReport> {
   const file = await files.open(batch.input_file_id);

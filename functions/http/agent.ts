@@ -1,19 +1,19 @@
 /** `POST /v1/agent`: a policy with tools, its trajectory and its reward; whole, or as server-sent events. */
 import { Hono } from 'hono';
 import { AGENT_DEADLINE_MS, AGENT_STREAM_DEADLINE_MS } from '../../src/limits.ts';
-import { agentRequestSchema } from '../../src/schema/agent.ts';
-import type { AgentEventData, AgentEventName, AgentResponse } from '../../src/schema/agent-reply.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../agent/agent-run.ts';
-import { configuredCodeRunner } from '../agent/code-runner.ts';
-import { type AgentObserver, NOBODY } from '../agent/run-trajectory.ts';
-import { type ScoringPlatform, scoreOne } from '../scoring.ts';
+import { agentRequestSchema } from '../../src/wire/agent.ts';
+import type { AgentEventData, AgentEventName, AgentResponse } from '../../src/wire/agent-reply.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../services/agent/agent-run.ts';
+import { configuredCodeRunner } from '../services/agent/code-runner.ts';
+import { type AgentObserver, NOBODY } from '../services/agent/run-trajectory.ts';
+import { type ScoringPlatform, scoreOne } from '../services/score.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';
 import { RequestError } from './errors.ts';
 import { type EventStream, policyStream } from './event-stream.ts';
-import { type ScoringPlatformOf, succeeded } from './scoring.ts';
+import { type ScoringPlatformOf, succeeded } from './scoring-platform.ts';
 
 export function agentRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {

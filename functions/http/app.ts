@@ -24,7 +24,7 @@ import { replayRoutes } from './replay.ts';
 import { runFileRoutes } from './run-files.ts';
 import { runRoutes } from './runs.ts';
 import { scoreRoutes } from './score.ts';
-import { createScoringPlatform } from './scoring.ts';
+import { createScoringPlatform } from './scoring-platform.ts';
 import { uploadRoutes } from './uploads.ts';
 import { verifyRoutes } from './verify.ts';
 import { verifyStreamRoutes } from './verify-stream.ts';

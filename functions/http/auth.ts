@@ -3,7 +3,7 @@
  * ALLOW_ANONYMOUS is "true". A malformed configuration refuses everything: it never opens anything.
  */
 import { createMiddleware } from 'hono/factory';
-import { SCOPES, type Scope } from '../../src/schema/api-keys.ts';
+import { SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import type { ApiKey, createSettingsReader } from '../environment.ts';
 import type { AppEnvironment, Principal } from './context.ts';
 import { RequestError } from './errors.ts';

@@ -1,12 +1,17 @@
 /** `/v1/batches` in OpenAI's shape. The state of a batch is its object's; D1 only lists. */
 import { Hono } from 'hono';
-import { type BatchReply, batchListQuerySchema, batchRequestSchema, windowHours } from '../../src/schema/batches.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { BATCH_MESSAGE_VERSION, type NewBatch } from '../batches/messages.ts';
+import {
+  type BatchReply,
+  batchListQuerySchema,
+  batchRequestSchema,
+  windowHours,
+} from '../../src/wire/batches/batch.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { BatchList } from '../batches/batch-list.ts';
+import { BATCH_MESSAGE_VERSION, type NewBatch } from '../batches/batch-messages.ts';
 import type { Environment } from '../environment.ts';
-import { BatchList } from '../storage/batches.ts';
 import { FileStore, newFileId } from '../storage/files.ts';
-import { endpointExists } from '../webhooks/client.ts';
+import { endpointExists } from '../webhooks/endpoint-client.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';

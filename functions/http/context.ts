@@ -1,6 +1,6 @@
 /** What travels with one request through the Hono app. */
 import type { Context as HonoContext } from 'hono';
-import type { Scope } from '../../src/schema/api-keys.ts';
+import type { Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
 
 /** Who asks: a configured key, or anyone where that is allowed. */

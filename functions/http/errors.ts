@@ -4,13 +4,13 @@
  * the request but names of unknown fields, and says nothing of the inside.
  */
 
-import type { GenerationFailure } from '../../src/generation/backend.ts';
+import type { GenerationFailure } from '../../src/generation/generator.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
+import { pathText } from '../../src/issues.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
 import { DEFAULT_RETRY_AFTER_S, MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
-import type { Scope } from '../../src/schema/api-keys.ts';
-import { pathText } from '../../src/schema/issues.ts';
-import type { Problem, ProblemReason } from '../../src/schema/problem.ts';
+import type { Scope } from '../../src/wire/api-keys.ts';
+import type { Problem, ProblemReason } from '../../src/wire/problem.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import type { SignatureProblem } from '../webhooks/signature.ts';
 import { type FileFailure, wireOfFileFailure } from './file-failures.ts';

@@ -3,7 +3,7 @@
  * all), 502 where the backend has answered and would answer the same again, 422 where the request is too long for it. The
  * details are constants of ours (functions/backends/faults.ts): nothing of what a caller or a backend said.
  */
-import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/backend.ts';
+import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
 import type { Wire } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /** `GET /healthz` (up; public) and `GET /readyz` (what would work; any key). */
 import { Hono } from 'hono';
-import type { Readiness } from '../../src/schema/health.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
+import type { Readiness } from '../../src/wire/health.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
 import type { Backend } from '../backends/backend.ts';
 import { type Backends, configuredBackends } from '../backends/configured.ts';
 import type { Generators } from '../backends/generators.ts';

@@ -3,7 +3,7 @@
  * directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
  */
 import { Hono } from 'hono';
-import { type ImportReport, importJudgments } from '../../src/judgments/import.ts';
+import { type ImportReport, importJudgments } from '../../src/judgments/import-judgments.ts';
 import type { IssuerKey } from '../../src/judgments/issuer.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { exportJudgments } from '../../src/judgments/record-file.ts';
@@ -15,10 +15,10 @@ import {
   MAX_KV_BULK_KEYS,
   MAX_REFUSED_LINES_LISTED,
 } from '../../src/limits.ts';
-import { exportRequestSchema, type IssuerKeysReply } from '../../src/schema/judgment-files.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { exportRequestSchema, type IssuerKeysReply } from '../../src/wire/judgment-files.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { createDeskClient } from '../desk/desk-client.ts';
 import type { Environment } from '../environment.ts';
-import { createDeskClient } from '../objects/desk-client.ts';
 import { type IssuerKeys, issuerOf } from '../storage/issuer-settings.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';

@@ -2,7 +2,7 @@
  * OpenAI's clients read `error` of a failed reply, and nothing else of a problem: routes of OpenAI's shape carry both. They
  * also try 409 and 5xx again unless they are told not to (`x-should-retry`).
  */
-import type { Problem } from '../../src/schema/problem.ts';
+import type { Problem } from '../../src/wire/problem.ts';
 
 const OPENAI_PATHS = ['/v1/files', '/v1/uploads', '/v1/batches'] as const;
 

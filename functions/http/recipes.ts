@@ -1,7 +1,7 @@
 /** `GET /v1/recipes`: every named recipe with its formula, and where each of its parameters comes from. */
 import { Hono } from 'hono';
-import { describeRecipes } from '../../src/recipes/catalogue.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { describeRecipes } from '../../src/families/catalogue.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';

@@ -5,18 +5,18 @@
  */
 import { Hono } from 'hono';
 import type { RefineEvent } from '../../src/generation/refine.ts';
-import type { RefineReply } from '../../src/generation/refine-reply.ts';
 import { REFINE_DEADLINE_MS, REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { refineRequestSchema } from '../../src/schema/refine.ts';
-import { type ReadyRefinement, readyRefinement, refine } from '../refining.ts';
-import type { ScoringPlatform } from '../scoring.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { refineRequestSchema } from '../../src/wire/refine.ts';
+import type { RefineReply } from '../../src/wire/refine-reply.ts';
+import { type ReadyRefinement, readyRefinement, refine } from '../services/refine.ts';
+import type { ScoringPlatform } from '../services/score.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { RequestError } from './errors.ts';
 import { type EventStream, policyStream } from './event-stream.ts';
-import type { ScoringPlatformOf } from './scoring.ts';
+import type { ScoringPlatformOf } from './scoring-platform.ts';
 
 export function refineRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {

@@ -1,6 +1,6 @@
 /** What goes wrong with the replay of a run, as problems. Its part of functions/http/errors.ts. */
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
-import type { MissingMeasures } from '../../src/replay/replay-lines.ts';
+import type { MissingMeasures } from '../../src/runs/replay-lines.ts';
 import type { Wire } from './errors.ts';
 
 export type ReplayFailure =

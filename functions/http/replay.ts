@@ -5,21 +5,21 @@
  */
 import { Hono } from 'hono';
 import { REPLAY_CHUNK_CHARS } from '../../src/limits.ts';
-import { planReplay, type ReplayPlan } from '../../src/replay/plan-replay.ts';
-import { findMissing, type RowsOfGroup, replayLines } from '../../src/replay/replay-lines.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { type ReplayLine, type ReplayRequest, replayRequestSchema } from '../../src/schema/replay.ts';
-import { runIdSchema } from '../../src/schema/run.ts';
+import { runIdSchema } from '../../src/runs/placement.ts';
+import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
+import { findMissing, type RowsOfGroup, replayLines } from '../../src/runs/replay-lines.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { type ReplayLine, type ReplayRequest, replayRequestSchema } from '../../src/wire/replay.ts';
 import { chooseJudge } from '../backends/configured.ts';
-import { createMeasurer } from '../replay/measurer.ts';
-import type { ScoringPlatform } from '../scoring.ts';
-import { GroupTooLargeError, RunGoneError } from '../storage/run-rows.ts';
-import { findRun, readGroups, recipesOf, type StoredRun } from '../storage/runs.ts';
+import { findRun, readGroups, recipesOf, type StoredRun } from '../ledger/run-list.ts';
+import { GroupTooLargeError, RunGoneError } from '../ledger/run-rows.ts';
+import { createMeasurer } from '../services/measurer.ts';
+import type { ScoringPlatform } from '../services/score.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { failureOf, problemOf, RequestError, type RequestFailure } from './errors.ts';
-import type { ScoringPlatformOf } from './scoring.ts';
+import type { ScoringPlatformOf } from './scoring-platform.ts';
 
 export function replayRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/v1/runs/:id/replay', requireScope('score'), async (c) => {

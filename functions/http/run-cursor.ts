@@ -1,6 +1,6 @@
 /** Where a page of rollouts begins, as opaque text: the place of the last one of the page before. */
 import * as z from 'zod';
-import type { RowPosition } from '../storage/run-rows.ts';
+import type { RowPosition } from '../ledger/run-rows.ts';
 
 const cursorSchema = z.tuple([z.int(), z.string(), z.string(), z.int()]);
 

@@ -6,9 +6,6 @@ import { Hono } from 'hono';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { exportJudgments, type WantedRecord } from '../../src/judgments/record-file.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
-import { importRun, type RunChunk } from '../../src/ledger/import.ts';
-import { lackingOf } from '../../src/ledger/lacking.ts';
-import { type RunFileRollout, writeRunLine } from '../../src/ledger/run-file.ts';
 import {
   MAX_KV_BULK_KEYS,
   MAX_REFUSED_LINES_LISTED,
@@ -17,12 +14,15 @@ import {
   MAX_RUN_IMPORT_RECIPES,
   RUN_IMPORT_ROWS,
 } from '../../src/limits.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { importRun, type RunChunk } from '../../src/runs/import-run.ts';
+import { lackingOf } from '../../src/runs/lacking.ts';
+import { type RunFileRollout, writeRunLine } from '../../src/runs/run-file.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { createDeskClient } from '../desk/desk-client.ts';
 import type { Environment } from '../environment.ts';
-import { createDeskClient } from '../objects/desk-client.ts';
-import { type NewRollout, recordRollouts } from '../storage/run-recording.ts';
-import { readRows } from '../storage/run-rows.ts';
-import { recipesOf, type StoredRun } from '../storage/runs.ts';
+import { recipesOf, type StoredRun } from '../ledger/run-list.ts';
+import { type NewRollout, recordRollouts } from '../ledger/run-recording.ts';
+import { readRows } from '../ledger/run-rows.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';

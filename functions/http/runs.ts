@@ -1,8 +1,8 @@
 /** `/v1/runs`: which there are, one step by step, its rollouts, and its deletion. Files of runs: run-files.ts. */
 import { Hono } from 'hono';
 import { MAX_CLEARED_AT_ONCE } from '../../src/limits.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { runIdSchema } from '../../src/schema/run.ts';
+import { runIdSchema } from '../../src/runs/placement.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
 import {
   type RunDetail,
   type RunReply,
@@ -10,11 +10,7 @@ import {
   rolloutListQuerySchema,
   runListQuerySchema,
   runQuerySchema,
-} from '../../src/schema/runs.ts';
-import { readDetail } from '../storage/run-objects.ts';
-import { clearRuns, removeRun } from '../storage/run-removal.ts';
-import { type RowSelection, readPage, type StoredRow } from '../storage/run-rows.ts';
-import { summariseSteps } from '../storage/run-summary.ts';
+} from '../../src/wire/runs.ts';
 import {
   countRollouts,
   expiryOf,
@@ -23,7 +19,11 @@ import {
   listRuns,
   recipesOf,
   type StoredRun,
-} from '../storage/runs.ts';
+} from '../ledger/run-list.ts';
+import { readDetail } from '../ledger/run-objects.ts';
+import { clearRuns, removeRun } from '../ledger/run-removal.ts';
+import { type RowSelection, readPage, type StoredRow } from '../ledger/run-rows.ts';
+import { summariseSteps } from '../ledger/run-summary.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';

@@ -1,14 +1,14 @@
 /** `POST /v1/score`: one rollout. `POST /v1/groups`: the samples of one prompt, with their advantages. */
 import { Hono } from 'hono';
-import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/schema/groups.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/schema/score.ts';
-import { scoreRecorded, scoreTogetherRecorded } from '../recording.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
+import { scoreRecorded, scoreTogetherRecorded } from '../services/record.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { RequestError } from './errors.ts';
-import { type ScoringPlatformOf, succeeded } from './scoring.ts';
+import { type ScoringPlatformOf, succeeded } from './scoring-platform.ts';
 
 export function scoreRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>()

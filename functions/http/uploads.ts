@@ -10,7 +10,7 @@ import {
   type UploadReply,
   uploadCompletionSchema,
   uploadRequestSchema,
-} from '../../src/schema/files.ts';
+} from '../../src/wire/files.ts';
 import { FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, UploadStore } from '../storage/uploads.ts';
 import { requireScope } from './auth.ts';

@@ -5,23 +5,23 @@
  * Events wait for a caller who sends first and reads then; only past MAX_QUEUED_EVENT_BYTES is no more of the body read.
  */
 import { Hono } from 'hono';
-import { createIncrementalVerifier, type IncrementalVerifier } from '../../src/citations/incremental.ts';
-import type { StreamEvent } from '../../src/citations/incremental-events.ts';
 import { parseResponse } from '../../src/citations/parse.ts';
 import { sizeProblems } from '../../src/citations/size.ts';
 import { sourcesOf } from '../../src/citations/sources.ts';
+import type { StreamEvent } from '../../src/citations/stream/events.ts';
+import { createIncrementalVerifier, type IncrementalVerifier } from '../../src/citations/stream/verifier.ts';
 import type { ParsedResponse, SourceSet } from '../../src/citations/types.ts';
 import { describeResponse, type Verification } from '../../src/citations/verify.ts';
+import { rolloutSources } from '../../src/family/rollout-schema.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
+import { problemsOfIssues } from '../../src/issues.ts';
 import { MAX_TEXT_CHARS } from '../../src/limits.ts';
-import { problemsOfIssues } from '../../src/schema/issues.ts';
-import { rolloutSources } from '../../src/schema/rollout.ts';
 import {
   type VerifyStreamHead,
   verifyStreamDeltaSchema,
   verifyStreamHeadSchema,
   verifyStreamQuerySchema,
-} from '../../src/schema/verify-stream.ts';
+} from '../../src/wire/verify-stream.ts';
 import { requireScope } from './auth.ts';
 import { parseText, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';

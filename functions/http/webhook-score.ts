@@ -5,11 +5,11 @@
  */
 import { Hono } from 'hono';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
-import { scoreRequestSchema } from '../../src/schema/score.ts';
-import { WebhookEndpoints } from '../storage/webhook-endpoints.ts';
-import { askObject } from '../webhooks/client.ts';
-import { WEBHOOK_MESSAGE_VERSION } from '../webhooks/messages.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { scoreRequestSchema } from '../../src/wire/score.ts';
+import { askObject } from '../webhooks/endpoint-client.ts';
+import { WebhookEndpoints } from '../webhooks/endpoint-list.ts';
+import { WEBHOOK_MESSAGE_VERSION } from '../webhooks/endpoint-messages.ts';
 import { type PresentedSignature, readSignature, verifySignature } from '../webhooks/signature.ts';
 import { parseBody, readBytes, readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';

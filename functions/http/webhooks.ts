@@ -1,24 +1,24 @@
 /** `/v1/webhooks`: endpoints, their secrets, what is delivered to them. Signed requests stand in webhook-score.ts. */
 import { Hono } from 'hono';
 import { MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
-import { emptyQuerySchema } from '../../src/schema/query.ts';
+import { emptyQuerySchema } from '../../src/wire/query.ts';
 import {
   deliveriesQuerySchema,
   type Endpoint,
   endpointChangeSchema,
   endpointRegistrationSchema,
   secretRotationSchema,
-} from '../../src/schema/webhooks.ts';
+} from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
-import { WebhookEndpoints } from '../storage/webhook-endpoints.ts';
-import { type Asked, askEndpoint, askObject, type EndpointObject } from '../webhooks/client.ts';
-import { readEndpointUrl } from '../webhooks/endpoint-url.ts';
+import { type Asked, askEndpoint, askObject, type EndpointObject } from '../webhooks/endpoint-client.ts';
+import { WebhookEndpoints } from '../webhooks/endpoint-list.ts';
 import {
   type Answer,
   type DeliveryDescription,
   type EndpointRefusal,
   WEBHOOK_MESSAGE_VERSION,
-} from '../webhooks/messages.ts';
+} from '../webhooks/endpoint-messages.ts';
+import { readEndpointUrl } from '../webhooks/endpoint-url.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';

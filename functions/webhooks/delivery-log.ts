@@ -1,8 +1,8 @@
 /** The outbox as its readers see it: pages, and one delivery with its attempts and its body. */
-import type { DeliveriesReply, DeliveryReply } from '../../src/schema/webhooks.ts';
-import type { DeliveriesMessage, DeliveryDescription } from './messages.ts';
+import type { DeliveriesReply, DeliveryReply } from '../../src/wire/webhooks.ts';
+import type { DeliveriesMessage, DeliveryDescription } from './endpoint-messages.ts';
 import type { DeliveryRow } from './outbox.ts';
-import type { StoredTexts } from './texts.ts';
+import type { StoredTexts } from './stored-texts.ts';
 import { timeText } from './time.ts';
 
 type AttemptRow = { at_ms: number; status: number | null; reason: string | null; duration_ms: number };

@@ -1,8 +1,8 @@
 /** The endpoint itself and its secrets, in the SQLite of its object. Secrets leave the deployment once, when made. */
 import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
-import type { Endpoint, EndpointChange } from '../../src/schema/webhooks.ts';
+import type { Endpoint, EndpointChange } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
-import type { RegisterMessage } from './messages.ts';
+import type { RegisterMessage } from './endpoint-messages.ts';
 import { createSecret, secretText } from './signature.ts';
 import { timeText } from './time.ts';
 

@@ -4,11 +4,11 @@
  * second store to be asked. STORAGE.md has the table.
  */
 import { JOB_KEPT_MS, MAX_JOBS_KEPT, MAX_PENDING_JOBS } from '../../src/limits.ts';
-import type { AcceptedJob, JobStatus } from '../../src/schema/webhooks.ts';
+import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
 import { JOB_BACKOFF, nextTry } from './backoff.ts';
-import type { JobDescription, ReceiveMessage } from './messages.ts';
-import type { StoredTexts } from './texts.ts';
+import type { JobDescription, ReceiveMessage } from './endpoint-messages.ts';
+import type { StoredTexts } from './stored-texts.ts';
 import { timeText } from './time.ts';
 import type { DueWork } from './work-loop.ts';
 

@@ -1,12 +1,12 @@
 /** Scores a signed request in the object of its endpoint: nobody waits, so a judge that is down is asked again later. */
 
 import { configuredBackends } from '../backends/configured.ts';
-import { answer } from '../batches/requests.ts';
+import { createDeskClient } from '../desk/desk-client.ts';
 import { createSettingsReader, type Environment, reportProblem } from '../environment.ts';
 import type { RequestFailure } from '../http/errors.ts';
-import { createDeskClient } from '../objects/desk-client.ts';
-import { createLedger } from '../recording.ts';
-import type { ScoringPlatform } from '../scoring.ts';
+import { answer } from '../services/answer-request.ts';
+import { createLedger } from '../services/record.ts';
+import type { ScoringPlatform } from '../services/score.ts';
 import { issuerOf } from '../storage/issuer-settings.ts';
 import { createKvJudgmentStore } from '../storage/judgments.ts';
 import { createRecentJudgments } from '../storage/recent-judgments.ts';

@@ -10,11 +10,11 @@ import {
   MAX_DELIVERIES_KEPT,
   MAX_PENDING_DELIVERIES,
 } from '../../src/limits.ts';
-import type { DeliveryState } from '../../src/schema/webhooks.ts';
+import type { DeliveryState } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
 import type { Attempt } from './attempt.ts';
 import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';
-import type { StoredTexts } from './texts.ts';
+import type { StoredTexts } from './stored-texts.ts';
 import { timeText } from './time.ts';
 import type { DueWork } from './work-loop.ts';
 

@@ -1,7 +1,7 @@
 /** Scores the groups of a demo run, step by step, so that they stand in the ledger of a deployment. */
 import { mapInOrder } from '../../cli/input/in-order.ts';
 import type { Client, GroupInput } from '../../clients/typescript/client.ts';
-import type { GroupResponse } from '../../src/schema/groups.ts';
+import type { GroupResponse } from '../../src/wire/groups.ts';
 import { makeSample } from './policy.ts';
 import { makePrompts, type Prompt } from './prompts.ts';
 

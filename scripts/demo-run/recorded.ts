@@ -1,6 +1,6 @@
 /** What of a run is there already, so that no step is scored twice. */
-import { problemSchema } from '../../src/schema/problem.ts';
-import { runDetailSchema } from '../../src/schema/runs.ts';
+import { problemSchema } from '../../src/wire/problem.ts';
+import { runDetailSchema } from '../../src/wire/runs.ts';
 
 /**
  * The steps that are recorded in full.

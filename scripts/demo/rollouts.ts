@@ -6,10 +6,10 @@ import { readLines } from '../../cli/input/lines.ts';
 import { type Row, readRow } from '../../cli/input/rows.ts';
 import { ScoreTally } from '../../cli/score/tally.ts';
 import type { Client } from '../../clients/typescript/client.ts';
+import type { RecipeInput } from '../../src/families/resolve.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
-import type { RecipeInput } from '../../src/recipes/resolve.ts';
-import { type ScoreRequest, scoreRequestSchema } from '../../src/schema/score.ts';
-import type { ScoreResponse } from '../../src/schema/score-reply.ts';
+import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import { type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
 
 export const EXAMPLES = 'examples/rollouts.jsonl';
 

@@ -2,7 +2,7 @@
  * The tool calls of one assistant turn: read from its text, or as the server parsed them; and what the policy is told about
  * one that cannot be run.
  */
-import type { NativeToolCall } from '../generation/backend.ts';
+import type { NativeToolCall } from '../generation/generator.ts';
 import { type MalformedCall, readToolCalls, readToolCallsAsVerl, type ToolCall } from '../tools/hermes.ts';
 import { AGENT_TOOLS, type AgentCall, type AgentSettings, type AgentTool, type CallProblem } from './types.ts';
 

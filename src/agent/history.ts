@@ -1,5 +1,5 @@
 /** An answered turn as the next prompt has it: a result is told in the way in which its call was made. */
-import type { GenerationMessage } from '../generation/backend.ts';
+import type { GenerationMessage } from '../generation/generator.ts';
 import type { OpenTurn } from './open-turn.ts';
 import { toolResponses } from './rendering.ts';
 import type { AgentCall } from './types.ts';

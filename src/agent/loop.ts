@@ -13,7 +13,7 @@ import type {
   GenerationFailure,
   GenerationMessage,
   GenerationRequest,
-} from '../generation/backend.ts';
+} from '../generation/generator.ts';
 import type { RunCode } from '../judgments/sandbox/run-code.ts';
 import type { JudgeFailure, TokenUsage } from '../judgments/types.ts';
 import { NOT_RUN_TEXT, problemText, type ReadCall, readTurnCalls } from './calls.ts';

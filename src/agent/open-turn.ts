@@ -1,5 +1,5 @@
 /** The assistant turn that is being generated: what its events have said so far. */
-import type { GenerationEvent, NativeToolCall } from '../generation/backend.ts';
+import type { GenerationEvent, NativeToolCall } from '../generation/generator.ts';
 import type { TokenUsage } from '../judgments/types.ts';
 import { hasThinking, turnText, writtenText } from './rendering.ts';
 

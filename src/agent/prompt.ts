@@ -1,5 +1,5 @@
 /** The first prompt of an agent, as a generator gets it, and how long it is. */
-import type { GenerationRequest, Generator } from '../generation/backend.ts';
+import type { GenerationRequest, Generator } from '../generation/generator.ts';
 import { estimatePrompt } from './token-ledger.ts';
 import { promptWithTools, toolDescriptions } from './tool-prompt.ts';
 import type { AgentSettings } from './types.ts';

@@ -5,7 +5,7 @@
  * calls are no special tokens of Qwen's tokenizer and stay. So a final answer is at its end, and calls stand where they
  * were made.
  */
-import type { NativeToolCall } from '../generation/backend.ts';
+import type { NativeToolCall } from '../generation/generator.ts';
 
 export type RenderedTurn = {
   readonly text: string;

@@ -4,7 +4,7 @@
  * calling): tool descriptions one a line inside `<tools>`, and a call as a JSON object inside `<tool_call>`. The sentences
  * between are ours.
  */
-import type { GenerationMessage, ToolDescription } from '../generation/backend.ts';
+import type { GenerationMessage, ToolDescription } from '../generation/generator.ts';
 import type { AgentTool, PromptMessage } from './types.ts';
 
 /** One required text parameter, as in `sandbox_fusion_tool_config.yaml` of Gen-Verse/Open-AgentRL 1fe5dbd2. */

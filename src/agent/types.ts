@@ -1,5 +1,5 @@
 /** What an agent is asked and what a trajectory is. The defaults are the training run's (settings.ts). */
-import type { GenerationSampling } from '../generation/backend.ts';
+import type { GenerationSampling } from '../generation/generator.ts';
 import type { MalformedCallReason } from '../tools/hermes.ts';
 import type { TruncateSide } from './truncate.ts';
 

@@ -9,8 +9,8 @@
  * - An empty claim is `citation_empty_claim`; it stays a claim, which nothing can support.
  */
 import { MAX_CITATION_NESTING } from '../limits.ts';
+import { hasContent, trimSpan } from '../text/characters.ts';
 import { CITATION } from './blocks.ts';
-import { hasContent, trimSpan } from './characters.ts';
 import type { FindingSink } from './findings.ts';
 import { beginIds, readIdsIn } from './ids.ts';
 import type { Stretch } from './statements.ts';

@@ -2,7 +2,7 @@
  * Claims with equal normalised text and equal id set count once in every metric [ours]: repeating one supported claim must
  * not pay. Text is compared after NFKC, case and white-space folding, and without closing punctuation.
  */
-import { isSpace } from './characters.ts';
+import { isSpace } from '../text/characters.ts';
 import type { Claim } from './types.ts';
 
 /** The claims, with `duplicate_of` set on every repetition. Linear; texts are only folded where two could be equal. */

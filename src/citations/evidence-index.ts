@@ -1,5 +1,5 @@
 /** The evidence index of a source set: its texts, read where possible from the tool output that they were cut from. */
-import { type EvidenceIndex, indexSources, type SourceText } from '../evidence/index.ts';
+import { type EvidenceIndex, indexSources, type SourceText } from '../lexical/index.ts';
 import type { Source, SourceSet } from './types.ts';
 
 /** One index for all claims of a rollout. */

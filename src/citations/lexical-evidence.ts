@@ -1,5 +1,5 @@
 /** Lexical evidence of one claim as it is reported: what goes over the wire, and the findings that it gives. */
-import { type ClaimEvidence, type EvidenceIndex, gatherEvidence } from '../evidence/index.ts';
+import { type ClaimEvidence, type EvidenceIndex, gatherEvidence } from '../lexical/index.ts';
 import type { FindingSink } from './findings.ts';
 import type { Claim, Span } from './types.ts';
 

@@ -4,14 +4,14 @@
  * blocks.ts (answers, thinking), claims.ts (nesting, unclosed tags), markers.ts and sources.ts (repeated ids).
  */
 import { COVERING_CLAIM_SHARE, SHOTGUN_IDS_PER_CLAIM } from '../limits.ts';
+import { hasContent, trimSpan } from '../text/characters.ts';
+import { splitSentences } from '../text/sentences.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
-import { hasContent, trimSpan } from './characters.ts';
 import { type ReadClaims, readElementClaims } from './claims.ts';
 import { markDuplicates } from './duplicates.ts';
 import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readMarkerClaims } from './markers.ts';
-import { splitSentences } from './sentences.ts';
 import { uncitedStatements } from './statements.ts';
 import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet, Span } from './types.ts';
 

@@ -11,7 +11,7 @@
  *   truncated. A self-closing element is empty. Finding `source_empty` where no text is left.
  * - A piece without an id cannot be cited and is no source.
  */
-import { trimSpan } from './characters.ts';
+import { trimSpan } from '../text/characters.ts';
 import { FindingList } from './findings.ts';
 import { attributeCount, isNamed, readTag, type Tag, textWithoutTags, valueSpan } from './tags.ts';
 import type { Source, SourceSet, Span } from './types.ts';

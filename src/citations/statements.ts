@@ -2,10 +2,10 @@
  * Uncited statements: what is left of a sentence outside claims, with at least four content tokens [ours]. A claim in
  * mid-sentence leaves one statement of two pieces; a claim that ends a sentence ends the statement before it.
  */
-import { countContentTokens } from '../evidence/index.ts';
+import { countContentTokens } from '../lexical/index.ts';
 import { MIN_STATEMENT_CONTENT_TOKENS } from '../limits.ts';
-import { isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from './characters.ts';
-import { endsSentence, splitSentences } from './sentences.ts';
+import { isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from '../text/characters.ts';
+import { endsSentence, splitSentences } from '../text/sentences.ts';
 import type { Span, UncitedStatement } from './types.ts';
 
 /** A stretch of the judged text, in order and without overlap: a claim, or text between claims and stray tags. */

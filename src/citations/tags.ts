@@ -12,7 +12,7 @@ import {
   isTagLike,
   LESS_THAN,
   SLASH,
-} from './characters.ts';
+} from '../text/characters.ts';
 import type { Span } from './types.ts';
 
 /**

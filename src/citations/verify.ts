@@ -3,12 +3,12 @@
  * `evidence: 'lexical'` by comparing words. Pure CPU (ARCHITECTURE.md rule 6). JSON-ready: this is what `/v1/verify`
  * answers. Lexical support is a flag, never a verdict (reference: SummEdits AUC is near chance for every lexical score).
  */
-import { type ClaimEvidence, needsCitation } from '../evidence/index.ts';
-import { suspectedInjections } from '../evidence/injection.ts';
+import { type ClaimEvidence, needsCitation } from '../lexical/index.ts';
 import type { AnswerChoice } from './blocks.ts';
 import { indexSourceSet } from './evidence-index.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
+import { suspectedInjections } from './injection.ts';
 import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';

@@ -2,7 +2,7 @@
  * Calls of a generator that run side by side. Each event is taken from one call at a time, and a call is asked for its next
  * piece only when its last one was dealt with: a slow reader slows them all, and one that is stopped says no more.
  */
-import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from './backend.ts';
+import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from './generator.ts';
 
 export type CallOptions = {
   /** For all calls together, from the first on. */

@@ -6,9 +6,10 @@
  * the citation may still never be closed, and then the parser of the whole text does not read that id (incremental-events.ts);
  * such a candidate has no answer or a malformed one, so that stopping it loses nothing either.
  */
-import { createIncrementalVerifier, type IncrementalVerifier } from '../citations/incremental.ts';
-import type { ClaimEvent, FindingEvent, StreamEvent } from '../citations/incremental-events.ts';
+
 import { sizeProblems } from '../citations/size.ts';
+import type { ClaimEvent, FindingEvent, StreamEvent } from '../citations/stream/events.ts';
+import { createIncrementalVerifier, type IncrementalVerifier } from '../citations/stream/verifier.ts';
 import type { SourceSet, Span } from '../citations/types.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
 

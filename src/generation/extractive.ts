@@ -6,10 +6,11 @@
  * Sentences are chosen greedily by maximal marginal relevance (Carbonell and Goldstein, 1998): close to the question, far
  * from what was chosen before.
  */
-import { splitSentences } from '../citations/sentences.ts';
+
 import type { SourceSet } from '../citations/types.ts';
-import { STOP, TokenList } from '../evidence/token-list.ts';
-import { appendTokens } from '../evidence/tokeniser.ts';
+import { STOP, TokenList } from '../lexical/token-list.ts';
+import { appendTokens } from '../lexical/tokeniser.ts';
+import { splitSentences } from '../text/sentences.ts';
 
 /** Says what answered, wherever a model's name would stand. */
 export const EXTRACTIVE_MODEL = 'citeward-extractive-1';

@@ -8,9 +8,9 @@
  */
 import type { TokenUsage } from '../judgments/types.ts';
 import { REFINE_CALLS_AT_ONCE } from '../limits.ts';
-import type { GenerationEvent, GenerationFailure, Generator } from './backend.ts';
 import { type CallOptions, Calls } from './call.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
+import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';
 import type { RefinePlan } from './refine-plan.ts';
 
 export type RefineEvent =

@@ -3,11 +3,12 @@
  * that would come back as something else (its text holds source tags, its id a quotation mark) is refused, as the policy
  * would not see what the caller meant.
  */
-import { trimSpan } from '../citations/characters.ts';
+
 import { parseSources, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
+import type { SourceInput } from '../family/rollout.ts';
 import type { InputProblem } from '../input-problem.ts';
-import type { SourceInput } from '../rewards/rollout.ts';
+import { trimSpan } from '../text/characters.ts';
 
 export type TaggedSources =
   | { readonly ok: true; readonly tool_output: string }

@@ -2,7 +2,7 @@
  * A judge made of a chat backend: fit, prompt, complete, read, and one retry where the reply is not what was asked for.
  * Pure orchestration; transport, capacity and transport retries are the backend's and the router's business.
  */
-import type { ChatBackend, JudgeSampling } from './backend.ts';
+import type { ChatBackend, JudgeSampling } from './chat-backend.ts';
 import type { Judge, JudgeReply } from './judge.ts';
 import { judgePrompt } from './prompt.ts';
 import { readReply } from './reply.ts';

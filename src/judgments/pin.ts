@@ -1,5 +1,5 @@
 /** Judgments as receipts and ledger rows name them: by key and by what was answered, as one key may be judged anew. */
-import type { PinnedJudgment } from '../ledger/row.ts';
+import type { PinnedJudgment } from '../runs/row.ts';
 import { digestJson } from './key.ts';
 import type { ObtainedJudgment } from './obtain.ts';
 

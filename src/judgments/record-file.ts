@@ -5,8 +5,8 @@
  */
 import * as z from 'zod';
 import { MAX_EXPORT_KEYS } from '../limits.ts';
-import { sha256Schema } from '../schema/judgment.ts';
 import type { Desk } from './desk.ts';
+import { sha256Schema } from './judgment-schema.ts';
 import { digestJson } from './key.ts';
 import { readRecord } from './record.ts';
 import type { JudgmentStore } from './store.ts';

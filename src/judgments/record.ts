@@ -4,7 +4,7 @@
  * Version 1, which had no issuer, is read as version 2 without one. Signatures are checked where the keys are (obtain.ts
  * and the import), not here.
  */
-import { judgmentSchema, judgmentSchemaV1 } from '../schema/judgment.ts';
+import { judgmentSchema, judgmentSchemaV1 } from './judgment-schema.ts';
 import { judgmentKey } from './key.ts';
 import type { JudgeFailure, Judgment } from './types.ts';
 

@@ -2,7 +2,7 @@
  * Text as Python's `str` counts and trims it: code points instead of UTF-16 units, and Python's idea of white space.
  * The public scoring code of math answers is Python; its windows and trims decide rewards.
  */
-import { isSpace } from '../citations/characters.ts';
+import { isSpace } from '../text/characters.ts';
 
 const FILE_SEPARATOR = 0x1c;
 const UNIT_SEPARATOR = 0x1f;

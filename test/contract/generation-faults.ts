@@ -2,7 +2,7 @@
  * How the stub server (stub-backend.ts) behaves as a generator: a request without a schema is one. The dialects and faults
  * of backend-faults.ts hold for both; here is what only a generator can meet, and what each fault becomes for it.
  */
-import type { GenerationFailureReason } from '../../src/generation/backend.ts';
+import type { GenerationFailureReason } from '../../src/generation/generator.ts';
 import { type FaultRow, SERVER_FAULTS, type ServerFault } from './backend-faults.ts';
 
 /** Ways that only a generator is answered in. */

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../clients/typescript/client.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import type { AgentResponse } from '../../src/schema/agent-reply.ts';
+import type { AgentResponse } from '../../src/wire/agent-reply.ts';
 import { citeward, jsonLines, runScript } from './processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from './sandbox-server.ts';
 import { SCRIPTED_MODEL, type ScriptedModel, type ScriptedTurn, startScriptedModel } from './scripted-model.ts';

@@ -7,11 +7,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureDashboard } from '../../scripts/build-dashboard.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { compose } from '../../src/families/compose.ts';
+import { RECIPES } from '../../src/families/recipes.ts';
+import type { RefinerFacts } from '../../src/family/facts.ts';
 import { digestJson } from '../../src/judgments/key.ts';
-import { type RunFileLine, writeRunLine } from '../../src/ledger/run-file.ts';
-import { RECIPES } from '../../src/recipes/families.ts';
-import { compose } from '../../src/rewards/compose.ts';
-import type { RefinerFacts } from '../../src/rewards/facts.ts';
+import { type RunFileLine, writeRunLine } from '../../src/runs/run-file.ts';
 import { audit, DESK, type Look, launchChromium, PHONE, type Visit, visit } from './dashboard-browser.ts';
 import { INSTALL_MS, install, root } from './processes.ts';
 

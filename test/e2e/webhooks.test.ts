@@ -15,7 +15,7 @@ import {
   endpointWithSecretSchema,
   jobSchema,
   scoreCompletedEventSchema,
-} from '../../src/schema/webhooks.ts';
+} from '../../src/wire/webhooks.ts';
 
 const ROLLOUT = {
   question: 'How long is the Aare?',

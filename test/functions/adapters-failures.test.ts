@@ -5,7 +5,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../functions/backends/backend.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
-import type { CompletionOutcome } from '../../src/judgments/backend.ts';
+import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';

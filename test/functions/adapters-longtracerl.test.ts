@@ -5,7 +5,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../functions/backends/backend.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
-import { longTraceRlReplySchema } from '../../src/schema/adapters/longtracerl.ts';
+import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
 import rowsText from '../golden/longtrace.jsonl?raw';
 import { adapterPath, EXTRA_REWARD_INFO } from './adapters-trainers.ts';
 import { post, send, wrongFields } from './api.ts';

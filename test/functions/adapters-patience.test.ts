@@ -8,7 +8,7 @@ import { problemOf, send } from './api.ts';
 const judge = vi.hoisted(() => ({ failures: 0, calls: 0, retryable: true, retry_after_s: 1 }));
 
 vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
-  const { LEXICAL_JUDGE } = await import('../../src/evidence/judge.ts');
+  const { LEXICAL_JUDGE } = await import('../../src/judgments/lexical-judge.ts');
   const backend: Backends['named'][number] = {
     judge: {
       ...LEXICAL_JUDGE,

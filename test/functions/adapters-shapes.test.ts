@@ -1,9 +1,9 @@
 /** The adapters' requests and replies, to the letter of the trainers' contracts, with the lexical judge. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { longTraceRlReplySchema } from '../../src/schema/adapters/longtracerl.ts';
-import { nemoGymReplySchema } from '../../src/schema/adapters/nemo-gym.ts';
-import { openRlhfReplySchema } from '../../src/schema/adapters/openrlhf.ts';
-import { slimeReplySchema } from '../../src/schema/adapters/slime.ts';
+import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
+import { nemoGymReplySchema } from '../../src/wire/adapters/nemo-gym.ts';
+import { openRlhfReplySchema } from '../../src/wire/adapters/openrlhf.ts';
+import { slimeReplySchema } from '../../src/wire/adapters/slime.ts';
 import { adapterPath, BODIES, EXTRA_REWARD_INFO, LABEL, REFINER, requestOf, TRAINERS } from './adapters-trainers.ts';
 import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 

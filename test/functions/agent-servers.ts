@@ -4,7 +4,7 @@
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect } from 'vitest';
-import { agentEventSchemas, agentResponseSchema } from '../../src/schema/agent-reply.ts';
+import { agentEventSchemas, agentResponseSchema } from '../../src/wire/agent-reply.ts';
 import { post } from './api.ts';
 import { ModelServer, type Says, sendTo } from './model-server.ts';
 

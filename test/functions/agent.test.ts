@@ -1,7 +1,7 @@
 /** `POST /v1/agent` in workerd: the trajectory whole and as events, its reward, and what becomes of every failure. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { problemSchema } from '../../src/schema/problem.ts';
+import { problemSchema } from '../../src/wire/problem.ts';
 import {
   AgentEvents,
   ASKED,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BackendFailureReason, backendFailure } from '../../functions/backends/failures.ts';
 import { createRouter, MAX_ATTEMPTS, MAX_ROUTING_MS } from '../../functions/backends/router.ts';
-import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../src/judgments/backend.ts';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../src/judgments/chat-backend.ts';
 
 const REQUEST: CompletionRequest = {
   messages: [{ role: 'user', content: 'q' }],

@@ -7,7 +7,7 @@ import { chooseGenerator, configuredBackends } from '../../functions/backends/co
 import { type Environment, readSettings } from '../../functions/environment.ts';
 import worker from '../../functions/index.ts';
 import { modelJudgeIdentity } from '../../src/judgments/model-judge.ts';
-import { type Readiness, readinessSchema } from '../../src/schema/health.ts';
+import { type Readiness, readinessSchema } from '../../src/wire/health.ts';
 import { STUB_KEY, STUB_MODEL } from '../contract/backend-faults.ts';
 import { GENERATION, readAll } from '../contract/generator.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT } from './api.ts';

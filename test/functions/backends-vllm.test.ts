@@ -5,7 +5,7 @@ import { createVllmBackend } from '../../functions/backends/vllm/backend.ts';
 import { probeServer } from '../../functions/backends/vllm/probe.ts';
 import { retryAfterSeconds } from '../../functions/backends/vllm/retry-after.ts';
 import { publicTransport, type Transport, vpcTransport } from '../../functions/backends/vllm/transport.ts';
-import type { CompletionRequest } from '../../src/judgments/backend.ts';
+import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
 import { rubricSchema } from '../../src/judgments/reply-schema.ts';
 import { STUB_KEY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';
 import { seenUnder, stubUrl } from './stub-judges.ts';

@@ -10,7 +10,7 @@ import { lexicalBackend } from '../../functions/backends/lexical.ts';
 import { modelJudge } from '../../functions/backends/model-judge.ts';
 import { createWorkersAiBackend } from '../../functions/backends/workers-ai/backend.ts';
 import { familyOf } from '../../functions/backends/workers-ai/families.ts';
-import type { CompletionRequest } from '../../src/judgments/backend.ts';
+import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
 import { rubricSchema } from '../../src/judgments/reply-schema.ts';
 import { STUB_CANARY } from '../contract/backend-faults.ts';
 import { AI_FAULTS, type AiFaultRow } from '../contract/workers-ai-faults.ts';

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { FileStore, newFileId } from '../../functions/storage/files.ts';
-import { type BatchReply, batchSchema } from '../../src/schema/batches.ts';
+import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
 import { ORIGIN, post, send } from './api.ts';
 
 const encoder = new TextEncoder();

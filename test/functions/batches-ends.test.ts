@@ -5,7 +5,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FINALISE } from '../../functions/batches/messages.ts';
+import { FINALISE } from '../../functions/batches/batch-messages.ts';
 import type { Environment } from '../../functions/environment.ts';
 import {
   BATCH_WATCH_MS,
@@ -49,7 +49,7 @@ vi.mock('../../src/limits.ts', async (original: () => Promise<object>) => ({
   MAX_CHUNK_LINES: 10,
 }));
 
-vi.mock(import('../../functions/objects/batch.ts'), async (original) => {
+vi.mock(import('../../functions/batches/batch.ts'), async (original) => {
   const { Batch } = await original();
   return {
     Batch: class extends Batch {

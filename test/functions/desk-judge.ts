@@ -5,8 +5,8 @@
 import type { Backend } from '../../functions/backends/backend.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
 import { lexicalBackend } from '../../functions/backends/lexical.ts';
-import { judgeLexically } from '../../src/evidence/judge.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
+import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
 import { StaleKv } from '../contract/stale-kv.ts';
 

@@ -7,10 +7,10 @@ import {
 } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { BridgedJudgments } from '../../functions/desk/bridged-judgments.ts';
+import { createDeskClient } from '../../functions/desk/desk-client.ts';
+import { FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { createApp } from '../../functions/http/app.ts';
-import { createDeskClient } from '../../functions/objects/desk-client.ts';
-import { BridgedJudgments } from '../../functions/storage/bridged-judgments.ts';
-import { FinishedJudgments } from '../../functions/storage/finished-judgments.ts';
 import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
 import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';

@@ -10,7 +10,7 @@ import {
   MAX_UPLOAD_PART_BYTES,
   R2_PART_BYTES,
 } from '../../src/limits.ts';
-import { type FileReply, fileListSchema, fileSchema, uploadPartSchema, uploadSchema } from '../../src/schema/files.ts';
+import { type FileReply, fileListSchema, fileSchema, uploadPartSchema, uploadSchema } from '../../src/wire/files.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { digestOf, empty, keysOf, pattern } from '../contract/file-storage.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex } from './api.ts';

@@ -7,7 +7,7 @@ import type { WorkersAiGeneratorConfig } from '../../functions/backends/config.t
 import { createExtractiveGenerator } from '../../functions/backends/extractive.ts';
 import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/generator.ts';
 import { wireOfGenerationFailure } from '../../functions/http/generation-failures.ts';
-import type { GenerationRequest } from '../../src/generation/backend.ts';
+import type { GenerationRequest } from '../../src/generation/generator.ts';
 import { DIALECTS, STUB_CANARY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';
 import {
   CALL_ARGUMENTS,

@@ -1,7 +1,7 @@
 /** `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and what is refused before anything is paid. */
 import { describe, expect, it } from 'vitest';
-import { groupResponseSchema } from '../../src/schema/groups.ts';
-import { recipesResponseSchema } from '../../src/schema/recipes.ts';
+import { groupResponseSchema } from '../../src/wire/groups.ts';
+import { recipesResponseSchema } from '../../src/wire/recipes.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 
 const { response: GOOD, ...SHARED } = ROLLOUT;

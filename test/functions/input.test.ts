@@ -1,7 +1,7 @@
 /** Every bad input of the API is a clear 4xx problem or a finding, never a 500; good input of any shape works. */
 import { describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES, MAX_CLAIMS, MAX_DISCARDED_BYTES } from '../../src/limits.ts';
-import { verifyResponseSchema } from '../../src/schema/verify.ts';
+import { verifyResponseSchema } from '../../src/wire/verify.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, TOOL_OUTPUT, wrongFields } from './api.ts';
 
 async function verify(body: unknown, query = '') {

@@ -4,8 +4,8 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/http/app.ts';
 import worker from '../../functions/index.ts';
-import { healthSchema, readinessSchema } from '../../src/schema/health.ts';
-import { buildOpenApi, ROUTES } from '../../src/schema/openapi.ts';
+import { healthSchema, readinessSchema } from '../../src/wire/health.ts';
+import { buildOpenApi, ROUTES } from '../../src/wire/openapi/document.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT } from './api.ts';
 
 type Variables = { ALLOW_ANONYMOUS?: string; ALLOW_LEXICAL_JUDGE?: string; API_KEYS?: string };

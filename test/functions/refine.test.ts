@@ -2,9 +2,9 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_QUEUED_POLICY_BYTES } from '../../src/limits.ts';
-import { problemSchema } from '../../src/schema/problem.ts';
-import { refineResponseSchema } from '../../src/schema/refine.ts';
-import { refineEventSchemas } from '../../src/schema/refine-stream.ts';
+import { problemSchema } from '../../src/wire/problem.ts';
+import { refineResponseSchema } from '../../src/wire/refine.ts';
+import { refineEventSchemas } from '../../src/wire/refine-stream.ts';
 import { post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
 import { ModelServer, type Says, sendTo } from './model-server.ts';

@@ -1,21 +1,21 @@
 /** `POST /v1/runs/{id}/replay` from the outside: exact, whole or refused, and judged where that is asked for. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { recordRollouts } from '../../functions/storage/run-recording.ts';
+import { recordRollouts } from '../../functions/ledger/run-recording.ts';
+import { RECIPES } from '../../src/families/recipes.ts';
 import { digestJson } from '../../src/judgments/key.ts';
-import { lackingOf } from '../../src/ledger/lacking.ts';
-import type { LedgerRow } from '../../src/ledger/row.ts';
-import { RECIPES } from '../../src/recipes/families.ts';
-import { planReplay } from '../../src/replay/plan-replay.ts';
-import { replayLines } from '../../src/replay/replay-lines.ts';
+import { lackingOf } from '../../src/runs/lacking.ts';
+import { planReplay } from '../../src/runs/plan-replay.ts';
+import { replayLines } from '../../src/runs/replay-lines.ts';
+import type { LedgerRow } from '../../src/runs/row.ts';
 import {
   type ReplayInput,
   type ReplayLine,
   type ReplayLineOf,
   replayLineSchema,
   replayRequestSchema,
-} from '../../src/schema/replay.ts';
-import { syntheticRun } from '../unit/replay/synthetic-rows.ts';
+} from '../../src/wire/replay.ts';
+import { syntheticRun } from '../unit/runs/synthetic-rows.ts';
 import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 import { stubBackends } from './stub-judges.ts';
 

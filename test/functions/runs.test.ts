@@ -3,11 +3,11 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import worker from '../../functions/index.ts';
-import { clearRuns, removeRun } from '../../functions/storage/run-removal.ts';
-import { readGroups } from '../../functions/storage/runs.ts';
+import { readGroups } from '../../functions/ledger/run-list.ts';
+import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
 import { LEDGER_PAGE_ROWS, MAX_LEDGER_ROW_BYTES } from '../../src/limits.ts';
-import { groupResponseSchema } from '../../src/schema/groups.ts';
-import type { RunRecord } from '../../src/schema/run.ts';
+import type { RunRecord } from '../../src/runs/placement.ts';
+import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,
   rolloutListSchema,
@@ -15,7 +15,7 @@ import {
   runDetailSchema,
   runImportReportSchema,
   runListSchema,
-} from '../../src/schema/runs.ts';
+} from '../../src/wire/runs.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, wrongFields } from './api.ts';

@@ -5,8 +5,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, it, vi } from 'vitest';
 import worker from '../../functions/index.ts';
 import { MAX_BODY_BYTES, MAX_CLAIMS, MAX_TEXT_CHARS } from '../../src/limits.ts';
-import { problemSchema } from '../../src/schema/problem.ts';
-import { verifyStreamEventSchemas } from '../../src/schema/verify-stream.ts';
+import { problemSchema } from '../../src/wire/problem.ts';
+import { verifyStreamEventSchemas } from '../../src/wire/verify-stream.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, TOOL_OUTPUT, wrongFields } from './api.ts';
 
 const PATH = '/v1/verify/stream';

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import worker from '../../functions/index.ts';
 import type { JudgeFailureReason } from '../../src/judgments/types.ts';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
-import { rolloutListSchema } from '../../src/schema/runs.ts';
+import { rolloutListSchema } from '../../src/wire/runs.ts';
 import {
   acceptedJobSchema,
   deliveriesSchema,
@@ -18,7 +18,7 @@ import {
   jobSchema,
   scoreCompletedEventSchema,
   scoreFailedEventSchema,
-} from '../../src/schema/webhooks.ts';
+} from '../../src/wire/webhooks.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, sha256Hex, wrongFields } from './api.ts';
 import { counting, countingBackends, lexically, resetCounting } from './desk-judge.ts';
 import {

@@ -2,7 +2,7 @@
 import { abortAllDurableObjects, evictAllDurableObjects, listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { announce } from '../../functions/webhooks/client.ts';
+import { announce } from '../../functions/webhooks/endpoint-client.ts';
 import {
   deliveriesSchema,
   deliveryDetailSchema,
@@ -10,7 +10,7 @@ import {
   endpointsSchema,
   endpointTestSchema,
   endpointWithSecretSchema,
-} from '../../src/schema/webhooks.ts';
+} from '../../src/wire/webhooks.ts';
 import { post, problemOf, send, wrongFields } from './api.ts';
 import {
   advance,

@@ -5,7 +5,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/messages.ts';
+import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createApp } from '../../functions/http/app.ts';
 import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
@@ -54,7 +54,7 @@ vi.mock('../../src/limits.ts', async (original: () => Promise<object>) => ({
   MAX_CHUNK_LINES: 10,
 }));
 
-vi.mock(import('../../functions/objects/batch.ts'), async (original) => {
+vi.mock(import('../../functions/batches/batch.ts'), async (original) => {
   const { Batch } = await original();
   return {
     Batch: class extends Batch {

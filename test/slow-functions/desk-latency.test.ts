@@ -5,7 +5,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { createDeskClient } from '../../functions/objects/desk-client.ts';
+import { createDeskClient } from '../../functions/desk/desk-client.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';

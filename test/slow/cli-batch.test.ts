@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { batchSchema } from '../../src/schema/batches.ts';
+import { batchSchema } from '../../src/wire/batches/batch.ts';
 import { citeward, jsonLines, root, runScript } from '../e2e/processes.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';

@@ -12,10 +12,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { type ResolvedRecipe, resolveRecipe } from '../../src/recipes/resolve.ts';
-import { advantages } from '../../src/rewards/advantages.ts';
-import { replayLineSchema } from '../../src/schema/replay.ts';
-import { runImportReportSchema } from '../../src/schema/runs.ts';
+import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
+import { advantages } from '../../src/scoring/advantages.ts';
+import { replayLineSchema } from '../../src/wire/replay.ts';
+import { runImportReportSchema } from '../../src/wire/runs.ts';
 import { citeward, type Ended, runScript } from '../e2e/processes.ts';
 import { GROUP, groupName, KeptJudgments, rolloutsOf, runLines } from './scored-run.ts';
 

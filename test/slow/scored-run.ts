@@ -1,13 +1,14 @@
 /** A long run that was really scored: every rollout read and judged (by the lexical judge), each another text. */
-import { LEXICAL_JUDGE } from '../../src/evidence/judge.ts';
+
+import type { ResolvedRecipe } from '../../src/families/resolve.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';
-import { contentDigests } from '../../src/ledger/content.ts';
-import { recordedScore } from '../../src/ledger/record.ts';
-import { writeRunLine } from '../../src/ledger/run-file.ts';
-import type { ResolvedRecipe } from '../../src/recipes/resolve.ts';
-import type { Rollout } from '../../src/rewards/rollout.ts';
-import { type ScoredRollout, scoreGroup } from '../../src/rewards/scoring.ts';
+import { contentDigests } from '../../src/runs/content-digest.ts';
+import { recordedScore } from '../../src/runs/recorded-score.ts';
+import { writeRunLine } from '../../src/runs/run-file.ts';
+import { type ScoredRollout, scoreGroup } from '../../src/scoring/score-rollouts.ts';
 
 export const GROUP = 8;
 const SENTENCES = [

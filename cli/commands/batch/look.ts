@@ -1,5 +1,5 @@
 /** `citeward batch status` and `citeward batch list`. */
-import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import { LIST_COLUMNS, listRow, statusColumns, statusRows, troubles } from '../../batch/status-text.ts';
 import { batchIdOf, reachBatches, WORKER_FLAGS } from '../../batch/worker.ts';

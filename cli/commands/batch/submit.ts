@@ -3,9 +3,9 @@
 import type { BatchInput } from '../../../clients/typescript/batches.ts';
 import type { Client } from '../../../clients/typescript/client.ts';
 import { MAX_WHOLE_FILE_BYTES, UPLOAD_PART_BYTES } from '../../../clients/typescript/files.ts';
+import { problemsOfIssues } from '../../../src/issues.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
-import { batchRequestSchema } from '../../../src/schema/batches.ts';
-import { problemsOfIssues } from '../../../src/schema/issues.ts';
+import { batchRequestSchema } from '../../../src/wire/batches/batch.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import { checkedInput, INPUT_DETAILS, INPUT_FLAGS } from '../../batch/checked-input.ts';
 import { fetchPaths, fetchResults } from '../../batch/fetch-results.ts';

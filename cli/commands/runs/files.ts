@@ -1,8 +1,8 @@
 /** `citeward runs export` and `citeward runs import`: the ledger of a run as a file, from one deployment into another. */
 import { openAsBlob } from 'node:fs';
 import { readRecordLine } from '../../../src/judgments/record-file.ts';
-import { readRunLine } from '../../../src/ledger/run-file.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_RUN_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
+import { readRunLine } from '../../../src/runs/run-file.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../command.ts';
 import { readLines } from '../../input/lines.ts';

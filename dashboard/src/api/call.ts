@@ -2,7 +2,7 @@
  * Requests to the Worker that served this page. Replies have the shapes of src/schema, of the same deployment, and are
  * not checked again here: zod would double the page's size.
  */
-import type { Problem } from '../../../src/schema/problem.ts';
+import type { Problem } from '../../../src/wire/problem.ts';
 import { apiKey } from '../settings/api-key.ts';
 
 /** Why there is no reply: a problem as the API says it, or what came in place of one. */

@@ -1,6 +1,6 @@
 /** The batches of this deployment, the newest first; asked for again while one of them runs. */
 import { useEffect, useState } from 'preact/hooks';
-import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
 import { useApi } from '../api/loaded.ts';
 import { EmptyState } from '../display/empty-state.tsx';

@@ -1,5 +1,5 @@
 /** How far a batch is, as a bar in words and lengths. */
-import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { countText } from '../display/number-text.ts';
 
 export const RUNNING: ReadonlySet<BatchReply['status']> = new Set([

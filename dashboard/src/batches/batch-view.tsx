@@ -1,6 +1,6 @@
 /** One batch: how far it is, what failed and why, and what can be tried again. */
 import { useState } from 'preact/hooks';
-import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
 import { useApi } from '../api/loaded.ts';
 import { durationText, numberText, plural } from '../display/number-text.ts';

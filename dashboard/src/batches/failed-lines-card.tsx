@@ -1,6 +1,6 @@
 /** The failed lines by reason, and a new batch of those that are chosen. */
 import { useState } from 'preact/hooks';
-import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { useLoading } from '../api/loaded.ts';
 import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';

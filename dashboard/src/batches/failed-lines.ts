@@ -1,6 +1,6 @@
 /** What went wrong with the lines of a batch, by reason, out of its error file; and the same lines once more as a new batch. */
-import type { BatchReply } from '../../../src/schema/batches.ts';
-import type { FileReply } from '../../../src/schema/files.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
+import type { FileReply } from '../../../src/wire/files.ts';
 import { callApi, openApi, type Reply } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
 

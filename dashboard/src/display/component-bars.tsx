@@ -1,5 +1,5 @@
 /** The parts of a reward as bars: value, weight and what each contributes. */
-import type { Component } from '../../../src/rewards/score.ts';
+import type { Component } from '../../../src/family/score.ts';
 import { UNSCORED_WORDS } from '../words/unscored.ts';
 import { numberText } from './number-text.ts';
 

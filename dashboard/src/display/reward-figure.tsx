@@ -1,5 +1,5 @@
 /** A reward as a figure: the number over its range, or why there is none. It is never shown as zero for want of a number. */
-import type { UnscoredReason } from '../../../src/rewards/score.ts';
+import type { UnscoredReason } from '../../../src/family/score.ts';
 import { UNSCORED_WORDS } from '../words/unscored.ts';
 import { numberText } from './number-text.ts';
 

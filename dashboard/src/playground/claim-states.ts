@@ -1,8 +1,8 @@
 /** How each claim stands: by the judge where it was judged, else by its words, and always by what the parser knows. */
 
 import type { VerifiedClaim } from '../../../src/citations/verify.ts';
-import { supportVerdict } from '../../../src/evidence/support-model.ts';
-import type { ScoreResponse } from '../../../src/schema/score-reply.ts';
+import { supportVerdict } from '../../../src/lexical/support-model.ts';
+import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
 
 export const STANDINGS = ['full', 'partial', 'none', 'invented', 'duplicate', 'unknown'] as const;
 export type Standing = (typeof STANDINGS)[number];

@@ -1,6 +1,6 @@
 /** The rollout on the desk: what the editor changes, what is verified here, and the request that scores it. */
 import type { SourceInput } from '../../../src/citations/sources.ts';
-import type { CriterionInput } from '../../../src/rewards/rollout.ts';
+import type { CriterionInput } from '../../../src/family/rollout.ts';
 
 /** A rollout as examples and requests have it; criteria are texts or texts with title and weight. */
 export type Draft = {

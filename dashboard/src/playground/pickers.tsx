@@ -1,7 +1,7 @@
 /** Which recipe and which judge: as this deployment names them. */
 
-import type { RecipeDescription } from '../../../src/recipes/catalogue.ts';
-import type { Readiness } from '../../../src/schema/health.ts';
+import type { RecipeDescription } from '../../../src/families/catalogue.ts';
+import type { Readiness } from '../../../src/wire/health.ts';
 import { useApi } from '../api/loaded.ts';
 
 /** Used until the list is there, so that nothing jumps. */

@@ -1,5 +1,5 @@
 /** Recipes with some fields changed, as `{set: {…}}` of a replay request changes those of a run. */
-import { type Recipe, recipeSchema } from '../../../src/recipes/families.ts';
+import { type Recipe, recipeSchema } from '../../../src/families/recipes.ts';
 import type { ReplayedRun } from './load-run.ts';
 import type { FieldValue } from './recipe-fields.ts';
 

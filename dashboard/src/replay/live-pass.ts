@@ -3,14 +3,15 @@
  * `compose` and `advantages` as on the server, gathered into sums on the way. What takes longer (order within groups, who
  * moved most) is made by settled-pass.ts once the slider rests.
  */
-import type { LedgerRow } from '../../../src/ledger/row.ts';
-import type { Recipe } from '../../../src/recipes/families.ts';
-import { createGapFinder, mayLeaveGaps } from '../../../src/replay/gaps.ts';
-import { Moments } from '../../../src/replay/moments.ts';
-import type { PreparedGroup } from '../../../src/replay/replay-group.ts';
-import type { AdvantageOptions } from '../../../src/rewards/advantage-presets.ts';
-import { advantages } from '../../../src/rewards/advantages.ts';
-import { compose, voteOf } from '../../../src/rewards/compose.ts';
+
+import { compose, voteOf } from '../../../src/families/compose.ts';
+import type { Recipe } from '../../../src/families/recipes.ts';
+import { createGapFinder, mayLeaveGaps } from '../../../src/runs/gaps.ts';
+import { Moments } from '../../../src/runs/moments.ts';
+import type { PreparedGroup } from '../../../src/runs/replay-group.ts';
+import type { LedgerRow } from '../../../src/runs/row.ts';
+import type { AdvantageOptions } from '../../../src/scoring/advantage-presets.ts';
+import { advantages } from '../../../src/scoring/advantages.ts';
 
 export type LiveFigures = {
   readonly scored: number;

@@ -1,7 +1,7 @@
 /** What moves with the slider: the figures of the run, how its rewards are spread, and their mean over steps. */
 import { useMemo } from 'preact/hooks';
-import { Moments } from '../../../src/replay/moments.ts';
-import type { PreparedGroup } from '../../../src/replay/replay-group.ts';
+import { Moments } from '../../../src/runs/moments.ts';
+import type { PreparedGroup } from '../../../src/runs/replay-group.ts';
 import { type ChartLine, LineChart } from '../charts/line-chart.tsx';
 import { columnText, countText, numberText, percentText } from '../display/number-text.ts';
 import { Histogram } from './histogram.tsx';

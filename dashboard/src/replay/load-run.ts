@@ -1,7 +1,8 @@
-/** A run with all that replay reads of it, out of its file (src/ledger/run-file.ts): from the API, or from a disk. */
-import type { LedgerRow } from '../../../src/ledger/row.ts';
-import { readRunLine } from '../../../src/ledger/run-file.ts';
-import { type Recipe, recipeSchema } from '../../../src/recipes/families.ts';
+/** A run with all that replay reads of it, out of its file (src/runs/run-file.ts): from the API, or from a disk. */
+
+import { type Recipe, recipeSchema } from '../../../src/families/recipes.ts';
+import type { LedgerRow } from '../../../src/runs/row.ts';
+import { readRunLine } from '../../../src/runs/run-file.ts';
 import { openApi, type Reply } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
 import { pathOfRun } from '../runs/run-steps.ts';

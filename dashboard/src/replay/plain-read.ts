@@ -2,8 +2,9 @@
  * A loop that reads what the facts of each rollout say and makes nothing of it: what a recomputation is measured against,
  * on the same machine and the same rows.
  */
-import type { LedgerRow } from '../../../src/ledger/row.ts';
-import type { Facts } from '../../../src/rewards/facts.ts';
+
+import type { Facts } from '../../../src/family/facts.ts';
+import type { LedgerRow } from '../../../src/runs/row.ts';
 
 /** The first ones warm it up: code that runs for the first time is slow, and would flatter what is measured against it. */
 const WARM_PASSES = 20;

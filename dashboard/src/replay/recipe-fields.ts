@@ -3,11 +3,11 @@
  * are left out: another value of theirs asks other questions, which nothing in the browser can answer.
  */
 import * as z from 'zod';
-import { drTuluRecipeSchema } from '../../../src/recipes/dr-tulu.ts';
-import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../../../src/recipes/families.ts';
-import { longTraceRecipeSchema } from '../../../src/recipes/long-trace.ts';
-import { refinerRecipeSchema } from '../../../src/recipes/refiner.ts';
-import { toolCallRecipeSchema } from '../../../src/recipes/tool-call.ts';
+import { drTuluRecipeSchema } from '../../../src/families/dr-tulu/recipe.ts';
+import { longTraceRecipeSchema } from '../../../src/families/long-trace/recipe.ts';
+import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../../../src/families/recipes.ts';
+import { refinerRecipeSchema } from '../../../src/families/refiner/recipe.ts';
+import { toolCallRecipeSchema } from '../../../src/families/tool-call/recipe.ts';
 
 export type FieldValue = string | number | boolean;
 

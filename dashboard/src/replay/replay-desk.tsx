@@ -1,7 +1,7 @@
 /** The recipe on the left, what it makes of the run on the right. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { prepareGroup } from '../../../src/replay/replay-group.ts';
-import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/rewards/advantage-presets.ts';
+import { prepareGroup } from '../../../src/runs/replay-group.ts';
+import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/scoring/advantage-presets.ts';
 import { numberText } from '../display/number-text.ts';
 import { type Changes, changedRecipes } from './changed-recipe.ts';
 import { type LiveFigures, LivePass } from './live-pass.ts';

@@ -1,6 +1,6 @@
 /** The runs of this deployment, the newest first. */
 import { useState } from 'preact/hooks';
-import type { RunReply } from '../../../src/schema/runs.ts';
+import type { RunReply } from '../../../src/wire/runs.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
 import { useApi } from '../api/loaded.ts';
 import { EmptyState } from '../display/empty-state.tsx';

@@ -1,5 +1,5 @@
 /** A run with all its steps: the API gives them in pages. */
-import type { RunDetail } from '../../../src/schema/runs.ts';
+import type { RunDetail } from '../../../src/wire/runs.ts';
 import { callApi, type Reply } from '../api/call.ts';
 
 export function pathOfRun(run: string): string {

@@ -1,6 +1,6 @@
 /** One run: what it is, its curves, and its steps as a table. */
 import { useMemo } from 'preact/hooks';
-import type { RunDetail } from '../../../src/schema/runs.ts';
+import type { RunDetail } from '../../../src/wire/runs.ts';
 import { useLoading } from '../api/loaded.ts';
 import { countText, plural } from '../display/number-text.ts';
 import { Time } from '../display/time.tsx';

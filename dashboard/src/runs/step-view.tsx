@@ -1,6 +1,6 @@
 /** The rollouts of one step, group by group. */
 import { useEffect, useState } from 'preact/hooks';
-import type { RunRollout } from '../../../src/schema/runs.ts';
+import type { RunRollout } from '../../../src/wire/runs.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
 import { columnText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';

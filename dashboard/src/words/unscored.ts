@@ -1,5 +1,5 @@
 /** Why a reward or a part of it has no number, for people. A missing number is never shown as one. */
-import type { UnscoredReason } from '../../../src/rewards/score.ts';
+import type { UnscoredReason } from '../../../src/family/score.ts';
 
 export const UNSCORED_WORDS: Readonly<Record<UnscoredReason, string>> = {
   judge_unconfigured: 'no judge is configured',

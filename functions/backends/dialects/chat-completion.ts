@@ -3,7 +3,7 @@
  * llama.cpp, Ollama and Workers AI. Reasoning (`reasoning`, `reasoning_content`) is dropped, null content is empty, usage
  * may be missing; the model must be the one asked for, and only `finish_reason: "stop"` is a whole reply.
  */
-import type { CompletionOutcome } from '../../../src/judgments/backend.ts';
+import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
 import type { JudgeFailure, TokenUsage } from '../../../src/judgments/types.ts';
 import { backendFailure, failed, judgeFailureOf } from '../failures.ts';
 import { type ChunkResult, type CompletionChunk, readChunk } from './chunk.ts';

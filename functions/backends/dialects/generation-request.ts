@@ -1,5 +1,5 @@
 /** A generation request in OpenAI's shape: the parts that servers of one's own and Workers AI share. */
-import type { GenerationMessage, GenerationRequest } from '../../../src/generation/backend.ts';
+import type { GenerationMessage, GenerationRequest } from '../../../src/generation/generator.ts';
 
 /** The conversation; what the model called stands in it as it was called. */
 export function openAiMessages(messages: readonly GenerationMessage[]): readonly object[] {

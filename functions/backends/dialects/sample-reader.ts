@@ -4,7 +4,7 @@
  * model's text, a refusal, a choice that never came or never ended.
  */
 import * as z from 'zod';
-import type { GenerationEvent, NativeToolCall } from '../../../src/generation/backend.ts';
+import type { GenerationEvent, NativeToolCall } from '../../../src/generation/generator.ts';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
 import type { GeneratorFaultKind } from '../failures.ts';
 import { type BackendFault, backendFault, type SharedFault } from '../faults.ts';

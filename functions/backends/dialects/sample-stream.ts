@@ -2,7 +2,7 @@
  * From the body of a reply to a generation: events of a stream as they come, or those of a reply in one piece from servers
  * and proxies that do not stream although they were asked to.
  */
-import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../../src/generation/backend.ts';
+import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../../src/generation/generator.ts';
 import { brokenGeneration } from '../failures.ts';
 import { backendFault } from '../faults.ts';
 import type { Lifetime } from '../lifetime.ts';

@@ -3,7 +3,7 @@
  * no retry. Whatever the server does, the outcome is a whole completion of the pinned model or a typed failure, at the
  * deadline at the latest.
  */
-import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/backend.ts';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
 import { pinnedModel, type VllmConfig } from '../config.ts';
 import { withDeadline } from '../deadline.ts';

@@ -2,7 +2,7 @@
  * A generation as an OpenAI-compatible server gets it: streamed, and with everything said that a server could fill in by a
  * default of its own (vLLM takes sampling from a model's generation_config.json, llama.cpp has a min_p of 0.05).
  */
-import type { GenerationRequest } from '../../../src/generation/backend.ts';
+import type { GenerationRequest } from '../../../src/generation/generator.ts';
 import type { VllmGeneratorConfig } from '../config.ts';
 import { openAiMessages, openAiTools } from '../dialects/generation-request.ts';
 

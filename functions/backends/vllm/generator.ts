@@ -2,7 +2,7 @@
  * A generator on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a router before them). No retry: what was
  * streamed to a caller cannot be taken back. A server that does not know `n` is asked once a choice.
  */
-import type { GenerationRequest, Generator } from '../../../src/generation/backend.ts';
+import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
 import { pinnedModel, type VllmGeneratorConfig } from '../config.ts';
 import { readChunkText } from '../dialects/chunk.ts';
 import { errorInText } from '../dialects/error-body.ts';

@@ -3,7 +3,7 @@
  * that closing it frees the GPU. Everything that a server could fill in by a default of its own is said: sampling
  * (including the repetition penalty that vLLM takes from a model's generation_config.json), length, thinking off.
  */
-import type { CompletionRequest } from '../../../src/judgments/backend.ts';
+import type { CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import type { ServerConfig, VllmConfig } from '../config.ts';
 
 /** Where the server's route for chat completions is. */

@@ -2,7 +2,7 @@
  * A chat backend on Workers AI. JSON mode does not stream, so a call is silent until it ends; it never leaves Cloudflare,
  * where no proxy gives up on it. One call, no retry, neither here nor in the AI Gateway.
  */
-import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/backend.ts';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import type { AiBinding } from '../bindings.ts';
 import { pinnedModel, type WorkersAiConfig } from '../config.ts';
 import { withDeadline } from '../deadline.ts';

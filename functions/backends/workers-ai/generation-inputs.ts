@@ -2,7 +2,7 @@
  * A generation as a model of Workers AI gets it, in the shape that its family wants: Cloudflare's own inputs, or those of
  * OpenAI's chat. A model that is not listed in families.ts gets Cloudflare's own.
  */
-import type { GenerationRequest } from '../../../src/generation/backend.ts';
+import type { GenerationRequest } from '../../../src/generation/generator.ts';
 import type { WorkersAiGeneratorConfig } from '../config.ts';
 import { openAiMessages, openAiTools } from '../dialects/generation-request.ts';
 import { familyOf } from './families.ts';

@@ -2,7 +2,7 @@
  * A generator on Workers AI. It has no `n`, so each choice is a run of its own under its own seed. No retry, neither here
  * nor in the AI Gateway: what was streamed to a caller cannot be taken back.
  */
-import type { GenerationRequest, Generator } from '../../../src/generation/backend.ts';
+import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
 import type { AiBinding } from '../bindings.ts';
 import { pinnedModel, type WorkersAiGeneratorConfig } from '../config.ts';
 import { SampleReader } from '../dialects/sample-reader.ts';

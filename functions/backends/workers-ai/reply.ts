@@ -4,7 +4,7 @@
  * the one that was called, and a reply of as many tokens as were allowed is a cut one.
  */
 import * as z from 'zod';
-import type { CompletionOutcome } from '../../../src/judgments/backend.ts';
+import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
 import { pinnedModel, type WorkersAiConfig } from '../config.ts';
 import { ChatCompletionReader } from '../dialects/chat-completion.ts';
 import { backendFailure, failed } from '../failures.ts';

@@ -1,9 +1,10 @@
 /** A sample of a trainer whose row carries a label. */
+
+import type { Family } from '../../../src/families/recipes.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
-import type { Family } from '../../../src/recipes/families.ts';
-import { labelledRollout, readLabel } from '../../../src/schema/label.ts';
+import { labelledRollout, readLabel } from '../../../src/wire/label.ts';
 import { RequestError } from '../errors.ts';
-import type { Sample } from './scoring.ts';
+import type { Sample } from './adapter-scoring.ts';
 
 type Path = InputProblem['path'];
 

@@ -3,24 +3,24 @@
  * trainer makes the final reward of its group from them.
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/recipes/families.ts';
+import { RECIPES } from '../../../src/families/recipes.ts';
 import {
   type LongTraceRlReply,
   longTraceRlPrompt,
   longTraceRlReply,
   longTraceRlRequestSchema,
   readLongTraceRl,
-} from '../../../src/schema/adapters/longtracerl.ts';
-import { longTraceRlQuerySchema } from '../../../src/schema/adapters/query.ts';
-import { inferredRun } from '../../../src/schema/adapters/run.ts';
+} from '../../../src/wire/adapters/longtracerl.ts';
+import { longTraceRlQuerySchema } from '../../../src/wire/adapters/query.ts';
+import { inferredRun } from '../../../src/wire/adapters/run.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { RequestError } from '../errors.ts';
-import type { ScoringPlatformOf } from '../scoring.ts';
+import type { ScoringPlatformOf } from '../scoring-platform.ts';
+import { noteRun, type Sample, scoreSample } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { reportRefusals } from './refusals.ts';
-import { noteRun, type Sample, scoreSample } from './scoring.ts';
 
 const NOT_JUDGED: LongTraceRlReply = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 

@@ -1,27 +1,27 @@
 /**
  * `POST /v1/adapters/nemo-gym/verify`: the verification of a NeMo Gym resources server. A failure is an error status: the
- * reply's `reward` has to be a number there, and a placeholder would be trained on (src/schema/adapters/nemo-gym.ts).
+ * reply's `reward` has to be a number there, and a placeholder would be trained on (src/wire/adapters/nemo-gym.ts).
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/recipes/families.ts';
-import { questionOf } from '../../../src/schema/adapters/chat.ts';
+import { RECIPES } from '../../../src/families/recipes.ts';
+import { questionOf } from '../../../src/wire/adapters/chat.ts';
 import {
   type NemoGymRequest,
   nemoGymReply,
   nemoGymRequestSchema,
   outputText,
-} from '../../../src/schema/adapters/nemo-gym.ts';
-import { adapterQuerySchema } from '../../../src/schema/adapters/query.ts';
-import { inferredRun } from '../../../src/schema/adapters/run.ts';
-import { LABEL_FIELD_NAMES } from '../../../src/schema/label.ts';
+} from '../../../src/wire/adapters/nemo-gym.ts';
+import { adapterQuerySchema } from '../../../src/wire/adapters/query.ts';
+import { inferredRun } from '../../../src/wire/adapters/run.ts';
+import { LABEL_FIELD_NAMES } from '../../../src/wire/label.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
-import type { ScoringPlatformOf } from '../scoring.ts';
+import type { ScoringPlatformOf } from '../scoring-platform.ts';
+import { noteRun, scoreSample } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { type LabelledSample, labelledSample } from './labelled-sample.ts';
 import { reportRefusals } from './refusals.ts';
-import { noteRun, scoreSample } from './scoring.ts';
 
 export function nemoGymRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(

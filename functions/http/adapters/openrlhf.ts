@@ -3,25 +3,25 @@
  * samples: a list has no word for "not scored", and the client sends one sample a request.
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/recipes/families.ts';
-import { decodedResponse } from '../../../src/schema/adapters/decoded-text.ts';
+import { RECIPES } from '../../../src/families/recipes.ts';
+import { decodedResponse } from '../../../src/wire/adapters/decoded-text.ts';
 import {
   extraLogs,
   type OpenRlhfReply,
   openRlhfRequestSchema,
   unitScore,
-} from '../../../src/schema/adapters/openrlhf.ts';
-import { adapterQuerySchema } from '../../../src/schema/adapters/query.ts';
-import { inferredRun } from '../../../src/schema/adapters/run.ts';
+} from '../../../src/wire/adapters/openrlhf.ts';
+import { adapterQuerySchema } from '../../../src/wire/adapters/query.ts';
+import { inferredRun } from '../../../src/wire/adapters/run.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { RequestError } from '../errors.ts';
-import type { ScoringPlatformOf } from '../scoring.ts';
+import type { ScoringPlatformOf } from '../scoring-platform.ts';
+import { type Determined, noteRun, scoreSamples } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { labelledSample } from './labelled-sample.ts';
 import { reportRefusals } from './refusals.ts';
-import { type Determined, noteRun, scoreSamples } from './scoring.ts';
 
 /** What a server gets that is one of several: OpenRLHF gives each a shard of its one sample. */
 const NO_SAMPLES: OpenRlhfReply = { rewards: [], scores: [], extra_logs: {} };

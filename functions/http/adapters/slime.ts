@@ -1,18 +1,18 @@
 /** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime tries again. */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/recipes/families.ts';
-import { questionOf } from '../../../src/schema/adapters/chat.ts';
-import { slimeQuerySchema } from '../../../src/schema/adapters/query.ts';
-import { inferredRun } from '../../../src/schema/adapters/run.ts';
-import { slimeObject, slimeRequestSchema } from '../../../src/schema/adapters/slime.ts';
+import { RECIPES } from '../../../src/families/recipes.ts';
+import { questionOf } from '../../../src/wire/adapters/chat.ts';
+import { slimeQuerySchema } from '../../../src/wire/adapters/query.ts';
+import { inferredRun } from '../../../src/wire/adapters/run.ts';
+import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slime.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
-import type { ScoringPlatformOf } from '../scoring.ts';
+import type { ScoringPlatformOf } from '../scoring-platform.ts';
+import { noteRun, scoreSample } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { labelledSample } from './labelled-sample.ts';
 import { reportRefusals } from './refusals.ts';
-import { noteRun, scoreSample } from './scoring.ts';
 
 export function slimeRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(

@@ -1,7 +1,7 @@
 /** Tool calls of one turn, from its text and from the server. */
 import { describe, expect, it } from 'vitest';
 import { problemText, type ReadCall, readTurnCalls } from '../../../src/agent/calls.ts';
-import type { NativeToolCall } from '../../../src/generation/backend.ts';
+import type { NativeToolCall } from '../../../src/generation/generator.ts';
 import { callText } from './scripted-agent.ts';
 
 const SHOW = { tools: ['code_interpreter'], bad_calls: 'show' } as const;

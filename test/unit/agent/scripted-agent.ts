@@ -1,8 +1,8 @@
 /** An agent whose turns and whose sandbox are written down by the test. */
-import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/agent/run-trajectory.ts';
+import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/services/agent/run-trajectory.ts';
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
-import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/backend.ts';
+import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
 import type { RunCode } from '../../../src/judgments/sandbox/run-code.ts';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
 import { scripted } from '../generation/scripted-generator.ts';

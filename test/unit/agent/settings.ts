@@ -1,6 +1,6 @@
 /** Settings of an agent as a request gives them, without what the loop does not read. */
 import type { AgentSettings } from '../../../src/agent/types.ts';
-import { type AgentRequest, agentRequestSchema } from '../../../src/schema/agent.ts';
+import { type AgentRequest, agentRequestSchema } from '../../../src/wire/agent.ts';
 
 export type AgentSettingsInput = Readonly<Record<string, unknown>>;
 

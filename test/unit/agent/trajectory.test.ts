@@ -1,10 +1,10 @@
 /** The driver: what an observer is told, and who is stopped when nobody waits any more. */
 import { describe, expect, it } from 'vitest';
-import { createCodeRunner } from '../../../functions/agent/code-runner.ts';
-import { runTrajectory } from '../../../functions/agent/run-trajectory.ts';
+import { createCodeRunner } from '../../../functions/services/agent/code-runner.ts';
+import { runTrajectory } from '../../../functions/services/agent/run-trajectory.ts';
 import { codeRun } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop } from '../../../src/agent/loop.ts';
-import { agentEventSchemas } from '../../../src/schema/agent-reply.ts';
+import { agentEventSchemas } from '../../../src/wire/agent-reply.ts';
 import { scripted } from '../generation/scripted-generator.ts';
 import { callText, outcomeOf, played, prints, SANDBOX_DOWN, says } from './scripted-agent.ts';
 import { settingsWith } from './settings.ts';

@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasContent } from '../../../src/citations/characters.ts';
 import { GRAMMAR_NAMES, GRAMMARS } from '../../../src/citations/grammars.ts';
-import type { IncrementalOptions } from '../../../src/citations/incremental.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
+import type { IncrementalOptions } from '../../../src/citations/stream/verifier.ts';
 import type { Finding } from '../../../src/citations/types.ts';
 import { describeResponse } from '../../../src/citations/verify.ts';
+import { hasContent } from '../../../src/text/characters.ts';
 import { hostileText, likelyResponse } from './hostile-text.ts';
 import { cut, type Streamed, standing, stream } from './streamed.ts';
 

@@ -3,9 +3,9 @@
  * times the text, and half of what a quadratic step would take.
  */
 import { describe, expect, it } from 'vitest';
-import { createIncrementalVerifier } from '../../../src/citations/incremental.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources } from '../../../src/citations/sources.ts';
+import { createIncrementalVerifier } from '../../../src/citations/stream/verifier.ts';
 import { fastestMilliseconds, GROWTH, SLACK } from './linear-time.case.ts';
 
 const SOURCES = parseSources('<snippet id=S1>x</snippet>');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { StreamedText } from '../../../src/citations/incremental-text.ts';
+import { StreamedText } from '../../../src/citations/stream/text.ts';
 
 it('holds what was appended, whatever the pieces', () => {
   const piece = fc.oneof(

@@ -1,8 +1,8 @@
 /** What a caller of the incremental verifier sees, and when. incremental-properties.test.ts holds what is true of any text. */
 import { describe, expect, it } from 'vitest';
-import { createIncrementalVerifier, type IncrementalOptions } from '../../../src/citations/incremental.ts';
-import type { StreamEvent } from '../../../src/citations/incremental-events.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
+import type { StreamEvent } from '../../../src/citations/stream/events.ts';
+import { createIncrementalVerifier, type IncrementalOptions } from '../../../src/citations/stream/verifier.ts';
 import { MAX_FINDINGS } from '../../../src/limits.ts';
 import { stream } from './streamed.ts';
 

@@ -3,10 +3,10 @@
  * that, half of the sixty-four of a quadratic step; the smallest of several runs is compared, so that a busy machine does not matter.
  */
 import { describe, expect, it } from 'vitest';
+import { suspectedInjections } from '../../../src/citations/injection.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
-import { splitSentences } from '../../../src/citations/sentences.ts';
 import { parseSources } from '../../../src/citations/sources.ts';
-import { suspectedInjections } from '../../../src/evidence/injection.ts';
+import { splitSentences } from '../../../src/text/sentences.ts';
 
 /** How many times longer the larger of two inputs is. */
 export const GROWTH = 8;

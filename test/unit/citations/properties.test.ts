@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
-import { splitSentences } from '../../../src/citations/sentences.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
 import type { ParsedResponse, SourceSet } from '../../../src/citations/types.ts';
 import { verifyCitations } from '../../../src/citations/verify.ts';
+import { splitSentences } from '../../../src/text/sentences.ts';
 
 /** Text made of the pieces that matter to the parser, cut and mixed without regard to sense. */
 const hostileText = fc

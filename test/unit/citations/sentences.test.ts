@@ -1,14 +1,14 @@
 /** Splitting further where a text was left off gives what splitting it at once gives. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Span } from '../../../src/citations/types.ts';
 import {
   SENTENCE_LOOKBACK,
   type SentenceState,
   settleSentence,
   splitFurther,
   splitSentences,
-} from '../../../src/citations/sentences.ts';
-import type { Span } from '../../../src/citations/types.ts';
+} from '../../../src/text/sentences.ts';
 
 const text = fc
   .array(

@@ -1,10 +1,11 @@
 /** Running the incremental verifier over a text cut in pieces, and which of its events stand in the end. */
+
+import type { ClaimEvent, FindingEvent, StreamEvent } from '../../../src/citations/stream/events.ts';
 import {
   createIncrementalVerifier,
   type FinishedVerification,
   type IncrementalOptions,
-} from '../../../src/citations/incremental.ts';
-import type { ClaimEvent, FindingEvent, StreamEvent } from '../../../src/citations/incremental-events.ts';
+} from '../../../src/citations/stream/verifier.ts';
 
 export type Streamed = FinishedVerification & {
   /** Those of `finish` included. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { AGENT_FLAGS, agentFieldsAsked, readAgentAsked, withAgentAsked } from '../../../cli/agent/asked.ts';
 import { readFlags } from '../../../cli/arguments/flags.ts';
-import { agentRequestSchema } from '../../../src/schema/agent.ts';
+import { agentRequestSchema } from '../../../src/wire/agent.ts';
 
 async function asked(...args: string[]) {
   return readAgentAsked(readFlags({ name: 'agent', flags: AGENT_FLAGS }, args));

@@ -1,7 +1,7 @@
 /** A batch as the Worker describes it, and small rows and requests. */
 import { openInput } from '../../../cli/input/open-input.ts';
 import type { Asked } from '../../../cli/score/asked.ts';
-import { type BatchReply, batchSchema } from '../../../src/schema/batches.ts';
+import { type BatchReply, batchSchema } from '../../../src/wire/batches/batch.ts';
 
 export const NOT_ASKED: Asked = { recipe: null, changes: {}, judge: null, judgments: null, receipt: false };
 

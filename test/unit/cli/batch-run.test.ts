@@ -10,7 +10,7 @@ import { type BatchFile, prepareBatch } from '../../../cli/batch/prepare.ts';
 import { localBatchId, runLocally } from '../../../cli/batch/run-locally.ts';
 import { BatchTally } from '../../../cli/batch/tally.ts';
 import { RunError } from '../../../cli/command.ts';
-import { problemSchema } from '../../../src/schema/problem.ts';
+import { problemSchema } from '../../../src/wire/problem.ts';
 import { envelope, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
 
 const GOOD = { ...ROW, recipe: 'refiner-gpt54-instance-rubric' };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { untilNextLook, watchBatch } from '../../../cli/batch/watch.ts';
 import type { ClientFailure, Reply } from '../../../clients/typescript/index.ts';
-import type { BatchReply } from '../../../src/schema/batches.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { batchOf } from './batch-fixtures.ts';
 
 const NO_ETA = { chunks: { total: 10, done: 2, waiting: 0, dead: 0 }, lines_per_second: null, eta_s: null };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { mapInOrder } from '../../../cli/input/in-order.ts';
 import { type Line, readLines } from '../../../cli/input/lines.ts';
 import { readRow, withoutFields } from '../../../cli/input/rows.ts';
-import { verifyRequestSchema } from '../../../src/schema/verify.ts';
+import { verifyRequestSchema } from '../../../src/wire/verify.ts';
 
 const MAX_BYTES = 64;
 

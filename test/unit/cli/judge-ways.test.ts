@@ -8,11 +8,11 @@ import { Lane } from '../../../cli/judge/lane.ts';
 import { readingsOf } from '../../../cli/judge/readings.ts';
 import { reportOf } from '../../../cli/judge/report.ts';
 import { reversedRequest, scoresOneByOne, scoresReversed, separateRequests } from '../../../cli/judge/ways.ts';
+import { planRefiner } from '../../../src/families/refiner/plan.ts';
+import { REFINER_RECIPES } from '../../../src/families/refiner/recipe.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
 import type { CriterionScore, JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
-import { REFINER_RECIPES } from '../../../src/recipes/refiner.ts';
-import { planRefiner } from '../../../src/rewards/refiner/plan.ts';
-import { rolloutOf, scoreRequestSchema } from '../../../src/schema/score.ts';
+import { rolloutOf, scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const REQUEST = scoreRequestSchema.parse({
   question: 'When was it opened?',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { entryOf, makeKey, readApiKeys } from '../../../cli/keys/api-keys.ts';
 import { readVariable, withVariable } from '../../../cli/keys/vars-file.ts';
-import { KEY_NAME } from '../../../src/schema/api-keys.ts';
+import { KEY_NAME } from '../../../src/wire/api-keys.ts';
 
 test('a key is 256 random bits behind a prefix', () => {
   expect(makeKey(() => Buffer.alloc(32, 0xff))).toBe(`cw_${Buffer.alloc(32, 0xff).toString('base64url')}`);

@@ -8,12 +8,12 @@ import { type Document, receiptedIn } from '../../../cli/receipt/documents.ts';
 import { findingsOf } from '../../../cli/receipt/findings.ts';
 import { type KnownKeys, keysOfFile } from '../../../cli/receipt/known-keys.ts';
 import { createRequests } from '../../../cli/receipt/requests.ts';
+import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { createKnownIssuers, type Issuer } from '../../../src/judgments/issuer.ts';
-import { resolveRecipe } from '../../../src/recipes/resolve.ts';
-import { scoreGroup, scoreRollout } from '../../../src/rewards/scoring.ts';
-import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/schema/groups.ts';
-import { requestedRollout, scoreRequestSchema } from '../../../src/schema/score.ts';
-import { freshIssuer } from '../receipts/issuers.ts';
+import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
+import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { freshIssuer } from '../scoring/issuers.ts';
 
 const SHARED = {
   question: 'How long is the Aare?',

@@ -6,7 +6,7 @@ import { refineCommand } from '../../../cli/commands/refine.ts';
 import { readRefineAsked, withRefineAsked } from '../../../cli/refine/asked.ts';
 import { refineFields } from '../../../cli/refine/fields.ts';
 import { readAsked } from '../../../cli/score/asked.ts';
-import { refineRequestSchema } from '../../../src/schema/refine.ts';
+import { refineRequestSchema } from '../../../src/wire/refine.ts';
 
 const ROW = {
   question: 'How long is the Aare?',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BoundedRecords } from '../../../cli/local/bounded-records.ts';
 import { localScoring } from '../../../cli/score/service.ts';
 import { ScoreTally } from '../../../cli/score/tally.ts';
-import { scoreRequestSchema } from '../../../src/schema/score.ts';
+import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const request = (response: string, extra: object = {}) =>
   scoreRequestSchema.parse({

@@ -4,7 +4,7 @@ import { makeSample } from '../../../scripts/demo-run/policy.ts';
 import { makePrompts } from '../../../scripts/demo-run/prompts.ts';
 import { groupRequest, type RunShape } from '../../../scripts/demo-run/record.ts';
 import { verifyCitations } from '../../../src/citations/verify.ts';
-import { groupRequestSchema } from '../../../src/schema/groups.ts';
+import { groupRequestSchema } from '../../../src/wire/groups.ts';
 
 const SHAPE: RunShape = {
   seed: 'test',

@@ -6,24 +6,24 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { judgeLexically } from '../../../src/evidence/judge.ts';
+import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
+import type { Rollout } from '../../../src/family/rollout.ts';
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import { digestJson } from '../../../src/judgments/key.ts';
+import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import { judgePrompt } from '../../../src/judgments/prompt.ts';
 import { writeRecordLine } from '../../../src/judgments/record-file.ts';
 import { SANDBOX_TEMPLATE_DIGEST } from '../../../src/judgments/sandbox/template.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import type { JudgeIdentity, JudgmentRequest, Verdicts } from '../../../src/judgments/types.ts';
-import { contentDigests } from '../../../src/ledger/content.ts';
-import { recordedScore } from '../../../src/ledger/record.ts';
-import { writeRunLine } from '../../../src/ledger/run-file.ts';
-import { RECIPE_NAMES, resolveRecipe } from '../../../src/recipes/resolve.ts';
-import type { Rollout } from '../../../src/rewards/rollout.ts';
-import { scoreGroup } from '../../../src/rewards/scoring.ts';
-import { requestedRollout, scoreRequestSchema } from '../../../src/schema/score.ts';
+import { contentDigests } from '../../../src/runs/content-digest.ts';
+import { recordedScore } from '../../../src/runs/recorded-score.ts';
+import { writeRunLine } from '../../../src/runs/run-file.ts';
+import { scoreGroup } from '../../../src/scoring/score-rollouts.ts';
+import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const FROZEN = resolve(import.meta.dirname, 'frozen.json');
 const SANDBOX: JudgeIdentity = { model: 'python-3', template: SANDBOX_TEMPLATE_DIGEST, sampling: null };
@@ -162,8 +162,9 @@ async function written(): Promise<Record<string, unknown>> {
           result.members.map(async (member, sample) => {
             const { stored, statistics, report } = await recordedScore(member, false);
             const row = {
-              ...{ run: 'r', step: 1, group: 'g', sample: String(sample), attempt: 0, grouping: 'given' },
+              ...{ run: 'r', step: 1, group: 'g', sample: String(sample), attempt: 0, grouping: 'given' as const },
               ...{ content: contents[sample] ?? '', recipe: recipe.digest, recorded_at: AT, ...stored },
+              ...{ components: statistics.components, cached: statistics.cached },
             } as const;
             const records = member.obtained.flatMap(({ outcome }) =>
               outcome.ok ? [writeRecordLine({ kind: 'judgment', judgment: outcome.judgment })] : [],

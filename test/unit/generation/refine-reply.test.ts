@@ -1,13 +1,13 @@
 /** The reply of a refinement: who is scored, what an unscored reward is, and the order of candidates. */
 import { describe, expect, it } from 'vitest';
-import { LEXICAL_JUDGE } from '../../../src/evidence/judge.ts';
-import type { Generator } from '../../../src/generation/backend.ts';
+import type { Generator } from '../../../src/generation/generator.ts';
 import { finishRefinement } from '../../../src/generation/refine.ts';
-import { refineReply, scoredRollouts } from '../../../src/generation/refine-reply.ts';
 import type { JudgeChoice } from '../../../src/judgments/judge.ts';
+import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
-import { scoreGroup } from '../../../src/rewards/scoring.ts';
-import { refineResponseSchema } from '../../../src/schema/refine.ts';
+import { scoreGroup } from '../../../src/scoring/score-rollouts.ts';
+import { refineResponseSchema } from '../../../src/wire/refine.ts';
+import { refineReply, scoredRollouts } from '../../../src/wire/refine-reply.ts';
 import { choice, planOf, running, scripted } from './scripted-generator.ts';
 
 const LONG = '<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answer>';

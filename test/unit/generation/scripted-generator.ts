@@ -1,8 +1,13 @@
 /** A generator that says what a test has written down, and remembers how it was read and stopped. */
-import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from '../../../src/generation/backend.ts';
+import type {
+  GenerationEnd,
+  GenerationEvent,
+  GenerationRequest,
+  Generator,
+} from '../../../src/generation/generator.ts';
 import { refineCandidates } from '../../../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../../../src/generation/refine-plan.ts';
-import { type RefineRequest, refineRequestSchema } from '../../../src/schema/refine.ts';
+import { type RefineRequest, refineRequestSchema } from '../../../src/wire/refine.ts';
 
 export type ScriptedCall = {
   readonly request: GenerationRequest;

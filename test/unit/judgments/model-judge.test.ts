@@ -1,6 +1,6 @@
 /** The judging protocol over a chat backend: one retry for a reply that is no judgment, under a fixed other seed. */
 import { describe, expect, it } from 'vitest';
-import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/backend.ts';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import { TEMPLATE_DIGEST } from '../../../src/judgments/template.ts';
 import { RUBRIC } from './requests.ts';

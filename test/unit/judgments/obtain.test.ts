@@ -1,10 +1,10 @@
 /** Obtaining judgments: what a small context cuts and says, and who has the last word on a miss. */
 import { describe, expect, it } from 'vitest';
-import { judgeLexically } from '../../../src/evidence/judge.ts';
 import type { Desk, DeskJudgment, JudgmentCall } from '../../../src/judgments/desk.ts';
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
+import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { makeJudgment } from '../../../src/judgments/make.ts';
 import { type ObtainOptions, obtainJudgments, type WantedJudgment } from '../../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';

@@ -1,7 +1,7 @@
 /** The outcome judgment: what is shown, what is read, and what the lexical judge makes of it. */
 import { describe, expect, it } from 'vitest';
-import { judgeLexically } from '../../../src/evidence/judge.ts';
 import { fitOutcome } from '../../../src/judgments/budget.ts';
+import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { judgePrompt, PROMPT_TEXTS } from '../../../src/judgments/prompt.ts';
 import { readReply } from '../../../src/judgments/reply.ts';
 import { INJECTIONS } from './injections.ts';

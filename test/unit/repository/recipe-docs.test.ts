@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { describeRecipes, ORIGINS } from '../../../src/recipes/catalogue.ts';
-import { RECIPE_NAMES, resolveRecipe } from '../../../src/recipes/resolve.ts';
+import { describeRecipes, ORIGINS } from '../../../src/families/catalogue.ts';
+import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const docs = readFileSync(resolve(root, 'docs/recipes.md'), 'utf8');

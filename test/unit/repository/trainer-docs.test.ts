@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeLexically } from '../../../src/evidence/judge.ts';
-import { requestedRollout, scoreRequestSchema } from '../../../src/schema/score.ts';
-import { scoreAlone } from '../rewards/scoring-line.ts';
+import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
+import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { scoreAlone } from '../scoring/scoring-line.ts';
 
 const directory = resolve(import.meta.dirname, '../../../docs/trainers');
 

@@ -1,6 +1,10 @@
 /** The tool-call reward and the readers under it against Gen-Verse/Open-AgentRL, row by row, defects included. */
 import { describe, expect, it } from 'vitest';
-import { computeScore, computeScoreOutcomeReward, type VerlRewardInput } from '../../../src/recipes/tool-call/exact.ts';
+import {
+  computeScore,
+  computeScoreOutcomeReward,
+  type VerlRewardInput,
+} from '../../../src/families/tool-call/exact.ts';
 import { scoreAnswerLine, scoreBoxedAnswer } from '../../../src/tools/boxed-answer.ts';
 import { normalizeFinalAnswer } from '../../../src/tools/final-answer.ts';
 import { readToolCallsAsVerl } from '../../../src/tools/hermes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { computeScore, computeScoreOutcomeReward } from '../../../src/recipes/tool-call/exact.ts';
-import { shapeByTurns, TURN_SHAPING } from '../../../src/recipes/tool-call/formula.ts';
+import { computeScore, computeScoreOutcomeReward } from '../../../src/families/tool-call/exact.ts';
+import { shapeByTurns, TURN_SHAPING } from '../../../src/families/tool-call/formula.ts';
 
 describe('shaping by turns', () => {
   it('leaves what is not below 0', () => {

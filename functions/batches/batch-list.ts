@@ -1,0 +1,59 @@
+/** The list of batches in D1: what their objects last said of themselves, for listing only. */
+import * as z from 'zod';
+import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
+import { database } from '../storage/schema.ts';
+import { stored } from '../storage/storage-error.ts';
+
+export type BatchPage = { readonly batches: readonly BatchReply[]; readonly has_more: boolean };
+
+const snapshotSchema = z.object({ v: z.literal(1), batch: batchSchema });
+type Snapshot = z.infer<typeof snapshotSchema>;
+
+/** Every method throws StorageError where D1 fails. */
+export class BatchList {
+  readonly #db: D1Database;
+
+  constructor(db: D1Database) {
+    this.#db = db;
+  }
+
+  /** Notes how a batch stands. What arrives after its end, from a write that was under way, changes nothing. */
+  async put(batch: BatchReply): Promise<void> {
+    const snapshot = JSON.stringify({ v: 1, batch } satisfies Snapshot);
+    await this.#run('put', (db) =>
+      db
+        .prepare(
+          `INSERT INTO batches (id, created_at, snapshot) VALUES (?, ?, ?)
+           ON CONFLICT (id) DO UPDATE SET snapshot = excluded.snapshot
+           WHERE batches.snapshot ->> '$.batch.status' NOT IN ('failed', 'completed', 'expired', 'cancelled')`,
+        )
+        .bind(batch.id, batch.created_at, snapshot)
+        .run(),
+    );
+  }
+
+  /** The newest first; `after` is the last id of the page before. `null` = there is no such batch. */
+  async page({ after, limit }: { readonly after: string | null; readonly limit: number }): Promise<BatchPage | null> {
+    if (after !== null && !(await this.#knows(after))) return null;
+    const where = after === null ? '' : 'WHERE (created_at, id) < (SELECT created_at, id FROM batches WHERE id = ?)';
+    const { results } = await this.#run('list', (db) =>
+      db
+        .prepare(`SELECT snapshot FROM batches ${where} ORDER BY created_at DESC, id DESC LIMIT ?`)
+        .bind(...(after === null ? [] : [after]), limit + 1)
+        .all<{ snapshot: string }>(),
+    );
+    const batches = results.slice(0, limit).map(({ snapshot }) => snapshotSchema.parse(JSON.parse(snapshot)).batch);
+    return { batches, has_more: results.length > limit };
+  }
+
+  async #knows(id: string): Promise<boolean> {
+    const found = await this.#run('knows', (db) =>
+      db.prepare('SELECT id FROM batches WHERE id = ?').bind(id).first('id'),
+    );
+    return found !== null;
+  }
+
+  #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {
+    return stored('d1', `batches_${operation}`, async () => work(await database(this.#db)));
+  }
+}

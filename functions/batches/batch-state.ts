@@ -1,0 +1,304 @@
+/**
+ * The state of one batch in its object's SQLite: the batch itself and its tasks. Every change is one synchronous
+ * transaction. Reports may come twice, late, or from somebody who has lost the lease, and change nothing then. Counts are
+ * sums over the tasks, never increments.
+ */
+import {
+  BATCH_WATCH_MS,
+  CHUNK_BACKOFF_MS,
+  CHUNK_MAX_BACKOFF_MS,
+  CHUNK_RESULTS_KEPT_MS,
+  LAST_ROUND_MS,
+  MAX_CHUNK_FAILURES,
+  MAX_CHUNKS_IN_FLIGHT,
+  MESSAGE_TRUST_MS,
+  TASK_LEASE_MS,
+} from '../../src/limits.ts';
+import type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
+import {
+  type ClaimedTask,
+  FINALISE,
+  type FinalChunk,
+  type NewBatch,
+  type TaskReport,
+  VALIDATE,
+} from './batch-messages.ts';
+import { type BatchRecord, type EarlyEnd, endedAt, endOf, readRecord } from './batch-record.ts';
+import { batchReply } from './batch-reply.ts';
+import { chunkOf, type TaskRow, TaskTable, triesOf } from './task-table.ts';
+
+/** Validation and the finaliser stand for no lines. */
+const NO_LINES = { first_line: 0, requests: 0, start: 0, end: 0 };
+
+export class BatchLedger {
+  readonly #sql: SqlStorage;
+  readonly #tasks: TaskTable;
+  readonly #now: () => number;
+  #made = false;
+  /** The row as it was read last: it is asked for often, and checked when it has changed. */
+  #read: { readonly text: string; readonly record: BatchRecord } | null = null;
+
+  constructor(sql: SqlStorage, now: () => number) {
+    this.#sql = sql;
+    this.#now = now;
+    this.#tasks = new TaskTable(sql);
+  }
+
+  /** The batch; `null` where there is none of this name. */
+  get record(): BatchRecord | null {
+    // An id that somebody guessed leaves nothing behind: tables are made with the batch.
+    this.#made ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'batch_v1'").toArray().length > 0;
+    if (!this.#made) return null;
+    const row = this.#sql.exec<{ record: string }>('SELECT record FROM batch_v1').toArray()[0];
+    if (row === undefined) return null;
+    if (this.#read?.text !== row.record) this.#read = { text: row.record, record: readRecord(row.record) };
+    return this.#read.record;
+  }
+
+  get isOver(): boolean {
+    const { record } = this;
+    return record === null || endedAt(record) !== null;
+  }
+
+  /** Takes the batch in, once. */
+  create(batch: NewBatch): void {
+    if (this.record !== null) return;
+    this.#sql.exec(
+      'CREATE TABLE IF NOT EXISTS batch_v1 (one INTEGER PRIMARY KEY CHECK (one = 1), record TEXT NOT NULL) STRICT',
+    );
+    this.#tasks.make();
+    const record: BatchRecord = {
+      v: 1,
+      batch,
+      status: 'validating',
+      times: {},
+      errors: [],
+      error_count: 0,
+      total: 0,
+      files: null,
+      ended_by: [],
+      announced: batch.webhook === null,
+      cleared: false,
+    };
+    this.#sql.exec('INSERT INTO batch_v1 (one, record) VALUES (1, ?)', JSON.stringify(record));
+    this.#tasks.add(VALIDATE, NO_LINES);
+  }
+
+  reply(): BatchReply | null {
+    const { record } = this;
+    return record === null ? null : batchReply(record, this.#tasks.counts(), this.#tasks.deadLetters(), this.#now());
+  }
+
+  /** After a start of the object, nobody knows what became of messages that were under way. */
+  distrustMessages(): void {
+    this.#tasks.distrust(this.#now());
+  }
+
+  /** Tasks whose message is to be sent now; they are noted as sent. */
+  tasksToSend(): number[] {
+    if (this.isOver) return [];
+    const now = this.#now();
+    return this.#tasks.take(MAX_CHUNKS_IN_FLIGHT, now, now + MESSAGE_TRUST_MS);
+  }
+
+  /** A message could not be sent after all. */
+  notSent(tasks: readonly number[]): void {
+    this.#tasks.untake(tasks, this.#now() + CHUNK_BACKOFF_MS);
+  }
+
+  /** Gives a task to who asks, under a lease; `null` where there is nothing to do. */
+  claim(n: number, token: string): ClaimedTask | null {
+    const { record } = this;
+    const row = record === null ? null : this.#tasks.find(n);
+    if (record === null || row === null || !isWanted(row, record)) return null;
+    if (row.state === 'held' && row.due_at > this.#now()) return null;
+    this.#tasks.hold(n, token, this.#now() + TASK_LEASE_MS);
+    const { batch } = record;
+    if (n === VALIDATE) return { kind: 'validate', token, batch };
+    if (n === FINALISE) return { kind: 'finalise', token, batch, chunks: this.#finalChunks(record) };
+    return { kind: 'chunk', token, batch, n, chunk: chunkOf(row), tries: triesOf(row) };
+  }
+
+  /** Keeps a task with its holder; false = somebody else has it by now, or nobody wants it any more. */
+  extend(n: number, token: string): boolean {
+    return !this.isOver && this.#tasks.extend(n, token, this.#now() + TASK_LEASE_MS);
+  }
+
+  /** What became of a task. */
+  report(n: number, token: string, report: TaskReport): void {
+    const { record } = this;
+    const row = record === null ? null : this.#tasks.find(n);
+    if (record === null || row === null || row.state === 'done' || endedAt(record) !== null) return;
+    switch (report.kind) {
+      case 'planned':
+        if (record.status !== 'validating') return;
+        this.#tasks.finish(n, 0, 0);
+        this.#transition({ ...record, total: report.total }, 'in_progress');
+        for (const [position, chunk] of report.chunks.entries()) this.#tasks.add(position, chunk);
+        return;
+      case 'invalid':
+        if (record.status !== 'validating') return;
+        this.#tasks.finish(n, 0, 0);
+        this.#transition({ ...record, errors: report.errors, error_count: report.error_count }, 'failed');
+        return;
+      case 'scored':
+        // Whoever scored it: the results are there, once. A finaliser has read its list of chunks by then.
+        if (record.status === 'finalizing') return;
+        this.#tasks.finish(n, report.completed, report.failed);
+        break;
+      case 'again':
+        if (!this.#tasks.isHeldWith(n, token)) return;
+        this.#tasks.repeat(n, report.tries, this.#nextRound(record, row.rounds, report.retry_after_s));
+        break;
+      case 'broke': {
+        if (!this.#tasks.isHeldWith(n, token)) return;
+        // Validation and the finaliser have no one who could redrive them: they go on trying.
+        const isLast = row.failures + 1 >= MAX_CHUNK_FAILURES && n >= 0;
+        this.#tasks.fail(n, report.reason, isLast ? null : this.#nextRound(record, row.failures, null));
+        break;
+      }
+      case 'input_gone':
+        if (!this.#tasks.isHeldWith(n, token) || record.status === 'finalizing') return;
+        this.#tasks.skip(n);
+        this.#endEarly(record, 'input_gone');
+        break;
+      case 'finalised': {
+        if (record.status !== 'finalizing') return;
+        this.#tasks.finish(n, 0, 0);
+        const files = { output: report.output, error: report.error };
+        this.#transition({ ...record, files, ...errorsOfLost(report.lost) }, endOf(record));
+        return;
+      }
+    }
+    this.settle();
+  }
+
+  /** Moves the batch on: to expiry, and to its finaliser once no chunk is open. */
+  settle(): void {
+    const { record } = this;
+    if (record === null || record.status === 'finalizing' || endedAt(record) !== null) return;
+    const expired = this.#now() >= record.batch.expires_at;
+    if (record.status === 'validating') {
+      if (expired) this.#transition({ ...record, ended_by: ['expiry'] }, 'expired');
+      return;
+    }
+    const settled = expired ? this.#endEarly(record, 'expiry') : record;
+    const endsEarly = settled.ended_by.length > 0;
+    if (endsEarly) this.#tasks.skipOpen(this.#now());
+    // Dead letters keep the batch open for a redrive, as long as its window is.
+    if (this.#tasks.hasOpenChunks || (this.#tasks.hasDead && !endsEarly)) return;
+    this.#transition(settled, 'finalizing');
+    this.#tasks.add(FINALISE, NO_LINES);
+  }
+
+  /** False where the batch can no longer be cancelled. */
+  cancel(): boolean {
+    const { record } = this;
+    switch (record?.status) {
+      case 'validating':
+        this.#transition({ ...record, ended_by: ['cancellation'] }, 'cancelled');
+        return true;
+      case 'in_progress':
+        this.#transition(this.#endEarly(record, 'cancellation'), 'cancelling');
+        this.settle();
+        return true;
+      case 'cancelling':
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Tries the dead letters anew. @returns how many there were. */
+  redrive(): number {
+    return this.isOver ? 0 : this.#tasks.revive();
+  }
+
+  /** When the object has to look again, in milliseconds since 1970; `null` = never. */
+  nextLook(): number | null {
+    const { record } = this;
+    if (record === null) return null;
+    const ended = endedAt(record);
+    if (ended !== null) return record.cleared ? null : ended + CHUNK_RESULTS_KEPT_MS;
+    const soon = this.#now() + BATCH_WATCH_MS;
+    if (this.#tasks.isBusy) return soon;
+    // Only waiting tasks and dead letters: for a judge that is away for hours nobody has to wake up every few seconds.
+    const due = this.#tasks.nextDue ?? Number.POSITIVE_INFINITY;
+    const next = record.status === 'finalizing' ? due : Math.min(due, record.batch.expires_at);
+    return Number.isFinite(next) ? Math.max(next, this.#now()) : soon;
+  }
+
+  /** Chunks whose results nobody needs any more, once that is so. */
+  chunksToClear(): number[] | null {
+    const { record } = this;
+    const ended = record === null ? null : endedAt(record);
+    if (record === null || ended === null || record.cleared || this.#now() < ended + CHUNK_RESULTS_KEPT_MS) return null;
+    return this.#tasks.chunks().map(({ n }) => n);
+  }
+
+  /** Their results have been removed. */
+  cleared(): void {
+    const { record } = this;
+    if (record !== null) this.#write({ ...record, cleared: true });
+  }
+
+  /** The endpoint that is still to be told of the end; `null` = none. */
+  endpointToTell(): string | null {
+    const { record } = this;
+    return record === null || endedAt(record) === null || record.announced ? null : record.batch.webhook;
+  }
+
+  /** It has been told, or never can be. */
+  announced(): void {
+    const { record } = this;
+    if (record !== null) this.#write({ ...record, announced: true });
+  }
+
+  /** When a task is tried again after so many tries; within the window, where there is any left. */
+  #nextRound({ batch }: BatchRecord, tries: number, retryAfter_s: number | null): number {
+    const now = this.#now();
+    const backoff = Math.min(CHUNK_MAX_BACKOFF_MS, CHUNK_BACKOFF_MS * 2 ** Math.min(tries, 20));
+    const wanted = now + Math.max(backoff, (retryAfter_s ?? 0) * 1000);
+    return Math.min(wanted, Math.max(now + CHUNK_BACKOFF_MS, batch.expires_at - LAST_ROUND_MS));
+  }
+
+  #finalChunks({ ended_by }: BatchRecord): FinalChunk[] {
+    const unsent = ended_by.includes('cancellation') ? 'batch_cancelled' : 'batch_expired';
+    return this.#tasks.chunks().map((row) => ({
+      ...chunkOf(row),
+      n: row.n,
+      unsent: row.state === 'done' ? null : unsent,
+    }));
+  }
+
+  /** No chunk is begun any more. */
+  #endEarly(record: BatchRecord, by: EarlyEnd): BatchRecord {
+    if (record.ended_by.includes(by)) return record;
+    const ending = { ...record, ended_by: [...record.ended_by, by] };
+    this.#write(ending);
+    return ending;
+  }
+
+  #transition(record: BatchRecord, status: BatchStatus): void {
+    this.#write({ ...record, status, times: { ...record.times, [status]: this.#now() } });
+  }
+
+  #write(record: BatchRecord): void {
+    this.#sql.exec('UPDATE batch_v1 SET record = ?', JSON.stringify(record));
+  }
+}
+
+/** Whether the task can still be begun. */
+function isWanted({ n, state }: TaskRow, { status, ended_by }: BatchRecord): boolean {
+  if (state === 'done' || state === 'dead' || state === 'skipped') return false;
+  if (n === VALIDATE) return status === 'validating';
+  if (n === FINALISE) return status === 'finalizing';
+  return status === 'in_progress' && ended_by.length === 0;
+}
+
+function errorsOfLost(lost: number): Pick<BatchRecord, 'errors' | 'error_count'> | null {
+  if (lost === 0) return null;
+  const message = `The input file was removed before the batch had ended: ${lost} requests were not made and have no line.`;
+  const error = { code: 'file_not_found', message, param: 'input_file_id', line: null };
+  return { errors: [error], error_count: 1 };
+}

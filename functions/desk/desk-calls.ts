@@ -1,0 +1,216 @@
+/**
+ * The calls of one desk: a map from key to what is under way. Concurrent and retried requests join it; it ends at its own
+ * deadline, whoever of its callers is still there. Everything else a desk knows is asked in this order:
+ *
+ *     under way -> SQLite -> failed just now -> KV -> room, slot, breaker -> judge -> SQLite -> KV
+ */
+import canonicalize from 'canonicalize';
+import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
+import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
+import type { Signing } from '../../src/judgments/issuer.ts';
+import { type MadeJudgment, makeJudgment } from '../../src/judgments/make.ts';
+import type { JudgmentStore } from '../../src/judgments/store.ts';
+import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
+import { usableFor } from '../../src/judgments/usable.ts';
+import { DESK_GRACE_MS, JUDGE_DEADLINE_MS, MAX_DESK_WAIT_MS } from '../../src/limits.ts';
+import { withinMs } from '../within-ms.ts';
+import type { BridgedJudgments } from './bridged-judgments.ts';
+import type { SlotTicket } from './call-slots.ts';
+import { type CallEvidence, evidenceOf } from './circuit-breaker.ts';
+import {
+  CIRCUIT_OPEN,
+  DESK_FULL,
+  JUDGE_GONE,
+  OTHER_JUDGE,
+  OVERDUE,
+  SLOT_TAKEN,
+  STILL_UNDER_WAY,
+} from './desk-failures.ts';
+import type { FailureMemory } from './failure-memory.ts';
+import type { Lane } from './lanes.ts';
+import { type PromptMemory, promptBytes } from './prompt-memory.ts';
+
+export type DeskParts = {
+  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly failures: FailureMemory;
+  readonly memory: PromptMemory;
+  readonly bridged: BridgedJudgments;
+  readonly kv: JudgmentStore;
+  readonly signing: Signing;
+  /** A clock in milliseconds. */
+  readonly now: () => number;
+};
+
+type UnderWay = { readonly result: Promise<DeskJudgment>; readonly raise: () => void };
+
+export class DeskCalls {
+  readonly #parts: DeskParts;
+  readonly #underWay = new Map<string, UnderWay>();
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** The judgment of a key. A caller waits no longer than its deadline; the call goes on. */
+  async judge(call: JudgmentCall): Promise<DeskJudgment> {
+    const joined = this.#underWay.get(call.key);
+    if (call.class === 'live') joined?.raise();
+    const { result } = joined ?? this.#begin(call);
+    const outcome = await withinMs(result, call.deadline_ms);
+    return outcome === 'late' ? { ok: false, failure: STILL_UNDER_WAY } : outcome;
+  }
+
+  /** Takes a judgment in that was made elsewhere, unless there is one. It holds the key meanwhile, as a call does. */
+  async import(judgment: Judgment): Promise<ImportOutcome> {
+    const { key } = judgment;
+    for (let before = this.#underWay.get(key); before !== undefined; before = this.#underWay.get(key)) {
+      if ((await before.result).ok) return 'present';
+    }
+    let outcome: ImportOutcome = 'present';
+    const { result } = this.#hold(key, new Ticket('batch'), async () => {
+      const had = await this.#kept(key);
+      if (had !== null) return had;
+      const stored = (await this.#parts.kv.get([key])).get(key);
+      if (stored?.ok === true) return found(stored.judgment);
+      if (stored !== undefined) return stored;
+      outcome = 'imported';
+      return this.#keep(judgment, null);
+    });
+    const had = await result;
+    if (!had.ok) return { failure: had.failure };
+    if (!had.stored && had.storeProblem !== null) return { failure: had.storeProblem };
+    return outcome;
+  }
+
+  #begin(call: JudgmentCall): UnderWay {
+    const ticket = new Ticket(call.class);
+    return this.#hold(call.key, ticket, () => this.#obtain(call, ticket));
+  }
+
+  /** Holds a key while its work goes on, so that there is never a second one. */
+  #hold(key: string, ticket: Ticket, work: () => Promise<DeskJudgment>): UnderWay {
+    const run = async (): Promise<DeskJudgment> => {
+      try {
+        return await work();
+      } finally {
+        if (this.#underWay.get(key) === held) this.#underWay.delete(key);
+      }
+    };
+    // `work` starts after `held` is in the map: a microtask later.
+    const held: UnderWay = { result: Promise.resolve().then(run), raise: () => ticket.raise() };
+    this.#underWay.set(key, held);
+    return held;
+  }
+
+  async #obtain(call: JudgmentCall, ticket: Ticket): Promise<DeskJudgment> {
+    const kept = await this.#kept(call.key);
+    if (kept !== null) return kept;
+    // Judges of one identity share their judgments, but not their failures.
+    const attempt = `${call.judge}/${call.key}`;
+    const failed = this.#parts.failures.get(attempt);
+    if (failed !== undefined) return { ok: false, failure: failed };
+    const { kv, signing, lanes } = this.#parts;
+    const read = (await kv.get([call.key])).get(call.key);
+    const stored = read === undefined ? undefined : await usableFor(call.request, read, signing.known);
+    if (stored?.ok === true) return found(stored.judgment);
+
+    const lane = lanes.get(call.judge);
+    if (lane === undefined) return { ok: false, failure: JUDGE_GONE };
+    if (canonicalize(lane.judge.identity) !== canonicalize(call.preimage.judge)) {
+      return { ok: false, failure: OTHER_JUDGE };
+    }
+    const made = await this.#call(call, lane, ticket);
+    if (made.ok) return this.#keep(made.judgment, stored?.failure ?? null);
+    this.#parts.failures.add(attempt, made.failure);
+    return made;
+  }
+
+  /** Room, slot, breaker, judge; each is given back. */
+  async #call(call: JudgmentCall, lane: Lane, ticket: Ticket): Promise<MadeJudgment> {
+    const { memory } = this.#parts;
+    const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
+    const open = lane.breaker.look();
+    if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
+    const bytes = promptBytes(call.request);
+    if (!memory.take(bytes, ticket.class)) return { ok: false, failure: DESK_FULL };
+    try {
+      ticket.enter(lane);
+      if ((await withinMs(ticket.granted, waits_ms)) === 'late') return { ok: false, failure: SLOT_TAKEN };
+      const admission = lane.breaker.admit();
+      if (!admission.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: admission.retry_after_s } };
+      return await this.#ask(call, lane, admission.probe);
+    } finally {
+      ticket.leave();
+      memory.release(bytes);
+    }
+  }
+
+  /** The judge has its whole deadline, however long the call has waited: a hurried one would look like an outage. */
+  async #ask(call: JudgmentCall, lane: Lane, probe: boolean): Promise<MadeJudgment> {
+    let evidence: CallEvidence = 'unknown';
+    let retryAfter_s: number | undefined;
+    try {
+      const { key, preimage, request } = call;
+      const making = makeJudgment(
+        lane.judge,
+        { key, preimage, request, deadline_ms: JUDGE_DEADLINE_MS },
+        this.#parts.signing.issuer,
+        () => new Date(this.#parts.now()).toISOString(),
+      );
+      // A judge ends at its deadline; one that does not keeps its slot no longer than the grace.
+      const reply = await withinMs(making, JUDGE_DEADLINE_MS + DESK_GRACE_MS);
+      const made: MadeJudgment = reply === 'late' ? { ok: false, failure: OVERDUE } : reply;
+      evidence = made.ok ? 'up' : evidenceOf(made.failure);
+      retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
+      return made;
+    } finally {
+      lane.breaker.settle(evidence, probe, retryAfter_s);
+    }
+  }
+
+  async #kept(key: string): Promise<DeskJudgment | null> {
+    const kept = await this.#parts.bridged.find(key);
+    if (kept === null) return null;
+    const { judgment, receipt } = kept;
+    return { ok: true, judgment, cached: true, stored: receipt.ok, storeProblem: receipt.ok ? null : receipt.failure };
+  }
+
+  async #keep(judgment: Judgment, readProblem: JudgeFailure | null): Promise<DeskJudgment> {
+    const receipt = await this.#parts.bridged.keep(judgment);
+    const storeProblem = receipt.ok ? readProblem : receipt.failure;
+    return { ok: true, judgment, cached: false, stored: receipt.ok, storeProblem };
+  }
+}
+
+function found(judgment: Judgment): DeskJudgment {
+  return { ok: true, judgment, cached: true, stored: true, storeProblem: null };
+}
+
+/** A call's place in the queue of its lane, from before the lane is known. */
+class Ticket implements SlotTicket {
+  class: CallClass;
+  readonly granted: Promise<'granted'>;
+  readonly grant: () => void;
+  #lane: Lane | null = null;
+
+  constructor(callClass: CallClass) {
+    this.class = callClass;
+    const { promise, resolve } = Promise.withResolvers<'granted'>();
+    this.granted = promise;
+    this.grant = () => resolve('granted');
+  }
+
+  enter(lane: Lane): void {
+    this.#lane = lane;
+    lane.slots.enter(this);
+  }
+
+  leave(): void {
+    this.#lane?.slots.leave(this);
+  }
+
+  raise(): void {
+    if (this.#lane === null) this.class = 'live';
+    else this.#lane.slots.raise(this);
+  }
+}

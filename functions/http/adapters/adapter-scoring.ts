@@ -1,0 +1,175 @@
+/**
+ * What all adapters do between their request and their reply: samples in, determined rewards out, or one failure for
+ * the whole request. No way leads through here without a number that the recipe gave.
+ */
+
+import type { RecipeInput } from '../../../src/families/resolve.ts';
+import type { Rollout } from '../../../src/family/rollout.ts';
+import type { InputProblem } from '../../../src/input-problem.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../../src/limits.ts';
+import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
+import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
+import type { AdapterQuery } from '../../../src/wire/adapters/query.ts';
+import type { InferredRun, RunReport } from '../../../src/wire/adapters/run.ts';
+import { recordScores } from '../../services/record.ts';
+import { type ScoringPlatform, type ScoringReply, type ScoringWishes, scoreOne } from '../../services/score.ts';
+import type { Context } from '../context.ts';
+import { RequestError, type RequestFailure } from '../errors.ts';
+import { type ScoringPlatformOf, succeeded } from '../scoring-platform.ts';
+import { PATIENCE_MS } from './patience.ts';
+
+type Path = InputProblem['path'];
+
+export type Sample = {
+  readonly rollout: Rollout;
+  /** Where the trainer's request holds what a rollout calls so, for problems. */
+  readonly place: (path: Path) => Path;
+};
+
+export type Determined = {
+  readonly reply: ScoreResponse;
+  readonly reward: number;
+  /** Where it was recorded; `null` = the request names no run. */
+  readonly run: RunReport | null;
+};
+
+export type AdapterScoring = {
+  readonly recipe: RecipeInput;
+  readonly query: Pick<AdapterQuery, 'judge'>;
+  /** The place of each sample in the run, in their order; empty = the request names none. */
+  readonly runs: readonly InferredRun[];
+  /** Wait out short failures, for trainers that hardly try again (patience.ts). */
+  readonly patient: boolean;
+};
+
+/** Scores samples side by side. @throws RequestError unless every one of them has a reward. */
+export async function scoreSamples(
+  c: Context,
+  platformOf: ScoringPlatformOf,
+  samples: readonly Sample[],
+  { recipe, query, runs, patient }: AdapterScoring,
+): Promise<Determined[]> {
+  const platform = await platformOf(c);
+  const wishes: ScoringWishes = {
+    recipe,
+    ...(query.judge === undefined ? {} : { judge: query.judge }),
+    judgments: 'use',
+    replicate: 0,
+    on_judge_failure: 'error',
+    measureAll: runs.length > 0,
+  };
+  const patience_ms = patient ? PATIENCE_MS : 0;
+  const scored = await Promise.all(
+    samples.map(({ rollout }) => scoreInTime(rollout, wishes, platform, patience_ms, c.req.raw.signal)),
+  );
+  const failure = failureOf(scored, samples);
+  if (failure !== null) throw new RequestError(failure);
+  const had = together(scored);
+  const members = succeeded(c, had);
+  const determined = members.map(({ reply }) => ({ reply, reward: rewardOf(reply) }));
+  const recorded = await recordScores(
+    {
+      rollouts: samples.map(({ rollout }) => rollout),
+      scored: members,
+      places: runs.map(({ id, group, sample, grouping }) => ({ run: id, step: null, group, sample, grouping })),
+      recipe: had.recipe,
+      wishes,
+      store_text: false,
+      path: ['query', 'run'],
+    },
+    platform.ledger,
+  );
+  if (!recorded.ok) throw new RequestError(recorded.failure);
+  return determined.map((member, n) => {
+    const [place, record] = [runs[n], recorded.records[n]];
+    if (place === undefined || record === undefined) return { ...member, run: null };
+    return { ...member, run: { ...place, attempt: record.attempt, status: record.status } };
+  });
+}
+
+/** One sample with its reward. */
+export async function scoreSample(
+  c: Context,
+  platformOf: ScoringPlatformOf,
+  sample: Sample,
+  scoring: AdapterScoring,
+): Promise<Determined> {
+  const [only] = await scoreSamples(c, platformOf, [sample], scoring);
+  if (only === undefined) throw new Error('scoreSample: the sample was lost');
+  return only;
+}
+
+/** Scores, and scores again as long as a failure is passing and its `Retry-After` lies within the patience. */
+async function scoreInTime(
+  rollout: Rollout,
+  wishes: ScoringWishes,
+  platform: ScoringPlatform,
+  patience_ms: number,
+  signal: AbortSignal,
+): Promise<ScoringReply<ScoredRollout>> {
+  const started = performance.now();
+  for (;;) {
+    const reply = await scoreOne(rollout, wishes, platform);
+    const wait_ms = reply.ok ? null : passesIn(reply.failure);
+    if (wait_ms === null || signal.aborted) return reply;
+    if (performance.now() - started + wait_ms > patience_ms) return reply;
+    await new Promise((resolve) => setTimeout(resolve, wait_ms));
+  }
+}
+
+/** After what time a new try makes sense, in milliseconds; `null` = never. */
+function passesIn(failure: RequestFailure): number | null {
+  if (failure.reason !== 'judgment_failed' || !failure.failure.retryable) return null;
+  // A time of 0 would be no wait at all.
+  return Math.max(1, failure.failure.retry_after_s ?? DEFAULT_RETRY_AFTER_S) * 1000;
+}
+
+/** What the request fails with: all that the caller has to mend, else what no retry helps, else what one does. */
+function failureOf(scored: readonly ScoringReply<ScoredRollout>[], samples: readonly Sample[]): RequestFailure | null {
+  const problems: InputProblem[] = [];
+  const failures: RequestFailure[] = [];
+  for (const [n, reply] of scored.entries()) {
+    if (reply.ok) continue;
+    if (reply.failure.reason !== 'input_invalid') failures.push(reply.failure);
+    else
+      for (const { path, message } of reply.failure.problems)
+        problems.push({ path: placed(path, samples[n]), message });
+  }
+  if (problems.length > 0) return { reason: 'input_invalid', problems };
+  return failures.find((failure) => passesIn(failure) === null) ?? failures[0] ?? null;
+}
+
+function placed(path: Path, sample: Sample | undefined): Path {
+  if (path[0] === 'recipe') return ['query', ...path];
+  return sample?.place(path) ?? path;
+}
+
+type Had = Extract<ScoringReply<readonly ScoredRollout[]>, { ok: true }>;
+
+/** Scores that were all had, as one: for what is noted of them. */
+function together(scored: readonly ScoringReply<ScoredRollout>[]): Had {
+  const had = scored.flatMap((reply) => (reply.ok ? [reply] : []));
+  const [first] = had;
+  if (first === undefined || had.length < scored.length) throw new Error('together: not all samples were scored');
+  const longest = (phase: keyof typeof first.timings): number => Math.max(...had.map(({ timings }) => timings[phase]));
+  return {
+    ok: true,
+    reply: had.map(({ reply }) => reply),
+    recipe: first.recipe,
+    timings: { store_read: longest('store_read'), judge: longest('judge'), store_write: longest('store_write') },
+  };
+}
+
+/** @throws RequestError for a reward that is `null` although nothing failed: trying again would change nothing. */
+function rewardOf({ reward }: ScoreResponse): number {
+  if (reward !== null) return reward;
+  const message = 'this recipe finds nothing to score in the sample';
+  throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+}
+
+/** Notes for the log which run a request is of. */
+export function noteRun(c: Context, runs: readonly InferredRun[]): void {
+  const [first] = runs;
+  if (first === undefined) return;
+  c.set('namedRun', { run: first.id, groups: [...new Set(runs.map(({ group }) => group))] });
+}

@@ -1,0 +1,128 @@
+/**
+ * What a run keeps in R2: of each rollout its spans and findings, its text where the caller asked for that, and its row
+ * where that is too large for D1. All that one request records is one object of JSON lines, as a group of 64 would else be
+ * 64 paid writes through the platform's six connections: first what its rollouts share, then a line each, which the rows
+ * point at. Objects are named at random and never written again, so that no pointer is ever wrong.
+ */
+import * as z from 'zod';
+import { stored } from '../storage/storage-error.ts';
+
+/** A life of a run: one that was deleted may come again under its id. */
+export type RunLife = { readonly run: string; readonly incarnation: string };
+
+/** Everything of a run lies under this. */
+export function runPrefix({ run, incarnation }: RunLife): string {
+  return `runs/${run}/${incarnation}/`;
+}
+
+/** One line of an object, in bytes, and the first line. */
+export type ObjectPlace = RunLife & {
+  readonly write_id: string;
+  readonly start: number;
+  readonly bytes: number;
+  /** Bytes of the line that all rollouts of the object share; 0 = there is none. */
+  readonly shared: number;
+};
+
+type ObjectName = RunLife & Pick<ObjectPlace, 'write_id'>;
+
+/** What is kept of a rollout beside its row. */
+export type RolloutDetail = {
+  /** The reply's own report: components, claims, … Without text unless the text is kept. `null` = it was imported. */
+  readonly report: Readonly<Record<string, unknown>> | null;
+  /** The rollout as it was sent; `null` = its text is not kept. */
+  readonly rollout: Readonly<Record<string, unknown>> | null;
+};
+
+export type DetailLine = RolloutDetail & {
+  /** JSON text of what replay reads; `null` = it stands in D1. */
+  readonly row: string | null;
+};
+
+const sharedSchema = z.strictObject({ v: z.literal(1), shared: z.record(z.string(), z.unknown()) });
+
+const lineSchema = z.strictObject({
+  v: z.literal(1),
+  report: z.record(z.string(), z.unknown()).nullable(),
+  rollout: z.record(z.string(), z.unknown()).nullable(),
+  row: z.string().nullable(),
+});
+
+export type PackedObject = {
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** Bytes of the first line; 0 = nothing is shared. */
+  readonly shared: number;
+  /** Of each line, in their order. */
+  readonly lines: readonly { readonly start: number; readonly bytes: number }[];
+};
+
+/** @param shared fields of the rollouts that are the same for all; they are left out of `lines`. */
+export function packObject(shared: Readonly<Record<string, unknown>>, lines: readonly DetailLine[]): PackedObject {
+  const encoder = new TextEncoder();
+  const encode = (value: unknown): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(encoder.encode(`${JSON.stringify(value)}\n`));
+  const first = Object.keys(shared).length === 0 ? new Uint8Array() : encode({ v: 1, shared });
+  const places: { start: number; bytes: number }[] = [];
+  const pieces = [first];
+  let at = first.byteLength;
+  for (const line of lines) {
+    const piece = encode({ v: 1, ...line });
+    places.push({ start: at, bytes: piece.byteLength });
+    pieces.push(piece);
+    at += piece.byteLength;
+  }
+  const body = new Uint8Array(at);
+  let end = 0;
+  for (const piece of pieces) {
+    body.set(piece, end);
+    end += piece.byteLength;
+  }
+  return { body, shared: first.byteLength, lines: places };
+}
+
+/** @throws StorageError. */
+export async function putObject(bucket: R2Bucket, place: ObjectName, { body }: PackedObject): Promise<void> {
+  const options = { httpMetadata: { contentType: 'application/jsonl' } };
+  await stored('r2', 'run_put', () => bucket.put(keyOf(place), body, options));
+}
+
+/** Removes an object that no row points at. @throws StorageError. */
+export async function removeObject(bucket: R2Bucket, place: ObjectName): Promise<void> {
+  await stored('r2', 'run_remove', () => bucket.delete(keyOf(place)));
+}
+
+/** What is kept of a rollout beside its row. @throws StorageError where R2 fails or the object is not there. */
+export async function readDetail(bucket: R2Bucket, place: ObjectPlace): Promise<RolloutDetail> {
+  const [shared, line] = await Promise.all([readShared(bucket, place), readLine(bucket, place)]);
+  const { report, rollout } = line;
+  return { report, rollout: rollout === null ? null : { ...shared, ...rollout } };
+}
+
+/** The JSON text of a row that is too large for D1. @throws StorageError. */
+export async function readOutsizedRow(bucket: R2Bucket, place: ObjectPlace | null): Promise<string> {
+  const row = place === null ? null : (await readLine(bucket, place)).row;
+  if (row === null) throw new Error('readOutsizedRow: a row that stands neither in D1 nor in R2');
+  return row;
+}
+
+async function readLine(bucket: R2Bucket, place: ObjectPlace): Promise<z.infer<typeof lineSchema>> {
+  return lineSchema.parse(await readJsonLine(bucket, place, place.start, place.bytes));
+}
+
+async function readShared(bucket: R2Bucket, place: ObjectPlace): Promise<Readonly<Record<string, unknown>>> {
+  if (place.shared === 0) return {};
+  return sharedSchema.parse(await readJsonLine(bucket, place, 0, place.shared)).shared;
+}
+
+async function readJsonLine(bucket: R2Bucket, place: ObjectPlace, offset: number, length: number): Promise<unknown> {
+  const text = await stored('r2', 'run_get', async () => {
+    const object = await bucket.get(keyOf(place), { range: { offset, length } });
+    if (object === null) throw new Error('an object of a run is not there');
+    return object.text();
+  });
+  return JSON.parse(text);
+}
+
+function keyOf(place: ObjectName): string {
+  return `${runPrefix(place)}${place.write_id}.jsonl`;
+}

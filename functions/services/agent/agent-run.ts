@@ -1,0 +1,136 @@
+/**
+ * One agent: everything that can be refused is refused before anything is paid for; then the trajectory runs, and is
+ * scored where something says what is right.
+ */
+import { AgentLoop } from '../../../src/agent/loop.ts';
+import { agentPromptTokens } from '../../../src/agent/prompt.ts';
+import { AGENT_DEFAULTS } from '../../../src/agent/settings.ts';
+import type { AgentSettings } from '../../../src/agent/types.ts';
+import type { Rollout } from '../../../src/family/rollout.ts';
+import type { Generator } from '../../../src/generation/generator.ts';
+import { MAX_AGENT_RESPONSE_TOKENS } from '../../../src/limits.ts';
+import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
+import type { AgentRequest } from '../../../src/wire/agent.ts';
+import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
+import {
+  type AgentStart,
+  agentReply,
+  agentStart,
+  scored,
+  unscored,
+  unscoredReason,
+} from '../../../src/wire/agent-score.ts';
+import { type Backends, chooseGenerator, chooseSandbox } from '../../backends/configured.ts';
+import type { RequestFailure } from '../../http/errors.ts';
+import type { ScoringWishes } from '../score.ts';
+import type { CodeRunner } from './code-runner.ts';
+import { runTrajectory, type TrajectoryOptions } from './run-trajectory.ts';
+import { planScoring, type ScoringPlan } from './scoring-plan.ts';
+
+export type AgentPlan = {
+  readonly settings: AgentSettings;
+  readonly generator: Generator;
+  readonly runCode: CodeRunner;
+  /** `null` = nothing says what is right. */
+  readonly scoring: ScoringPlan | null;
+  readonly start: AgentStart;
+};
+
+export type AgentPlanResult =
+  | { readonly ok: true; readonly plan: AgentPlan }
+  | { readonly ok: false; readonly failure: RequestFailure };
+
+/** @param runCode `null` = the deployment has no sandbox. */
+export async function planAgent(
+  request: AgentRequest,
+  backends: Backends,
+  runCode: CodeRunner | null,
+): Promise<AgentPlanResult> {
+  const chosen = chooseGenerator(backends, request.generator);
+  if (chosen === null) {
+    const configured = backends.generators.named.map(({ generator }) => generator.name);
+    return refused({ reason: 'generator_unknown', configured });
+  }
+  if (!chosen.ok) return refused({ reason: 'generation_failed', failure: chosen.failure });
+  const { generator } = chosen;
+  const planned = await planScoring(request);
+  if (!planned.ok) return planned;
+  const { plan: scoring } = planned;
+  const sandbox = chooseSandbox(backends);
+  if (!sandbox.ok && request.tools.length > 0) {
+    return refused({ reason: 'judgment_failed', failure: sandbox.failure });
+  }
+  const settings = settingsOf(request, scoring);
+  const prompt = promptProblem(request, generator);
+  if (prompt !== null) return refused(prompt);
+  return {
+    ok: true,
+    plan: { settings, generator, runCode: runCode ?? NO_CODE, scoring, start: agentStart(settings, generator) },
+  };
+}
+
+/** Without a sandbox there are no tools, and nothing calls one. */
+const NO_CODE: CodeRunner = () => {
+  throw new Error('planAgent: code without a sandbox');
+};
+
+function settingsOf(request: AgentRequest, scoring: ScoringPlan | null): AgentSettings {
+  return { ...request, max_response_tokens: request.max_response_tokens ?? defaultBudget(scoring) };
+}
+
+/** The longest response that the reward knows, as in training, where both come from one setting. */
+function defaultBudget(scoring: ScoringPlan | null): number {
+  const penalty = scoring?.recipe.overlong_penalty;
+  if (penalty === undefined || !penalty.enabled) return AGENT_DEFAULTS.max_response_tokens;
+  return Math.min(penalty.max_response_tokens, MAX_AGENT_RESPONSE_TOKENS);
+}
+
+function promptProblem(request: AgentRequest, generator: Generator): RequestFailure | null {
+  const tokens = agentPromptTokens(request, generator);
+  const { max_prompt_tokens } = request;
+  if (tokens > max_prompt_tokens) {
+    const message = `expected at most ${max_prompt_tokens} tokens (max_prompt_tokens), tools included; estimated from above they are ${tokens}`;
+    return { reason: 'input_invalid', problems: [{ path: ['messages'], message }] };
+  }
+  if (generator.context_tokens === null || tokens < generator.context_tokens) return null;
+  const detail = `the prompt is estimated at ${tokens} tokens; the generator takes ${generator.context_tokens}, prompt and response together`;
+  return {
+    reason: 'generation_failed',
+    failure: { reason: 'generator_prompt_too_long', detail, retryable: false },
+  };
+}
+
+export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {
+  /** Scores the trajectory; rejects where it is not to be answered with a reward at all. */
+  readonly score: (rollout: Rollout, wishes: ScoringWishes) => Promise<ScoreResponse>;
+};
+
+export type AgentRunResult =
+  | { readonly ok: true; readonly reply: AgentResponse }
+  /** Not even a first turn was begun. */
+  | { readonly ok: false; readonly failure: RequestFailure };
+
+/** Runs a planned agent to its end. */
+export async function runAgent(plan: AgentPlan, { score, ...options }: AgentRunOptions): Promise<AgentRunResult> {
+  const { settings, generator, runCode, scoring, start } = plan;
+  const loop = new AgentLoop(settings, generator);
+  await runTrajectory(loop, { ...options, generator, runCode });
+  const { step } = loop;
+  if (step.kind === 'stopped' && step.stop === 'generator_failed' && loop.messages.length === 0) {
+    return refused({ reason: 'generation_failed', failure: step.failure });
+  }
+  const reason = unscoredReason(loop, scoring?.recipe ?? null);
+  if (reason !== null) return { ok: true, reply: agentReply(start, loop, unscored(reason)) };
+  if (scoring === null) throw new Error('runAgent: a score without a plan');
+  const rollout = {
+    ...scoring.known,
+    response: loop.response,
+    num_turns: loop.numTurns,
+    response_tokens: loop.responseTokens,
+  };
+  return { ok: true, reply: agentReply(start, loop, scored(await score(rollout, scoring.wishes))) };
+}
+
+function refused(failure: RequestFailure): { readonly ok: false; readonly failure: RequestFailure } {
+  return { ok: false, failure };
+}

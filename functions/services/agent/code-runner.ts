@@ -1,0 +1,53 @@
+/**
+ * The agent's tool on a sandbox: one run of code, with the sandbox's retries. What a program does is its output; what a
+ * sandbox does (unreachable, overloaded, an error of its own) is a failure, and never shown to the policy as an output.
+ */
+
+import { readRun, runDeadlineMs } from '../../../src/agent/code-interpreter.ts';
+import type { CodeOutcome } from '../../../src/agent/loop.ts';
+import type { RunCode } from '../../../src/judgments/sandbox/run-code.ts';
+import type { SandboxConfig } from '../../backends/config.ts';
+import { failed } from '../../backends/failures.ts';
+import { Lifetime } from '../../backends/lifetime.ts';
+import { runCode } from '../../backends/sandbox/client.ts';
+import { sandboxFailure } from '../../backends/sandbox/failures.ts';
+import type { SandboxClock } from '../../backends/sandbox/judge.ts';
+import { withRetries } from '../../backends/sandbox/retry.ts';
+import { type BindingOf, type Transport, transportOf } from '../../backends/vllm/transport.ts';
+
+/** @param signal ends the run; the outcome is then nobody's. */
+export type CodeRunner = (run: RunCode, signal: AbortSignal) => Promise<CodeOutcome>;
+
+export function createCodeRunner(config: SandboxConfig, transport: Transport, clock: SandboxClock): CodeRunner {
+  return async (run, caller) => {
+    const deadline_ms = runDeadlineMs(run);
+    const end = clock.now() + deadline_ms;
+    const life = new Lifetime(deadline_ms, [caller]);
+    const attempt = async (): Promise<CodeOutcome> => {
+      // A retry for a caller who has left would keep the sandbox busy for nobody.
+      if (life.signal.aborted) return failed(sandboxFailure('timed_out'));
+      const outcome = await runCode(config, transport, clock.date, run, life.signal);
+      if (!outcome.ok) return outcome;
+      const reading = readRun(outcome.reply);
+      return reading.ok ? { ok: true, output: reading.value } : failed(sandboxFailure(reading.fault));
+    };
+    try {
+      const result = await life.during(withRetries(attempt, end, clock));
+      return result.ended ? failed(sandboxFailure('timed_out')) : result.value;
+    } finally {
+      life.end();
+    }
+  };
+}
+
+const CLOCK: SandboxClock = {
+  now: () => performance.now(),
+  date: () => Date.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  random: () => Math.random(),
+};
+
+/** The tool of a deployment; `null` = it has no sandbox. */
+export function configuredCodeRunner(config: SandboxConfig | null, bindingOf: BindingOf): CodeRunner | null {
+  return config === null ? null : createCodeRunner(config, transportOf(config.vpc_binding, bindingOf), CLOCK);
+}

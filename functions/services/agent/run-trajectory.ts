@@ -1,0 +1,153 @@
+/**
+ * Drives the agent's loop: generates its turns, runs its code, tells an observer of both, and ends it with its caller or at
+ * its deadline. One event at a time: whoever reads slowly slows the model.
+ */
+import type { AgentLoop, AgentStep } from '../../../src/agent/loop.ts';
+import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
+import { AGENT_TURN_DEADLINE_MS } from '../../../src/limits.ts';
+import type { AgentEventData, AgentEventName } from '../../../src/wire/agent-reply.ts';
+import { Lifetime } from '../../backends/lifetime.ts';
+import type { CodeRunner } from './code-runner.ts';
+
+/** Whoever follows a trajectory. */
+export type AgentObserver = {
+  readonly send: <Name extends AgentEventName>(name: Name, data: AgentEventData[Name]) => void;
+  /** Resolves when more may be sent. */
+  readonly room: () => Promise<void>;
+};
+
+export const NOBODY: AgentObserver = { send: () => undefined, room: async () => undefined };
+
+export type TrajectoryOptions = {
+  readonly generator: Generator;
+  readonly runCode: CodeRunner;
+  readonly observer: AgentObserver;
+  /** Aborts when the caller has gone. */
+  readonly caller: AbortSignal;
+  /** For the whole trajectory. */
+  readonly deadline_ms: number;
+  /** A clock in milliseconds. */
+  readonly elapsed: () => number;
+};
+
+/** Runs the loop until it has stopped. */
+export async function runTrajectory(loop: AgentLoop, options: TrajectoryOptions): Promise<void> {
+  const driver = new Driver(loop, options);
+  try {
+    await driver.run();
+  } finally {
+    driver.end();
+  }
+}
+
+class Driver {
+  readonly #loop: AgentLoop;
+  readonly #options: TrajectoryOptions;
+  readonly #life: Lifetime;
+  readonly #started: number;
+  /** Messages that the observer knows of. */
+  #told = 0;
+  #turnsEnded = 0;
+
+  constructor(loop: AgentLoop, options: TrajectoryOptions) {
+    this.#loop = loop;
+    this.#options = options;
+    this.#started = options.elapsed();
+    this.#life = new Lifetime(options.deadline_ms, [options.caller]);
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const { step } = this.#loop;
+      if (step.kind === 'stopped') return;
+      if (!this.#ended()) {
+        if (step.kind === 'generate') await this.#generate(step);
+        else await this.#runCode(step);
+      }
+      this.#tell();
+      await this.#room();
+    }
+  }
+
+  end(): void {
+    this.#life.end();
+  }
+
+  /** Whether nobody waits any more, or not for longer: then it is stopped. */
+  #ended(): boolean {
+    if (this.#options.caller.aborted) this.#loop.stop('caller_gone');
+    else if (this.#life.signal.aborted || this.#left() <= 0) this.#loop.stop('deadline');
+    else return false;
+    return true;
+  }
+
+  #left(): number {
+    const { deadline_ms, elapsed } = this.#options;
+    return deadline_ms - (elapsed() - this.#started);
+  }
+
+  async #generate({ turn, request }: Extract<AgentStep, { kind: 'generate' }>): Promise<void> {
+    const { generator, observer } = this.#options;
+    const { signal } = this.#life;
+    observer.send('turn', { turn });
+    const events = generator.generate(request, { deadline_ms: AGENT_TURN_DEADLINE_MS, signal });
+    let end: GenerationEnd | null = null;
+    try {
+      while (end === null && !signal.aborted) {
+        const next = await events.next();
+        if (next.done === true) end = next.value;
+        else await this.#take(turn, next.value);
+      }
+    } finally {
+      // Frees the backend, whatever ended this.
+      if (end === null) await events.return({ ok: true });
+    }
+    // A backend that was aborted also fails, and that is not its doing.
+    if (end === null) this.#ended();
+    else if (end.ok || !this.#ended()) this.#loop.generated(end);
+  }
+
+  async #take(turn: number, event: GenerationEvent): Promise<void> {
+    const { observer } = this.#options;
+    this.#loop.take(event);
+    if (event.type === 'text' && event.text !== '') observer.send('delta', { turn, text: event.text });
+    if (event.type === 'thinking' && event.text !== '') observer.send('thinking', { turn, text: event.text });
+    await this.#room();
+  }
+
+  /** A caller who reads no more, and does not leave either, is waited for until the deadline. */
+  async #room(): Promise<void> {
+    await this.#life.during(this.#options.observer.room());
+  }
+
+  async #runCode({ run }: Extract<AgentStep, { kind: 'run' }>): Promise<void> {
+    const ran = await this.#life.during(this.#options.runCode(run, this.#life.signal));
+    // What was aborted also fails, and that is not the sandbox's doing.
+    if (ran.ended) this.#ended();
+    else if (ran.value.ok || !this.#ended()) this.#loop.ran(ran.value);
+  }
+
+  /** Sends what is new since the last time. A turn has ended when nothing of it is left to run. */
+  #tell(): void {
+    const { observer } = this.#options;
+    const { messages, step } = this.#loop;
+    for (const message of messages.slice(this.#told)) {
+      const { turn } = message;
+      if (message.role === 'tool') {
+        const { role: _role, ...result } = message;
+        observer.send('tool_result', result);
+        continue;
+      }
+      for (const [position, call] of message.tool_calls.entries()) {
+        const code = position === 0 && step.kind === 'run' ? step.run.code : null;
+        observer.send('tool_call', { ...call, turn, code });
+      }
+    }
+    this.#told = messages.length;
+    if (step.kind === 'run') return;
+    const last = messages.findLast((message) => message.role === 'assistant');
+    if (last === undefined || last.role !== 'assistant' || last.turn === this.#turnsEnded) return;
+    this.#turnsEnded = last.turn;
+    observer.send('turn_end', { turn: last.turn, finish_reason: last.finish_reason, tokens: last.tokens });
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Scoring that is recorded in the ledger of a run. The write is awaited: a reply with a reward says that its rollout stands
+ * in the ledger, and one that could not be recorded has no reward. Nothing here knows HTTP.
+ */
+
+import type { ResolvedRecipe } from '../../src/families/resolve.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
+import { MAX_CLEARED_AT_ONCE } from '../../src/limits.ts';
+import { contentDigests } from '../../src/runs/content-digest.ts';
+import type { RunPlacement, RunRecord } from '../../src/runs/placement.ts';
+import { recordedScore } from '../../src/runs/recorded-score.ts';
+import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
+import type { Environment, Settings } from '../environment.ts';
+import type { RequestFailure } from '../http/errors.ts';
+import { inactiveSince } from '../ledger/run-list.ts';
+import { type Recording, type RecordingResult, recordRollouts } from '../ledger/run-recording.ts';
+import { clearRuns } from '../ledger/run-removal.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import { type ScoringPlatform, type ScoringReply, type ScoringWishes, scoreOne, scoreTogether } from './score.ts';
+
+/** The ledger as scoring sees it. */
+export type Ledger = {
+  /** @throws StorageError. */
+  readonly record: (recording: Recording) => Promise<RecordingResult>;
+};
+
+/** The ledger in D1 and R2. With a run's first rollout, runs whose time is over are cleared away. */
+export function createLedger({ DB, FILES }: Environment, { runRetentionDays }: Settings): Ledger {
+  return {
+    async record(recording) {
+      const result = await recordRollouts(DB, FILES, recording);
+      if (result.status === 'done' && result.created) {
+        const { now } = recording;
+        try {
+          await clearRuns(DB, FILES, inactiveSince(runRetentionDays, now), MAX_CLEARED_AT_ONCE, now);
+        } catch (error) {
+          // In the log already; what was recorded stands, and the clearing comes again.
+          if (!(error instanceof StorageError)) throw error;
+        }
+      }
+      return result;
+    },
+  };
+}
+
+/** One rollout of a run. */
+export type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
+
+type Wishes = Pick<ScoringWishes, 'judge' | 'replicate'>;
+
+/** Scores a rollout, and records it where `placement` says so. */
+export async function scoreRecorded(
+  rollout: Rollout,
+  wishes: ScoringWishes,
+  placement: RunPlacement | null,
+  platform: ScoringPlatform,
+): Promise<ScoringReply<ScoredRollout>> {
+  if (placement === null) return scoreOne(rollout, wishes, platform);
+  const scored = await scoreOne(rollout, { ...wishes, measureAll: true }, platform);
+  if (!scored.ok) return scored;
+  const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, wishes, placement, platform);
+  if (!recorded.ok) return { ok: false, failure: recorded.failure, timings: scored.timings };
+  const [reply] = recorded.scored;
+  if (reply === undefined) throw new Error('scoreRecorded: the rollout was lost');
+  return { ...scored, reply };
+}
+
+/** Scores the samples of one prompt together, and records them in one go where `placement` says so. */
+export async function scoreTogetherRecorded(
+  rollouts: readonly Rollout[],
+  wishes: ScoringWishes,
+  placement: RunPlacement | null,
+  platform: ScoringPlatform,
+): Promise<ScoringReply<readonly ScoredRollout[]>> {
+  if (placement === null) return scoreTogether(rollouts, wishes, platform);
+  const scored = await scoreTogether(rollouts, { ...wishes, measureAll: true }, platform);
+  if (!scored.ok) return scored;
+  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, wishes, placement, platform);
+  if (!recorded.ok) return { ok: false, failure: recorded.failure, timings: scored.timings };
+  return { ...scored, reply: recorded.scored };
+}
+
+type RecordedGroup =
+  | { readonly ok: true; readonly scored: readonly ScoredRollout[] }
+  | { readonly ok: false; readonly failure: RequestFailure };
+
+async function recordGroup(
+  rollouts: readonly Rollout[],
+  scored: readonly ScoredRollout[],
+  recipe: ResolvedRecipe,
+  wishes: Wishes,
+  { samples, store_text, ...group }: RunPlacement,
+  { ledger }: ScoringPlatform,
+): Promise<RecordedGroup> {
+  const places = samples.map((sample) => ({ ...group, sample }));
+  const recorded = await recordScores({ rollouts, scored, places, recipe, wishes, store_text }, ledger);
+  if (!recorded.ok) return recorded;
+  return {
+    ok: true,
+    scored: scored.map((member, position) => {
+      const run = recorded.records[position];
+      if (run === undefined) throw new Error('recordGroup: a record was lost');
+      return { ...member, reply: { ...member.reply, run } };
+    }),
+  };
+}
+
+export type ScoresToRecord = {
+  readonly rollouts: readonly Rollout[];
+  /** Of each rollout, in their order: its score and its place. All places are of one run. */
+  readonly scored: readonly ScoredRollout[];
+  readonly places: readonly Placed[];
+  readonly recipe: ResolvedRecipe;
+  readonly wishes: Wishes;
+  readonly store_text: boolean;
+  /** Where the request names the run, for problems. Default: `run.id`. */
+  readonly path?: readonly string[];
+};
+
+export type RecordedScores =
+  | { readonly ok: true; readonly records: readonly RunRecord[] }
+  | { readonly ok: false; readonly failure: RequestFailure };
+
+/** Records scores that were had. */
+export async function recordScores(scores: ScoresToRecord, ledger: Ledger): Promise<RecordedScores> {
+  const [first] = scores.places;
+  if (first === undefined) return { ok: true, records: [] };
+  let result: RecordingResult;
+  try {
+    result = await ledger.record(await recordingOf(scores, first.run));
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    return { ok: false, failure: { reason: 'ledger_failed', why: 'storage' } };
+  }
+  switch (result.status) {
+    case 'family_differs': {
+      const message = `the run holds rewards of the family "${result.family}"; all recipes of a run are of one`;
+      const problems = [{ path: [...(scores.path ?? ['run', 'id'])], message }];
+      return { ok: false, failure: { reason: 'input_invalid', problems } };
+    }
+    case 'deleting':
+      return { ok: false, failure: { reason: 'ledger_failed', why: 'deleting' } };
+    case 'done': {
+      const { rollouts } = result;
+      return {
+        ok: true,
+        records: scores.places.map(({ run, step, group, sample }, position) => {
+          const recorded = rollouts[position];
+          if (recorded === undefined || recorded.status === 'taken')
+            throw new Error('recordScores: a rollout was lost');
+          const { attempt, status } = recorded;
+          return { id: run, step, group, sample, attempt, status };
+        }),
+      };
+    }
+  }
+}
+
+async function recordingOf(
+  { rollouts, scored, places, recipe, wishes, store_text }: ScoresToRecord,
+  run: string,
+): Promise<Recording> {
+  const { replicate, judge } = wishes;
+  const contents = await contentDigests(rollouts, { recipe: recipe.digest, judge, replicate });
+  const shared = store_text ? sharedFields(rollouts) : {};
+  const recorded = rollouts.map(async (rollout, position) => {
+    const [member, place, content] = [scored[position], places[position], contents[position]];
+    if (member === undefined || place === undefined || content === undefined) {
+      throw new Error('recordingOf: fewer scores, places or contents than rollouts');
+    }
+    const { step, group, sample, grouping } = place;
+    const own = Object.entries(rollout).filter(([name]) => !Object.hasOwn(shared, name));
+    return {
+      ...(await recordedScore(member, store_text)),
+      ...{ step, group, sample, grouping, content },
+      recipe: recipe.digest,
+      rollout: store_text ? Object.fromEntries(own) : null,
+    };
+  });
+  return {
+    run,
+    family: recipe.recipe.family,
+    recipes: [{ digest: recipe.digest, name: recipe.name, recipe: recipe.recipe }],
+    rollouts: await Promise.all(recorded),
+    shared,
+    store_text,
+    now: Date.now(),
+  };
+}
+
+/** Fields that are the very same for all of several rollouts: the tool output of a group above all. */
+function sharedFields(rollouts: readonly Rollout[]): Record<string, unknown> {
+  const [first, ...others] = rollouts;
+  if (first === undefined || others.length === 0) return {};
+  const all = others.map((rollout) => new Map<string, unknown>(Object.entries(rollout)));
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => all.every((other) => other.get(name) === value)),
+  );
+}

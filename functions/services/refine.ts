@@ -1,0 +1,120 @@
+/**
+ * Refining as the Worker does it: a validated request in, candidates or a failure out, told of while they are written.
+ * `/v1/refine` and batches call it; nothing here knows HTTP. Everything that can be refused is refused before a token is
+ * paid for.
+ */
+import type { Generator } from '../../src/generation/generator.ts';
+import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
+import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
+import type { ObtainTimings } from '../../src/judgments/obtain.ts';
+import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import type { RefineRequest } from '../../src/wire/refine.ts';
+import {
+  type RefineReply,
+  type RefineStart,
+  refineReply,
+  refineStart,
+  scoredRollouts,
+} from '../../src/wire/refine-reply.ts';
+import { chooseGenerator, chooseJudge } from '../backends/configured.ts';
+import type { RequestFailure } from '../http/errors.ts';
+import { type ScoringPlatform, scoreTogether } from './score.ts';
+
+/** A request that nothing is wrong with, and what will generate for it. */
+export type ReadyRefinement = {
+  readonly start: RefineStart;
+  readonly plan: RefinePlan;
+  readonly generator: Generator;
+};
+
+type Failed = { readonly ok: false; readonly failure: RequestFailure };
+
+export type ReadyResult = { readonly ok: true; readonly ready: ReadyRefinement } | Failed;
+
+/** Finds everything that is wrong with a request, or with this deployment for it. */
+export async function readyRefinement(request: RefineRequest, { backends }: ScoringPlatform): Promise<ReadyResult> {
+  const chosen = chooseGenerator(backends, request.generator);
+  if (chosen === null) {
+    const configured = backends.generators.named.map(({ generator }) => generator.name);
+    return refused({ reason: 'generator_unknown', configured });
+  }
+  if (!chosen.ok) return refused({ reason: 'generation_failed', failure: chosen.failure });
+  const { generator } = chosen;
+  const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? []);
+  if (named.some((name) => chooseJudge(backends, name) === null)) {
+    const configured = backends.named.map(({ judge }) => judge.name);
+    return refused({ reason: 'judge_unknown', configured });
+  }
+  const planned = await planRefinement(request, generator);
+  if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.problems });
+  const { plan } = planned;
+  return { ok: true, ready: { start: refineStart(plan, generator), plan, generator } };
+}
+
+export type RefiningOptions = {
+  /** For all candidates; judging has its own deadlines. */
+  readonly deadline_ms: number;
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Told of each event before anything more is read. */
+  readonly tell: (event: RefineEvent) => Promise<void>;
+};
+
+/** Times in milliseconds; a phase that was not reached is absent. */
+export type RefineTimings = { readonly generate: number } & Partial<ObtainTimings>;
+
+export type RefiningResult =
+  | { readonly ok: true; readonly reply: RefineReply; readonly timings: RefineTimings }
+  | (Failed & { readonly timings: RefineTimings });
+
+/** Generates, and scores where there is a recipe. */
+export async function refine(
+  { plan, generator }: ReadyRefinement,
+  platform: ScoringPlatform,
+  { deadline_ms, signal, tell }: RefiningOptions,
+): Promise<RefiningResult> {
+  const elapsed = (): number => performance.now();
+  const started = elapsed();
+  const run = refineCandidates(plan, generator, { deadline_ms, signal, elapsed });
+  const refined = await finishRefinement(run, tell);
+  const generated = { generate: elapsed() - started };
+  if (!refined.ok) {
+    return { ...refused({ reason: 'generation_failed', failure: refined.failure }), timings: generated };
+  }
+  // Judging is paid for, too.
+  if (signal.aborted) return { ...refused(CALLER_GONE), timings: generated };
+  const scored = await scoresOf(plan, scoredRollouts(plan, refined.candidates), platform);
+  const timings = { ...generated, ...scored.timings };
+  if (!scored.ok) return { ok: false, failure: scored.failure, timings };
+  const reply = refineReply(plan, generator, refined, scored.scores);
+  if (!reply.ok) return { ...refused({ reason: 'input_invalid', problems: reply.problems }), timings };
+  return { ok: true, reply: reply.reply, timings };
+}
+
+/** Seen by nobody but the log. */
+const CALLER_GONE: RequestFailure = {
+  reason: 'generation_failed',
+  failure: { reason: 'generator_interrupted', detail: 'nobody waits for the candidates any more', retryable: true },
+};
+
+type Scores =
+  | { readonly ok: true; readonly scores: readonly ScoreResponse[]; readonly timings: ObtainTimings | null }
+  | (Failed & { readonly timings: ObtainTimings | null });
+
+/** As `/v1/groups` scores them. */
+async function scoresOf(
+  { request }: RefinePlan,
+  rollouts: ReturnType<typeof scoredRollouts>,
+  platform: ScoringPlatform,
+): Promise<Scores> {
+  const { recipe, judge, judgments, replicate, on_judge_failure } = request;
+  if (recipe === undefined || rollouts.length === 0) return { ok: true, scores: [], timings: null };
+  const wishes = { recipe, judgments, replicate, on_judge_failure, ...(judge === undefined ? {} : { judge }) };
+  const scored = await scoreTogether(rollouts, wishes, platform);
+  if (!scored.ok) return scored;
+  return { ok: true, scores: scored.reply.map(({ reply }) => reply), timings: scored.timings };
+}
+
+function refused(failure: RequestFailure): Failed {
+  return { ok: false, failure };
+}

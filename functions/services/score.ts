@@ -1,0 +1,183 @@
+/**
+ * Scoring as the Worker does it: a validated request in, a reply or a failure out. `/v1/score`, `/v1/groups` and the
+ * adapters call it, and so will batches; nothing here knows HTTP.
+ */
+
+import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
+import type { CallClass, Desk } from '../../src/judgments/desk.ts';
+import type { Signing } from '../../src/judgments/issuer.ts';
+import type { JudgeChoice } from '../../src/judgments/judge.ts';
+import type { ObtainOptions, ObtainTimings } from '../../src/judgments/obtain.ts';
+import type { JudgmentStore } from '../../src/judgments/store.ts';
+import type { JudgeFailure } from '../../src/judgments/types.ts';
+import { JUDGE_DEADLINE_MS, SCORING_DEADLINE_MS } from '../../src/limits.ts';
+import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
+import type { ScoreRequest } from '../../src/wire/score.ts';
+import { type Backends, chooseJudge, chooseSandbox } from '../backends/configured.ts';
+import type { RequestFailure } from '../http/errors.ts';
+import type { Ledger } from './record.ts';
+
+export type ScoringPlatform = {
+  readonly backends: Backends;
+  readonly store: JudgmentStore;
+  /** Where paid judge calls are made. */
+  readonly desk: Desk;
+  /** Whether somebody waits for the score, or a batch collects it. */
+  readonly class: CallClass;
+  readonly signing: Signing;
+  /** Where rollouts of runs are recorded (recording.ts). */
+  readonly ledger: Ledger;
+};
+
+/** How a rollout or a group is to be scored; see src/wire/score.ts. */
+export type ScoringWishes = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments' | 'replicate' | 'on_judge_failure'> & {
+  readonly explain?: boolean;
+  /** Measure everything that the family measures, so that other weights can be tried later. */
+  readonly measureAll?: boolean;
+  /** Sign the rewards. */
+  readonly receipt?: boolean;
+};
+
+export type ScoringReply<T> =
+  | { readonly ok: true; readonly reply: T; readonly recipe: ResolvedRecipe; readonly timings: ObtainTimings }
+  | { readonly ok: false; readonly failure: RequestFailure; readonly timings: ObtainTimings | null };
+
+/** Scores one rollout alone. */
+export function scoreOne(
+  rollout: Rollout,
+  wishes: ScoringWishes,
+  platform: ScoringPlatform,
+): Promise<ScoringReply<ScoredRollout>> {
+  return scoreInTurn(wishes, platform, async (recipe, how, options) => {
+    const result = await scoreRollout({ rollout, recipe, ...how }, options);
+    if (result.status !== 'done') return result;
+    const { status, timings, ...scored } = result;
+    return { status, value: scored, failure: scored.failure, timings };
+  });
+}
+
+/** Scores the samples of one prompt together. */
+export function scoreTogether(
+  rollouts: readonly Rollout[],
+  wishes: ScoringWishes,
+  platform: ScoringPlatform,
+): Promise<ScoringReply<readonly ScoredRollout[]>> {
+  return scoreInTurn(wishes, platform, async (recipe, how, options) => {
+    const result = await scoreGroup({ rollouts, recipe, ...how }, options);
+    if (result.status !== 'done') return result;
+    const { members, timings } = result;
+    const failure = members.find((member) => member.failure !== null)?.failure ?? null;
+    return { status: 'done', value: members, failure, timings };
+  });
+}
+
+type How = Pick<ScoringRequest, 'plan' | 'receiptIssuer'>;
+
+type Attempt<T> =
+  | {
+      readonly status: 'done';
+      readonly value: T;
+      readonly failure: JudgeFailure | null;
+      readonly timings: ObtainTimings;
+    }
+  | Exclude<Awaited<ReturnType<typeof scoreRollout>>, { status: 'done' }>;
+
+type Score<T> = (recipe: ResolvedRecipe, how: How, options: ObtainOptions) => Promise<Attempt<T>>;
+
+/**
+ * 1. the recipe, by name or inline; 2. who signs, and the judges; 3. the scoring line; 4. what an unscored reward becomes: a failure, or
+ * a `null` reward where the request says so. Never a number.
+ *
+ * Another judge is another measure, so it takes over a whole rollout or group only, and only where the caller named it.
+ */
+async function scoreInTurn<T>(
+  wishes: ScoringWishes,
+  platform: ScoringPlatform,
+  score: Score<T>,
+): Promise<ScoringReply<T>> {
+  const recipe = await resolveRecipe(wishes.recipe);
+  if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
+
+  // Known before anything is paid for.
+  if (wishes.receipt === true && platform.signing.issuer === null) return refused({ reason: 'issuer_unconfigured' });
+
+  const named = typeof wishes.judge === 'string' ? [wishes.judge] : (wishes.judge ?? [undefined]);
+  const judges = named.flatMap((name) => chooseJudge(platform.backends, name) ?? []);
+  if (judges.length < named.length) {
+    const configured = platform.backends.named.map((backend) => backend.judge.name);
+    return refused({ reason: 'judge_unknown', configured });
+  }
+
+  const started = performance.now();
+  let last: ScoringReply<T> | null = null;
+  for (const judge of judges) {
+    const left = SCORING_DEADLINE_MS - (performance.now() - started);
+    if (last !== null && left < MIN_TURN_MS) break;
+    const turn = await takeTurn(judge, wishes, recipe.resolved, platform, Math.min(JUDGE_DEADLINE_MS, left), score);
+    if (turn.status === 'done') return turn.reply;
+    // What is missing is missing under the judge that was asked for first.
+    last = last !== null && turn.status === 'missing' ? last : turn.reply;
+  }
+  if (last === null) throw new Error('scoreInTurn: no judge was tried');
+  return last;
+}
+
+/** A judge that cannot have this long is not asked. */
+const MIN_TURN_MS = 1_000;
+
+type Turn<T> = { readonly reply: ScoringReply<T>; readonly status: 'done' | 'failed' | 'missing' };
+
+/** Scores with one judge. */
+async function takeTurn<T>(
+  judge: JudgeChoice,
+  wishes: ScoringWishes,
+  recipe: ResolvedRecipe,
+  platform: ScoringPlatform,
+  deadline_ms: number,
+  score: Score<T>,
+): Promise<Turn<T>> {
+  const { backends, store, desk, class: callClass, signing } = platform;
+  const plan = { explain: wishes.explain === true, measureAll: wishes.measureAll === true };
+  const signs = wishes.receipt === true && signing.issuer !== null ? { receiptIssuer: signing.issuer } : {};
+  const result = await score(
+    recipe,
+    { plan, ...signs },
+    {
+      judge,
+      sandbox: chooseSandbox(backends),
+      store,
+      desk: { desk, class: callClass, takes: (name) => runsInDesk(name, backends) },
+      signing,
+      mode: wishes.judgments,
+      replicate: wishes.replicate,
+      deadline_ms,
+      now: () => new Date().toISOString(),
+      elapsed: () => performance.now(),
+    },
+  );
+  switch (result.status) {
+    case 'invalid':
+      return { status: 'done', reply: refused({ reason: 'input_invalid', problems: result.problems }) };
+    case 'missing':
+      return { status: 'missing', reply: refused({ reason: 'judgment_missing', missing: result.judgments }) };
+    case 'done': {
+      const { value, failure, timings } = result;
+      const reply = { ok: true, reply: value, recipe, timings } as const;
+      if (failure === null) return { status: 'done', reply };
+      return wishes.on_judge_failure === 'error'
+        ? { status: 'failed', reply: { ok: false, failure: { reason: 'judgment_failed', failure }, timings } }
+        : { status: 'failed', reply };
+    }
+  }
+}
+
+/** Where the backend's judgments are made: a paid call at the desk, pure computation here. */
+function runsInDesk(name: string, { named, sandbox }: Backends): boolean {
+  if (sandbox?.judge.name === name) return sandbox.runs_in === 'desk';
+  return named.some(({ judge, runs_in }) => judge.name === name && runs_in === 'desk');
+}
+
+function refused(failure: RequestFailure): Extract<ScoringReply<never>, { ok: false }> {
+  return { ok: false, failure, timings: null };
+}

@@ -1,0 +1,242 @@
+/**
+ * Deliveries: one Durable Object a webhook endpoint, the owner of all that is the endpoint's (ARCHITECTURE.md, State): its
+ * secrets, the signed requests that are to be scored, the outbox. It wires; what it keeps stands in functions/webhooks/.
+ *
+ * All work is done in alarms, never in `waitUntil`: an alarm is in storage, so work survives whatever happens to the
+ * object. There is one alarm; it is always set to the next thing that is due.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { MAX_WEBHOOK_STORAGE_BYTES } from '../../src/limits.ts';
+import type { Environment } from '../environment.ts';
+import { newId } from '../storage/ids.ts';
+import { DeliveryLog } from './delivery-log.ts';
+import {
+  type AnnounceMessage,
+  type AnnounceReply,
+  type Answer,
+  type ChangeMessage,
+  type DeliveriesMessage,
+  type DeliveriesPageReply,
+  type DeliveryDescriptionReply,
+  type DeliveryMessage,
+  type EndpointRefusal,
+  type EndpointReply,
+  type JobDescriptionReply,
+  type JobMessage,
+  type PlainMessage,
+  type ReceiveMessage,
+  type ReceiveReply,
+  type RegisterMessage,
+  type RegisterReply,
+  type RotateMessage,
+  type SecretsReply,
+  type TestReply,
+  WEBHOOK_MESSAGE_VERSION,
+} from './endpoint-messages.ts';
+import { EndpointRecord } from './endpoint-record.ts';
+import { EndpointWork } from './endpoint-work.ts';
+import { Inbox } from './inbox.ts';
+import { Outbox } from './outbox.ts';
+import { createSecret } from './signature.ts';
+import { StoredTexts } from './stored-texts.ts';
+import { timeText } from './time.ts';
+import { WorkLoop } from './work-loop.ts';
+
+/** One alarm starts new work for this long, well within the 15 minutes that the platform gives it. */
+const ALARM_MS = 5 * 60 * 1000;
+/** If an alarm is lost in its middle, the next one comes after this. */
+const WATCHDOG_MS = 60 * 1000;
+/** What is only to be forgotten is not worth an alarm more often than this. */
+const TIDY_MS = 60 * 1000;
+
+export class Deliveries extends DurableObject<Environment> {
+  readonly #endpoint: EndpointRecord;
+  readonly #texts: StoredTexts;
+  readonly #inbox: Inbox;
+  readonly #outbox: Outbox;
+  readonly #log: DeliveryLog;
+  readonly #work: EndpointWork;
+  readonly #loop: WorkLoop;
+
+  constructor(state: DurableObjectState, environment: Environment) {
+    super(state, environment);
+    const { sql } = state.storage;
+    this.#endpoint = new EndpointRecord(sql);
+    this.#texts = new StoredTexts(sql);
+    this.#inbox = new Inbox(sql, this.#texts);
+    this.#outbox = new Outbox(sql, this.#texts);
+    this.#log = new DeliveryLog(sql, this.#texts);
+    const parts = { endpoint: this.#endpoint, inbox: this.#inbox, outbox: this.#outbox };
+    this.#work = new EndpointWork(parts, state.storage, environment);
+    this.#loop = new WorkLoop(this.#work.lanes, () => Date.now());
+  }
+
+  /** Repeating it with the same id is refused: ids are random. */
+  async register(message: RegisterMessage): Promise<RegisterReply> {
+    if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
+    if (this.#endpoint.target !== null) throw new Error('Deliveries: the endpoint is registered already');
+    const now = Date.now();
+    const secret = this.ctx.storage.transactionSync(() => this.#endpoint.register(message, now));
+    return { ok: true, value: { ...this.#endpoint.describe(now), secret } };
+  }
+
+  async describe(message: PlainMessage): Promise<EndpointReply> {
+    return this.#answer(message, () => done(this.#endpoint.describe(Date.now())));
+  }
+
+  async change(message: ChangeMessage): Promise<EndpointReply> {
+    const answer = this.#answer(message, () => {
+      this.ctx.storage.transactionSync(() => this.#endpoint.change(message.change));
+      return done(this.#endpoint.describe(Date.now()));
+    });
+    // What waited while it was disabled may be due.
+    if (answer.ok) await this.#wake();
+    return answer;
+  }
+
+  async rotate(message: RotateMessage): Promise<RegisterReply> {
+    const answer = this.#answer(message, () => {
+      const now = Date.now();
+      const secret = this.ctx.storage.transactionSync(() => this.#endpoint.rotate(message.grace_s, now));
+      return secret === null ? refused('secrets_full') : done({ ...this.#endpoint.describe(now), secret });
+    });
+    if (answer.ok) await this.#wake();
+    return answer;
+  }
+
+  /** Forgets everything. Repeating it changes nothing. */
+  async remove(message: PlainMessage): Promise<Answer<null>> {
+    if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
+    this.ctx.storage.transactionSync(() => {
+      for (const part of [this.#endpoint, this.#inbox, this.#outbox, this.#texts]) part.clear();
+    });
+    await this.ctx.storage.deleteAlarm();
+    return done(null);
+  }
+
+  /** What a signature is to be checked with. Where nothing is registered, the check costs the same, and fails. */
+  async secrets(message: PlainMessage): Promise<Answer<SecretsReply>> {
+    if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
+    if (this.#endpoint.target === null) return done({ registered: false, secrets: [createSecret()] });
+    return done({ registered: true, secrets: this.#endpoint.secrets(Date.now()) });
+  }
+
+  /** Takes in a request whose signature was right, once. */
+  async receive(message: ReceiveMessage): Promise<ReceiveReply> {
+    const answer = this.#answer<ReceiveReply>(message, () => {
+      if (this.#endpoint.target?.enabled !== true) return refused('endpoint_disabled');
+      const full = this.#isStorageFull();
+      const claim = this.ctx.storage.transactionSync(() => this.#inbox.claim(message, full, Date.now()));
+      return 'job' in claim ? done(claim.job) : refused(claim.status);
+    });
+    if (answer.ok) await this.#wake();
+    return answer;
+  }
+
+  async job(message: JobMessage): Promise<JobDescriptionReply> {
+    return this.#answer<JobDescriptionReply>(message, () => {
+      const job = this.#inbox.describe(message.job);
+      if (job === null) return refused('job_unknown');
+      return done({ ...job, event: job.message === null ? null : this.#log.text(job.message) });
+    });
+  }
+
+  /** Enqueues an event. */
+  async announce(message: AnnounceMessage): Promise<AnnounceReply> {
+    const answer = this.#answer<AnnounceReply>(message, () => {
+      if (this.#isStorageFull() || this.#outbox.isFull()) return refused('full');
+      return done({ message: this.ctx.storage.transactionSync(() => this.#outbox.add(message, Date.now())) });
+    });
+    if (answer.ok) await this.#wake();
+    return answer;
+  }
+
+  async deliveries(message: DeliveriesMessage): Promise<DeliveriesPageReply> {
+    return this.#answer<DeliveriesPageReply>(message, () => {
+      const page = this.#log.page(message);
+      return page === null ? refused('delivery_unknown') : done(page);
+    });
+  }
+
+  async delivery(message: DeliveryMessage): Promise<DeliveryDescriptionReply> {
+    return this.#answer<DeliveryDescriptionReply>(message, () => {
+      const delivery = this.#log.describe(message.message);
+      return delivery === null ? refused('delivery_unknown') : done(delivery);
+    });
+  }
+
+  async resend(message: DeliveryMessage): Promise<DeliveryDescriptionReply> {
+    const known = this.#answer(message, () =>
+      this.#outbox.resend(message.message, Date.now()) ? done(null) : refused('delivery_unknown'),
+    );
+    if (!known.ok) return known;
+    await this.#wake();
+    return this.delivery(message);
+  }
+
+  /** Sends a test event now, also to an endpoint that is disabled. It is no delivery: nothing of it is kept. */
+  async sendTest(message: PlainMessage): Promise<TestReply> {
+    const target = this.#endpoint.target;
+    if (message.v !== WEBHOOK_MESSAGE_VERSION || target === null)
+      return this.#answer(message, () => refused('endpoint_unknown'));
+    const id = newId('msg_');
+    const event = { type: 'webhook.test', timestamp: timeText(Date.now()), data: { endpoint: target.id } };
+    const attempt = await this.#work.send(target.url, id, new TextEncoder().encode(JSON.stringify(event)));
+    const { reason, status, duration_ms } = attempt;
+    return done({ message: id, delivered: reason === null, status, reason, duration_ms });
+  }
+
+  override async alarm(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + WATCHDOG_MS);
+    await this.#loop.run(Date.now() + ALARM_MS);
+    this.ctx.storage.transactionSync(() => this.#tidy(Date.now()));
+    await this.#setAlarm();
+  }
+
+  #answer<A extends Answer<unknown>>(
+    { v }: PlainMessage,
+    work: () => A | { ok: false; refusal: EndpointRefusal },
+  ): A | { ok: false; refusal: EndpointRefusal } {
+    if (v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
+    return this.#endpoint.target === null ? refused('endpoint_unknown') : work();
+  }
+
+  #isStorageFull(): boolean {
+    return this.ctx.storage.sql.databaseSize > MAX_WEBHOOK_STORAGE_BYTES;
+  }
+
+  #tidy(now: number): void {
+    if (this.#endpoint.target?.enabled === false) this.#outbox.expire(now);
+    this.#outbox.tidy(now);
+    this.#inbox.tidy(now);
+    this.#endpoint.forgetSecrets(now);
+  }
+
+  /** There is something to do, or something has changed about when. */
+  async #wake(): Promise<void> {
+    if (this.#loop.isRunning) this.#loop.poke();
+    else await this.#setAlarm();
+  }
+
+  /** In one turn from reading to setting, so that no other change comes between. */
+  #setAlarm(): Promise<void> {
+    const soonest = Date.now() + TIDY_MS;
+    const sends = this.#endpoint.target?.enabled === true;
+    const work = [this.#inbox.nextDue(), sends ? this.#outbox.nextDue() : this.#outbox.nextExpiry()];
+    const tidying = [this.#outbox.nextTidy(), this.#inbox.nextTidy(), this.#endpoint.nextExpiry()];
+    const times = [...work, ...tidying.map((time) => (time === null ? null : Math.max(time, soonest)))];
+    const next = times.reduce(
+      (least, time) => (time === null || (least !== null && least <= time) ? least : time),
+      null,
+    );
+    return next === null ? this.ctx.storage.deleteAlarm() : this.ctx.storage.setAlarm(Math.max(next, Date.now()));
+  }
+}
+
+function done<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value };
+}
+
+function refused(refusal: EndpointRefusal): { readonly ok: false; readonly refusal: EndpointRefusal } {
+  return { ok: false, refusal };
+}

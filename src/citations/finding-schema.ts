@@ -1,0 +1,34 @@
+/** What the parser reports, as every reply carries it. Offsets are UTF-16 code units unless asked otherwise. */
+import * as z from 'zod';
+import { FINDING_REASONS } from './types.ts';
+
+export const offsetSchema = z.int().min(0);
+export const indexSchema = z.int().min(0);
+
+export const spanSchema = z
+  .strictObject({ start: offsetSchema, end: offsetSchema })
+  .describe('Half-open range [start, end).');
+
+export const findingReasonSchema = z.enum(FINDING_REASONS);
+
+export const findingSchema = z.strictObject({
+  reason: findingReasonSchema,
+  in: z.enum(['response', 'tool_output', 'sources']).describe('Which string `span` points into.'),
+  span: spanSchema,
+  claim: indexSchema.exactOptional(),
+  source: indexSchema.exactOptional(),
+});
+
+export const findingCountsSchema = z
+  .partialRecord(findingReasonSchema, z.int().min(1))
+  .describe('How often each reason was found; reasons that were not found are absent.');
+
+export const citedIdSchema = z.strictObject({
+  id: z.string(),
+  span: spanSchema,
+  source: indexSchema.nullable().describe('Position of the source; null = no source has this id (invented).'),
+});
+
+export const formatSchema = z
+  .strictObject({ answer_only: z.literal([0, 1]), full: z.literal([0, 1]) })
+  .describe('The format bonus under either mode; 1 = well formed.');

@@ -1,0 +1,140 @@
+/**
+ * Text that talks to the judge: a flag for people and dashboards, never a verdict. What keeps a judge safe is that
+ * untrusted text cannot leave its delimiters (ARCHITECTURE.md rule 4); this list only says where somebody tried.
+ */
+import type { Span } from './types.ts';
+
+/** Lower case. Phrases that address a grader, and role marks of common chat templates. */
+const PHRASES: readonly string[] = [
+  'ignore all previous',
+  'ignore previous',
+  'ignore the previous',
+  'ignore the above',
+  'ignore all instructions',
+  'ignore your instructions',
+  'disregard all previous',
+  'disregard previous',
+  'disregard the above',
+  'disregard the rubric',
+  'ignore the rubric',
+  'override your instructions',
+  'note to the judge',
+  'note to the grader',
+  'note to judge',
+  'note to grader',
+  'attention judge',
+  'attention grader',
+  'dear judge',
+  'dear grader',
+  'as the judge',
+  'the judge must',
+  'the judge should',
+  'the grader must',
+  'the grader should',
+  'give this answer full',
+  'give full marks',
+  'give full credit',
+  'award full',
+  'full marks',
+  'maximum score',
+  'highest score',
+  'highest possible score',
+  'perfect score',
+  'score of 2',
+  'score this answer',
+  'rate this answer',
+  'mark every criterion',
+  'all criteria are met',
+  'all criteria as met',
+  'system prompt',
+  'you are the judge',
+  'you are a judge',
+  '<|im_start|>',
+  '<|im_end|>',
+  '<|system|>',
+  '<|user|>',
+  '<|assistant|>',
+  '<|eot_id|>',
+  '<|start_header_id|>',
+  '[inst]',
+  '[/inst]',
+  '<<sys>>',
+  '"needs_citation":',
+  '"support":',
+  'ignoriere alle',
+  'ignorez les instructions',
+  'ignora las instrucciones',
+  '忽略之前',
+  '忽略以上',
+];
+
+/** Phrases by their first two units, as `first * 65536 + second`. */
+const BY_FIRST_UNITS = new Map<number, readonly string[]>();
+for (const phrase of PHRASES) {
+  const key = phrase.charCodeAt(0) * 65_536 + phrase.charCodeAt(1);
+  BY_FIRST_UNITS.set(key, [...(BY_FIRST_UNITS.get(key) ?? []), phrase]);
+}
+
+/** Pairs of ASCII units, in either case, that begin a phrase: nearly every place is dismissed by one look into this table. */
+const BEGINS_PHRASE = new Uint8Array(128 * 128);
+for (const phrase of PHRASES) {
+  if (phrase.charCodeAt(0) > 127) continue;
+  for (const first of bothCases(phrase.charAt(0))) {
+    for (const second of bothCases(phrase.charAt(1))) BEGINS_PHRASE[first * 128 + second] = 1;
+  }
+}
+
+function bothCases(unit: string): readonly number[] {
+  return [unit.charCodeAt(0), unit.toUpperCase().charCodeAt(0)];
+}
+
+const IS_LETTER = new Uint8Array(128);
+for (let unit = 0x61; unit <= 0x7a; unit++)
+  for (const code of bothCases(String.fromCharCode(unit))) IS_LETTER[code] = 1;
+
+/** Places in `text[start, end)` where a phrase begins a word. Linear: phrases are few and short. */
+export function suspectedInjections(text: string, start: number, end: number): Span[] {
+  const spans: Span[] = [];
+  // Lower-casing can change lengths outside ASCII, so only ASCII is folded: offsets stay the caller's.
+  let inWord = 0;
+  // No phrase is one unit long, so the last unit begins none.
+  for (let i = start; i < end - 1; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 128) {
+      const letter = IS_LETTER[code] ?? 0;
+      const insideWord = inWord & letter;
+      inWord = letter;
+      if (insideWord === 1) continue;
+      const next = text.charCodeAt(i + 1);
+      if (next > 127 || BEGINS_PHRASE[code * 128 + next] === 0) continue;
+    } else inWord = 0;
+    const length = phraseLengthAt(text, i, end);
+    if (length === 0) continue;
+    spans.push({ start: i, end: i + length });
+    i += length - 1;
+  }
+  return spans;
+}
+
+/** Length of the phrase that begins at a place, 0 if none does. Apart from the scan: a closure there costs it tenfold. */
+function phraseLengthAt(text: string, at: number, end: number): number {
+  const phrases = BY_FIRST_UNITS.get(foldUnit(text.charCodeAt(at)) * 65_536 + foldUnit(text.charCodeAt(at + 1)));
+  if (phrases === undefined) return 0;
+  for (let n = 0; n < phrases.length; n++) {
+    const phrase = phrases[n];
+    if (phrase !== undefined && startsWithFolded(text, at, end, phrase)) return phrase.length;
+  }
+  return 0;
+}
+
+function startsWithFolded(text: string, at: number, end: number, phrase: string): boolean {
+  if (at + phrase.length > end) return false;
+  for (let k = 0; k < phrase.length; k++) {
+    if (foldUnit(text.charCodeAt(at + k)) !== phrase.charCodeAt(k)) return false;
+  }
+  return true;
+}
+
+function foldUnit(code: number): number {
+  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
+}

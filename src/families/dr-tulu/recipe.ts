@@ -1,0 +1,79 @@
+/**
+ * The dr-tulu family, the lineage that the refiners were trained in: rubric, citation, format and search turns.
+ *
+ * Source: rlresearch/dr-tulu 6188f34c, `rl/open-instruct/open_instruct/search_rewards/longform_rubric_rewards.py` and
+ * `utils/`. `compat: "exact"` reproduces that code's numbers with its defects, `"corrected"` keeps what it loses
+ * (REWARDS.md section 5.4). origin.ts marks each parameter.
+ */
+import * as z from 'zod';
+
+const WEIGHT_MAX = 100;
+const REWARD_MAX = 1_000_000;
+const MAX_TURNS_BOUND = 1_000;
+
+export const DR_TULU_FIELDS = {
+  compat: 'measure',
+  call_form: 'measure',
+  judging: 'measure',
+  rubric_weight: 'compose',
+  citation_weight: 'compose',
+  format_weight: 'compose',
+  search_turns_weight: 'compose',
+  search_turns_bound: 'compose',
+  verification_reward: 'compose',
+  non_stop_penalty: 'compose',
+} as const;
+
+const weight = z.number().min(0).max(WEIGHT_MAX);
+
+export const drTuluRecipeSchema = z.strictObject({
+  family: z.literal('dr-tulu'),
+  compat: z.enum(['corrected', 'exact']).describe("exact: the public code's numbers, its defects included."),
+  call_form: z
+    .enum(['search', 'unified', 'v20250824'])
+    .describe(
+      'How the transcript writes its tool calls (--mcp_parser_name): <search>, <tool name=…>, <call_tool name=…>.',
+    ),
+  judging: z
+    .enum(['joint', 'per_criterion'])
+    .describe('One judge call for all criteria, or one for each, as dr-tulu does.'),
+  rubric_weight: weight.describe('Weight of the rubric term.'),
+  citation_weight: weight.describe('Weight of the citation term; 0 = citations are not judged.'),
+  format_weight: weight.describe("Weight of dr-tulu's own format term."),
+  search_turns_weight: weight.describe('Weight of the search-turns term.'),
+  search_turns_bound: z.int().min(1).max(MAX_TURNS_BOUND).describe('So many search queries earn the whole term.'),
+  verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
+  non_stop_penalty: z
+    .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
+    .describe('Replaces the reward when finish_reason is not "stop".'),
+});
+
+export type DrTuluRecipe = Readonly<z.infer<typeof drTuluRecipeSchema>>;
+
+const DR_TULU: DrTuluRecipe = {
+  family: 'dr-tulu',
+  compat: 'corrected',
+  call_form: 'v20250824',
+  judging: 'per_criterion',
+  rubric_weight: 0.5,
+  citation_weight: 0.2,
+  format_weight: 0.2,
+  search_turns_weight: 0.1,
+  search_turns_bound: 3,
+  verification_reward: 10,
+  non_stop_penalty: { enabled: false, value: 0 },
+};
+
+/** The named recipes of the family (REWARDS.md section 5.4). */
+export const DR_TULU_RECIPES = {
+  'dr-tulu': DR_TULU,
+  'dr-tulu-exact': { ...DR_TULU, compat: 'exact' },
+  'dr-tulu-no-citation': { ...DR_TULU, rubric_weight: 0.6, citation_weight: 0, search_turns_weight: 0.2 },
+} as const satisfies Record<string, DrTuluRecipe>;
+
+/** Smallest and largest reward the recipe can give; `null` = no bound, as negative weights of a row may be of any size. */
+export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
+  const { rubric_weight, citation_weight, format_weight, search_turns_weight, non_stop_penalty } = recipe;
+  const top = recipe.verification_reward * (rubric_weight + citation_weight + format_weight + search_turns_weight);
+  return [null, non_stop_penalty.enabled ? Math.max(top, non_stop_penalty.value) : top];
+}

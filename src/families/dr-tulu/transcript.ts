@@ -1,0 +1,88 @@
+/**
+ * dr-tulu transcripts, read by our parser: answer, context and its sources, search queries.
+ * Source of the format and of each number: rlresearch/dr-tulu 6188f34c, `search_rewards/utils/format_utils.py` and
+ * `search_utils.py`. Where that code loses text (test/unit/families/dr-tulu-golden.test.ts lists each row), we do not.
+ */
+import { readBlocks } from '../../citations/blocks.ts';
+import { readElementClaims } from '../../citations/claims.ts';
+import { FindingList } from '../../citations/findings.ts';
+import { GRAMMARS } from '../../citations/grammars.ts';
+import { parseSources } from '../../citations/sources.ts';
+import { readTag } from '../../citations/tags.ts';
+import type { Claim, SourceSet, Span } from '../../citations/types.ts';
+import { hasContent } from '../../text/characters.ts';
+
+/** How a transcript writes its tool calls: `<search>`, `<tool name=…>` or `<call_tool name=…>`. */
+export type CallForm = 'search' | 'unified' | 'v20250824';
+
+export type Transcript = {
+  /** Everything before the answer block, trimmed; `null` without a closed answer. */
+  readonly context: string | null;
+  /** Content of the first closed answer block outside thinking, trimmed. */
+  readonly answer: string | null;
+  /** The sources in the context. */
+  readonly sources: SourceSet | null;
+};
+
+/** Splits a transcript at its first closed answer. */
+export function readTranscript(response: string): Transcript {
+  const block = readBlocks(response, null, 'first').judged;
+  if (block === null) return { context: null, answer: null, sources: null };
+  const context = response.slice(0, block.element.start).trim();
+  return {
+    context,
+    answer: response.slice(block.content.start, block.content.end).trim(),
+    sources: parseSources(context),
+  };
+}
+
+const CALL_ELEMENTS: Record<CallForm, readonly string[]> = {
+  search: ['search'],
+  unified: ['tool'],
+  // The closing tag is written both ways.
+  v20250824: ['call_tool', 'call'],
+};
+
+/**
+ * Queries of the tool calls in order; blank ones are dropped, repeated ones kept. A call that is never closed is no call.
+ * Plain `<search>` queries come trimmed, the other forms as written [code].
+ */
+export function readQueries(context: string, form: CallForm): readonly string[] {
+  const names = CALL_ELEMENTS[form];
+  const queries: string[] = [];
+  let from = -1;
+  for (let at = context.indexOf('<'); at !== -1; ) {
+    const tag = readTag(context, at, context.length, names);
+    if (tag === null) {
+      at = context.indexOf('<', at + 1);
+      continue;
+    }
+    if (!tag.closing) from = tag.span.end;
+    else if (from !== -1) {
+      const query = context.slice(from, tag.span.start);
+      if (query.trim() !== '') queries.push(form === 'search' ? query.trim() : query);
+      from = -1;
+    }
+    at = context.indexOf('<', tag.span.end);
+  }
+  return queries;
+}
+
+export type TranscriptClaims = {
+  readonly claims: readonly Claim[];
+  /** Text between the claims that holds a letter or digit, trimmed. */
+  readonly uncited: readonly string[];
+};
+
+/** Claims in the `cite` grammar, in the answer block if there is a closed one, else in the whole text. */
+export function readCitedClaims(response: string, sources: SourceSet): TranscriptClaims {
+  const grammar = GRAMMARS.cite;
+  const answered = readBlocks(response, grammar.element, 'first');
+  const block = answered.judged ?? readBlocks(response, grammar.element, 'whole').judged;
+  if (block === null) return { claims: [], uncited: [] };
+  const read = readElementClaims(response, block.content, block.tags, grammar.attributes, sources, new FindingList());
+  const uncited = read.stretches
+    .filter((stretch) => !stretch.claim && hasContent(response, stretch.start, stretch.end))
+    .map(({ start, end }: Span) => response.slice(start, end).trim());
+  return { claims: read.claims, uncited };
+}

@@ -1,0 +1,93 @@
+/** Plan of a long-trace rollout: what is read off the response, and the one question whether its answer is right. */
+
+import type { LongTraceFacts } from '../../family/facts.ts';
+import { missingFields } from '../../family/missing-fields.ts';
+import type { Rollout } from '../../family/rollout.ts';
+import type { InputProblem } from '../../input-problem.ts';
+import type { OutcomeRequest } from '../../judgments/types.ts';
+import { hasContent } from '../../text/characters.ts';
+import { isPunished, readsOutcome } from './compose.ts';
+import { entityHits } from './entity-share.ts';
+import { chosenText, finalAnswer, splitThinking, type TraceMessage } from './messages.ts';
+import type { LongTraceRecipe } from './recipe.ts';
+import { usefulChunksScore } from './useful-chunks.ts';
+
+export type LongTracePlan = {
+  /** Everything but the outcome. */
+  readonly observed: Omit<LongTraceFacts, 'outcome'>;
+  /** The question; 0 where there is no final answer, which is determined; or why nobody need ask. */
+  readonly outcome: OutcomeRequest | 'no_final_answer' | 'not_needed';
+};
+
+export type LongTracePlanResult =
+  | { readonly ok: true; readonly plan: LongTracePlan }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** @param measureAll ask even where the recipe would not look at the outcome. */
+export function planLongTrace(rollout: Rollout, recipe: LongTraceRecipe, measureAll: boolean): LongTracePlanResult {
+  const chunksOnly = rollout.entities === undefined && rollout.useful_chunks !== undefined;
+  const gold = recipe.variant === 'chunks' || chunksOnly ? 'useful_chunks' : 'entities';
+  const needed = [...(['question', 'reference', gold] as const), ...(recipe.punish_ill_formed ? FINISH_REASON : [])];
+  const problems = missingFields(rollout, needed, 'long-trace');
+  const { question, reference } = rollout;
+  if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, problems };
+
+  const answer = finalAnswer(rollout.response);
+  const messages = rollout.history ?? [messageOf(rollout)];
+  const observed = {
+    v: 1,
+    family: 'long-trace',
+    well_formed: isWellFormed(rollout.response, answer),
+    finish_reason: rollout.finish_reason ?? null,
+    entities: rollout.entities === undefined ? null : entitiesIn(rollout.entities, messages),
+    chunks:
+      rollout.useful_chunks === undefined
+        ? null
+        : usefulChunksScore(rollout.useful_chunks, chosenText(messages, TEXTS[recipe.text])),
+  } as const;
+  const punished = isPunished(observed, recipe);
+  const ask = measureAll || (!punished && readsOutcome(recipe));
+  const outcome =
+    answer === null
+      ? 'no_final_answer'
+      : ask
+        ? ({ kind: 'outcome', question, reference, answer } as const)
+        : 'not_needed';
+  return { ok: true, plan: { observed, outcome } };
+}
+
+const FINISH_REASON = ['finish_reason'] as const;
+
+const TEXTS = {
+  content: { content: true, reasoning: false },
+  reasoning: { content: false, reasoning: true },
+  both: { content: true, reasoning: true },
+} as const;
+
+/** Thinking stands in the response, before its first `</think>`, or apart from it. */
+function messageOf({ response, reasoning }: Rollout): TraceMessage {
+  const message = splitThinking(response);
+  return reasoning === undefined || message.reasoning_content !== undefined
+    ? message
+    : { ...message, reasoning_content: reasoning };
+}
+
+/** Ours, as the reference leaves it to its rollout engine: thinking that was opened is closed, and an answer follows. */
+function isWellFormed(response: string, answer: string | null): boolean {
+  if (answer === null || !hasContent(answer, 0, answer.length)) return false;
+  return response.includes('</think>') || !response.includes('<think>');
+}
+
+function entitiesIn(
+  entities: readonly string[],
+  messages: readonly TraceMessage[],
+): NonNullable<LongTraceFacts['entities']> {
+  const count = (text: keyof typeof TEXTS): number =>
+    entityHits(entities, chosenText(messages, TEXTS[text])).filter((hit) => hit).length;
+  return {
+    total: entities.length,
+    content: count('content'),
+    reasoning: count('reasoning'),
+    both: count('both'),
+  };
+}

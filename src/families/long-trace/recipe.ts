@@ -1,0 +1,56 @@
+/**
+ * The long-trace family: outcome and entity rubric for reasoning over long contexts (LongTraceRL).
+ *
+ * Sources: the model card of THU-KEG/LongTraceRL-4B (eta 0.3, group of 8) and THU-KEG/LongTraceRL 415b6433,
+ * `slime/slime/rollout/sglang_rollout.py` and `launch_server.py` (the formulas). origin.ts marks each.
+ */
+import * as z from 'zod';
+
+export const LONG_TRACE_FIELDS = {
+  variant: 'compose',
+  eta: 'compose',
+  text: 'compose',
+  normalise_in_group: 'compose',
+  punish_ill_formed: 'compose',
+} as const;
+
+export const longTraceRecipeSchema = z.strictObject({
+  family: z.literal('long-trace'),
+  variant: z
+    .enum(['positive_only', 'negative_only', 'plain', 'chunks'])
+    .describe(
+      'positive_only: 0 if o = 0, else (1-eta)*o + eta*u. negative_only: o if o > 0, else eta*u. ' +
+        'plain: (1-eta)*o + eta*u. chunks: o + eta*u + (1-eta)*o*u, with u the F-beta (beta 2) of the useful chunks.',
+    ),
+  eta: z.number().min(0).max(1).describe('Weight of the rubric.'),
+  text: z.enum(['content', 'reasoning', 'both']).describe('Where gold entities are looked for.'),
+  normalise_in_group: z
+    .boolean()
+    .describe('Divide u by its maximum over the scored members of the group; a rollout alone keeps its own u.'),
+  punish_ill_formed: z
+    .boolean()
+    .describe('A truncated or ill-formed response earns 0 and is not judged; needs finish_reason.'),
+});
+
+export type LongTraceRecipe = Readonly<z.infer<typeof longTraceRecipeSchema>>;
+
+const LONG_TRACE_RL: LongTraceRecipe = {
+  family: 'long-trace',
+  variant: 'positive_only',
+  eta: 0.3,
+  text: 'content',
+  normalise_in_group: true,
+  punish_ill_formed: true,
+};
+
+/** The named recipes of the family (REWARDS.md section 5.2). */
+export const LONG_TRACE_RECIPES = {
+  'longtrace-rl': LONG_TRACE_RL,
+  'longtrace-rl-chunks': { ...LONG_TRACE_RL, variant: 'chunks' },
+} as const satisfies Record<string, LongTraceRecipe>;
+
+/** Smallest and largest reward the recipe can give. */
+export function longTraceRewardRange({ variant }: LongTraceRecipe): readonly [number, number] {
+  // chunks: 1 + eta + (1 - eta).
+  return [0, variant === 'chunks' ? 2 : 1];
+}

@@ -1,0 +1,63 @@
+/** The citation component (REWARDS.md section 3): recall over statements, precision over citations, and their F1. */
+
+import type { Observed, StatementFact } from '../../family/facts.ts';
+import type { UnscoredReason } from '../../family/score.ts';
+import type { RefinerRecipe } from './recipe.ts';
+
+export type CitationComposition =
+  | { readonly status: 'scored'; readonly value: number; readonly recall: number; readonly precision: number }
+  | { readonly status: 'not_applicable' }
+  | { readonly status: 'unscored'; readonly reason: UnscoredReason };
+
+/**
+ * Recall: mean over statements, cited -> support, uncited and needing a citation -> 0, the other uncited ones left out
+ * (`exclude`) or 1 (`credit`, as LongCite and dr-tulu do). Precision: mean over citation occurrences of relevance.
+ * `answer_f1` is the harmonic mean of the two; `claim_f1` the mean over the same statements of each one's F1.
+ */
+export function composeCitation(
+  citation: Observed<readonly StatementFact[]>,
+  recipe: Pick<RefinerRecipe, 'citation_metric' | 'uncited_ok' | 'unverified_quote'>,
+): CitationComposition {
+  if (citation.status === 'unscored') return { status: 'unscored', reason: citation.reason };
+  let statements = 0;
+  let supportSum = 0;
+  let f1Sum = 0;
+  let citations = 0;
+  let relevantCitations = 0;
+  let uncitedInNeed = 0;
+  for (const statement of citation.observed) {
+    if (statement.cited) {
+      const zeroed = recipe.unverified_quote === 'zero' && statement.quote === 'unverified';
+      const support = zeroed ? 0 : statement.support;
+      let relevant = 0;
+      for (const isRelevant of statement.relevant) if (isRelevant) relevant++;
+      statements++;
+      supportSum += support;
+      f1Sum += harmonicMean(support, statement.relevant.length === 0 ? 0 : relevant / statement.relevant.length);
+      citations += statement.relevant.length;
+      relevantCitations += relevant;
+    } else if (statement.needs_citation) {
+      statements++;
+      uncitedInNeed++;
+    } else if (recipe.uncited_ok === 'credit') {
+      statements++;
+      supportSum += 1;
+      f1Sum += 1;
+    }
+  }
+  if (citations === 0 && uncitedInNeed === 0) return { status: 'not_applicable' };
+  const recall = statements === 0 ? 0 : supportSum / statements;
+  const precision = citations === 0 ? 0 : relevantCitations / citations;
+  const value =
+    recipe.citation_metric === 'answer_f1'
+      ? harmonicMean(recall, precision)
+      : statements === 0
+        ? 0
+        : f1Sum / statements;
+  return { status: 'scored', value, recall, precision };
+}
+
+/** 2ab / (a + b), and 0 where both are 0. */
+function harmonicMean(a: number, b: number): number {
+  return a + b === 0 ? 0 : (2 * a * b) / (a + b);
+}

@@ -1,0 +1,161 @@
+/**
+ * Composition: facts and a recipe in, a reward with its parts out. Pure, and only + - * / so that every runtime gives
+ * the same bits (ARCHITECTURE.md rule 3). The Worker, the command line and the browser call this same function.
+ */
+
+import type { RefinerFacts } from '../../family/facts.ts';
+import type { Component, RefinerScore } from '../../family/score.ts';
+import { composeCitation } from './citation-score.ts';
+import type { RefinerRecipe } from './recipe.ts';
+import { composeRubric } from './rubric-score.ts';
+
+/** `judging` parts of a refiner reward. */
+type Judged = 'rubric' | 'citation';
+
+/**
+ * Which judgments can change this reward (REWARDS.md section 5). A failed judgment that is not needed leaves the reward
+ * standing.
+ */
+export function neededJudgments(
+  facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason'>,
+  recipe: RefinerRecipe,
+): readonly Judged[] {
+  if (!facts.has_answer || isPenalised(facts.finish_reason, recipe)) return [];
+  const needed: Judged[] = [];
+  const gatedOut = recipe.gate_judge_score_with_format_bonus && facts.format[recipe.mode] === 0;
+  if (rubricWeight(recipe) > 0 && !gatedOut) needed.push('rubric');
+  if (recipe.citation_weight > 0) needed.push('citation');
+  return needed;
+}
+
+function isPenalised(finishReason: string | null, recipe: RefinerRecipe): boolean {
+  return recipe.non_stop_penalty.enabled && finishReason !== 'stop';
+}
+
+function rubricWeight(recipe: RefinerRecipe): number {
+  return recipe.mix === 'convex' ? 1 - recipe.citation_weight : 1;
+}
+
+/**
+ * The refiner reward (REWARDS.md section 5.1):
+ *
+ *     no answer -> 0
+ *     rubric'  = rubric * format if gated, else rubric
+ *     base     = (1 - w) * rubric' + w * citation  (convex)   or   rubric' + w * citation  (additive)
+ *     reward   = verification_reward * base, or the penalty's value where it applies
+ *
+ * @throws RangeError on a non-finite result: an error, never a reward.
+ */
+export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): RefinerScore {
+  const scale = recipe.verification_reward;
+  const format = facts.format[recipe.mode];
+  const formatComponent: Component = { status: 'scored', value: format, weight: 0, contribution: 0 };
+  const penalised = isPenalised(facts.finish_reason, recipe);
+
+  if (!facts.has_answer) {
+    const none = (weight: number): Component => ({ status: 'scored', value: 0, weight, contribution: 0 });
+    return finished({
+      family: 'refiner',
+      reward: penalised ? recipe.non_stop_penalty.value : 0,
+      base: 0,
+      status: 'scored',
+      reason: null,
+      decided_by: penalised ? 'non_stop_penalty' : 'no_answer',
+      components: {
+        rubric: none(rubricWeight(recipe)),
+        citation: none(recipe.citation_weight),
+        format: formatComponent,
+      },
+      details: {
+        citation_recall: null,
+        citation_precision: null,
+        rubric_positive: null,
+        rubric_negative: null,
+        vacuous_credit: null,
+      },
+    });
+  }
+
+  const rubric = composeRubric(facts.rubric, recipe);
+  const citation = composeCitation(facts.citation, recipe);
+  const gated = recipe.gate_judge_score_with_format_bonus;
+  const dropped = citation.status === 'not_applicable' && recipe.citation_not_applicable === 'drop';
+  // A dropped part hands its weight to the other; if that had none of its own, there is nothing to score.
+  const ownRubricWeight = rubricWeight(recipe);
+  const rubricWeightUsed = dropped && ownRubricWeight > 0 ? 1 : ownRubricWeight;
+  const citationWeightUsed = dropped ? 0 : recipe.citation_weight;
+
+  const rubricPart: Component =
+    gated && format === 0
+      ? { status: 'scored', value: 0, weight: rubricWeightUsed, contribution: 0 }
+      : rubric.status === 'scored'
+        ? weighted(rubric.value, rubricWeightUsed, scale)
+        : { status: 'unscored', value: null, weight: rubricWeightUsed, contribution: null, reason: rubric.reason };
+  const citationPart = citationComponent(citation, citationWeightUsed, recipe, scale);
+
+  const parts = [rubricPart, citationPart];
+  const missing = parts.find((part) => part.status === 'unscored' && part.weight > 0);
+  const missingReason = missing?.status === 'unscored' ? missing.reason : null;
+  const nothing = dropped && ownRubricWeight === 0;
+  const base = missingReason !== null || nothing ? null : sumOfParts(rubricPart, citationPart, recipe);
+  const reason = penalised || base !== null ? null : (missingReason ?? 'nothing_to_score');
+  const reward = penalised ? recipe.non_stop_penalty.value : base === null ? null : scale * base;
+  return finished({
+    family: 'refiner',
+    reward,
+    base,
+    status: reward === null ? 'unscored' : 'scored',
+    reason,
+    decided_by: penalised ? 'non_stop_penalty' : reward === null ? null : 'components',
+    components: { rubric: rubricPart, citation: citationPart, format: formatComponent },
+    details: {
+      citation_recall: citation.status === 'scored' ? citation.recall : null,
+      citation_precision: citation.status === 'scored' ? citation.precision : null,
+      rubric_positive: rubric.status === 'scored' ? rubric.positive : null,
+      rubric_negative: rubric.status === 'scored' ? rubric.negative : null,
+      vacuous_credit: rubric.status === 'scored' ? rubric.vacuousCredit : null,
+    },
+  });
+}
+
+function weighted(value: number, weight: number, scale: number): Component {
+  return { status: 'scored', value, weight, contribution: scale * weight * value };
+}
+
+function citationComponent(
+  citation: ReturnType<typeof composeCitation>,
+  weight: number,
+  recipe: RefinerRecipe,
+  scale: number,
+): Component {
+  switch (citation.status) {
+    case 'scored':
+      return weighted(citation.value, weight, scale);
+    case 'unscored':
+      return { status: 'unscored', value: null, weight, contribution: null, reason: citation.reason };
+    case 'not_applicable': {
+      const credit = recipe.citation_not_applicable === 'credit' ? 1 : 0;
+      return { status: 'not_applicable', value: null, weight, contribution: scale * weight * credit };
+    }
+  }
+}
+
+/** Weighted sum of the parts that have weight; each is known here. */
+function sumOfParts(rubric: Component, citation: Component, recipe: RefinerRecipe): number {
+  let base = 0;
+  if (rubric.weight > 0 && rubric.status === 'scored') base += rubric.weight * rubric.value;
+  if (citation.weight > 0) {
+    if (citation.status === 'scored') base += citation.weight * citation.value;
+    else if (citation.status === 'not_applicable' && recipe.citation_not_applicable === 'credit')
+      base += citation.weight;
+  }
+  return base;
+}
+
+function finished(score: RefinerScore): RefinerScore {
+  const numbers = [score.reward, score.base, score.components.rubric.value, score.components.citation.value];
+  if (numbers.some((value) => value !== null && !Number.isFinite(value))) {
+    throw new RangeError('composeRefiner: a non-finite number came out; the facts or the recipe hold one');
+  }
+  return score;
+}

@@ -1,0 +1,77 @@
+/**
+ * From what was measured to what the reply lists: criteria, claims and statements with their verdicts. Nothing is
+ * computed here that enters a reward; unknown stays `null`.
+ */
+import { describeResponse, type Verification } from '../../citations/verify.ts';
+import type { RefinerFacts, StatementFact } from '../../family/facts.ts';
+import type { RefinerReply } from '../../scoring/score-reply.ts';
+import type { RefinerPlan } from './plan.ts';
+
+/** The parts of a reply that describe the rollout rather than the reward. */
+export function reportRollout(
+  plan: RefinerPlan,
+  facts: RefinerFacts,
+): Pick<RefinerReply, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
+  // Lexical flags (a number that no cited source holds, a copied claim) stand beside the verdicts of any judge.
+  const verified = describeResponse(plan.response, plan.parsed, plan.sources, plan.recipe.mode, 'lexical');
+  return {
+    criteria: reportCriteria(plan, facts),
+    claims: reportClaims(plan, facts, verified.claims),
+    statements: reportStatements(plan, facts),
+    findings: [...verified.findings],
+    finding_counts: verified.finding_counts,
+    format: plan.parsed.format,
+  };
+}
+
+/** With `instance_rubrics_only` the static set is left out of the log as of the mean (REWARDS.md section 4). */
+function reportCriteria(plan: RefinerPlan, facts: RefinerFacts): RefinerReply['criteria'] {
+  const scores = facts.rubric.status === 'scored' ? facts.rubric.observed.map(({ score }) => score) : [];
+  return plan.criteria.flatMap(({ key, origin, polarity, weight, title, description }, position) => {
+    if (origin === 'static' && plan.recipe.instance_rubrics_only) return [];
+    const score = scores[position] ?? null;
+    return [{ key, ...(title === undefined ? {} : { title }), description, origin, polarity, weight, score }];
+  });
+}
+
+function reportClaims(
+  plan: RefinerPlan,
+  facts: RefinerFacts,
+  verified: Verification['claims'],
+): RefinerReply['claims'] {
+  // Facts list the planned claims first and in order (src/rewards/measure.ts).
+  const observed = facts.citation.status === 'scored' ? facts.citation.observed : [];
+  const positions = new Map(plan.claims.map(({ claim }, position) => [claim.index, position]));
+  return verified.map(({ index, span, ids, duplicate_of, findings }) => {
+    const position = positions.get(index);
+    const planned = position === undefined ? undefined : plan.claims[position];
+    const fact = position === undefined ? undefined : observed[position];
+    const common = { index, span, ids: [...ids], duplicate_of, findings: [...findings] };
+    if (planned === undefined) return { ...common, support: null, relevant: ids.map(() => null) };
+    if (fact === undefined || !fact.cited) {
+      // Not judged: what needed no judge is known all the same.
+      const relevant = planned.relevance.map((settled) => (settled === 'ask' ? null : settled));
+      return { ...common, support: planned.support === 'ask' ? null : planned.support, relevant };
+    }
+    return { ...common, ...judgedClaim(fact) };
+  });
+}
+
+function judgedClaim(
+  fact: Extract<StatementFact, { cited: true }>,
+): Pick<RefinerReply['claims'][number], 'support' | 'relevant' | 'quote'> {
+  const { support, relevant, quote } = fact;
+  return { support, relevant: [...relevant], ...(quote === undefined ? {} : { quote }) };
+}
+
+function reportStatements(plan: RefinerPlan, facts: RefinerFacts): RefinerReply['statements'] {
+  const uncited = facts.citation.status === 'scored' ? facts.citation.observed.slice(plan.claims.length) : [];
+  return plan.parsed.statements.map(({ index, pieces }, position) => {
+    const fact = uncited[position];
+    return {
+      index,
+      pieces: [...pieces],
+      needs_citation: fact === undefined || fact.cited ? null : fact.needs_citation,
+    };
+  });
+}

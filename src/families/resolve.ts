@@ -1,0 +1,81 @@
+/**
+ * From what a request calls a recipe to the recipe itself: a name, a named recipe with some fields changed
+ * (`{base, ...fields}`), or a whole recipe. The digest covers every parameter, so that two spellings of one recipe
+ * share it and no default hides in it.
+ */
+
+import type { InputProblem } from '../input-problem.ts';
+import { problemsOfIssues } from '../issues.ts';
+import { digestJson } from '../judgments/key.ts';
+import {
+  FAMILIES,
+  RECIPES,
+  type Recipe,
+  type RecipeName,
+  type RewardRange,
+  recipeSchema,
+  rewardRange,
+} from './recipes.ts';
+
+/** Every recipe that a request can name. */
+export const RECIPE_NAMES = Object.keys(RECIPES).filter(isRecipeName);
+
+export type RecipeInput = string | Readonly<Record<string, unknown>>;
+
+export type ResolvedRecipe = {
+  /** `null` for an inline recipe, even if it changes nothing. */
+  readonly name: RecipeName | null;
+  readonly recipe: Recipe;
+  /** SHA-256 (hex) of the RFC 8785 JSON of all parameters. */
+  readonly digest: string;
+  readonly reward_range: RewardRange;
+};
+
+export type RecipeResolution =
+  | { readonly ok: true; readonly resolved: ResolvedRecipe }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** True for the name of a known recipe (and not for a name of Object.prototype). */
+export function isRecipeName(name: string): name is RecipeName {
+  return Object.hasOwn(RECIPES, name);
+}
+
+/** Resolves a recipe. Problems name the field, below `path`; they never repeat what the caller sent. */
+export async function resolveRecipe(
+  input: RecipeInput,
+  path: InputProblem['path'] = ['recipe'],
+): Promise<RecipeResolution> {
+  if (typeof input === 'string') {
+    if (!isRecipeName(input)) return unknownName(path);
+    return { ok: true, resolved: await described(input, RECIPES[input]) };
+  }
+  const { base, ...fields } = input;
+  let candidate: Readonly<Record<string, unknown>> = fields;
+  if (Object.hasOwn(input, 'base')) {
+    if (typeof base !== 'string' || !isRecipeName(base)) return unknownName([...path, 'base']);
+    candidate = { ...RECIPES[base], ...fields };
+  }
+  const parsed = recipeSchema.safeParse(candidate);
+  if (!parsed.success) return { ok: false, problems: problemsOfRecipe(parsed.error.issues, candidate, path) };
+  return { ok: true, resolved: await described(null, parsed.data) };
+}
+
+function unknownName(path: InputProblem['path']): RecipeResolution {
+  return { ok: false, problems: [{ path, message: `unknown recipe; expected one of ${RECIPE_NAMES.join(', ')}` }] };
+}
+
+/** Without a family that is known, the other fields cannot be judged. */
+function problemsOfRecipe(
+  issues: Parameters<typeof problemsOfIssues>[0],
+  candidate: Readonly<Record<string, unknown>>,
+  path: InputProblem['path'],
+): InputProblem[] {
+  if (FAMILIES.some((family) => family === candidate['family'])) return problemsOfIssues(issues, candidate, path);
+  const names = FAMILIES.map((family) => JSON.stringify(family)).join(', ');
+  const message = `expected one of ${names}; or "base", the name of a recipe to start from`;
+  return [{ path: [...path, 'family'], message }];
+}
+
+async function described(name: RecipeName | null, recipe: Recipe): Promise<ResolvedRecipe> {
+  return { name, recipe, digest: await digestJson(recipe), reward_range: rewardRange(recipe) };
+}

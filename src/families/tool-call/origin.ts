@@ -1,0 +1,98 @@
+/** Origins of the tool-call recipes: the card gives the lengths and the overlong penalty, public code the formulas. */
+import { cardOf, codeOf, type OriginsOf, ours, type ParameterOrigins } from '../../family/provenance.ts';
+
+const MODEL = 'qwen3-4b-grpo-tcr-agent';
+const REWARD = 'recipe/demystify/reward.py';
+const SCRIPT = 'recipe/demystify/grpo_tcr_qwen3_4b.sh';
+
+const card = cardOf(MODEL);
+const code = codeOf('Gen-Verse/Open-AgentRL', '1fe5dbd2');
+
+/** What the code says and no card. */
+const FROM_CODE = {
+  math_equivalence: code(REWARD, 'math_dapo.compute_score with strict_box_verify=True'),
+  time_limit_s: ours('the code has 30 s; with 6, 60 tests that all time out still fit into one judgment'),
+  memory_limit_mb: code(
+    'recipe/demystify/sandbox_fusion_tool_config.yaml',
+    "memory_limit_mb of the policy's code_interpreter; that tests get the same is ours",
+  ),
+} as const satisfies Partial<ParameterOrigins<'tool-call'>>;
+
+const CEILING = code(REWARD, 'min(-0.6, …)');
+const PER_ROUND = code(REWARD, '(num_turns - 2) / 2 * 0.1');
+
+export const TOOL_CALL_ORIGINS = {
+  'grpo-tcr': {
+    model: MODEL,
+    summary: 'Right or wrong, a little back for tool rounds where wrong, less for responses near the length limit.',
+    not_said:
+      'the formula of the tool call reward; whether its run counted turns (Gen-Verse/Open-AgentRL#13: the public ' +
+      'script does not, so a wrong answer is -1.1 whatever was called); limits of the sandbox; sampling temperature',
+    training: {
+      algorithm: { value: 'GRPO', ...card('GRPO (Group Relative Policy Optimization)') },
+      trainer: { value: 'Open-AgentRL (verl)', ...card('Training framework Open-AgentRL (verl) Apache-2.0') },
+      base_model: {
+        value: 'Qwen3-4B-Instruct-2507, after SFT',
+        ...card('a full fine-tuned model based on Qwen3-4B-Instruct-2507, trained in two stages'),
+      },
+      dataset: {
+        value: 'open_agentrl_grpo_2k',
+        ...card('open_agentrl_grpo_2k (2K balanced sample, Apache-2.0)'),
+      },
+      epochs: { value: 3, ...card('Epochs: 3, Algorithm: GRPO + 5 enhancements') },
+      group_size: { value: 8, ...card('Responses per prompt 8') },
+      batch_size: { value: 4, ...card('Train batch size 4') },
+      learning_rate: { value: '1e-6', ...card('Learning rate 1e-6') },
+      kl: { value: 'off', ...card('KL divergence Disabled (kl_coef=0.0)') },
+      clip_range: { value: '0.2 low, 0.28 high', ...card('Clip ratio low=0.2, high=0.28 (asymmetric)') },
+      loss_aggregation: { value: 'token-mean', ...card('Loss aggregation token-mean') },
+      max_prompt_tokens: { value: 2560, ...card('Max prompt length 2,560') },
+      max_response_tokens: { value: 10_480, ...card('Max response length 10,480') },
+      max_turns: { value: 16, ...card('Max turns 16') },
+      tool_format: { value: 'Hermes', ...card('Tool format Hermes') },
+      rollout_engine: { value: 'vLLM, sync', ...card('Rollout engine vLLM (sync mode)') },
+    },
+    parameters: {
+      ...FROM_CODE,
+      tool_call_credit: {
+        enabled: card('Reward tool usage even on wrong answers to prevent exploration collapse'),
+        ceiling: CEILING,
+        per_round: PER_ROUND,
+      },
+      overlong_penalty: {
+        enabled: card('Suppress verbose responses, encourage efficient tool use'),
+        max_response_tokens: card('Max response length 10,480'),
+        buffer_tokens: card('Overlong penalty buffer=3000, factor=1.0'),
+        factor: card('Overlong penalty buffer=3000, factor=1.0'),
+      },
+    },
+  },
+  'open-agentrl': {
+    model: null,
+    summary: 'The same with the lengths of the public training script.',
+    not_said: null,
+    training: {
+      algorithm: { value: 'GRPO', ...code(SCRIPT) },
+      trainer: { value: 'Open-AgentRL (verl)', ...code(SCRIPT) },
+      group_size: { value: 16, ...code(SCRIPT) },
+      max_prompt_tokens: { value: 2560, ...code(SCRIPT) },
+      max_response_tokens: { value: 20_480, ...code(SCRIPT) },
+      max_turns: { value: 16, ...code(SCRIPT) },
+      tool_format: { value: 'Hermes', ...code(SCRIPT) },
+    },
+    parameters: {
+      ...FROM_CODE,
+      tool_call_credit: {
+        enabled: code(REWARD, 'compute_score; the script names a reward manager that passes it no turn count'),
+        ceiling: CEILING,
+        per_round: PER_ROUND,
+      },
+      overlong_penalty: {
+        enabled: code(SCRIPT, 'enable_overlong_buffer=True'),
+        max_response_tokens: code(SCRIPT, 'max_response_length=20480'),
+        buffer_tokens: code(SCRIPT, 'overlong_buffer_len=4096'),
+        factor: code(SCRIPT, 'overlong_penalty_factor=1.0'),
+      },
+    },
+  },
+} as const satisfies OriginsOf<'tool-call'>;

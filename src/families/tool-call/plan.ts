@@ -1,0 +1,75 @@
+/** Plan of a tool-call rollout: the boxed answer or the program, and what the sandbox is asked about it. */
+
+import { missingFields } from '../../family/missing-fields.ts';
+import type { Rollout } from '../../family/rollout.ts';
+import type { InputProblem } from '../../input-problem.ts';
+import type { EquivalenceRequest, ExecutionRequest } from '../../judgments/types.ts';
+import { MAX_TEST_SECONDS } from '../../limits.ts';
+import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/boxed-answer.ts';
+import { runnableBlock } from '../../tools/runnable-block.ts';
+import type { ToolCallRecipe } from './recipe.ts';
+
+export type ToolCallPlan = {
+  readonly num_turns: number;
+  readonly response_tokens: number;
+  readonly outcome:
+    | {
+        readonly kind: 'math';
+        readonly exact: boolean;
+        /** `settled`: equal by the strict rules, or no box to compare. */
+        readonly equivalence: EquivalenceRequest | 'settled' | 'not_needed';
+      }
+    | { readonly kind: 'code'; readonly execution: ExecutionRequest | 'no_program' };
+};
+
+export type ToolCallPlanResult =
+  | { readonly ok: true; readonly plan: ToolCallPlan }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** @param measureAll ask the sandbox also where the recipe takes the strict rules alone. */
+export function planToolCall(rollout: Rollout, recipe: ToolCallRecipe, measureAll: boolean): ToolCallPlanResult {
+  const { response, reference, tests, num_turns, response_tokens } = rollout;
+  const problems = missingFields(rollout, ['num_turns', 'response_tokens'], 'tool-call');
+  if ((reference === undefined) === (tests === undefined)) {
+    const message = 'give exactly one of reference (mathematics) and tests (code)';
+    problems.push({ path: [reference === undefined ? 'reference' : 'tests'], message });
+  }
+  problems.push(...testTimeProblems(tests, recipe));
+  if (problems.length > 0 || num_turns === undefined || response_tokens === undefined) return { ok: false, problems };
+  const outcome =
+    tests === undefined
+      ? mathOf(response, reference ?? '', recipe, measureAll)
+      : { kind: 'code' as const, execution: executionOf(response, tests, recipe) };
+  return { ok: true, plan: { num_turns, response_tokens, outcome } };
+}
+
+function testTimeProblems(tests: Rollout['tests'], { time_limit_s }: ToolCallRecipe): InputProblem[] {
+  const seconds = (tests?.length ?? 0) * time_limit_s;
+  if (seconds <= MAX_TEST_SECONDS) return [];
+  const message = `expected tests times time_limit_s of at most ${MAX_TEST_SECONDS} s, got ${seconds}: lower the recipe's time_limit_s`;
+  return [{ path: ['tests'], message }];
+}
+
+function mathOf(
+  response: string,
+  reference: string,
+  recipe: ToolCallRecipe,
+  measureAll: boolean,
+): Extract<ToolCallPlan['outcome'], { kind: 'math' }> {
+  const exact = scoreBoxedAnswer(response, reference).correct;
+  const answer = lastBoxedAnswer(response);
+  // What is equal as text is equal, and what has no box cannot be.
+  if (exact || answer === null) return { kind: 'math', exact, equivalence: 'settled' };
+  const wanted = measureAll || recipe.math_equivalence === 'symbolic';
+  return { kind: 'math', exact, equivalence: wanted ? { kind: 'equivalence', answer, reference } : 'not_needed' };
+}
+
+function executionOf(
+  response: string,
+  tests: NonNullable<Rollout['tests']>,
+  { time_limit_s, memory_limit_mb }: ToolCallRecipe,
+): ExecutionRequest | 'no_program' {
+  const program = runnableBlock(response);
+  if (program === null) return 'no_program';
+  return { kind: 'execution', language: 'python', program, tests, time_limit_s, memory_limit_mb };
+}

@@ -1,0 +1,83 @@
+/**
+ * The tool-call family: GRPO-TCR for multi-turn agents that call a code interpreter.
+ *
+ * Sources: the model card of qwen3-4b-grpo-tcr-agent (overlong buffer 3000, factor 1.0, response length 10,480)
+ * and Gen-Verse/Open-AgentRL 1fe5dbd2, `recipe/demystify/reward.py`, `verl/utils/reward_score/math_dapo.py` and
+ * `verl/workers/reward_manager/dapo.py` (the formulas). origin.ts marks each.
+ */
+import * as z from 'zod';
+
+const MAX_TIME_LIMIT_S = 60;
+const MIN_MEMORY_LIMIT_MB = 64;
+const MAX_MEMORY_LIMIT_MB = 16_384;
+const MAX_TOKENS = 16_777_216;
+
+export const TOOL_CALL_FIELDS = {
+  math_equivalence: 'measure',
+  time_limit_s: 'measure',
+  memory_limit_mb: 'measure',
+  tool_call_credit: 'compose',
+  overlong_penalty: 'compose',
+} as const;
+
+export const toolCallRecipeSchema = z.strictObject({
+  family: z.literal('tool-call'),
+  math_equivalence: z
+    .enum(['exact', 'symbolic'])
+    .describe(
+      'exact: the strict boxed rules alone. symbolic: what they refuse is compared as expressions in the sandbox.',
+    ),
+  time_limit_s: z.number().positive().max(MAX_TIME_LIMIT_S).describe('For each test of a program, in seconds.'),
+  memory_limit_mb: z.int().min(MIN_MEMORY_LIMIT_MB).max(MAX_MEMORY_LIMIT_MB).describe('For a program, in MB.'),
+  tool_call_credit: z
+    .strictObject({
+      enabled: z.boolean(),
+      ceiling: z.number().min(-1).max(0),
+      per_round: z.number().min(0).max(1),
+    })
+    .describe(
+      'A score s < 0 becomes min(ceiling, s + (num_turns - 2) / 2 * per_round): a failed try is worth something.',
+    ),
+  overlong_penalty: z
+    .strictObject({
+      enabled: z.boolean(),
+      max_response_tokens: z.int().min(1).max(MAX_TOKENS),
+      buffer_tokens: z.int().min(1).max(MAX_TOKENS),
+      factor: z.number().min(0).max(100),
+    })
+    .refine(({ max_response_tokens, buffer_tokens }) => buffer_tokens <= max_response_tokens, {
+      path: ['buffer_tokens'],
+      error: 'at most max_response_tokens',
+    })
+    .describe('DAPO: min(-(L - (M - B)) / B * factor, 0) is added, with L the length, M the maximum, B the buffer.'),
+});
+
+export type ToolCallRecipe = Readonly<z.infer<typeof toolCallRecipeSchema>>;
+
+const GRPO_TCR: ToolCallRecipe = {
+  family: 'tool-call',
+  math_equivalence: 'exact',
+  time_limit_s: 6,
+  memory_limit_mb: 2048,
+  tool_call_credit: { enabled: true, ceiling: -0.6, per_round: 0.1 },
+  overlong_penalty: { enabled: true, max_response_tokens: 10_480, buffer_tokens: 3000, factor: 1 },
+};
+
+/** The named recipes of the family (REWARDS.md section 5.3). */
+export const TOOL_CALL_RECIPES = {
+  'grpo-tcr': GRPO_TCR,
+  'open-agentrl': {
+    ...GRPO_TCR,
+    overlong_penalty: { enabled: true, max_response_tokens: 20_480, buffer_tokens: 4096, factor: 1 },
+  },
+} as const satisfies Record<string, ToolCallRecipe>;
+
+/** Smallest and largest reward the recipe can give; `null` = no bound, as a response may be of any length. */
+export function toolCallRewardRange({
+  tool_call_credit,
+  overlong_penalty,
+}: ToolCallRecipe): readonly [number | null, number] {
+  if (overlong_penalty.enabled && overlong_penalty.factor > 0) return [null, 1];
+  // The least is a wrong answer with num_turns 0, which the formula takes as less than no tool call.
+  return [tool_call_credit.enabled ? -1 - tool_call_credit.per_round : -1, 1];
+}

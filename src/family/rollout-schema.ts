@@ -1,0 +1,162 @@
+/** The fields that describe a rollout, shared by every resource that takes one. */
+import * as z from 'zod';
+import {
+  MAX_CRITERIA,
+  MAX_CRITERION_CHARS,
+  MAX_ENTITIES,
+  MAX_ENTITY_CHARS,
+  MAX_ID_CHARS,
+  MAX_NAME_CHARS,
+  MAX_SOURCES,
+  MAX_TEST_CHARS,
+  MAX_TESTS,
+  MAX_TEXT_CHARS,
+  MAX_TITLE_CHARS,
+  MAX_USEFUL_CHUNKS,
+} from '../limits.ts';
+import type { CriterionInput, RolloutSources } from './rollout.ts';
+
+export const textSchema = z.string().max(MAX_TEXT_CHARS);
+const titleSchema = z.string().max(MAX_TITLE_CHARS);
+const descriptionSchema = z.string().min(1).max(MAX_CRITERION_CHARS);
+
+export const questionSchema = textSchema.min(1).describe('What the policy was asked.');
+
+export const responseSchema = textSchema.describe("The policy's whole output. Offsets in the reply point into it.");
+
+export const finishReasonSchema = z
+  .string()
+  .max(MAX_NAME_CHARS)
+  .describe('As the trainer or the backend reported it: "stop", "length", …');
+
+export const sourceInputSchema = z
+  .strictObject({
+    id: z.string().min(1).max(MAX_ID_CHARS),
+    text: textSchema,
+    title: titleSchema.exactOptional(),
+    url: titleSchema.exactOptional(),
+  })
+  .describe('One piece that an answer may cite, as the policy saw it after its truncation.');
+
+export const criterionInputSchema = z.strictObject({
+  title: titleSchema.exactOptional(),
+  description: descriptionSchema,
+  weight: z.number().min(0).exactOptional().describe('Default 1.'),
+});
+
+export const rubricsSchema = z
+  .array(z.union([descriptionSchema, criterionInputSchema]))
+  .max(MAX_CRITERIA)
+  .describe('Criteria of one polarity: a text, or a text with title and weight.');
+
+/** Exactly one of the two says what the policy could cite; see `hasOneOrigin`. */
+export const originFields = {
+  tool_output: textSchema
+    .exactOptional()
+    .describe('The raw search-tool output with its tagged pieces: <snippet id=…>, <webpage id=…>, …'),
+  sources: z.array(sourceInputSchema).max(MAX_SOURCES).exactOptional().describe('The pieces themselves.'),
+};
+
+type Origin = z.infer<z.ZodObject<typeof originFields>>;
+
+/** JSON Schema of the rule that a type cannot say. */
+export const EXACTLY_ONE_ORIGIN = { oneOf: [{ required: ['tool_output'] }, { required: ['sources'] }] };
+
+/** The same where a recipe may read neither. */
+export const NOT_BOTH_ORIGINS = { not: { required: ['tool_output', 'sources'] } };
+
+/** The rule itself, as options of `refine`. It reads presence only, so it can run beside other wrong fields. */
+export const oneOriginRule = {
+  path: ['tool_output'],
+  error: 'give exactly one of tool_output and sources',
+  when: ({ value }: { readonly value: unknown }) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/** Whether exactly one of the two is there. */
+export function hasOneOrigin(origin: Origin): boolean {
+  return (origin.tool_output === undefined) !== (origin.sources === undefined);
+}
+
+/** Whether at most one of the two is there; recipes that read them ask for one (src/family/missing-fields.ts). */
+export function hasNotBothOrigins(origin: Origin): boolean {
+  return origin.tool_output === undefined || origin.sources === undefined;
+}
+
+/** The origin as the library takes it. @throws Error if it was not validated. */
+export function rolloutSources(origin: Origin): RolloutSources {
+  if (origin.tool_output !== undefined) return { tool_output: origin.tool_output };
+  if (origin.sources !== undefined) return { sources: origin.sources };
+  throw new Error('rolloutSources: neither tool_output nor sources after validation');
+}
+
+/** dr-tulu's list: the sign of a weight is the criterion's polarity. */
+export const signedRubricsSchema = z
+  .array(
+    z.strictObject({
+      title: titleSchema.exactOptional(),
+      description: descriptionSchema,
+      weight: z.number().describe('Finite; negative = the criterion describes a fault.'),
+    }),
+  )
+  .min(1)
+  .max(MAX_CRITERIA);
+
+const programTestSchema = z.union([
+  z
+    .strictObject({ stdin: z.string().max(MAX_TEST_CHARS), stdout: z.string().max(MAX_TEST_CHARS) })
+    .describe('What the program prints for an input.'),
+  z
+    .strictObject({ assert: z.string().min(1).max(MAX_TEST_CHARS) })
+    .describe('Python that runs behind the program and must not raise.'),
+]);
+
+/** What all samples of a group share. Which of it is needed is the recipe's to say. */
+export const sharedFields = {
+  question: questionSchema.exactOptional(),
+  ...originFields,
+  positive_rubrics: rubricsSchema.exactOptional(),
+  negative_rubrics: rubricsSchema.exactOptional(),
+  rubrics: signedRubricsSchema.exactOptional().describe("dr-tulu: the row's criteria with signed weights."),
+  reference: textSchema.min(1).exactOptional().describe('long-trace, tool-call: the right final answer.'),
+  entities: z
+    .array(z.string().min(1).max(MAX_ENTITY_CHARS))
+    .min(1)
+    .max(MAX_ENTITIES)
+    .exactOptional()
+    .describe('long-trace: gold entities.'),
+  useful_chunks: z
+    .array(z.int().min(0))
+    .min(1)
+    .max(MAX_USEFUL_CHUNKS)
+    .exactOptional()
+    .describe('long-trace, variant chunks: gold chunk ids.'),
+  tests: z
+    .array(programTestSchema)
+    .min(1)
+    .max(MAX_TESTS)
+    .exactOptional()
+    .describe('tool-call: the tests of a program, in place of a reference.'),
+};
+
+/** What each sample has of its own. */
+export const responseFields = {
+  response: responseSchema,
+  reasoning: textSchema
+    .exactOptional()
+    .describe(
+      "long-trace: the policy's thinking, where it stands apart from the response. Else the agent's: not judged, recorded by runs.",
+    ),
+  finish_reason: finishReasonSchema.exactOptional(),
+  num_turns: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe('tool-call: user and assistant turns and 1; 2 = no tool call, 4 = one round.'),
+  response_tokens: z.int().min(0).exactOptional().describe('tool-call: tokens of the response, tool output included.'),
+};
+
+/** Criteria as the library takes them. */
+export function criterionInputs(rubrics: z.infer<typeof rubricsSchema> | undefined): CriterionInput[] {
+  return (rubrics ?? []).map((rubric) => (typeof rubric === 'string' ? { description: rubric } : rubric));
+}

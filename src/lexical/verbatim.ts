@@ -1,0 +1,118 @@
+import { splitSentences } from '../text/sentences.ts';
+import type { SourceTokens } from './source-index.ts';
+import type { TokenList } from './token-list.ts';
+
+/** Places with the right tokens that are compared unit by unit, in one source: keeps a source made to nearly match linear. */
+const MAX_COMPARISONS = 8;
+
+type Span = { readonly start: number; readonly end: number };
+
+/**
+ * Where in a source the claim stands as one or more whole consecutive sentences, or null. Token hashes find candidates (Knuth, Morris and Pratt: linear
+ * whatever the text repeats); a candidate must begin and end with a sentence and equal the claim after folding, a final full stop aside.
+ */
+export function findVerbatim(claim: string, own: TokenList, tokens: TokenList, source: SourceTokens): Span | null {
+  const length = own.count;
+  if (length === 0 || source.endToken - source.firstToken < length) return null;
+  const pattern = own.hashes;
+  const { hashes } = tokens;
+  const fallback = fallbacks(pattern, length);
+  let sentences: readonly Span[] | null = null;
+  let wanted = '';
+  let comparisons = 0;
+  let matched = 0;
+  for (let i = source.firstToken; i < source.endToken; i++) {
+    while (matched > 0 && hashes[i] !== pattern[matched]) matched = fallback[matched - 1] ?? 0;
+    if (hashes[i] === pattern[matched]) matched++;
+    if (matched < length) continue;
+    matched = fallback[matched - 1] ?? 0;
+    if (sentences === null) {
+      sentences = splitSentences(source.text);
+      wanted = withoutFullStop(foldText(claim));
+    }
+    const span = wholeSentences(sentences, tokens, source, i - length + 1, i);
+    if (span === null) continue;
+    if (withoutFullStop(foldText(source.text.slice(span.start, span.end))) === wanted) return span;
+    if (++comparisons >= MAX_COMPARISONS) return null;
+  }
+  return null;
+}
+
+function fallbacks(pattern: Int32Array, length: number): Int32Array {
+  const table = new Int32Array(length);
+  let k = 0;
+  for (let i = 1; i < length; i++) {
+    while (k > 0 && pattern[i] !== pattern[k]) k = table[k - 1] ?? 0;
+    if (pattern[i] === pattern[k]) k++;
+    table[i] = k;
+  }
+  return table;
+}
+
+/** From the sentence that token `first` begins to the one that token `last` ends; null if they begin or end inside a sentence. */
+function wholeSentences(
+  sentences: readonly Span[],
+  tokens: TokenList,
+  source: SourceTokens,
+  first: number,
+  last: number,
+): Span | null {
+  const startOf = (token: number): number => (tokens.starts[token] ?? 0) - source.offset;
+  const opening = sentenceOf(sentences, startOf(first));
+  const closing = sentenceOf(sentences, startOf(last));
+  if (opening === undefined || closing === undefined) return null;
+  if (first > source.firstToken && startOf(first - 1) >= opening.start) return null;
+  if (last + 1 < source.endToken && startOf(last + 1) < closing.end) return null;
+  return { start: opening.start, end: closing.end };
+}
+
+function sentenceOf(sentences: readonly Span[], offset: number): Span | undefined {
+  let low = 0;
+  let high = sentences.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((sentences[middle]?.start ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return sentences[low];
+}
+
+/** Compatibility forms, case, runs of white space and quotation marks folded; edges trimmed. Its offsets are not those of `text`. */
+export function foldText(text: string): string {
+  const normal = text.normalize('NFKC').toLowerCase();
+  let out = '';
+  let from = 0;
+  let space = false;
+  for (let i = 0; i < normal.length; i++) {
+    const c = normal.charCodeAt(i);
+    const blank = c === 0x20 || (c >= 0x09 && c <= 0x0d) || c === 0x2028 || c === 0x2029;
+    const quote = quoteFold(c);
+    if (!blank && quote === '') {
+      space = false;
+      continue;
+    }
+    out += normal.slice(from, i);
+    from = i + 1;
+    if (blank) {
+      if (!space) out += ' ';
+      space = true;
+    } else {
+      out += quote;
+      space = false;
+    }
+  }
+  return (out + normal.slice(from)).trim();
+}
+
+function quoteFold(c: number): string {
+  if (c === 0x2018 || c === 0x2019 || c === 0x201a || c === 0x201b || c === 0x2032 || c === 0x60 || c === 0xb4)
+    return "'";
+  if (c === 0x201c || c === 0x201d || c === 0x201e || c === 0x201f || c === 0x2033 || c === 0xab || c === 0xbb)
+    return '"';
+  return '';
+}
+
+/** A claim is often cited without its full stop; any other mark at the end is part of what is said. */
+function withoutFullStop(folded: string): string {
+  return folded.endsWith('.') || folded.endsWith('。') ? folded.slice(0, -1).trimEnd() : folded;
+}

@@ -1,0 +1,116 @@
+/**
+ * What a replay says of many groups, gathered while they come: counts and Welford's moments, so that memory does not grow
+ * with the run. One of these stands for a step, one for a value of a sweep, one for the whole.
+ */
+import type { Component } from '../family/score.ts';
+import type { ReplayFigures } from '../wire/replay.ts';
+import { Moments, Tally } from './moments.ts';
+import type { ReplayedGroup, ReplayedSample } from './replay-group.ts';
+
+export class FiguresOfGroups {
+  #groups = 0;
+  #rollouts = 0;
+  readonly #before = new Moments();
+  readonly #after = new Moments();
+  readonly #shift = new Moments();
+  readonly #components = new Map<string, ComponentShift>();
+  readonly #signs = { kept: 0, flipped: 0, silenced: 0, awakened: 0, not_compared: 0 };
+  readonly #tau = new Moments();
+  #leastTau: number | null = null;
+  readonly #degenerate = { before: 0, after: 0, became: 0, ceased: 0 };
+  readonly #unscoredBefore = new Tally();
+  readonly #unscoredAfter = new Tally();
+  readonly #gaps = new Tally();
+  readonly #recorded = { equal: 0, alone: 0, different: 0 };
+
+  add(group: ReplayedGroup): void {
+    this.#groups++;
+    for (const sample of group.samples) this.#addSample(sample);
+    if (group.tau !== null) {
+      this.#tau.add(group.tau);
+      if (this.#leastTau === null || group.tau < this.#leastTau) this.#leastTau = group.tau;
+    }
+    const [before, after] = [group.degenerate.before !== null, group.degenerate.after !== null];
+    if (before) this.#degenerate.before++;
+    if (after) this.#degenerate.after++;
+    if (after && !before) this.#degenerate.became++;
+    if (before && !after) this.#degenerate.ceased++;
+  }
+
+  #addSample({ before, after, sign, gaps, recorded }: ReplayedSample): void {
+    this.#rollouts++;
+    this.#signs[sign]++;
+    this.#recorded[recorded]++;
+    for (const gap of gaps) this.#gaps.add(gap);
+    if (before.reward === null) this.#unscoredBefore.add(before.reason ?? 'not_measured');
+    else this.#before.add(before.reward);
+    if (after.reward === null) this.#unscoredAfter.add(after.reason ?? 'not_measured');
+    else this.#after.add(after.reward);
+    if (before.reward !== null && after.reward !== null) this.#shift.add(after.reward - before.reward);
+    for (const [name, other] of Object.entries(after.components)) {
+      const own = before.components[name];
+      if (own !== undefined) this.#shiftOf(name).add(own, other);
+    }
+  }
+
+  #shiftOf(name: string): ComponentShift {
+    const known = this.#components.get(name);
+    if (known !== undefined) return known;
+    const made = new ComponentShift();
+    this.#components.set(name, made);
+    return made;
+  }
+
+  get rollouts(): number {
+    return this.#rollouts;
+  }
+
+  get figures(): ReplayFigures {
+    const { kept, flipped, silenced, awakened } = this.#signs;
+    const compared = kept + flipped + silenced + awakened;
+    return {
+      groups: this.#groups,
+      rollouts: this.#rollouts,
+      before: momentsOf(this.#before),
+      after: momentsOf(this.#after),
+      shift: { compared: this.#shift.count, mean: this.#shift.mean },
+      components: Object.fromEntries([...this.#components].map(([name, shift]) => [name, shift.figures])),
+      advantages: {
+        compared,
+        flipped,
+        silenced,
+        awakened,
+        flipped_share: compared === 0 ? null : flipped / compared,
+      },
+      tau: { groups: this.#tau.count, mean: this.#tau.mean, least: this.#leastTau },
+      degenerate: { ...this.#degenerate },
+      unscored: { before: this.#unscoredBefore.counts, after: this.#unscoredAfter.counts },
+      gaps: this.#gaps.counts,
+      recorded: { ...this.#recorded },
+    };
+  }
+}
+
+class ComponentShift {
+  readonly #value = new Moments();
+  readonly #contribution = new Moments();
+
+  add(before: Component, after: Component): void {
+    if (before.value !== null && after.value !== null) this.#value.add(after.value - before.value);
+    if (before.contribution !== null && after.contribution !== null) {
+      this.#contribution.add(after.contribution - before.contribution);
+    }
+  }
+
+  get figures(): ReplayFigures['components'][string] {
+    return {
+      compared: this.#contribution.count,
+      value: this.#value.mean,
+      contribution: this.#contribution.mean,
+    };
+  }
+}
+
+function momentsOf(moments: Moments): ReplayFigures['before'] {
+  return { scored: moments.count, mean: moments.mean, std: moments.std };
+}

@@ -1,0 +1,161 @@
+/**
+ * Taking in the rollouts of a file, put if absent: nothing that stands in the ledger is overwritten, and every line that is
+ * refused is counted and, up to a limit, named with its reason. What was imported stays where the reading ends early:
+ * importing the file again does the rest.
+ */
+
+import type { Family, Recipe } from '../families/recipes.ts';
+import { resolveRecipe } from '../families/resolve.ts';
+import type { Line } from '../judgments/jsonl.ts';
+import type { RUN_REFUSALS, RunImportReport } from '../wire/runs.ts';
+import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file.ts';
+
+export type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
+
+/** What is put at once: rollouts, and the recipes that they were scored under. */
+export type RunChunk = {
+  readonly family: Family;
+  readonly recipes: readonly ImportedRecipe[];
+  readonly rollouts: readonly RunFileRollout[];
+};
+
+/** Puts rollouts if absent, one outcome each, in their order. `taken`: other content stands there as that attempt. */
+export type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' | 'taken')[]>;
+
+export type RunImportLimits = {
+  readonly recipes: number;
+  readonly lines: number;
+  readonly chunk: number;
+  readonly listed: number;
+};
+
+type Refusal = (typeof RUN_REFUSALS)[number];
+
+const DETAILS: Readonly<Record<Refusal, string>> = {
+  line_too_long: 'the line cannot be read',
+  line_not_utf8: 'the line cannot be read',
+  line_not_json: 'the line is not JSON',
+  line_invalid: 'expected a line of a file of a run: run first, then recipe, rollout, end',
+  too_many_lines: 'the file has too many lines; the rest was not read',
+  too_many_recipes: 'the file has too many recipes',
+  recipe_digest_wrong: 'the recipe does not have that digest',
+  recipe_unknown: 'no recipe of that digest stands before the rollout',
+  family_differs: 'recipe or facts are of another family than the run',
+  attempt_taken: 'other content is recorded there as that attempt',
+};
+
+export async function importRun(
+  lines: AsyncIterable<Line>,
+  sink: RunSink,
+  limits: RunImportLimits,
+): Promise<RunImportReport> {
+  const reader = new RunImport(sink, limits);
+  let number = 0;
+  for await (const line of lines) {
+    number++;
+    if (number > limits.lines) {
+      reader.refuseUnread(number, 'too_many_lines');
+      break;
+    }
+    if (line.ok && line.text.trim() === '') continue;
+    if (line.ok) await reader.read(number, line.text);
+    else reader.refuseUnread(number, line.problem);
+  }
+  await reader.flush();
+  return reader.report();
+}
+
+class RunImport {
+  readonly #sink: RunSink;
+  readonly #limits: RunImportLimits;
+  #family: Family | null = null;
+  readonly #recipes = new Map<string, ImportedRecipe>();
+  #waiting: { readonly line: number; readonly rollout: RunFileRollout }[] = [];
+  readonly #places = new Set<string>();
+  #read = 0;
+  #complete = false;
+  readonly #counts = { imported: 0, already_there: 0, refused: 0 };
+  readonly #refused: { line: number; reason: Refusal; detail: string }[] = [];
+
+  constructor(sink: RunSink, limits: RunImportLimits) {
+    this.#sink = sink;
+    this.#limits = limits;
+  }
+
+  async read(number: number, text: string): Promise<void> {
+    const read = readRunLine(text);
+    this.#complete = false;
+    if (!read.ok) return this.refuse(number, read.problem);
+    const { line } = read;
+    switch (line.kind) {
+      case 'run':
+        if (this.#family !== null) return this.refuse(number, 'line_invalid');
+        this.#family = line.family;
+        return;
+      case 'recipe':
+        return this.#addRecipe(number, line);
+      case 'rollout':
+        this.#read++;
+        return this.#addRollout(number, line.rollout);
+      case 'end':
+        this.#complete = line.rollouts === this.#read;
+    }
+  }
+
+  async #addRecipe(number: number, { digest, name, recipe }: RunFileRecipe): Promise<void> {
+    const resolved = await resolveRecipe(recipe);
+    if (!resolved.ok) return this.refuse(number, 'line_invalid');
+    if (resolved.resolved.digest !== digest) return this.refuse(number, 'recipe_digest_wrong');
+    if (resolved.resolved.recipe.family !== this.#family) return this.refuse(number, 'family_differs');
+    if (this.#recipes.size === this.#limits.recipes) return this.refuse(number, 'too_many_recipes');
+    this.#recipes.set(digest, { digest, name, recipe: resolved.resolved.recipe });
+  }
+
+  async #addRollout(number: number, rollout: RunFileRollout): Promise<void> {
+    if (this.#family === null) return this.refuse(number, 'line_invalid');
+    if (!this.#recipes.has(rollout.recipe)) return this.refuse(number, 'recipe_unknown');
+    if (rollout.facts.family !== this.#family) return this.refuse(number, 'family_differs');
+    const { step, group, sample, attempt } = rollout;
+    const place = JSON.stringify([step, group, sample, attempt]);
+    // Two contents at one attempt of one place cannot both be right; which is, the file does not say.
+    if (this.#places.has(place)) return this.refuse(number, 'attempt_taken');
+    this.#places.add(place);
+    this.#waiting.push({ line: number, rollout });
+    if (this.#waiting.length >= this.#limits.chunk) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#family === null || this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    const used = new Set(waiting.map(({ rollout }) => rollout.recipe));
+    const recipes = [...this.#recipes.values()].filter(({ digest }) => used.has(digest));
+    const rollouts = waiting.map(({ rollout }) => rollout);
+    const outcomes = await this.#sink({ family: this.#family, recipes, rollouts });
+    this.#waiting = [];
+    this.#places.clear();
+    waiting.forEach(({ line }, position) => {
+      const outcome = outcomes[position];
+      if (outcome === undefined) throw new Error('importRun: fewer outcomes than rollouts');
+      if (outcome === 'recorded') this.#counts.imported++;
+      else if (outcome === 'unchanged') this.#counts.already_there++;
+      else this.refuse(line, 'attempt_taken');
+    });
+  }
+
+  /** A line that may have been anything. */
+  refuseUnread(line: number, reason: Refusal): void {
+    this.#complete = false;
+    this.refuse(line, reason);
+  }
+
+  /** @param line from 1. */
+  refuse(line: number, reason: Refusal): void {
+    this.#counts.refused++;
+    if (this.#refused.length < this.#limits.listed) this.#refused.push({ line, reason, detail: DETAILS[reason] });
+  }
+
+  report(): RunImportReport {
+    const refused_lines = this.#refused.toSorted((a, b) => a.line - b.line);
+    return { v: 1, ...this.#counts, refused_lines, complete: this.#complete };
+  }
+}

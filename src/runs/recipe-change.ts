@@ -1,0 +1,48 @@
+/**
+ * What differs between two recipes. Compose fields may differ freely: the facts hold all that they read. A measure field
+ * that differs asks something else, and what was observed does not answer it (gaps.ts says for which rollouts).
+ */
+import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../families/recipes.ts';
+
+export type ChangedField = {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+export type RecipeChange =
+  /** In the order of the family's fields; empty = the same recipe. */
+  | { readonly ok: true; readonly fields: readonly ChangedField[] }
+  /** Facts of one family say nothing about another. */
+  | { readonly ok: false; readonly reason: 'other_family'; readonly before: Family; readonly after: Family };
+
+export function recipeChange(before: Recipe, after: Recipe): RecipeChange {
+  if (before.family !== after.family) {
+    return { ok: false, reason: 'other_family', before: before.family, after: after.family };
+  }
+  const [old, other] = [valuesOf(before), valuesOf(after)];
+  const fields = Object.entries<FieldKind>(FAMILY_FIELDS[before.family]);
+  return {
+    ok: true,
+    fields: fields.flatMap(([name, kind]) =>
+      sameJson(old[name], other[name]) ? [] : [{ name, kind, before: old[name], after: other[name] }],
+    ),
+  };
+}
+
+function valuesOf(recipe: Recipe): Readonly<Record<string, unknown>> {
+  return recipe;
+}
+
+/** Whether two JSON values are equal; the order of an object's members says nothing. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const members = new Map(Object.entries(other));
+  const own = Object.entries(one);
+  return (
+    own.length === members.size && own.every(([name, value]) => members.has(name) && sameJson(value, members.get(name)))
+  );
+}

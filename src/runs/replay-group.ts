@@ -1,0 +1,243 @@
+/**
+ * Replay of one group: what its rewards and advantages would have been under another recipe. The same `compose` and
+ * `advantages` as when it was scored, over what was observed then: no text, no judge, the same bits.
+ */
+
+import { compose, voteOf } from '../families/compose.ts';
+import type { GroupVotes } from '../families/plan-rollout.ts';
+import type { Recipe } from '../families/recipes.ts';
+import type { Facts } from '../family/facts.ts';
+import type { Component, UnscoredReason } from '../family/score.ts';
+import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
+import { advantages, type Degenerate } from '../scoring/advantages.ts';
+import { createGapFinder } from './gaps.ts';
+import { kendallTauB } from './kendall.ts';
+import type { LedgerRow } from './row.ts';
+
+/** One recipe for every row, or the recipe of each by the digest that the row was recorded under. */
+export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
+
+/** A rollout under one of the two recipes. */
+export type ReplayedScore = {
+  readonly reward: number | null;
+  readonly reason: UnscoredReason | null;
+  /** Empty where the recipe reads what was not observed. */
+  readonly components: Readonly<Record<string, Component>>;
+  readonly advantage: number;
+  /** Unscored: left out of the loss. */
+  readonly masked: boolean;
+};
+
+/**
+ * How the recorded reward compares with the recorded facts under the recorded recipe. `alone`: it is the reward of the
+ * rollout by itself, under a recipe that normalises within the group; its group was not scored together, and `before` is
+ * what the group makes of it. `different`: this code does not compose what the ledger's version did.
+ */
+export type RecordedReward = 'equal' | 'alone' | 'different';
+
+/** `silenced`: to 0. `awakened`: from 0. `not_compared`: unscored before or after. */
+export type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
+
+export type ReplayedSample = {
+  readonly row: LedgerRow;
+  readonly recorded: RecordedReward;
+  readonly before: ReplayedScore;
+  readonly after: ReplayedScore;
+  /** What the other recipe reads and nobody observed (gaps.ts); then `after` is unscored. */
+  readonly gaps: readonly string[];
+  readonly sign: SignChange;
+};
+
+export type ReplayedGroup = {
+  readonly step: number | null;
+  readonly group: string;
+  /** In the order of the rows. */
+  readonly samples: readonly ReplayedSample[];
+  /** Kendall's tau-b between the rewards before and after, over the samples scored both times; `null` = undefined. */
+  readonly tau: number | null;
+  readonly degenerate: { readonly before: Degenerate | null; readonly after: Degenerate | null };
+};
+
+/** A group with its first half done, so that a sweep composes what was recorded once and not for each value. */
+export type PreparedGroup = {
+  readonly rows: readonly LedgerRow[];
+  readonly recorded: readonly RecordedReward[];
+  readonly recipes: RecipesOfRun;
+  readonly advantages: AdvantageOptions;
+  readonly before: Side;
+};
+
+/**
+ * What became of a rollout that was measured anew: its facts under the other recipe, or what they would have needed and
+ * nobody has (gaps.ts names what).
+ */
+export type Measurement = { readonly facts: Facts } | { readonly gaps: readonly string[] };
+
+type Side = { readonly scores: readonly ReplayedScore[]; readonly degenerate: Degenerate | null };
+
+/**
+ * @param rows the samples of one group of one step, at least one, each of its latest attempt.
+ * @throws RangeError where a recipe is not given, is of another family than the facts, or an advantage rule is wrong.
+ */
+export function replayGroup(
+  rows: readonly LedgerRow[],
+  before: RecipesOfRun,
+  after: RecipesOfRun,
+  options: AdvantageOptions = 'mean',
+): ReplayedGroup {
+  return replayPrepared(prepareGroup(rows, before, options), after);
+}
+
+/** Composes what was recorded, and holds it against the recorded rewards. @throws RangeError as `replayGroup`. */
+export function prepareGroup(
+  rows: readonly LedgerRow[],
+  recipes: RecipesOfRun,
+  options: AdvantageOptions = 'mean',
+): PreparedGroup {
+  const members = rows.map(
+    (row): Member => ({ facts: row.facts, recipe: recipeOf(row, recipes, 'recorded'), open: false }),
+  );
+  const before = composeMembers(members, options);
+  const recorded = rows.map((row, position): RecordedReward => {
+    const composed = before.scores[position];
+    if (composed?.reward === row.reward) return 'equal';
+    const member = members[position];
+    if (member === undefined || member.recipe.family !== 'long-trace') return 'different';
+    return compose(member.facts, member.recipe).reward === row.reward ? 'alone' : 'different';
+  });
+  return { rows, recorded, recipes, advantages: options, before };
+}
+
+/**
+ * The second half.
+ * @param measured what was measured for the other recipe, by position; `null` or absent: the row's own facts count.
+ */
+export function replayPrepared(
+  prepared: PreparedGroup,
+  recipes: RecipesOfRun,
+  measured: readonly (Measurement | null)[] = [],
+): ReplayedGroup {
+  const { rows, recorded, before } = prepared;
+  const finderOf = findersOf(prepared.recipes, recipes);
+  const gaps = rows.map((row, position) => {
+    const anew = measured[position] ?? null;
+    if (anew === null) return finderOf(row)(row.facts);
+    return 'gaps' in anew ? anew.gaps : NO_GAPS;
+  });
+  const members = rows.map((row, position): Member => {
+    const anew = measured[position] ?? null;
+    const facts = anew !== null && 'facts' in anew ? anew.facts : row.facts;
+    return { facts, recipe: recipeOf(row, recipes, 'other'), open: (gaps[position] ?? NO_GAPS).length > 0 };
+  });
+  const after = composeMembers(members, prepared.advantages);
+  const samples = rows.map((row, position): ReplayedSample => {
+    const one = scoreAt(before, position);
+    const other = scoreAt(after, position);
+    return {
+      row,
+      recorded: recorded[position] ?? 'different',
+      before: one,
+      after: other,
+      gaps: gaps[position] ?? NO_GAPS,
+      sign: signChange(one, other),
+    };
+  });
+  const [first] = rows;
+  if (first === undefined) throw new RangeError('replayGroup: a group without rows');
+  return {
+    step: first.step,
+    group: first.group,
+    samples,
+    tau: tauOf(samples),
+    degenerate: { before: before.degenerate, after: after.degenerate },
+  };
+}
+
+const NO_GAPS: readonly string[] = [];
+
+function scoreAt({ scores }: Side, position: number): ReplayedScore {
+  const score = scores[position];
+  if (score === undefined) throw new Error('replayGroup: a sample was lost');
+  return score;
+}
+
+function recipeOf(row: LedgerRow, recipes: RecipesOfRun, which: string): Recipe {
+  if (!isMap(recipes)) return recipes;
+  const recipe = recipes.get(row.recipe);
+  if (recipe === undefined) throw new RangeError(`replayGroup: no ${which} recipe for the digest ${row.recipe}`);
+  return recipe;
+}
+
+function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, Recipe> {
+  return recipes instanceof Map;
+}
+
+/** What the other recipe reads and nobody observed, by row. @throws RangeError as `replayGroup`. */
+export function gapsOf(rows: readonly LedgerRow[], before: RecipesOfRun, after: RecipesOfRun): (readonly string[])[] {
+  const finderOf = findersOf(before, after);
+  return rows.map((row) => finderOf(row)(row.facts));
+}
+
+/** What finds the gaps of a row; made once for each recipe that occurs in the group. */
+function findersOf(before: RecipesOfRun, after: RecipesOfRun): (row: LedgerRow) => ReturnType<typeof createGapFinder> {
+  const known = new Map<string, ReturnType<typeof createGapFinder>>();
+  return (row) => {
+    const found = known.get(row.recipe);
+    if (found !== undefined) return found;
+    const finder = createGapFinder(recipeOf(row, before, 'recorded'), recipeOf(row, after, 'other'));
+    known.set(row.recipe, finder);
+    return finder;
+  };
+}
+
+type Member = {
+  readonly facts: Facts;
+  readonly recipe: Recipe;
+  /** The recipe reads what the facts do not hold. */
+  readonly open: boolean;
+};
+
+function composeMembers(members: readonly Member[], options: AdvantageOptions): Side {
+  let max: number | null = null;
+  for (const { facts, recipe, open } of members) {
+    const vote = open ? null : voteOf(facts, recipe);
+    if (vote !== null && (max === null || vote > max)) max = vote;
+  }
+  const votes: GroupVotes = { max };
+  const composed = members.map(({ facts, recipe, open }) => (open ? NOT_MEASURED : compose(facts, recipe, votes)));
+  const result = advantages(
+    composed.map(({ reward }) => reward),
+    options,
+  );
+  if (!result.ok) {
+    const [problem] = result.problems;
+    throw new RangeError(`replayGroup: no advantages: ${problem?.path.join('.')}: ${problem?.message}`);
+  }
+  const scores = composed.map(({ reward, reason, components }, position): ReplayedScore => {
+    const own = result.group.advantages[position];
+    if (own === undefined) throw new Error('replayGroup: an advantage was lost');
+    return { reward, reason, components, advantage: own.advantage, masked: own.masked };
+  });
+  return { scores, degenerate: result.group.degenerate };
+}
+
+const NOT_MEASURED = { reward: null, reason: 'not_measured', components: {} } as const;
+
+function signChange(before: ReplayedScore, after: ReplayedScore): SignChange {
+  if (before.masked || after.masked) return 'not_compared';
+  const [old, other] = [Math.sign(before.advantage), Math.sign(after.advantage)];
+  if (old === other) return 'kept';
+  if (other === 0) return 'silenced';
+  return old === 0 ? 'awakened' : 'flipped';
+}
+
+function tauOf(samples: readonly ReplayedSample[]): number | null {
+  const old: number[] = [];
+  const other: number[] = [];
+  for (const { before, after } of samples) {
+    if (before.reward === null || after.reward === null) continue;
+    old.push(before.reward);
+    other.push(after.reward);
+  }
+  return kendallTauB(old, other);
+}

@@ -1,0 +1,184 @@
+/**
+ * A replay as the lines of its reply, made while the run is read: a line a group, one when a step is over, one at the end.
+ * The Worker and the command line send the same lines; nothing is held but the group at hand and sums.
+ */
+
+import type { ReplayLine, ReplayLineOf } from '../wire/replay.ts';
+import { ComparedJudges } from './judge-comparison.ts';
+import type { ReplayPlan } from './plan-replay.ts';
+import {
+  gapsOf,
+  type Measurement,
+  type PreparedGroup,
+  prepareGroup,
+  type ReplayedGroup,
+  type ReplayedSample,
+  replayPrepared,
+} from './replay-group.ts';
+import type { LedgerRow } from './row.ts';
+import { RunReplay } from './run-replay.ts';
+import { SweepReplay } from './sweep.ts';
+
+/** The rows of one group of one step, at least one, each of its latest attempt. */
+export type RowsOfGroup = readonly LedgerRow[];
+
+/** Measures rollouts anew: whoever has their text and a judge. */
+export type Measurer = {
+  /** By position; `null` = the row's own facts count. */
+  readonly measure: (prepared: PreparedGroup, after: ReplayPlan['after']) => Promise<readonly (Measurement | null)[]>;
+  readonly counts: NonNullable<ReplayLineOf<'summary'>['measured']> & { readonly judge_calls: number };
+};
+
+/** @param measurer needed where the plan measures anything. */
+export function replayLines(
+  groups: AsyncIterable<RowsOfGroup>,
+  plan: ReplayPlan,
+  measurer: Measurer | null = null,
+): AsyncGenerator<ReplayLine> {
+  return plan.points === null ? plainLines(groups, plan, measurer) : sweepLines(groups, plan, plan.points);
+}
+
+function headOf({ run, changes, measures }: ReplayPlan): ReplayLineOf<'replay'> {
+  return {
+    kind: 'replay',
+    run,
+    judge: measures.kind === 'all' ? measures.judge : null,
+    recipes: changes.map(({ before, after, changed }) => ({ before, after, changed: [...changed] })),
+  };
+}
+
+async function* plainLines(
+  groups: AsyncIterable<RowsOfGroup>,
+  plan: ReplayPlan,
+  measurer: Measurer | null,
+): AsyncGenerator<ReplayLine> {
+  yield headOf(plan);
+  const replay = new RunReplay();
+  const judges = plan.measures.kind === 'all' ? new ComparedJudges(plan.measures.judge) : null;
+  for await (const rows of groups) {
+    const prepared = prepareGroup(rows, plan.before, plan.advantages);
+    const measured = measurer === null ? [] : await measurer.measure(prepared, plan.after);
+    const group = replayPrepared(prepared, plan.after, measured);
+    if (judges !== null) compare(judges, rows, measured);
+    const over = replay.add(group);
+    if (over !== null) yield { kind: 'step', step: over.step, ...over.figures };
+    if (plan.samples) for (const sample of group.samples) yield sampleLine(sample);
+    yield groupLine(group);
+  }
+  const last = replay.endStep();
+  if (last !== null) yield { kind: 'step', step: last.step, ...last.figures };
+  const { figures, movers, different } = replay;
+  const { judge_calls = 0, ...measured } = measurer?.counts ?? {};
+  yield {
+    kind: 'summary',
+    rollouts: figures.rollouts,
+    groups: figures.groups,
+    judge_calls,
+    measured: 'rollouts' in measured ? measured : null,
+    judges: judges === null ? null : judges.comparison,
+    figures,
+    movers: [...movers],
+    different: [...different],
+  };
+}
+
+function compare(judges: ComparedJudges, rows: RowsOfGroup, measured: readonly (Measurement | null)[]): void {
+  for (const [position, row] of rows.entries()) {
+    const anew = measured[position] ?? null;
+    if (anew !== null && 'facts' in anew) judges.add(row, anew.facts);
+  }
+}
+
+async function* sweepLines(
+  groups: AsyncIterable<RowsOfGroup>,
+  plan: ReplayPlan,
+  points: NonNullable<ReplayPlan['points']>,
+): AsyncGenerator<ReplayLine> {
+  yield headOf(plan);
+  const sweep = new SweepReplay(points);
+  let read = { step: null as number | null, rollouts: 0, groups: 0 };
+  for await (const rows of groups) {
+    const step = rows[0]?.step ?? null;
+    if (read.groups > 0 && step !== read.step) yield { kind: 'progress', step: read.step, rollouts: read.rollouts };
+    sweep.add(prepareGroup(rows, plan.before, plan.advantages));
+    read = { step, rollouts: read.rollouts + rows.length, groups: read.groups + 1 };
+  }
+  for (const { value, figures } of sweep.points) yield { kind: 'point', value, ...figures };
+  yield {
+    kind: 'summary',
+    rollouts: read.rollouts,
+    groups: read.groups,
+    judge_calls: 0,
+    measured: null,
+    judges: null,
+    figures: null,
+    movers: [],
+    different: [...sweep.different],
+  };
+}
+
+function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): ReplayLine {
+  const side = (which: 'before' | 'after') => ({
+    rewards: samples.map((sample) => sample[which].reward),
+    advantages: samples.map((sample) => sample[which].advantage),
+    degenerate: degenerate[which]?.reason ?? null,
+  });
+  return {
+    kind: 'group',
+    step,
+    group,
+    samples: samples.map(({ row }) => row.sample),
+    before: side('before'),
+    after: side('after'),
+    flipped: samples.filter(({ sign }) => sign === 'flipped').length,
+    tau,
+  };
+}
+
+function sampleLine({ row, recorded, before, after, sign, gaps }: ReplayedSample): ReplayLine {
+  const { step, group, sample, attempt } = row;
+  const side = ({ components, ...score }: ReplayedSample['before']) => ({ ...score, components: { ...components } });
+  return {
+    kind: 'sample',
+    step,
+    group,
+    sample,
+    attempt,
+    recorded,
+    before: side(before),
+    after: side(after),
+    sign,
+    gaps: [...gaps],
+  };
+}
+
+/** What a replay would need and nobody observed, over the whole run. */
+export type MissingMeasures = {
+  readonly rollouts: number;
+  /** Rollouts that have any gap. */
+  readonly open: number;
+  /** By name, in alphabetical order; a rollout may have several. Of a sweep: under the value with the most. */
+  readonly missing: Readonly<Record<string, number>>;
+};
+
+/** Looks through a run before it is replayed, so that an answer is either whole or refused. Memory does not grow. */
+export async function findMissing(groups: AsyncIterable<RowsOfGroup>, plan: ReplayPlan): Promise<MissingMeasures> {
+  const others = plan.points === null ? [plan.after] : plan.points.map(({ after }) => after);
+  const counts = others.map(() => new Map<string, number>());
+  let rollouts = 0;
+  let open = 0;
+  for await (const rows of groups) {
+    rollouts += rows.length;
+    const isOpen = rows.map(() => false);
+    for (const [at, after] of others.entries()) {
+      for (const [position, gaps] of gapsOf(rows, plan.before, after).entries()) {
+        if (gaps.length > 0) isOpen[position] = true;
+        for (const gap of gaps) counts[at]?.set(gap, (counts[at].get(gap) ?? 0) + 1);
+      }
+    }
+    open += isOpen.filter(Boolean).length;
+  }
+  const names = [...new Set(counts.flatMap((count) => [...count.keys()]))].sort();
+  const most = (name: string): number => Math.max(...counts.map((count) => count.get(name) ?? 0));
+  return { rollouts, open, missing: Object.fromEntries(names.map((name) => [name, most(name)])) };
+}

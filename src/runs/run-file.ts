@@ -1,0 +1,106 @@
+/**
+ * A run as a file, version 1: JSON lines. First the run, then its recipes, then its rollouts by step, group, sample and
+ * attempt, and a last line that counts them, so that a file that was cut off is seen to be. It holds no text: reports and
+ * texts stay where they are. The judgments that rollouts name travel in a file of their own (record-file.ts).
+ */
+import * as z from 'zod';
+import { FAMILIES, type Family } from '../families/recipes.ts';
+import { sha256Schema } from '../judgments/judgment-schema.ts';
+import { MAX_NAME_CHARS } from '../limits.ts';
+import { runIdSchema } from './placement.ts';
+import type { LedgerRow } from './row.ts';
+import { ledgerRowSchema } from './row-schema.ts';
+
+export const RUN_FILE_VERSION = 1;
+
+export type RunFileRecipe = {
+  readonly digest: string;
+  /** `null` = inline. */
+  readonly name: string | null;
+  readonly recipe: Readonly<Record<string, unknown>>;
+};
+
+export type RunFileRollout = LedgerRow & {
+  /** Value of each component; `null` = it has none. */
+  readonly components: Readonly<Record<string, number | null>>;
+  /** Judgments that were had without a call. */
+  readonly cached: number;
+};
+
+export type RunFileLine =
+  | { readonly kind: 'run'; readonly id: string; readonly family: Family; readonly created_at: string }
+  | ({ readonly kind: 'recipe' } & RunFileRecipe)
+  | { readonly kind: 'rollout'; readonly rollout: RunFileRollout }
+  | { readonly kind: 'end'; readonly rollouts: number };
+
+const lineSchema = z.union([
+  z.strictObject({
+    run: z.strictObject({
+      v: z.literal(RUN_FILE_VERSION),
+      id: runIdSchema,
+      family: z.enum(FAMILIES),
+      created_at: z.iso.datetime(),
+    }),
+  }),
+  z.strictObject({
+    recipe: z.strictObject({
+      digest: sha256Schema,
+      name: z.string().max(MAX_NAME_CHARS).nullable(),
+      recipe: z.record(z.string(), z.unknown()),
+    }),
+  }),
+  z.strictObject({
+    rollout: ledgerRowSchema.extend({
+      components: z.record(z.string().max(MAX_NAME_CHARS), z.number().nullable()),
+      cached: z.int().min(0),
+    }),
+  }),
+  z.strictObject({ end: z.strictObject({ v: z.literal(RUN_FILE_VERSION), rollouts: z.int().min(0) }) }),
+]);
+
+export type ReadRunLine =
+  | { readonly ok: true; readonly line: RunFileLine }
+  | { readonly ok: false; readonly problem: 'line_not_json' | 'line_invalid' };
+
+/** One line with its line feed. */
+export function writeRunLine(line: RunFileLine): string {
+  return `${JSON.stringify(lineValue(line))}\n`;
+}
+
+function lineValue(line: RunFileLine): unknown {
+  switch (line.kind) {
+    case 'run': {
+      const { id, family, created_at } = line;
+      return { run: { v: RUN_FILE_VERSION, id, family, created_at } };
+    }
+    case 'recipe': {
+      const { digest, name, recipe } = line;
+      return { recipe: { digest, name, recipe } };
+    }
+    case 'rollout':
+      return { rollout: line.rollout };
+    case 'end':
+      return { end: { v: RUN_FILE_VERSION, rollouts: line.rollouts } };
+  }
+}
+
+/** Reads and checks one line. */
+export function readRunLine(text: string): ReadRunLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { ok: false, problem: 'line_not_json' };
+  }
+  const parsed = lineSchema.safeParse(value);
+  if (!parsed.success) return { ok: false, problem: 'line_invalid' };
+  const { data } = parsed;
+  if ('run' in data) {
+    const { id, family, created_at } = data.run;
+    return { ok: true, line: { kind: 'run', id, family, created_at } };
+  }
+  if ('recipe' in data) return { ok: true, line: { kind: 'recipe', ...data.recipe } };
+  if ('rollout' in data) return { ok: true, line: { kind: 'rollout', rollout: data.rollout } };
+  return { ok: true, line: { kind: 'end', rollouts: data.end.rollouts } };
+}

@@ -1,0 +1,124 @@
+/**
+ * What a run says of a step: rewards, parts, spread within groups, what could not be scored. Rollouts are given one by one
+ * in the order of the ledger, so that memory holds one group, however long the run is.
+ */
+
+import type { UnscoredReason } from '../family/score.ts';
+import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { advantages } from '../scoring/advantages.ts';
+import type { RunStep } from '../wire/runs.ts';
+import { Moments, Tally } from './moments.ts';
+
+/** What of a rollout is summarised. */
+export type SummarisedRollout = {
+  readonly step: number | null;
+  readonly group: string;
+  readonly inferred: boolean;
+  readonly reward: number | null;
+  readonly reason: UnscoredReason | null;
+  /** Value of each component; `null` = it has none. */
+  readonly components: Readonly<Record<string, number | null>>;
+  readonly judgments: number;
+  readonly cached: number;
+};
+
+export class RunSummary {
+  #step: StepFigures | null = null;
+
+  /** @returns the step before, when this rollout is of another. */
+  add(rollout: SummarisedRollout): RunStep | null {
+    const over = this.#step !== null && this.#step.step !== rollout.step ? this.end() : null;
+    this.#step ??= new StepFigures(rollout.step);
+    this.#step.add(rollout);
+    return over;
+  }
+
+  /** The step that is under way, which ends with this; `null` without any. */
+  end(): RunStep | null {
+    const figures = this.#step?.figures ?? null;
+    this.#step = null;
+    return figures;
+  }
+}
+
+const FAILURES: ReadonlySet<string> = new Set(JUDGE_FAILURE_REASONS.filter((reason) => reason !== 'judgment_skipped'));
+
+class StepFigures {
+  readonly step: number | null;
+  readonly #reward = new Moments();
+  #least: number | null = null;
+  #most: number | null = null;
+  readonly #components = new Map<string, Moments>();
+  readonly #spread = new Moments();
+  readonly #degenerate = new Tally();
+  readonly #unscored = new Tally();
+  #groups = 0;
+  #group: { readonly id: string; readonly rewards: (number | null)[] } | null = null;
+  readonly #counts = { rollouts: 0, failures: 0, judgments: 0, cached: 0, inferred: 0 };
+
+  constructor(step: number | null) {
+    this.step = step;
+  }
+
+  add({ group, inferred, reward, reason, components, judgments, cached }: SummarisedRollout): void {
+    if (this.#group?.id !== group) this.#endGroup();
+    this.#group ??= { id: group, rewards: [] };
+    this.#group.rewards.push(reward);
+    this.#counts.rollouts++;
+    this.#counts.judgments += judgments;
+    this.#counts.cached += cached;
+    if (inferred) this.#counts.inferred++;
+    if (reward === null) this.#addUnscored(reason ?? 'not_measured');
+    else this.#addReward(reward);
+    for (const [name, value] of Object.entries(components)) {
+      const moments = this.#components.get(name) ?? new Moments();
+      this.#components.set(name, moments);
+      if (value !== null) moments.add(value);
+    }
+  }
+
+  #addUnscored(reason: UnscoredReason): void {
+    this.#unscored.add(reason);
+    if (FAILURES.has(reason)) this.#counts.failures++;
+  }
+
+  #addReward(reward: number): void {
+    this.#reward.add(reward);
+    if (this.#least === null || reward < this.#least) this.#least = reward;
+    if (this.#most === null || reward > this.#most) this.#most = reward;
+  }
+
+  #endGroup(): void {
+    if (this.#group === null) return;
+    this.#groups++;
+    const result = advantages(this.#group.rewards, 'mean');
+    if (!result.ok) throw new Error('RunSummary: recorded rewards without advantages');
+    const { std, degenerate, valid } = result.group;
+    if (degenerate !== null) this.#degenerate.add(degenerate.reason);
+    if (std !== null && valid > 1) this.#spread.add(std);
+    this.#group = null;
+  }
+
+  get figures(): RunStep {
+    this.#endGroup();
+    const { rollouts, failures, judgments, cached, inferred } = this.#counts;
+    const reasons = this.#degenerate.counts;
+    const degenerate = Object.values(reasons).reduce((sum, count) => sum + count, 0);
+    return {
+      step: this.step,
+      groups: this.#groups,
+      rollouts,
+      scored: this.#reward.count,
+      reward: { mean: this.#reward.mean, min: this.#least, max: this.#most, std: this.#reward.std },
+      components: Object.fromEntries(
+        [...this.#components].map(([name, { count, mean }]) => [name, { rollouts: count, mean }]),
+      ),
+      spread: { groups: this.#spread.count, mean_std: this.#spread.mean },
+      degenerate: { groups: degenerate, share: this.#groups === 0 ? null : degenerate / this.#groups, reasons },
+      unscored: this.#unscored.counts,
+      judge_failures: failures,
+      judgments: { had: judgments, cached, hit_rate: judgments === 0 ? null : cached / judgments },
+      inferred,
+    };
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * A sweep: one field of the recipe takes one value after another. The run is read once; each group is composed as it was
+ * recorded once, and then under every value.
+ */
+import { MAX_SWEEP_POINTS } from '../limits.ts';
+import type { ReplayFigures, SweepValue } from '../wire/replay.ts';
+import { FiguresOfGroups } from './figures.ts';
+import { type PreparedGroup, type RecipesOfRun, replayPrepared } from './replay-group.ts';
+import { DifferentRewards } from './run-replay.ts';
+
+export type Sweep = { readonly field: string; readonly values: readonly SweepValue[] };
+
+export type SweepPoint = { readonly value: SweepValue; readonly figures: ReplayFigures };
+
+export class SweepReplay {
+  readonly #points: { readonly value: SweepValue; readonly after: RecipesOfRun; readonly figures: FiguresOfGroups }[];
+  readonly #different = new DifferentRewards();
+
+  /** @param points the values, each with the recipes that it makes. */
+  constructor(points: readonly { readonly value: SweepValue; readonly after: RecipesOfRun }[]) {
+    this.#points = points.map((point) => ({ ...point, figures: new FiguresOfGroups() }));
+  }
+
+  add(prepared: PreparedGroup): void {
+    for (const { after, figures } of this.#points) figures.add(replayPrepared(prepared, after));
+    for (const [position, row] of prepared.rows.entries()) {
+      if (prepared.recorded[position] !== 'different') continue;
+      this.#different.add(row, prepared.before.scores[position]?.reward ?? null);
+    }
+  }
+
+  get points(): SweepPoint[] {
+    return this.#points.map(({ value, figures }) => ({ value, figures: figures.figures }));
+  }
+
+  get different(): DifferentRewards['list'] {
+    return this.#different.list;
+  }
+}
+
+export type ParsedSweep =
+  | { readonly ok: true; readonly sweep: Sweep }
+  | { readonly ok: false; readonly problem: string };
+
+const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+
+/**
+ * Reads `field=from:to:by` (both ends are points where `by` meets them) or `field=a,b,c` with numbers, true, false or
+ * words. Values of a range are the decimals that one would write: 0.3, and not 0.1 + 0.1 + 0.1.
+ */
+export function parseSweep(text: string): ParsedSweep {
+  const refused = (problem: string): ParsedSweep => ({ ok: false, problem });
+  const at = text.indexOf('=');
+  const field = text.slice(0, at);
+  const given = text.slice(at + 1);
+  if (at < 1 || given === '' || field.split('.').includes('')) {
+    return refused('expected field=from:to:by or field=a,b,c');
+  }
+  const parts = given.split(':');
+  if (parts.length === 1) {
+    const values = given.split(',').map(readValue);
+    if (values.length > MAX_SWEEP_POINTS) return refused(`expected at most ${MAX_SWEEP_POINTS} values`);
+    if (values.includes('')) return refused('expected a value between two commas');
+    return { ok: true, sweep: { field, values } };
+  }
+  const [from, to, by] = parts.map((part) => (NUMBER.test(part) ? part : null));
+  if (parts.length !== 3 || from == null || to == null || by == null)
+    return refused('expected three numbers: from:to:by');
+  const values = rangeOf(from, to, by);
+  return typeof values === 'string' ? refused(values) : { ok: true, sweep: { field, values } };
+}
+
+/** In whole units of the last decimal place that is written, so that no error adds up. */
+function rangeOf(from: string, to: string, by: string): number[] | string {
+  const places = Math.max(...[from, to, by].map((part) => part.length - (part.indexOf('.') + 1 || part.length)));
+  const unit = 10 ** places;
+  const [start, end, width] = [from, to, by].map((part) => Math.round(Number(part) * unit));
+  if (start === undefined || end === undefined || width === undefined) return 'expected three numbers: from:to:by';
+  if (![start, end, width].every(Number.isSafeInteger)) return 'expected numbers of at most 15 digits';
+  if (width <= 0 || end < start) return 'expected from <= to and by above 0';
+  const points = Math.floor((end - start) / width) + 1;
+  if (points > MAX_SWEEP_POINTS) return `expected at most ${MAX_SWEEP_POINTS} values, got ${points}`;
+  return Array.from({ length: points }, (_, n) => (start + n * width) / unit);
+}
+
+function readValue(text: string): SweepValue {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return NUMBER.test(text) ? Number(text) : text;
+}

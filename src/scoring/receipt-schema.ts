@@ -1,0 +1,52 @@
+/** The receipt of a score: what it was made of, signed (docs/receipts.md). */
+import * as z from 'zod';
+import { unscoredReasonSchema } from '../family/unscored-reason.ts';
+import { judgmentKindSchema, recordSignatureSchema, sha256Schema } from '../judgments/judgment-schema.ts';
+
+export const receiptSchema = z
+  .strictObject({
+    kind: z.literal('receipt').describe('Signed too: no other thing that is signed here has this member and value.'),
+    v: z.literal(1),
+    request: sha256Schema.describe('Digest of the rollout as scored: of the SHA-256 of each of its fields.'),
+    recipe: sha256Schema.describe('Digest of the recipe, all its parameters included.'),
+    judgments: z
+      .array(
+        z.strictObject({
+          kind: judgmentKindSchema,
+          key: sha256Schema,
+          verdicts: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of the verdicts: what the key does not cover.'),
+        }),
+      )
+      .describe('The judgments that were had, in the order of the reply.'),
+    family: z.enum(['refiner', 'long-trace', 'tool-call', 'dr-tulu']),
+    reward: z.number().nullable().describe('Finite. null = could not be determined; 0 = the model earned zero.'),
+    status: z.enum(['scored', 'unscored']),
+    reason: unscoredReasonSchema.nullable().describe('Why the reward is null.'),
+    group_max: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe("long-trace: the group's largest share, which the reward was divided by; null = none was known."),
+    issued_at: z.iso.datetime(),
+    issuer: recordSignatureSchema,
+  })
+  .describe('Ed25519 over the RFC 8785 JSON of the receipt without `issuer.signature`; keys: GET /v1/keys.');
+
+export type Receipt = z.infer<typeof receiptSchema>;
+
+/** What of a reply of `POST /v1/score` its receipt states too. The rest of it may be of any version. */
+export const receiptedReplySchema = z.looseObject({
+  family: z.string(),
+  reward: z.number().nullable(),
+  status: z.string(),
+  reason: z.string().nullable(),
+  recipe: z.looseObject({ name: z.string().nullable(), digest: sha256Schema }),
+  judgments: z.array(
+    z.looseObject({ kind: z.string(), key: sha256Schema.nullable(), failure: z.looseObject({}).nullable() }),
+  ),
+  details: z.looseObject({ group_max: z.number().nullable().exactOptional() }),
+  receipt: receiptSchema.nullable(),
+});
+
+export type ReceiptedReply = z.infer<typeof receiptedReplySchema>;

@@ -1,0 +1,44 @@
+/**
+ * The parts of a reward as flat numbers by name, for trainers' logs. The names are the same for every scored sample of a
+ * named recipe: OpenRLHF reads those of a batch's first sample from all others and breaks where one is missing.
+ */
+import type { Component } from '../../family/score.ts';
+import type { ScoreResponse } from '../../scoring/score-reply.ts';
+
+/**
+ * A scored part is its value; one with nothing to score is what the recipe counts it as. A part that could not be
+ * determined, and so weighs nothing in a scored reward, is left out.
+ */
+export function componentNumbers(reply: ScoreResponse): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries<Component>(reply.components).flatMap(([name, component]) => {
+      // Judged only where it weighs something: without an answer it is 0, with one it is unknown.
+      if (isIdle(reply, name, component)) return [];
+      const number = numberOf(component);
+      return number === null ? [] : [[name, number]];
+    }),
+  );
+}
+
+function isIdle({ family }: ScoreResponse, name: string, { weight }: Component): boolean {
+  switch (family) {
+    case 'refiner':
+    case 'dr-tulu':
+      return weight === 0 && (name === 'rubric' || name === 'citation');
+    case 'long-trace':
+    case 'tool-call':
+      return false;
+  }
+}
+
+function numberOf(component: Component): number | null {
+  switch (component.status) {
+    case 'scored':
+      return component.value;
+    case 'not_applicable':
+      // 0, or all of it (REWARDS.md section 3, citation_not_applicable).
+      return component.contribution === 0 ? 0 : 1;
+    case 'unscored':
+      return null;
+  }
+}

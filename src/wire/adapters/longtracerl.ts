@@ -1,0 +1,181 @@
+/**
+ * LongTraceRL's reward server: `POST /evaluate`. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`; the client is
+ * `slime/slime/rollout/rm_hub/__init__.py`. Missing arguments are 500 there and 422 here.
+ */
+import * as z from 'zod';
+import { readEvaluateRequest, type TraceMessage } from '../../families/long-trace/messages.ts';
+import type { LongTraceRecipe } from '../../families/long-trace/recipe.ts';
+import { neededParts } from '../../families/long-trace/reward.ts';
+import type { Rollout } from '../../family/rollout.ts';
+import { questionSchema, responseSchema, textSchema } from '../../family/rollout-schema.ts';
+import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.ts';
+import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import { runReportSchema } from './run.ts';
+
+/** The data set whose rubrics are chunk ids. */
+const CHUNK_DATA = 'longrlvr';
+
+const messageSchema = z
+  .object({
+    role: z.string(),
+    content: z.unknown().optional().describe("Of an assistant's message: a text."),
+    reasoning_content: z.unknown().optional().describe("Of an assistant's message: a text."),
+  })
+  .superRefine(({ role, content, reasoning_content }, context) => {
+    if (role !== 'assistant') return;
+    if (!isAbsentOrText(content)) context.addIssue({ code: 'custom', path: ['content'], message: 'expected a string' });
+    if (!isAbsentOrText(reasoning_content) && reasoning_content !== null) {
+      context.addIssue({ code: 'custom', path: ['reasoning_content'], message: 'expected a string' });
+    }
+  });
+
+function isAbsentOrText(value: unknown): boolean {
+  return value === undefined || textSchema.safeParse(value).success;
+}
+
+const extraRewardInfoSchema = z
+  .object({
+    question: questionSchema,
+    dataset_name: z.string(),
+    rubrics: z
+      .array(z.union([z.string().max(MAX_ENTITY_CHARS), z.int().min(0)]))
+      .max(MAX_USEFUL_CHUNKS)
+      .default([])
+      .describe('Gold entities, or chunk ids where the data set is longrlvr. None: the rubric is 0.'),
+    rubric_reward_ratio: z.number().min(0).max(1).describe('eta; 0 in evaluation.'),
+    rubric_use_reasoning_content: z.boolean().exactOptional(),
+    rubric_use_content: z.boolean().exactOptional(),
+  })
+  .superRefine((info, context) => {
+    if (!neededParts(info.rubric_reward_ratio).rubric) return;
+    const required = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    for (const name of ['rubric_use_reasoning_content', 'rubric_use_content'] as const) {
+      if (info[name] === undefined) required(name, 'required: a boolean, as rubric_reward_ratio is above 0');
+    }
+    const chunks = info.dataset_name === CHUNK_DATA;
+    if (!chunks && info.rubrics.length > MAX_ENTITIES) required('rubrics', `expected at most ${MAX_ENTITIES} entries`);
+    for (const [n, rubric] of info.rubrics.entries()) {
+      if ((typeof rubric === 'number') === chunks) continue;
+      const message = chunks ? 'expected a chunk id, as the data set is longrlvr' : 'expected an entity, a string';
+      context.addIssue({ code: 'custom', path: ['rubrics', n], message });
+    }
+  });
+
+export const longTraceRlRequestSchema = z
+  .object({
+    label: textSchema.min(1).describe('The right final answer.'),
+    extra_reward_info: extraRewardInfoSchema,
+    history: z.array(messageSchema).min(1).exactOptional().describe('Wins over response.'),
+    response: responseSchema.exactOptional(),
+  })
+  .refine(({ history, response }) => history !== undefined || response !== undefined, {
+    path: ['history'],
+    error: 'give history or response',
+  });
+
+export type LongTraceRlRequest = z.infer<typeof longTraceRlRequestSchema>;
+
+export const longTraceRlReplySchema = z.strictObject({
+  outcome_reward: z.number(),
+  rubric_reward: z.number(),
+  reward: z.number().describe("Of this sample alone; the trainer's group step combines the other two anew."),
+  run: runReportSchema.exactOptional(),
+});
+
+export type LongTraceRlReply = z.infer<typeof longTraceRlReplySchema>;
+
+export type LongTraceRlReading =
+  | { readonly status: 'ready'; readonly rollout: Rollout; readonly recipe: LongTraceRecipe }
+  /** The last message is not an assistant's with content: all zero, determined, not judged. */
+  | { readonly status: 'no_final_turn' };
+
+/** What is to be scored, and under which recipe: the request says it all. */
+export function readLongTraceRl(request: LongTraceRlRequest): LongTraceRlReading {
+  const { label, extra_reward_info: info, history, response } = request;
+  const reading = readEvaluateRequest({
+    label,
+    extra_reward_info: info,
+    ...(history === undefined ? {} : { history: history.map(traceMessage) }),
+    ...(response === undefined ? {} : { response }),
+  });
+  switch (reading.status) {
+    case 'no_final_turn':
+      return reading;
+    case 'error':
+      throw new Error(`readLongTraceRl: ${reading.reason} after validation`);
+    case 'ready': {
+      const { rubric } = neededParts(info.rubric_reward_ratio);
+      return {
+        status: 'ready',
+        rollout: {
+          question: info.question,
+          reference: label,
+          response: reading.response,
+          // With neither switch on, no text is looked at.
+          history: info.rubric_use_content || info.rubric_use_reasoning_content ? reading.history : [],
+          // The trainer calls for completed samples only.
+          finish_reason: 'stop',
+          ...goldOf(info, rubric),
+        },
+        recipe: recipeOf(info),
+      };
+    }
+  }
+}
+
+function traceMessage({ role, content, reasoning_content }: z.infer<typeof messageSchema>): TraceMessage {
+  return {
+    role,
+    ...(typeof content === 'string' ? { content } : {}),
+    ...(typeof reasoning_content === 'string' ? { reasoning_content } : {}),
+  };
+}
+
+type ExtraRewardInfo = LongTraceRlRequest['extra_reward_info'];
+
+/** In evaluation nothing is looked for, whatever the row lists. */
+function goldOf({ dataset_name, rubrics }: ExtraRewardInfo, rubricCounts: boolean) {
+  if (dataset_name === CHUNK_DATA) {
+    return { useful_chunks: rubricCounts ? rubrics.flatMap((id) => (typeof id === 'number' ? [id] : [])) : [] };
+  }
+  return { entities: rubricCounts ? rubrics.flatMap((entity) => (typeof entity === 'string' ? [entity] : [])) : [] };
+}
+
+function recipeOf(info: ExtraRewardInfo): LongTraceRecipe {
+  const { rubric_reward_ratio: eta, rubric_use_content: content, rubric_use_reasoning_content: reasoning } = info;
+  return {
+    family: 'long-trace',
+    // With eta 1 the server does not judge the outcome; its chunk formula is then the plain one.
+    variant: info.dataset_name === CHUNK_DATA && neededParts(eta).outcome ? 'chunks' : 'plain',
+    eta,
+    text: reasoning ? (content ? 'both' : 'reasoning') : 'content',
+    // One call is one sample; the trainer normalises its groups itself.
+    normalise_in_group: false,
+    punish_ill_formed: false,
+  };
+}
+
+/** The server's reply: a part that it would not look at is 0. */
+export function longTraceRlReply(request: LongTraceRlRequest, score: ScoreResponse, reward: number): LongTraceRlReply {
+  if (score.family !== 'long-trace') throw new Error(`longTraceRlReply: a score of the family ${score.family}`);
+  const needed = neededParts(request.extra_reward_info.rubric_reward_ratio);
+  const { outcome, rubric } = score.components;
+  return {
+    outcome_reward: needed.outcome ? determinedValue(outcome) : 0,
+    rubric_reward: needed.rubric ? determinedValue(rubric) : 0,
+    reward,
+  };
+}
+
+/** @throws Error for a part without a value, which no scored reward has where the part counts. */
+function determinedValue(component: { readonly value: number | null }): number {
+  if (component.value === null) throw new Error('longTraceRlReply: a scored reward with an unscored part');
+  return component.value;
+}
+
+/** What all samples of a group share: the messages before the first of an assistant, or the question. */
+export function longTraceRlPrompt({ history, extra_reward_info }: LongTraceRlRequest): unknown {
+  if (history === undefined) return extra_reward_info.question;
+  const first = history.findIndex(({ role }) => role === 'assistant');
+  return first === -1 ? history : history.slice(0, first);
+}

@@ -1,0 +1,69 @@
+/**
+ * OpenRLHF's remote reward model: lists in, lists of the same length out. Source: OpenRLHF/OpenRLHF 3c3be623,
+ * `openrlhf/utils/agent.py`, `_fetch_rewards_via_http`; the keys are those of v0.5.9 and later.
+ */
+import * as z from 'zod';
+import { textSchema } from '../../family/rollout-schema.ts';
+import { MAX_GROUP } from '../../limits.ts';
+import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import { componentNumbers } from './components.ts';
+import { runReportsSchema } from './run.ts';
+
+export const openRlhfRequestSchema = z
+  .object({
+    query: z.array(textSchema).max(MAX_GROUP).describe('Decoded prompt and response, special tokens included.'),
+    prompts: z.array(textSchema).max(MAX_GROUP),
+    labels: z.array(z.unknown()).max(MAX_GROUP).describe('Label of each sample.'),
+  })
+  .superRefine(({ query, prompts, labels }, context) => {
+    for (const [name, list] of [
+      ['prompts', prompts],
+      ['labels', labels],
+    ] as const) {
+      if (list.length === query.length) continue;
+      context.addIssue({ code: 'custom', path: [name], message: 'expected as many entries as query has' });
+    }
+  });
+
+export const openRlhfReplySchema = z.strictObject({
+  rewards: z.array(z.number()).describe('Feed the advantage.'),
+  scores: z.array(z.number().min(0).max(1)).describe('The base in [0, 1], for dynamic filtering.'),
+  extra_logs: z.record(z.string(), z.array(z.number())).describe('Components by name.'),
+  run: runReportsSchema.exactOptional(),
+});
+
+export type OpenRlhfReply = z.infer<typeof openRlhfReplySchema>;
+
+/**
+ * The base in [0, 1]; `null` where the recipe has none for the sample. Refiner: as it is, an additive mix clamped.
+ * long-trace: divided by the largest that the recipe can give (2 for chunks). tool-call, [-1, 1]: (base + 1) / 2.
+ * dr-tulu: clamped, as weights of a row may be negative.
+ */
+export function unitScore({ family, base, recipe }: ScoreResponse): number | null {
+  if (base === null) return null;
+  switch (family) {
+    case 'refiner':
+    case 'dr-tulu':
+      return clamped(base);
+    case 'long-trace':
+      return clamped(base / (recipe.reward_range[1] ?? 1));
+    case 'tool-call':
+      return clamped((base + 1) / 2);
+  }
+}
+
+function clamped(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
+
+/** Component values by name, each a list as long as the samples; a name that some sample lacks is left out. */
+export function extraLogs(replies: readonly ScoreResponse[]): Record<string, number[]> {
+  const [first, ...others] = replies.map((reply) => new Map(Object.entries(componentNumbers(reply))));
+  if (first === undefined) return {};
+  return Object.fromEntries(
+    [...first].flatMap(([name, value]) => {
+      const rest = others.flatMap((numbers) => numbers.get(name) ?? []);
+      return rest.length === others.length ? [[name, [value, ...rest]]] : [];
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+/**
+ * slime's remote reward model: one sample in, a number out. Source: THUDM/slime 624b824a,
+ * `slime/rollout/rm_hub/__init__.py`, `remote_rm`.
+ */
+import * as z from 'zod';
+import { responseSchema } from '../../family/rollout-schema.ts';
+import { sha256Schema } from '../../judgments/judgment-schema.ts';
+import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import { promptSchema } from './chat.ts';
+import { componentNumbers } from './components.ts';
+import { type RunReport, runReportSchema } from './run.ts';
+
+export const slimeRequestSchema = z.object({
+  prompt: promptSchema,
+  response: responseSchema,
+  label: z.unknown().optional().describe('Label: what the recipe reads beside prompt and response.'),
+});
+
+const slimeObjectSchema = z
+  .object({
+    reward: z.number(),
+    base: z.number().nullable().describe('Before scale and penalties.'),
+    status: z.literal('scored'),
+    recipe: z.string().nullable(),
+    digest: sha256Schema.describe('Of the recipe.'),
+    run: runReportSchema.exactOptional(),
+  })
+  .catchall(z.number().describe('A component of the reward, by its name.'));
+
+export const slimeReplySchema = z.union([z.number(), slimeObjectSchema]);
+
+/** The flat object that `--reward-key` picks from. */
+export function slimeObject(reply: ScoreResponse, reward: number, run: RunReport | null): Record<string, unknown> {
+  const { base, recipe } = reply;
+  return {
+    reward,
+    base,
+    status: 'scored',
+    recipe: recipe.name,
+    digest: recipe.digest,
+    ...componentNumbers(reply),
+    ...(run === null ? {} : { run }),
+  };
+}

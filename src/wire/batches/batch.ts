@@ -1,0 +1,130 @@
+/** Batches in OpenAI's wire shape, with progress and dead letters as members of our own. */
+import * as z from 'zod';
+import { MAX_METADATA_PAIRS } from '../../limits.ts';
+
+/** What a batch can be sent to. */
+export const BATCH_ENDPOINTS = ['/v1/score', '/v1/verify', '/v1/groups', '/v1/refine'] as const;
+export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
+
+export const BATCH_STATUSES = [
+  'validating',
+  'failed',
+  'in_progress',
+  'finalizing',
+  'completed',
+  'expired',
+  'cancelling',
+  'cancelled',
+] as const;
+export type BatchStatus = (typeof BATCH_STATUSES)[number];
+
+const MIN_WINDOW_H = 1;
+const MAX_WINDOW_H = 168;
+
+/** `24h` as OpenAI's clients say it; any number of hours up to a week. */
+const windowSchema = z
+  .string()
+  .regex(/^\d{1,3}h$/)
+  .refine((text) => windowHours(text) >= MIN_WINDOW_H && windowHours(text) <= MAX_WINDOW_H, {
+    error: `expected ${MIN_WINDOW_H}h to ${MAX_WINDOW_H}h`,
+  });
+
+/** Hours of a completion window. */
+export function windowHours(text: string): number {
+  return Number.parseInt(text, 10);
+}
+
+const METADATA_KEY_CHARS = 64;
+const METADATA_VALUE_CHARS = 512;
+
+const metadataSchema = z
+  .record(z.string().max(METADATA_KEY_CHARS), z.string().max(METADATA_VALUE_CHARS))
+  .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, {
+    error: `expected at most ${MAX_METADATA_PAIRS} pairs`,
+  });
+
+/** Unknown members are ignored: OpenAI's clients send some. */
+export const batchRequestSchema = z.object({
+  input_file_id: z.string().min(1).max(128),
+  endpoint: z.enum(BATCH_ENDPOINTS),
+  completion_window: windowSchema,
+  metadata: metadataSchema.nullable().exactOptional(),
+  webhook: z
+    .string()
+    .max(128)
+    .exactOptional()
+    .describe('A registered webhook endpoint that is told of the end (ours).'),
+});
+
+export type BatchRequest = z.infer<typeof batchRequestSchema>;
+
+const countSchema = z.int().min(0);
+const timeSchema = z.int().nullable().describe('Seconds since 1970.');
+
+export const batchErrorSchema = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  param: z.string().nullable(),
+  line: z.int().nullable(),
+});
+
+export const batchSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('batch'),
+  endpoint: z.enum(BATCH_ENDPOINTS),
+  errors: z.strictObject({ object: z.literal('list'), data: z.array(batchErrorSchema) }).nullable(),
+  input_file_id: z.string(),
+  completion_window: z.string(),
+  status: z.enum(BATCH_STATUSES),
+  output_file_id: z.string().nullable(),
+  error_file_id: z.string().nullable(),
+  created_at: z.int(),
+  in_progress_at: timeSchema,
+  expires_at: timeSchema,
+  finalizing_at: timeSchema,
+  completed_at: timeSchema,
+  failed_at: timeSchema,
+  expired_at: timeSchema,
+  cancelling_at: timeSchema,
+  cancelled_at: timeSchema,
+  request_counts: z.strictObject({ total: countSchema, completed: countSchema, failed: countSchema }),
+  metadata: z.record(z.string(), z.string()).nullable(),
+  progress: z
+    .strictObject({
+      chunks: z.strictObject({ total: countSchema, done: countSchema, waiting: countSchema, dead: countSchema }),
+      lines_per_second: z.number().nullable(),
+      eta_s: z.int().nullable().describe('Seconds until all lines are done at the rate so far.'),
+    })
+    .describe('Ours.'),
+  dead_letters: z
+    .array(
+      z.strictObject({
+        chunk: countSchema,
+        first_line: z.int(),
+        requests: countSchema,
+        attempts: countSchema,
+        reason: z.string(),
+      }),
+    )
+    .describe('Ours: chunks that failed again and again for no reason of their lines. POST …/redrive tries them anew.'),
+});
+
+export type BatchReply = z.infer<typeof batchSchema>;
+
+export const batchListSchema = z.strictObject({
+  object: z.literal('list'),
+  data: z.array(batchSchema),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});
+
+export const batchListQuerySchema = z.strictObject({
+  after: z.string().max(128).exactOptional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+});
+
+export const batchRedriveSchema = z.strictObject({
+  redriven: countSchema.describe('Dead letters that are tried anew.'),
+  batch: batchSchema,
+});

@@ -1,0 +1,110 @@
+/**
+ * Validation of a batch's input and its cut into chunks: at most so many lines and bytes each, a larger line alone. One
+ * pass over the lines; what is wrong is said by line, and then nothing of the batch is scored, as with OpenAI.
+ */
+import {
+  MAX_BATCH_ERRORS,
+  MAX_BATCH_LINE_BYTES,
+  MAX_BATCH_REQUESTS,
+  MAX_CHUNK_BYTES,
+  MAX_CHUNK_GROUPS,
+  MAX_CHUNK_LINES,
+  MAX_CHUNK_REFINEMENTS,
+} from '../../limits.ts';
+import type { BatchEndpoint } from './batch.ts';
+import { type BatchError, readEnvelope } from './envelope.ts';
+import { type ByteLine, isBlank } from './lines.ts';
+
+/** Consecutive lines of the input file that are scored together. */
+export type Chunk = {
+  /** Number of its first line. */
+  readonly first_line: number;
+  /** Requests in it; blank lines are none. */
+  readonly requests: number;
+  /** Its bytes in the file. */
+  readonly start: number;
+  readonly end: number;
+};
+
+export type BatchPlan =
+  | { readonly ok: true; readonly chunks: readonly Chunk[]; readonly total: number }
+  | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
+
+/** By what a line costs. */
+const MAX_LINES: Readonly<Record<BatchEndpoint, number>> = {
+  '/v1/score': MAX_CHUNK_LINES,
+  '/v1/verify': MAX_CHUNK_LINES,
+  '/v1/groups': MAX_CHUNK_GROUPS,
+  '/v1/refine': MAX_CHUNK_REFINEMENTS,
+};
+
+export class BatchPlanner {
+  readonly #endpoint: BatchEndpoint;
+  readonly #maxLines: number;
+  readonly #ids = new Map<string, number>();
+  readonly #errors: BatchError[] = [];
+  readonly #chunks: Chunk[] = [];
+  #errorCount = 0;
+  #total = 0;
+  #open: Chunk | null = null;
+
+  constructor(endpoint: BatchEndpoint) {
+    this.#endpoint = endpoint;
+    this.#maxLines = MAX_LINES[endpoint];
+  }
+
+  add(line: ByteLine): void {
+    const { number, bytes } = line;
+    if (bytes === null) {
+      const message = `This line has more than ${MAX_BATCH_LINE_BYTES} bytes.`;
+      this.#refuse({ code: 'line_too_large', message, param: null, line: number });
+      return;
+    }
+    if (isBlank(bytes)) return;
+    this.#total++;
+    if (this.#total === MAX_BATCH_REQUESTS + 1) {
+      const message = `The file has more than ${MAX_BATCH_REQUESTS} requests.`;
+      this.#refuse({ code: 'too_many_requests', message, param: null, line: number });
+    }
+    const read = readEnvelope(bytes, number, this.#endpoint);
+    if (!read.ok) {
+      this.#refuse(read.error);
+      return;
+    }
+    const { custom_id } = read.envelope;
+    const first = this.#ids.get(custom_id);
+    if (first !== undefined) {
+      const message = `The custom_id of this line is that of line ${first} too.`;
+      this.#refuse({ code: 'duplicate_custom_id', message, param: 'custom_id', line: number });
+      return;
+    }
+    this.#ids.set(custom_id, number);
+    this.#place(line);
+  }
+
+  finish(): BatchPlan {
+    if (this.#total === 0 && this.#errorCount === 0) {
+      this.#refuse({ code: 'empty_file', message: 'The file has no requests.', param: null, line: null });
+    }
+    if (this.#open !== null) this.#chunks.push(this.#open);
+    this.#open = null;
+    return this.#errorCount > 0
+      ? { ok: false, errors: this.#errors, error_count: this.#errorCount }
+      : { ok: true, chunks: this.#chunks, total: this.#total };
+  }
+
+  #refuse(error: BatchError): void {
+    this.#errorCount++;
+    if (this.#errors.length < MAX_BATCH_ERRORS) this.#errors.push(error);
+  }
+
+  #place({ number, start, next }: ByteLine): void {
+    const open = this.#open;
+    if (open !== null && open.requests < this.#maxLines && next - open.start <= MAX_CHUNK_BYTES) {
+      this.#open = { ...open, requests: open.requests + 1, end: next };
+      return;
+    }
+    if (open !== null) this.#chunks.push(open);
+    this.#open = { first_line: number, requests: 1, start, end: next };
+  }
+}

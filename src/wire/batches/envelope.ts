@@ -1,0 +1,85 @@
+/** One line of a batch's input: OpenAI's envelope around a request body. Extra members are ignored, as their clients send some. */
+import * as z from 'zod';
+import { MAX_CUSTOM_ID_CHARS } from '../../limits.ts';
+import { BATCH_ENDPOINTS, type BatchEndpoint } from './batch.ts';
+
+/** What is wrong with an input file, as OpenAI's `errors.data` says it. */
+export type BatchError = {
+  /** Stable, for programs. */
+  readonly code: string;
+  readonly message: string;
+  /** The member concerned; `null` = the line or file as a whole. */
+  readonly param: string | null;
+  /** 1-based; `null` = the file as a whole. */
+  readonly line: number | null;
+};
+
+export type Envelope = { readonly custom_id: string; readonly body: Readonly<Record<string, unknown>> };
+
+export type EnvelopeResult =
+  | { readonly ok: true; readonly envelope: Envelope }
+  | { readonly ok: false; readonly error: BatchError };
+
+const envelopeSchema = z.object({
+  custom_id: z.string().min(1).max(MAX_CUSTOM_ID_CHARS),
+  method: z.literal('POST'),
+  url: z.enum(BATCH_ENDPOINTS),
+  body: z.record(z.string(), z.unknown()),
+});
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads one line. Messages say what was expected, and repeat nothing of the line. */
+export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEndpoint): EnvelopeResult {
+  const value = parseLine(bytes);
+  if (value === NOT_UTF8) return refused('invalid_encoding', 'This line is not UTF-8.', null, line);
+  if (value === NOT_JSON) return refused('invalid_json_line', 'This line is not parseable as valid JSON.', null, line);
+  const parsed = envelopeSchema.safeParse(value);
+  if (!parsed.success) return refusedMember(parsed.error, value, line);
+  const { url, custom_id, body } = parsed.data;
+  if (url !== endpoint) {
+    return refused('mismatched_endpoint', `All requests of this batch go to ${endpoint}.`, 'url', line);
+  }
+  return { ok: true, envelope: { custom_id, body } };
+}
+
+const NOT_JSON = Symbol('not JSON');
+const NOT_UTF8 = Symbol('not UTF-8');
+
+function parseLine(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return NOT_UTF8;
+    throw error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return NOT_JSON;
+    throw error;
+  }
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  custom_id: `custom_id: expected a string of 1 to ${MAX_CUSTOM_ID_CHARS} characters.`,
+  method: 'method: expected "POST".',
+  url: `url: expected one of ${BATCH_ENDPOINTS.join(', ')}.`,
+  body: 'body: expected an object.',
+};
+
+/** The first member that is wrong. */
+function refusedMember(error: z.ZodError, value: unknown, line: number): EnvelopeResult {
+  const member = error.issues[0]?.path[0];
+  const expected = typeof member === 'string' ? EXPECTED[member] : undefined;
+  if (typeof member !== 'string' || expected === undefined) {
+    return refused('invalid_request', 'This line is not an object.', null, line);
+  }
+  const missing = typeof value === 'object' && value !== null && !Object.hasOwn(value, member);
+  return refused(missing ? 'missing_required_parameter' : 'invalid_value', expected, member, line);
+}
+
+function refused(code: string, message: string, param: string | null, line: number): EnvelopeResult {
+  return { ok: false, error: { code, message, param, line } };
+}

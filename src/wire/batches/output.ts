@@ -1,0 +1,44 @@
+/**
+ * Lines of a batch's output and error files, in OpenAI's shape. Exactly one for every request; which file it stands in is
+ * decided by its status. Ids follow from batch and line, so that a chunk that is scored twice names its lines alike.
+ */
+import type { Problem } from '../problem.ts';
+
+export type LineResult =
+  | { readonly ok: true; readonly body: unknown }
+  /** The request was answered with a problem. */
+  | { readonly ok: false; readonly problem: Problem }
+  /** It was never made. */
+  | { readonly ok: false; readonly unsent: 'batch_expired' | 'batch_cancelled' };
+
+export type OutputLine = { readonly file: 'output' | 'error'; readonly text: string };
+
+const UNSENT: Readonly<Record<'batch_expired' | 'batch_cancelled', string>> = {
+  batch_expired: 'This request could not be made before the completion window ended.',
+  batch_cancelled: 'The batch was cancelled before this request was made.',
+};
+
+/** The id of one request of a batch. */
+export function requestId(batch: string, line: number): string {
+  return `batch_req_${batch.replace(/^batch_/, '')}_${line}`;
+}
+
+/** One line, with its line feed. */
+export function outputLine(batch: string, line: number, custom_id: string, result: LineResult): OutputLine {
+  const id = requestId(batch, line);
+  if (result.ok) {
+    const response = { status_code: 200, request_id: id, body: result.body };
+    return { file: 'output', text: `${JSON.stringify({ id, custom_id, response, error: null })}\n` };
+  }
+  if ('unsent' in result) {
+    const error = { code: result.unsent, message: UNSENT[result.unsent] };
+    return { file: 'error', text: `${JSON.stringify({ id, custom_id, response: null, error })}\n` };
+  }
+  const { status, reason, detail, errors = [] } = result.problem;
+  const response = { status_code: status, request_id: id, body: result.problem };
+  // The first wrong field is named here too: some readers look no further.
+  const [first] = errors;
+  const message = first === undefined ? detail : `${detail} ${first.path}: ${first.message}.`;
+  const error = { code: reason, message };
+  return { file: 'error', text: `${JSON.stringify({ id, custom_id, response, error })}\n` };
+}

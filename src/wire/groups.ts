@@ -1,0 +1,151 @@
+/** `POST /v1/groups`: the samples of one prompt in, their rewards and advantages out. */
+import * as z from 'zod';
+import type { Rollout } from '../family/rollout.ts';
+import {
+  hasNotBothOrigins,
+  NOT_BOTH_ORIGINS,
+  oneOriginRule,
+  responseFields,
+  responseSchema,
+  sharedFields,
+} from '../family/rollout-schema.ts';
+import type { InputProblem } from '../input-problem.ts';
+import { MAX_GROUP } from '../limits.ts';
+import {
+  groupPlacement,
+  groupRunSchema,
+  type RunPlacement,
+  samplesProblem,
+  storeTextSchema,
+  textNeedsRun,
+} from '../runs/placement.ts';
+import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
+import { advantages } from '../scoring/advantages.ts';
+import { recipeReportSchema, type ScoreResponse, scoreResponseSchema } from '../scoring/score-reply.ts';
+import { onJudgeFailureSchema, rolloutOf, scoringFields } from './score.ts';
+
+const marginFields = {
+  bias: z.number().describe('[0, 1]'),
+  verification_reward: z.number().describe('Largest reward that a sample can have.'),
+};
+
+const advantageRuleSchema = z.strictObject({
+  baseline: z.union([z.literal('mean'), z.strictObject(marginFields)]),
+  scale: z.enum(['none', 'unbiased_std', 'population_std']),
+  epsilon: z.number().describe('Added to the std; above 0.'),
+  min_valid: z.int().describe('Fewer scored samples than this give no signal.'),
+  singleton: z.enum(['no_signal', 'mean_0_std_1']),
+  filter: z
+    .strictObject({ std: z.enum(['unbiased', 'population']), above: z.number() })
+    .nullable()
+    .describe('A dynamic-sampling filter whose verdict is reported.'),
+});
+
+export const advantageOptionsSchema = z
+  .union([
+    z.enum(ADVANTAGE_PRESET_NAMES),
+    z.strictObject({ preset: z.literal('open-instruct-margin'), ...marginFields }),
+    advantageRuleSchema,
+  ])
+  .describe('A trainer by name, or a rule of its own. Default: mean (centred, no scale).');
+
+const sampleSchema = z.union([responseSchema, z.strictObject(responseFields)]);
+
+export const groupRequestSchema = z
+  .strictObject({
+    ...sharedFields,
+    responses: z.array(sampleSchema).min(1).max(MAX_GROUP).describe('The samples: texts, or texts with their fields.'),
+    ...scoringFields,
+    on_judge_failure: onJudgeFailureSchema.default('null'),
+    advantages: advantageOptionsSchema.default('mean'),
+    run: groupRunSchema.exactOptional(),
+    store_text: storeTextSchema,
+  })
+  .refine(hasNotBothOrigins, oneOriginRule)
+  .refine(({ run, store_text }) => run !== undefined || !store_text, textNeedsRun)
+  .superRefine(({ responses, run }, context) => {
+    const problem = run?.samples === undefined ? null : samplesProblem(run.samples, responses.length);
+    if (problem !== null) context.addIssue({ code: 'custom', path: ['run', 'samples'], message: problem });
+  })
+  .superRefine(({ advantages: options }, context) => {
+    // Known before anything is paid for.
+    for (const { path, message } of advantageProblems(options))
+      context.addIssue({ code: 'custom', path: [...path], message });
+  })
+  .meta(NOT_BOTH_ORIGINS);
+
+export type GroupRequest = z.infer<typeof groupRequestSchema>;
+
+/** What is wrong with the rule itself, whatever the rewards. */
+export function advantageProblems(options: AdvantageOptions): InputProblem[] {
+  const tried = advantages([0], options);
+  return tried.ok
+    ? []
+    : tried.problems.map(({ path, message }) => ({ path: ['advantages', ...path.slice(1)], message }));
+}
+
+/** The rollouts of a request, in its order. */
+export function groupRollouts(request: GroupRequest): Rollout[] {
+  const { responses, recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
+  const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...others } = rest;
+  const { advantages: _advantages, run: _run, store_text: _storeText, ...shared } = others;
+  return responses.map((sample) =>
+    rolloutOf({ ...shared, ...(typeof sample === 'string' ? { response: sample } : sample) }),
+  );
+}
+
+/** Where a request is recorded; `null` = nowhere. */
+export function requestedGroupPlacement({ run, responses, store_text }: GroupRequest): RunPlacement | null {
+  return run === undefined ? null : groupPlacement(run, responses.length, store_text);
+}
+
+const advantageSchema = z.strictObject({
+  advantage: z.number(),
+  masked: z.boolean().describe('Unscored: to be left out of the loss. Its advantage is 0 and it did not vote.'),
+});
+
+export const groupResponseSchema = z.strictObject({
+  rewards: z.array(z.number().nullable()).describe('In the order of the responses; null = unscored.'),
+  advantages: z.array(advantageSchema),
+  mean: z.number().nullable().describe('Of the scored rewards.'),
+  std: z.number().nullable(),
+  valid: z.int().min(0).describe('Scored samples.'),
+  degenerate: z
+    .strictObject({
+      reason: z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']),
+      dropped_by_filter: z.boolean().describe("Whether the trainer's dynamic-sampling filter would drop the group."),
+    })
+    .nullable()
+    .describe('Why the group gives no signal.'),
+  members: z.array(scoreResponseSchema).describe('Each sample in full.'),
+  recipe: recipeReportSchema,
+});
+
+export type GroupResponse = z.infer<typeof groupResponseSchema>;
+
+export type GroupReply =
+  | { readonly ok: true; readonly reply: GroupResponse }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** The reply of a scored group: at least one member, in the order of the responses. */
+export function groupReplyOf(request: GroupRequest, members: readonly ScoreResponse[]): GroupReply {
+  const rewards = members.map(({ reward }) => reward);
+  const result = advantages(rewards, request.advantages);
+  const recipe = members[0]?.recipe;
+  if (!result.ok) return result;
+  if (recipe === undefined) throw new Error('groupReplyOf: a group without members after validation');
+  const { group } = result;
+  return {
+    ok: true,
+    reply: {
+      rewards,
+      advantages: group.advantages.map(({ advantage, masked }) => ({ advantage, masked })),
+      mean: group.mean,
+      std: group.std,
+      valid: group.valid,
+      degenerate: group.degenerate,
+      members: [...members],
+      recipe,
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** RFC 9457 problems: every error reply of the API. */
+import * as z from 'zod';
+import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
+import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.ts';
+import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+
+/** Why a request was refused before or outside of judging. */
+export const REQUEST_PROBLEM_REASONS = [
+  'auth_unconfigured',
+  'key_missing',
+  'key_unknown',
+  'scope_missing',
+  'config_invalid',
+  'route_unknown',
+  'method_not_allowed',
+  'content_type_unsupported',
+  'body_too_large',
+  'body_interrupted',
+  'body_not_utf8',
+  'body_not_json',
+  'input_invalid',
+  'batch_is_over',
+  'batch_not_found',
+  'file_not_found',
+  'file_too_large',
+  'multipart_malformed',
+  'range_not_satisfiable',
+  'upload_not_found',
+  'upload_not_pending',
+  'upload_parts_exceeded',
+  'storage_failed',
+  'signature_missing',
+  'signature_malformed',
+  'signature_wrong',
+  'timestamp_stale',
+  'timestamp_future',
+  'webhook_not_found',
+  'webhook_job_not_found',
+  'webhook_delivery_not_found',
+  'webhook_disabled',
+  'webhook_id_reused',
+  'webhook_limit_reached',
+  'webhook_busy',
+  'ledger_failed',
+  'run_not_found',
+  'measurement_missing',
+  'text_not_kept',
+  'run_gone',
+  'run_group_too_large',
+  'generator_unknown',
+  'issuer_unconfigured',
+  'internal',
+] as const;
+
+export const PROBLEM_REASONS = [
+  ...REQUEST_PROBLEM_REASONS,
+  ...JUDGE_FAILURE_REASONS,
+  ...GENERATION_FAILURE_REASONS,
+] as const;
+
+export type ProblemReason = (typeof PROBLEM_REASONS)[number];
+
+export const problemSchema = z.strictObject({
+  type: z.string().describe('urn:citeward:problem:<reason>'),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  reason: z.enum(PROBLEM_REASONS).describe('Stable, for programs.'),
+  detail: z.string().describe('For people. Holds nothing of the request but names of unknown fields.'),
+  retryable: z.boolean().describe('Whether the same request may succeed later.'),
+  request_id: z.string(),
+  errors: z
+    .array(z.strictObject({ path: z.string(), message: z.string() }))
+    .exactOptional()
+    .describe('Every offending field with what was expected.'),
+  missing: z
+    .array(z.strictObject({ kind: judgmentKindSchema, key: sha256Schema }))
+    .exactOptional()
+    .describe('Judgments that are not in the store.'),
+  unobserved: z
+    .record(z.string(), z.int().min(0))
+    .exactOptional()
+    .describe('What a replay reads and nobody observed: rollouts by recipe.<measure field> or rollout.<field>.'),
+  error: z
+    .strictObject({
+      message: z.string(),
+      type: z.enum(['invalid_request_error', 'server_error']),
+      param: z.string().nullable().describe('The first offending field.'),
+      code: z.enum(PROBLEM_REASONS),
+    })
+    .exactOptional()
+    .describe("The same for OpenAI's clients, on routes of its shape: /v1/files, /v1/uploads, /v1/batches."),
+});
+
+export type Problem = z.infer<typeof problemSchema>;

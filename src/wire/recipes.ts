@@ -1,0 +1,49 @@
+/** The reply of `GET /v1/recipes`: every named recipe with its formula and the origin of each parameter. */
+import * as z from 'zod';
+import { FAMILIES } from '../families/recipes.ts';
+import { RECIPE_NAMES } from '../families/resolve.ts';
+import { TRAINING_FIELDS } from '../family/provenance.ts';
+import { sha256Schema } from '../judgments/judgment-schema.ts';
+
+const markFields = {
+  mark: z
+    .enum(['card', 'code', 'ours'])
+    .describe('Where the value comes from: a model card, public code, or a choice of this project.'),
+  source: z
+    .string()
+    .describe('card: the model and the words of its card. code: repository, commit and place. ours: the reason.'),
+};
+
+const boundSchema = z.number().nullable();
+
+export const recipeDescriptionSchema = z.strictObject({
+  name: z.enum(RECIPE_NAMES),
+  family: z.enum(FAMILIES),
+  digest: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of all parameters.'),
+  model: z.string().nullable().describe('The model that was trained with it; null = no published model names it.'),
+  summary: z.string(),
+  formula: z.array(z.string()).describe('Lines of plain text, in the names of the fields.'),
+  reward_range: z.tuple([boundSchema, boundSchema]).describe('Smallest and largest reward; null = without bound.'),
+  parameters: z.array(
+    z.strictObject({
+      name: z.string().describe('Path in the recipe: a field, or a field and its member, such as "a.b".'),
+      kind: z
+        .enum(['measure', 'compose'])
+        .describe('measure: decides what is asked. compose: what is made of it; a replay may change it.'),
+      value: z.union([z.string(), z.number(), z.boolean()]),
+      ...markFields,
+      description: z.string().nullable(),
+    }),
+  ),
+  training: z
+    .array(
+      z.strictObject({
+        name: z.enum(TRAINING_FIELDS),
+        value: z.union([z.string(), z.number()]),
+        ...markFields,
+      }),
+    )
+    .describe('What the recipe does not decide but the published run did.'),
+});
+
+export const recipesResponseSchema = z.strictObject({ recipes: z.array(recipeDescriptionSchema) });

@@ -1,0 +1,167 @@
+/** From candidates and their scores to the reply of `POST /v1/refine`: who is scored, in which order they stand. */
+import type { Verification } from '../citations/verify.ts';
+import type { Rollout } from '../family/rollout.ts';
+import type { Aborted, FinishedCandidate } from '../generation/candidate.ts';
+import type { Generator } from '../generation/generator.ts';
+import type { Refined } from '../generation/refine.ts';
+import { candidateRollout, type RefinePlan } from '../generation/refine-plan.ts';
+import type { InputProblem } from '../input-problem.ts';
+import type { TokenUsage } from '../judgments/types.ts';
+import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
+import type { ScoreResponse } from '../scoring/score-reply.ts';
+import type { CANDIDATE_UNSCORED_REASONS, RefineRequest } from './refine.ts';
+
+/** What is known before the first candidate. */
+export type RefineStart = {
+  readonly generator: string;
+  readonly model: string;
+  readonly prompt_tokens: number;
+  readonly cut: { readonly kept_chars: number; readonly chars: number } | null;
+  /** Where the request gave sources: as the policy saw them. */
+  readonly tool_output?: string;
+};
+
+export type CandidateReply = {
+  readonly index: number;
+  readonly response: string;
+  readonly thinking?: string;
+  readonly finish_reason: string | null;
+  readonly aborted: Aborted | null;
+  readonly verification: Verification;
+} & Partial<CandidateScore>;
+
+type CandidateScore = {
+  readonly reward: number | null;
+  readonly status: ScoreResponse['status'];
+  readonly reason: ScoreResponse['reason'] | (typeof CANDIDATE_UNSCORED_REASONS)[number];
+  readonly score: ScoreResponse | null;
+  readonly advantage: number;
+  readonly masked: boolean;
+};
+
+export type RefineReply = RefineStart & {
+  readonly candidates: readonly CandidateReply[];
+  readonly sampling: RefineRequest['sampling'];
+  readonly usage: TokenUsage | null;
+  readonly group?: Pick<GroupAdvantages, 'mean' | 'std' | 'valid' | 'degenerate'>;
+  readonly recipe?: ScoreResponse['recipe'];
+};
+
+export function refineStart({ request, prompt, prompt_tokens }: RefinePlan, generator: Generator): RefineStart {
+  const { name, model } = generator;
+  const start = { generator: name, model, prompt_tokens, cut: prompt.cut };
+  return request.sources === undefined ? start : { ...start, tool_output: prompt.tool_output };
+}
+
+/** The candidates that are scored, as one group: what was stopped is no whole sample, what is too large fits no judge. */
+export function scoredRollouts(
+  { request, prompt, recipe }: RefinePlan,
+  candidates: readonly FinishedCandidate[],
+): Rollout[] {
+  if (recipe === null) return [];
+  return candidates.flatMap((candidate): Rollout[] =>
+    isScored(candidate)
+      ? [candidateRollout(request, prompt.tool_output, candidate.response, candidate.finish_reason)]
+      : [],
+  );
+}
+
+function isScored(candidate: FinishedCandidate): candidate is FinishedCandidate & { readonly finish_reason: string } {
+  return candidate.fits && candidate.finish_reason !== null;
+}
+
+export type RefineReplyResult =
+  | { readonly ok: true; readonly reply: RefineReply }
+  /** Rewards that no advantage can be made of. */
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/** The whole reply. @param scores of `scoredRollouts`, in its order. @throws Error if there are others. */
+export function refineReply(
+  plan: RefinePlan,
+  generator: Generator,
+  { candidates, usage }: Extract<Refined, { ok: true }>,
+  scores: readonly ScoreResponse[],
+): RefineReplyResult {
+  const { request, recipe } = plan;
+  const common = { ...refineStart(plan, generator), sampling: request.sampling, usage };
+  if (recipe === null) {
+    const ordered = candidates.toSorted((a, b) => byVerification(a, b, request.mode));
+    return { ok: true, reply: { ...common, candidates: ordered.map(plainReply) } };
+  }
+  const left = scores.values();
+  const outcomes = candidates.map((candidate) => outcomeOf(candidate, left));
+  if (left.next().done !== true) throw new Error('refineReply: more scores than candidates');
+  const result = advantages(
+    outcomes.map(({ reward }) => reward),
+    request.advantages,
+  );
+  if (!result.ok) return result;
+  const { mean, std, valid, degenerate } = result.group;
+  const { name, digest, reward_range } = recipe;
+  const replies = candidates.map((candidate, position): CandidateReply & CandidateScore => {
+    const outcome = outcomes[position];
+    const own = result.group.advantages[position];
+    if (outcome === undefined || own === undefined) throw new Error('refineReply: a candidate was lost');
+    return { ...plainReply(candidate), ...outcome, advantage: own.advantage, masked: own.masked };
+  });
+  return {
+    ok: true,
+    reply: {
+      ...common,
+      candidates: replies.toSorted(byReward),
+      group: { mean, std, valid, degenerate },
+      recipe: { name, digest, reward_range: [reward_range[0], reward_range[1]] },
+    },
+  };
+}
+
+function plainReply({
+  index,
+  response,
+  thinking,
+  finish_reason,
+  aborted,
+  verification,
+}: FinishedCandidate): CandidateReply {
+  return { index, response, ...(thinking === null ? {} : { thinking }), finish_reason, aborted, verification };
+}
+
+type Outcome = Pick<CandidateScore, 'reward' | 'status' | 'reason' | 'score'>;
+
+function outcomeOf(candidate: FinishedCandidate, scores: IterableIterator<ScoreResponse>): Outcome {
+  if (!isScored(candidate)) {
+    const reason = candidate.aborted === null ? 'response_too_large' : 'aborted';
+    return { reward: null, status: 'unscored', reason, score: null };
+  }
+  const { done, value: score } = scores.next();
+  if (done === true) throw new Error('refineReply: fewer scores than candidates');
+  return { reward: score.reward, status: score.status, reason: score.reason, score };
+}
+
+/** Largest reward first, unscored last, ties by index. */
+function byReward(a: CandidateScore & CandidateReply, b: CandidateScore & CandidateReply): number {
+  if (a.reward === null || b.reward === null) {
+    return Number(a.reward === null) - Number(b.reward === null) || a.index - b.index;
+  }
+  return b.reward - a.reward || a.index - b.index;
+}
+
+/** Stopped ones last; well formed first, then fewer invented ids, then the larger share of cited statements. */
+function byVerification(a: FinishedCandidate, b: FinishedCandidate, mode: RefineRequest['mode']): number {
+  return (
+    Number(a.aborted !== null) - Number(b.aborted !== null) ||
+    b.verification.format[mode] - a.verification.format[mode] ||
+    invented(a) - invented(b) ||
+    citedShare(b) - citedShare(a) ||
+    a.index - b.index
+  );
+}
+
+function invented({ verification }: FinishedCandidate): number {
+  return verification.finding_counts.citation_id_unknown ?? 0;
+}
+
+/** An answer with nothing to cite stands behind those that cite. */
+function citedShare({ verification }: FinishedCandidate): number {
+  return verification.ratios.cited_share ?? 0;
+}

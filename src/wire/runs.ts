@@ -1,0 +1,176 @@
+/** Runs on the wire: the list, one run step by step, its rollouts, what an import and a deletion did. */
+import * as z from 'zod';
+import { FAMILIES } from '../families/recipes.ts';
+import { sha256Schema } from '../judgments/judgment-schema.ts';
+import { MAX_REFUSED_LINES_LISTED, MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
+import { placeIdSchema, runIdSchema, stepSchema } from '../runs/placement.ts';
+import { ledgerRowSchema } from '../runs/row-schema.ts';
+
+const countSchema = z.int().min(0);
+const shareSchema = z.number().min(0).max(1).nullable();
+const countByName = z.record(z.string(), countSchema);
+/** A number of a query. */
+const digitsSchema = z
+  .string()
+  .regex(/^\d{1,10}$/, { error: 'expected digits' })
+  .transform(Number);
+const stepParameter = digitsSchema.pipe(stepSchema);
+const pageSize = (most: number, usual: number) =>
+  digitsSchema.pipe(z.int().min(1).max(most)).default(usual).describe(`1 to ${most}.`);
+const cursorSchema = z.string().min(1).max(4096).describe('`next` of the page before.');
+
+export const runListQuerySchema = z.strictObject({
+  limit: pageSize(MAX_RUN_PAGE, 20),
+  after: runIdSchema.exactOptional().describe('The last run of the page before.'),
+});
+
+export const runSchema = z.strictObject({
+  id: runIdSchema,
+  family: z.enum(FAMILIES).describe('Of all its recipes: rewards of one run can be compared.'),
+  created_at: z.iso.datetime(),
+  active_at: z.iso.datetime().describe('When something was last recorded, to the minute.'),
+  expires_at: z.iso.datetime().nullable().describe('From then on it is deleted (RUN_RETENTION_DAYS); null = never.'),
+  store_text: z.boolean().describe('Whether the text of any of its rollouts is kept.'),
+  first_step: stepSchema.nullable().describe('null where no rollout has a step.'),
+  last_step: stepSchema.nullable(),
+});
+
+export type RunReply = z.infer<typeof runSchema>;
+
+export const runListSchema = z.strictObject({
+  runs: z.array(runSchema).describe('The newest first.'),
+  next: runIdSchema.nullable().describe('For `after`; null = this is the last page.'),
+});
+
+export const runQuerySchema = z.strictObject({
+  limit: pageSize(MAX_RUN_STEPS_PAGE, 100),
+  from_step: stepParameter
+    .exactOptional()
+    .describe('The first step to be summarised; rollouts without a step are left out then.'),
+});
+
+const momentsSchema = z.strictObject({
+  mean: z.number().nullable(),
+  min: z.number().nullable(),
+  max: z.number().nullable(),
+  std: z.number().nullable().describe('Over n - 1; null for fewer than two.'),
+});
+
+export const runStepSchema = z.strictObject({
+  step: stepSchema.nullable().describe('null: the rollouts whose trainer does not say.'),
+  groups: countSchema,
+  rollouts: countSchema.describe('Each counted once, by its latest attempt.'),
+  scored: countSchema,
+  reward: momentsSchema.describe('Over the scored rollouts.'),
+  components: z
+    .record(z.string(), z.strictObject({ rollouts: countSchema, mean: z.number().nullable() }))
+    .describe('Value of each component, over the rollouts that have one.'),
+  spread: z
+    .strictObject({ groups: countSchema, mean_std: z.number().min(0).nullable() })
+    .describe('Mean of the std (over n - 1) of the rewards within each group of two scored samples or more.'),
+  degenerate: z
+    .strictObject({ groups: countSchema, share: shareSchema, reasons: countByName })
+    .describe('Groups that give no signal: all rewards equal, or fewer than two.'),
+  unscored: countByName.describe('Rollouts without a reward, by reason.'),
+  judge_failures: countSchema.describe('Of those, the ones whose judge failed.'),
+  judgments: z
+    .strictObject({ had: countSchema, cached: countSchema, hit_rate: shareSchema })
+    .describe('Judgments of the rollouts, and how many of them cost no call.'),
+  inferred: countSchema.describe('Rollouts whose group and sample are inferred.'),
+});
+
+export type RunStep = z.infer<typeof runStepSchema>;
+
+export const runDetailSchema = runSchema.extend({
+  rollouts: countSchema.describe('All attempts counted.'),
+  recipes: z.array(
+    z.strictObject({
+      digest: sha256Schema,
+      name: z.string().nullable().describe('null = inline.'),
+      recipe: z.record(z.string(), z.unknown()).describe('All its parameters.'),
+    }),
+  ),
+  steps: z.array(runStepSchema).describe('In order; rollouts without a step first.'),
+  next_step: stepSchema.nullable().describe('For `from_step`; null = these are the last steps.'),
+});
+
+export type RunDetail = z.infer<typeof runDetailSchema>;
+
+export const rolloutListQuerySchema = z
+  .strictObject({
+    step: z
+      .union([z.literal('none'), stepParameter])
+      .exactOptional()
+      .describe('none: rollouts without a step.'),
+    group: placeIdSchema.exactOptional(),
+    sample: placeIdSchema.exactOptional(),
+    attempts: z.enum(['latest', 'all']).default('latest'),
+    detail: z
+      .enum(['true', 'false'])
+      .default('false')
+      .describe(`With the report and the stored text; at most ${MAX_RUN_ROLLOUT_PAGE.detail} rollouts a page.`),
+    limit: pageSize(MAX_RUN_ROLLOUT_PAGE.rows, MAX_RUN_ROLLOUT_PAGE.detail),
+    after: cursorSchema.exactOptional(),
+  })
+  .refine(({ detail, limit }) => detail === 'false' || limit <= MAX_RUN_ROLLOUT_PAGE.detail, {
+    path: ['limit'],
+    error: `expected at most ${MAX_RUN_ROLLOUT_PAGE.detail} with detail`,
+  });
+
+export const runRolloutSchema = ledgerRowSchema.extend({
+  components: z.record(z.string(), z.number().nullable()).describe('Value of each component; null = it has none.'),
+  cached: countSchema.describe('Judgments that cost no call.'),
+  detail: z
+    .strictObject({
+      report: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .describe('The reply of the score; without ids and criteria as text unless the text is kept.'),
+      rollout: z.record(z.string(), z.unknown()).nullable().describe('As it was sent; null = its text is not kept.'),
+    })
+    .nullable()
+    .exactOptional()
+    .describe('null where none was recorded, as for an import.'),
+});
+
+export type RunRollout = z.infer<typeof runRolloutSchema>;
+
+export const rolloutListSchema = z.strictObject({
+  rollouts: z.array(runRolloutSchema).describe('By step, group, sample, attempt.'),
+  next: z.string().nullable().describe('For `after`; null = this is the last page.'),
+});
+
+export const runDeletionSchema = z.strictObject({
+  id: runIdSchema,
+  deleted: z.literal(true),
+  complete: z.boolean().describe('false: hidden, and the rest goes with the next clearing or another DELETE.'),
+});
+
+export const RUN_REFUSALS = [
+  'line_too_long',
+  'line_not_utf8',
+  'line_not_json',
+  'line_invalid',
+  'too_many_lines',
+  'too_many_recipes',
+  'recipe_digest_wrong',
+  'recipe_unknown',
+  'family_differs',
+  'attempt_taken',
+] as const;
+
+export const runImportReportSchema = z.strictObject({
+  v: z.literal(1),
+  imported: countSchema,
+  already_there: countSchema.describe('Nothing is ever overwritten.'),
+  refused: countSchema,
+  refused_lines: z
+    .array(z.strictObject({ line: z.int().min(1), reason: z.enum(RUN_REFUSALS), detail: z.string() }))
+    .max(MAX_REFUSED_LINES_LISTED)
+    .describe('The first refused lines; the count is exact.'),
+  complete: z
+    .boolean()
+    .describe('Whether the file ended with the right count of its rollouts; false = cut off, or edited.'),
+});
+
+export type RunImportReport = z.infer<typeof runImportReportSchema>;

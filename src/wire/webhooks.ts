@@ -1,0 +1,189 @@
+/** Webhooks (Standard Webhooks): endpoints, signed scoring jobs, deliveries, and the events that are delivered. */
+import * as z from 'zod';
+import {
+  DEFAULT_SECRET_GRACE_S,
+  MAX_DELIVERY_PAGE,
+  MAX_SECRET_GRACE_S,
+  MAX_WEBHOOK_DESCRIPTION_CHARS,
+  MAX_WEBHOOK_URL_CHARS,
+} from '../limits.ts';
+import { scoreResponseSchema } from '../scoring/score-reply.ts';
+import { problemSchema } from './problem.ts';
+
+const timeSchema = z.string().describe('ISO 8601, UTC.');
+const endpointIdSchema = z.string().regex(/^whe_[A-Za-z0-9_-]{24}$/);
+const jobIdSchema = z.string().regex(/^job_[A-Za-z0-9_-]{24}$/);
+const messageIdSchema = z.string().regex(/^msg_[A-Za-z0-9_-]{24}$/);
+
+const urlSchema = z
+  .string()
+  .min(1)
+  .max(MAX_WEBHOOK_URL_CHARS)
+  .describe('https, a public host name (no IP address), port 443 or 8443, no user info, no fragment.');
+const descriptionSchema = z.string().max(MAX_WEBHOOK_DESCRIPTION_CHARS);
+const enabledSchema = z.boolean().describe('false: signed requests are refused, and deliveries wait.');
+
+export const endpointRegistrationSchema = z.strictObject({
+  url: urlSchema,
+  description: descriptionSchema.exactOptional(),
+  enabled: enabledSchema.default(true),
+});
+
+export const endpointChangeSchema = z.strictObject({
+  url: urlSchema.exactOptional(),
+  description: descriptionSchema.nullable().exactOptional(),
+  enabled: enabledSchema.exactOptional(),
+});
+
+export type EndpointChange = z.infer<typeof endpointChangeSchema>;
+
+export const secretRotationSchema = z.strictObject({
+  grace_s: z
+    .int()
+    .min(0)
+    .max(MAX_SECRET_GRACE_S)
+    .default(DEFAULT_SECRET_GRACE_S)
+    .describe('How long the secrets before stay valid, in seconds; 0 = not at all (one has leaked).'),
+});
+
+export const endpointSchema = z.strictObject({
+  id: endpointIdSchema,
+  url: z.string(),
+  description: z.string().nullable(),
+  created_at: timeSchema,
+  enabled: enabledSchema,
+  disabled_reason: z
+    .enum(['requested', 'gone'])
+    .nullable()
+    .describe('gone: the receiver answered 410. null while it is enabled.'),
+  secrets: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        created_at: timeSchema,
+        expires_at: timeSchema.nullable().describe('null for the current one.'),
+      }),
+    )
+    .describe('The valid ones, newest first. Secrets themselves are shown once, when they are made.'),
+});
+
+export type Endpoint = z.infer<typeof endpointSchema>;
+
+export const endpointWithSecretSchema = endpointSchema.extend({
+  secret: z.string().describe('whsec_ and 32 bytes in base64. Shown this once.'),
+});
+
+export type EndpointWithSecret = z.infer<typeof endpointWithSecretSchema>;
+
+export const endpointsSchema = z.strictObject({ endpoints: z.array(endpointSchema).describe('The oldest first.') });
+
+export const deletedEndpointSchema = z.strictObject({ id: endpointIdSchema, deleted: z.literal(true) });
+
+const attemptFields = {
+  status: z.int().nullable().describe("Of the receiver's reply; null where none came."),
+  reason: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it failed: timeout, unreachable, interrupted, too_long, redirect, gone, url_refused, internal or ' +
+        'status_<code>. null = delivered.',
+    ),
+  duration_ms: z.int().min(0),
+};
+
+export const endpointTestSchema = z.strictObject({
+  message: messageIdSchema,
+  delivered: z.boolean(),
+  ...attemptFields,
+});
+
+export type EndpointTest = z.infer<typeof endpointTestSchema>;
+
+const JOB_STATUSES = ['pending', 'completed', 'failed'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const acceptedJobSchema = z.strictObject({
+  job: jobIdSchema,
+  webhook_id: z.string(),
+  status: z.enum(JOB_STATUSES).describe('completed and failed only where the webhook-id is a repeated one.'),
+});
+
+export type AcceptedJob = z.infer<typeof acceptedJobSchema>;
+
+const eventSchema = <Type extends string, Data extends z.ZodType>(type: Type, data: Data) =>
+  z.strictObject({ type: z.literal(type), timestamp: timeSchema, data });
+
+/** Whose work an event is about. */
+const jobFields = { job: jobIdSchema, webhook_id: z.string().describe('Of the request that asked for it.') };
+
+export const scoreCompletedEventSchema = eventSchema(
+  'score.completed',
+  z.strictObject({ ...jobFields, score: scoreResponseSchema }),
+);
+
+export const scoreFailedEventSchema = eventSchema(
+  'score.failed',
+  z.strictObject({
+    ...jobFields,
+    problem: problemSchema.describe('As of the same POST /v1/score; request_id is the job.'),
+  }),
+);
+
+export const testEventSchema = eventSchema('webhook.test', z.strictObject({ endpoint: endpointIdSchema }));
+
+export const jobSchema = z.strictObject({
+  id: jobIdSchema,
+  webhook_id: z.string(),
+  status: z.enum(JOB_STATUSES),
+  created_at: timeSchema,
+  finished_at: timeSchema.nullable(),
+  attempts: z.int().min(0),
+  next_attempt_at: timeSchema.nullable(),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Why the last attempt gave no score; null where there is one, or none was made.'),
+  message: messageIdSchema.nullable().describe('The delivery of the outcome.'),
+  event: z
+    .union([scoreCompletedEventSchema, scoreFailedEventSchema])
+    .nullable()
+    .describe('The outcome as it is delivered; null before, and once the delivery is no longer kept.'),
+});
+
+export type JobReply = z.infer<typeof jobSchema>;
+
+const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+export const deliverySchema = z.strictObject({
+  id: messageIdSchema.describe('The webhook-id of every attempt.'),
+  type: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  created_at: timeSchema,
+  settled_at: timeSchema.nullable().describe('When it was delivered, or given up.'),
+  next_attempt_at: timeSchema.nullable(),
+  attempts: z.int().min(0),
+  reason: z.string().nullable().describe('Why it is dead, or why the last attempt failed.'),
+});
+
+export type DeliveryReply = z.infer<typeof deliverySchema>;
+
+export const deliveryDetailSchema = deliverySchema.extend({
+  attempt_log: z.array(z.strictObject({ at: timeSchema, ...attemptFields })).describe('The last ones, oldest first.'),
+  event: z.unknown().describe('The body that is sent: {type, timestamp, data}.'),
+});
+
+export type DeliveryDetail = z.infer<typeof deliveryDetailSchema>;
+
+export const deliveriesSchema = z.strictObject({
+  deliveries: z.array(deliverySchema).describe('The newest first.'),
+  next: messageIdSchema.nullable().describe('"after" of the next page; null on the last one.'),
+});
+
+export type DeliveriesReply = z.infer<typeof deliveriesSchema>;
+
+export const deliveriesQuerySchema = z.strictObject({
+  state: z.enum(DELIVERY_STATES).exactOptional(),
+  limit: z.coerce.number().int().min(1).max(MAX_DELIVERY_PAGE).default(20),
+  after: messageIdSchema.exactOptional(),
+});

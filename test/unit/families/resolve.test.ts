@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { RECIPES } from '../../../src/families/recipes.ts';
+import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
+
+async function digestOf(input: Parameters<typeof resolveRecipe>[0]): Promise<string> {
+  const result = await resolveRecipe(input);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.resolved.digest;
+}
+
+describe('resolveRecipe', () => {
+  it('gives one digest to one recipe, however it is written', async () => {
+    for (const name of RECIPE_NAMES) {
+      const named = await digestOf(name);
+      const whole = RECIPES[name];
+      expect(await digestOf({ base: name })).toBe(named);
+      expect(await digestOf({ ...whole })).toBe(named);
+      expect(await digestOf(Object.fromEntries(Object.entries(whole).reverse()))).toBe(named);
+    }
+    expect(new Set(await Promise.all(RECIPE_NAMES.map(digestOf))).size).toBe(RECIPE_NAMES.length);
+  });
+
+  it('gives another digest to every change', async () => {
+    const base = 'refiner-rl-balanced';
+    const changes = [
+      { citation_weight: 0.4 },
+      { mix: 'additive' },
+      { non_stop_penalty: { enabled: false, value: -1 } },
+    ];
+    const digests = await Promise.all([digestOf(base), ...changes.map((change) => digestOf({ base, ...change }))]);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  it('keeps the name of a named recipe only', async () => {
+    expect(await resolveRecipe('refiner-rl-balanced')).toMatchObject({
+      resolved: { name: 'refiner-rl-balanced', reward_range: [0, 10] },
+    });
+    expect(await resolveRecipe({ base: 'refiner-rl-balanced' })).toMatchObject({ resolved: { name: null } });
+  });
+
+  it('names every offending field below the given path', async () => {
+    const result = await resolveRecipe(
+      {
+        base: 'refiner-rl-balanced',
+        citation_weight: Number.NaN,
+        mode: 'x',
+        non_stop_penalty: { enabled: 1, extra: 2 },
+      },
+      ['recipes', 3],
+    );
+    expect(result.ok ? [] : result.problems.map(({ path }) => path)).toEqual([
+      ['recipes', 3, 'mode'],
+      ['recipes', 3, 'citation_weight'],
+      ['recipes', 3, 'non_stop_penalty', 'enabled'],
+      ['recipes', 3, 'non_stop_penalty', 'value'],
+      ['recipes', 3, 'non_stop_penalty', 'extra'],
+    ]);
+  });
+
+  it('refuses a base or a family that is none', async () => {
+    for (const input of [
+      '',
+      'toString',
+      { base: 7 },
+      { base: 'valueOf' },
+      { base: undefined },
+      {},
+      { family: 'other' },
+    ]) {
+      expect((await resolveRecipe(input)).ok, JSON.stringify(input)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+/** What a rollout's content is, and how much of it could not be had. */
+import { describe, expect, it } from 'vitest';
+import type { RefinerFacts } from '../../../src/family/facts.ts';
+import { contentDigests } from '../../../src/runs/content-digest.ts';
+import { lackingOf } from '../../../src/runs/lacking.ts';
+import { readRunLine, writeRunLine } from '../../../src/runs/run-file.ts';
+
+const ROLLOUT = { question: 'q', response: 'r', sources: [] };
+const WISHES = { recipe: 'a'.repeat(64), judge: undefined, replicate: 0 };
+
+async function contentOf(changes: object = {}, wishes: object = {}): Promise<string | undefined> {
+  return (await contentDigests([{ ...ROLLOUT, ...changes }], { ...WISHES, ...wishes }))[0];
+}
+
+describe('content', () => {
+  it('moves with the rollout, its recipe, its judge and its replicate', async () => {
+    const digests = await Promise.all([
+      contentOf(),
+      contentOf({ response: 'other' }),
+      contentOf({}, { recipe: 'b'.repeat(64) }),
+      contentOf({}, { judge: 'one' }),
+      contentOf({}, { judge: ['one', 'two'] }),
+      contentOf({}, { judge: ['two', 'one'] }),
+      contentOf({}, { replicate: 1 }),
+    ]);
+    expect(new Set(digests).size).toBe(digests.length);
+    expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(await contentOf()).toBe(digests[0]);
+    expect(await contentOf({}, { judge: ['one'] })).toBe(digests[3]);
+  });
+});
+
+describe('what is lacking', () => {
+  const facts = (rubric: boolean, citation: boolean): RefinerFacts => ({
+    v: 1,
+    family: 'refiner',
+    has_answer: true,
+    format: { answer_only: 1, full: 1 },
+    finish_reason: null,
+    rubric: rubric ? { status: 'scored', observed: [] } : { status: 'unscored', reason: 'judge_timeout' },
+    citation: citation ? { status: 'scored', observed: [] } : { status: 'unscored', reason: 'judge_timeout' },
+  });
+
+  it('is less with each part that was had, and a reward counts most', () => {
+    const order = [
+      lackingOf(facts(true, true), 1),
+      lackingOf(facts(true, false), 0),
+      lackingOf(facts(false, false), 0),
+      lackingOf(facts(true, true), null),
+      lackingOf(facts(false, false), null),
+    ];
+    expect(order[0]).toBe(0);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(new Set(order).size).toBe(order.length);
+  });
+});
+
+describe('a line of a file', () => {
+  it('is read as it was written, and nothing else is', () => {
+    const line = { kind: 'recipe', digest: 'a'.repeat(64), name: null, recipe: { family: 'refiner' } } as const;
+    expect(readRunLine(writeRunLine(line))).toEqual({ ok: true, line });
+    expect(readRunLine(writeRunLine({ kind: 'end', rollouts: 3 }))).toEqual({
+      ok: true,
+      line: { kind: 'end', rollouts: 3 },
+    });
+    expect(readRunLine('{')).toEqual({ ok: false, problem: 'line_not_json' });
+    for (const text of ['{}', '[]', '{"end":{"v":2,"rollouts":0}}', '{"end":{"v":1,"rollouts":0},"run":{}}']) {
+      expect(readRunLine(text), text).toEqual({ ok: false, problem: 'line_invalid' });
+    }
+  });
+});

@@ -1,0 +1,241 @@
+/** The lines of a replay, against composing the recorded facts directly. */
+import { describe, expect, it } from 'vitest';
+import { compose, composeGroup } from '../../../src/families/compose.ts';
+import { RECIPES, type Recipe } from '../../../src/families/recipes.ts';
+import type { Facts } from '../../../src/family/facts.ts';
+import { planReplay, type ReplayPlan } from '../../../src/runs/plan-replay.ts';
+import type { Measurement } from '../../../src/runs/replay-group.ts';
+import { findMissing, type Measurer, replayLines } from '../../../src/runs/replay-lines.ts';
+import type { LedgerRow } from '../../../src/runs/row.ts';
+import { advantages } from '../../../src/scoring/advantages.ts';
+import {
+  type ReplayInput,
+  type ReplayLine,
+  type ReplayLineOf,
+  replayLineSchema,
+  replayRequestSchema,
+} from '../../../src/wire/replay.ts';
+import { rowsOf, syntheticRun } from './synthetic-rows.ts';
+
+const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
+const DIGEST = 'a'.repeat(64);
+
+async function* streamed(groups: Iterable<LedgerRow[]>): AsyncGenerator<LedgerRow[]> {
+  yield* groups;
+}
+
+async function planOf(input: ReplayInput, recipe: Recipe = RECIPE): Promise<ReplayPlan> {
+  const planned = await planReplay('run', new Map([[DIGEST, recipe]]), replayRequestSchema.parse(input));
+  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+  return planned.plan;
+}
+
+async function linesOf(
+  groups: Iterable<LedgerRow[]>,
+  plan: ReplayPlan,
+  measurer: Measurer | null = null,
+): Promise<ReplayLine[]> {
+  const lines: ReplayLine[] = [];
+  for await (const line of replayLines(streamed(groups), plan, measurer)) lines.push(replayLineSchema.parse(line));
+  return lines;
+}
+
+function only<K extends ReplayLine['kind']>(lines: readonly ReplayLine[], kind: K): ReplayLineOf<K>[] {
+  return lines.filter((line): line is ReplayLineOf<K> => line.kind === kind);
+}
+
+describe('replayLines', () => {
+  it('gives each group the rewards that its facts compose to, and their advantages, bit for bit', async () => {
+    const plan = await planOf({ recipe: { set: { citation_weight: 0.55 } }, advantages: 'slime' });
+    const groups = only(await linesOf(syntheticRun(640), plan), 'group');
+    const run = [...syntheticRun(640)];
+    expect(groups).toHaveLength(80);
+    for (const [position, line] of groups.entries()) {
+      const rows = run[position] ?? [];
+      const rewards = rows.map(({ facts }) => compose(facts, { ...RECIPE, citation_weight: 0.55 }).reward);
+      expect(line.after.rewards).toEqual(rewards);
+      expect(line.before.rewards).toEqual(rows.map(({ reward }) => reward));
+      const result = advantages(rewards, 'slime');
+      if (!result.ok) throw new Error('no advantages');
+      expect(line.after.advantages).toEqual(result.group.advantages.map(({ advantage }) => advantage));
+      expect(line.after.degenerate).toBe(result.group.degenerate?.reason ?? null);
+      expect(line.samples).toEqual(rows.map(({ sample }) => sample));
+    }
+  });
+
+  it('normalises within the group where the family does', async () => {
+    const facts = [1, 2, 4].map(
+      (content): Facts => ({
+        v: 1,
+        family: 'long-trace',
+        well_formed: true,
+        finish_reason: 'stop',
+        outcome: { status: 'scored', observed: 1 },
+        entities: { total: 4, content, reasoning: 0, both: content },
+        chunks: null,
+      }),
+    );
+    const recipe = RECIPES['longtrace-rl'];
+    const plan = await planOf({ recipe: { set: { eta: 0.9 } } }, recipe);
+    const [line] = only(await linesOf([rowsOf(facts, recipe)], plan), 'group');
+    expect(line?.after.rewards).toEqual(composeGroup(facts, { ...recipe, eta: 0.9 }).map(({ reward }) => reward));
+  });
+
+  it('says what changes first, each step when it is over, and the whole last', async () => {
+    const lines = await linesOf(syntheticRun(512), await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
+    expect(lines[0]).toMatchObject({
+      kind: 'replay',
+      judge: null,
+      recipes: [{ before: DIGEST, changed: [{ name: 'citation_weight', kind: 'compose', before: 0.2, after: 0.5 }] }],
+    });
+    const steps = lines.flatMap((line, position) => (line.kind === 'step' ? [position] : []));
+    expect(steps).toEqual([33, 66]);
+    expect(lines.at(-1)).toMatchObject({ kind: 'summary', rollouts: 512, groups: 64, judge_calls: 0, measured: null });
+    expect(only(lines, 'step').map(({ step, rollouts }) => [step, rollouts])).toEqual([
+      [0, 256],
+      [1, 256],
+    ]);
+  });
+
+  it('gives each rollout its own line where that is asked for', async () => {
+    const plan = await planOf({ recipe: { set: { instance_rubrics_only: true } }, samples: true });
+    const lines = await linesOf(syntheticRun(16), plan);
+    const samples = only(lines, 'sample');
+    expect(samples).toHaveLength(16);
+    const [group] = only(lines, 'group');
+    expect(samples.slice(0, 8).map(({ after }) => after.reward)).toEqual(group?.after.rewards);
+    expect(Object.keys(samples[0]?.after.components ?? {})).toContain('rubric');
+  });
+
+  it('composes an empty selection into an empty summary', async () => {
+    const lines = await linesOf([], await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
+    expect(lines.map(({ kind }) => kind)).toEqual(['replay', 'summary']);
+  });
+
+  it('reads a run once for a sweep, and gives at each value what its own replay gives', async () => {
+    const values = [0, 0.3, 1];
+    const plan = await planOf({ sweep: { field: 'citation_weight', values } });
+    let reads = 0;
+    function* counted() {
+      reads++;
+      yield* syntheticRun(512);
+    }
+    const lines = await linesOf(counted(), plan);
+    expect(reads).toBe(1);
+    expect(only(lines, 'progress').map(({ step, rollouts }) => [step, rollouts])).toEqual([[0, 256]]);
+    for (const { value, kind: _kind, ...figures } of only(lines, 'point')) {
+      const alone = await planOf({ recipe: { set: { citation_weight: value } } });
+      const [summary] = only(await linesOf(syntheticRun(512), alone), 'summary');
+      expect(figures).toEqual(summary?.figures);
+    }
+  });
+});
+
+describe('findMissing', () => {
+  it('counts the rollouts that a changed measure field leaves open', async () => {
+    const plan = await planOf({ recipe: { set: { judging: 'per_criterion' } } });
+    expect(plan.mayLeaveGaps).toBe(true);
+    const run = [...syntheticRun(256)].flat();
+    const answered = run.filter(({ facts }) => facts.family === 'refiner' && facts.has_answer).length;
+    expect(answered).toBeLessThan(256);
+    expect(await findMissing(streamed(syntheticRun(256)), plan)).toEqual({
+      rollouts: 256,
+      open: answered,
+      missing: { 'recipe.judging': answered },
+    });
+  });
+
+  it('counts under the value of a sweep that leaves the most', async () => {
+    const plan = await planOf({ sweep: { field: 'judging', values: ['joint', 'per_criterion'] } });
+    const found = await findMissing(streamed(syntheticRun(64)), plan);
+    expect(found.open).toBe(found.missing['recipe.judging']);
+    expect(found.open).toBeGreaterThan(0);
+  });
+
+  it('is not needed where only weights change', async () => {
+    expect((await planOf({ recipe: { set: { citation_weight: 1 } } })).mayLeaveGaps).toBe(false);
+  });
+});
+
+describe('rollouts measured anew', () => {
+  /** What another judge says: every criterion one level lower. */
+  function stricter(facts: Facts): Facts {
+    if (facts.family !== 'refiner' || facts.rubric.status !== 'scored') return facts;
+    const lower = { 0: 0, 1: 0, 2: 1 } as const;
+    const observed = facts.rubric.observed.map((one) => ({ ...one, score: lower[one.score] }));
+    return { ...facts, rubric: { status: 'scored', observed } };
+  }
+
+  function measurerOf(measure: (row: LedgerRow, position: number) => Measurement | null): Measurer {
+    return {
+      counts: { rollouts: 7, without_text: 1, refused: 0, judge_calls: 14 },
+      measure: async ({ rows }) => rows.map(measure),
+    };
+  }
+
+  it('compares two judges verdict by verdict, and rewards what the second says', async () => {
+    const plan = await planOf({ judge: 'other' });
+    const measurer = measurerOf(({ facts }, position) =>
+      position === 0 ? { gaps: ['rollout.text'] } : { facts: stricter(facts) },
+    );
+    const lines = await linesOf(syntheticRun(256), plan, measurer);
+    const [group] = only(lines, 'group');
+    const [rows] = [...syntheticRun(8)];
+    expect(group?.after.rewards).toEqual(
+      (rows ?? []).map(({ facts }, position) => (position === 0 ? null : compose(stricter(facts), RECIPE).reward)),
+    );
+    const [summary] = only(lines, 'summary');
+    expect(summary).toMatchObject({
+      judge_calls: 14,
+      measured: { rollouts: 7, without_text: 1, refused: 0 },
+      judges: { judge: 'other' },
+      figures: { gaps: { 'rollout.text': 32 } },
+    });
+    const criteria = summary?.judges?.questions.find(({ question }) => question === 'criteria');
+    // Every verdict of 1 or 2 falls by one, every 0 stays.
+    const same = (criteria?.table[0]?.[0] ?? 0) / (criteria?.pairs ?? 1);
+    expect(criteria).toMatchObject({ same, mean_difference: expect.closeTo(same - 1, 9) });
+    expect(summary?.judges?.questions.find(({ question }) => question === 'support')).toMatchObject({ same: 1 });
+    const most = summary?.judges?.most_different ?? [];
+    expect(most).toHaveLength(20);
+    expect(most.map(({ verdicts }) => verdicts)).toEqual(
+      most.map(({ verdicts }) => verdicts).toSorted((a, b) => b - a),
+    );
+  });
+
+  it('fills gaps, and says which are left', async () => {
+    const plan = await planOf({ recipe: { set: { judging: 'per_criterion' } }, fill: true });
+    const measurer = measurerOf(({ facts }, position) =>
+      position < 4 ? { facts } : { gaps: ['recipe.judging', 'rollout.text'] },
+    );
+    const [summary] = only(await linesOf(syntheticRun(64), plan, measurer), 'summary');
+    expect(summary).toMatchObject({
+      judges: null,
+      figures: { gaps: { 'recipe.judging': 32, 'rollout.text': 32 }, unscored: { after: { not_measured: 32 } } },
+    });
+  });
+});
+
+it('refuses what cannot be replayed before a row is read', async () => {
+  const recorded = new Map<string, Recipe>([[DIGEST, RECIPE]]);
+  const refusal = async (input: ReplayInput) => {
+    const planned = await planReplay('run', recorded, replayRequestSchema.parse(input));
+    return planned.ok ? [] : planned.problems.map(({ path }) => path.join('.'));
+  };
+  expect(await refusal({ recipe: 'grpo-tcr' })).toEqual(['recipe']);
+  expect(await refusal({ recipe: { set: { citation_wieght: 1 } } })).toEqual(['recipe.set.citation_wieght']);
+  expect(await refusal({ sweep: { field: 'citation_weight', values: [0.5, 2] } })).toEqual([
+    'sweep.values.citation_weight',
+  ]);
+});
+
+it.each([
+  [{}],
+  [{ judge: 'x', sweep: { field: 'w', values: [1] } }],
+  [{ fill: true, sweep: { field: 'w', values: [1] } }],
+  [{ recipe: 'x', steps: { from: 3, to: 2 } }],
+  [{ recipe: 'x', unknown: 1 }],
+  [{ sweep: { field: 'w', values: [] } }],
+])('takes no request like %j', (input) => {
+  expect(replayRequestSchema.safeParse(input).success).toBe(false);
+});
