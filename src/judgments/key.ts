@@ -47,11 +47,13 @@ export async function judgmentPreimage(
   replicate: number,
 ): Promise<JudgmentPreimage> {
   const { kind, ...inputs } = request;
-  const digests: Record<string, string> = {};
-  await Promise.all(
-    Object.entries(inputs).map(async ([name, value]) => {
-      digests[name] = await digestOfInput(value);
-    }),
+  // Built from pairs: assigning as digests arrive would make the member order of a record depend on timing.
+  const digests = Object.fromEntries(
+    await Promise.all(
+      Object.entries(inputs).map(
+        async ([name, value]): Promise<[string, string]> => [name, await digestOfInput(value)],
+      ),
+    ),
   );
   return { v: 1, kind, judge, parser: PARSED_KINDS.has(kind) ? PARSER_VERSION : 'none', replicate, inputs: digests };
 }

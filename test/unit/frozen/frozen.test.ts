@@ -167,11 +167,12 @@ async function written(): Promise<Record<string, unknown>> {
               ...{ components: statistics.components, cached: statistics.cached },
             } as const;
             const records = member.obtained.flatMap(({ outcome }) =>
-              outcome.ok ? [writeRecordLine({ kind: 'judgment', judgment: outcome.judgment })] : [],
+              outcome.ok ? [JSON.parse(writeRecordLine({ kind: 'judgment', judgment: outcome.judgment }))] : [],
             );
             return {
               keys: member.obtained.map(({ key }) => key),
-              record: await digestJson(records),
+              // Of the values: 9fbe5b6 wrote the members of `preimage.inputs` in the order in which their digests arrived.
+              records: await digestJson(records),
               row: writeRunLine({ kind: 'rollout', rollout: row }),
               statistics,
               report: await digestJson(report),
