@@ -1,11 +1,11 @@
 /** Wiring only: what this isolate shares, and the Worker's entry points. */
-import { MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from '../src/limits.ts';
+
 import { consumeJobs } from './batches/consume-queue.ts';
 import { createSettingsReader, type Environment, reportProblem } from './environment.ts';
 import { createApp } from './http/app.ts';
 import { clearExpiredRuns } from './ledger/clear-runs.ts';
 import { createKvJudgmentStore } from './storage/judgments.ts';
-import { createRecentJudgments } from './storage/recent-judgments.ts';
+import { createRecentJudgments, MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from './storage/recent-judgments.ts';
 
 const recent = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
 const storeOf = (environment: Environment) => createKvJudgmentStore(environment.JUDGMENTS, recent);

@@ -47,12 +47,6 @@ export const MAX_IDS_PER_CITATION = 256;
 export const MAX_CITATION_NESTING = 16;
 /** Findings listed one by one for one rollout; counts stay exact. */
 export const MAX_FINDINGS = 2_000;
-/** A claim that cites more sources than this is `ids_shotgun` (REWARDS.md section 2). */
-export const SHOTGUN_IDS_PER_CLAIM = 5;
-/** A remainder with fewer content tokens than this is connective text, not a statement (REWARDS.md section 2). */
-export const MIN_STATEMENT_CONTENT_TOKENS = 4;
-/** A claim of several sentences that holds at least this share of the answer's text is `claim_covers_answer`. */
-export const COVERING_CLAIM_SHARE = 0.9;
 
 // Requests over HTTP.
 
@@ -69,15 +63,6 @@ export const MAX_PROBLEM_ERRORS = 100;
 /** A caller's field name is repeated in a problem up to this length, in UTF-16 code units. */
 export const MAX_ECHOED_NAME_CHARS = 64;
 
-// Event streams.
-
-/** A comment is sent so often, so that a caller who has gone is noticed. */
-export const EVENT_HEARTBEAT_MS = 1_000;
-/** Events that wait for a caller who does not read, in bytes: ten times what a long answer with many faults gives. */
-export const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
-/** The same where a policy writes: a slow caller slows it after some hundred tokens, and pays for no more of them. */
-export const MAX_QUEUED_POLICY_BYTES = 64 * 1024;
-
 // Refining.
 
 /** Tokens of one candidate, and of a prompt: the longest context that refiners' base models have. */
@@ -85,12 +70,6 @@ export const MAX_GENERATED_TOKENS = 16_384;
 export const MAX_PROMPT_TOKENS = 262_144;
 /** Seed + candidate fits into every server's 32 bits. */
 export const MAX_SEED = 2_147_483_000;
-/** Calls of one refinement that run side by side, where each candidate is one: the platform waits for six replies at most. */
-export const REFINE_CALLS_AT_ONCE = 6;
-/** All candidates have to be there by then, where nothing is sent before the end; proxies give up after 100 to 120 s. */
-export const REFINE_DEADLINE_MS = 60_000;
-/** The same where candidates are streamed or nobody waits (batches). */
-export const REFINE_STREAM_DEADLINE_MS = 10 * 60 * 1000;
 
 // The tool agent.
 
@@ -105,58 +84,13 @@ export const MAX_TOOL_RESPONSE_CHARS = 65_536;
 /** For one program of the policy, in seconds and MB; training has 30 and 2,048. */
 export const MAX_TOOL_TIME_LIMIT_S = 60;
 export const MAX_TOOL_MEMORY_LIMIT_MB = 16_384;
-/** A trajectory has to be whole by then, where nothing is sent before its end; proxies give up after 100 to 120 s. */
-export const AGENT_DEADLINE_MS = 90_000;
-/** The same where it is streamed: sixteen turns of thought at 30 tokens a second take 11 minutes. */
-export const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
-/** One turn ends after this time: all 20,480 tokens of the response at 70 a second. */
-export const AGENT_TURN_DEADLINE_MS = 5 * 60 * 1000;
 
 // Judgments.
 
 /** Judges that one request can name, to be tried in turn. */
 export const MAX_JUDGES_IN_TURN = 4;
-/** All judges of one request together end after this time: trainers give up after 120 s, proxies after 100. */
-export const SCORING_DEADLINE_MS = 95_000;
-/** A judge call ends after this time, whether its caller is still there or not. */
-export const JUDGE_DEADLINE_MS = 60_000;
 /** What `Retry-After` says where the failure itself does not know better. */
 export const DEFAULT_RETRY_AFTER_S = 5;
-/** Keys of one KV bulk read (the platform's limit). */
-export const MAX_KV_BULK_KEYS = 100;
-/** Judgments remembered by one isolate. */
-export const MAX_RECENT_JUDGMENTS = 4_096;
-/** Size of the judgments remembered by one isolate, in UTF-16 code units of their JSON (8 MB). */
-export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
-
-// The JudgeDesk: where judge calls of all isolates meet.
-
-/** Desks of a deployment; keys are spread over them. A few can count, and one object takes some hundred calls a second. */
-export const JUDGE_DESKS = 4;
-/** A finished judgment is kept by its desk this long: ten times the age that a miss of KV can have. */
-export const FINISHED_JUDGMENT_MS = 10 * 60 * 1000;
-/** A judgment that KV did not take is offered to it again this often, and given up after `MAX_UNSTORED_MS`. */
-export const STORE_RETRY_MS = 60 * 1000;
-export const MAX_UNSTORED_MS = 24 * 60 * 60 * 1000;
-/** A failed judgment is answered with its failure for this long, so that retries do not become calls. */
-export const FAILURE_MEMORY_MS = 5_000;
-/** Failures remembered by one desk. */
-export const MAX_REMEMBERED_FAILURES = 10_000;
-/** Text of the requests that wait or run in one desk, in bytes of UTF-8; an object has 128 MB. */
-export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
-/** The share of slots and prompt memory that batches leave to callers who wait. */
-export const LIVE_RESERVE_SHARE = 1 / 4;
-/** After so many live calls in a row, one waiting batch call gets its turn, so that a batch never stands still. */
-export const LIVE_CALLS_PER_BATCH_TURN = 16;
-/** Failures in a row after which a backend is left alone. */
-export const BREAKER_FAILURES = 5;
-/** How long it is left alone at first; doubled with each failed probe up to the maximum. */
-export const BREAKER_REST_MS = 5_000;
-export const BREAKER_MAX_REST_MS = 60_000;
-/** Longest time that a caller may wait for a judgment: a batch that queues. */
-export const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
-/** What a caller waits beyond its deadline before it gives up on the desk itself. */
-export const DESK_GRACE_MS = 5_000;
 
 // Export and import of judgments.
 
@@ -168,8 +102,6 @@ export const MAX_IMPORT_LINE_BYTES = 1024 * 1024;
 export const MAX_IMPORT_LINES = 100_000;
 /** Refused lines that an import names; the count is exact. */
 export const MAX_REFUSED_LINES_LISTED = 100;
-/** Judgments that are checked and stored together by an import. */
-export const IMPORT_CHUNK_LINES = 100;
 
 // Files and uploads.
 
@@ -182,21 +114,9 @@ export const MAX_UPLOAD_PART_BYTES = 64 * 1024 * 1024;
  * 120 s for the reply; one listing of R2 names so many. At the largest size that still is 0.5 MB a part.
  */
 export const MAX_UPLOAD_PARTS = 1_000;
-/** An upload that is not completed by then is expired (OpenAI's number). */
-export const UPLOAD_LIFETIME_S = 60 * 60;
-/** The parts of an expired upload are kept this much longer, for a completion that began in time. */
-export const UPLOAD_GRACE_S = 15 * 60;
 /** A file may be told to expire after so many seconds (OpenAI's numbers). */
 export const MIN_FILE_LIFETIME_S = 60 * 60;
 export const MAX_FILE_LIFETIME_S = 30 * 24 * 60 * 60;
-/** A removed file's row stays for this long, so that a list that is being paged through while it is emptied goes on. */
-export const REMOVED_FILE_MEMORY_S = 7 * 24 * 60 * 60;
-/** Expired files and ended uploads that one request clears away beside its own work. */
-export const MAX_CLEARED_AT_ONCE = 10;
-/** One part of a multipart object in R2, which wants equal parts of at least 5 MiB; two of them are in memory at once. */
-export const R2_PART_BYTES = 8 * 1024 * 1024;
-/** Keys of one R2 listing or deletion (the platform's limit). */
-export const MAX_R2_BULK_KEYS = 1_000;
 /** A file's name, in UTF-16 code units: what file systems take. */
 export const MAX_FILE_NAME_CHARS = 255;
 /** Files of one page of a list: OpenAI's number, which is its default too. */
@@ -314,28 +234,13 @@ export const MAX_DELIVERY_PAGE = 100;
 export const MAX_RUN_PLACE_CHARS = 256;
 /** Largest step of a run. */
 export const MAX_RUN_STEP = 1_000_000_000;
-/**
- * All columns of a ledger row together, in bytes of UTF-8. A typical row has 2 KB; the facts of one that has more stand in
- * R2 beside its spans.
- */
-export const MAX_LEDGER_ROW_BYTES = 4 * 1024;
-/** Ledger rows of one D1 query while a run is read: 1 MB at most, 0.5 MB typically. */
-export const LEDGER_PAGE_ROWS = 250;
-/** Rows of one D1 query where only numbers are read: 0.3 KB each. */
-export const SUMMARY_PAGE_ROWS = 2_000;
-/** Rollouts that one request summarises; the step that crosses it is summarised to its end. */
-export const MAX_SUMMARISED_ROLLOUTS = 50_000;
 /** Runs, steps and rollouts of one page of a list. */
 export const MAX_RUN_PAGE = 100;
 export const MAX_RUN_STEPS_PAGE = 1_000;
 export const MAX_RUN_ROLLOUT_PAGE = { rows: 200, detail: 20 } as const;
-/** Rows and objects that one round of a deletion removes, and rounds of one request. */
-export const RUN_REMOVAL_ROUND = 1_000;
-export const MAX_RUN_REMOVAL_ROUNDS = 200;
 /** Lines of a file of a run, rows that one D1 transaction takes in, and bytes of one line: facts of 1,000 claims. */
 export const MAX_RUN_IMPORT_LINES = 1_000_000;
 export const MAX_RUN_IMPORT_RECIPES = 1_000;
-export const RUN_IMPORT_ROWS = 200;
 export const MAX_RUN_IMPORT_LINE_BYTES = 256 * 1024;
 /** Rollouts of one group of a run: a group is normalised whole, in memory. */
 export const MAX_RUN_GROUP = 10_000;
@@ -344,10 +249,3 @@ export const MAX_RUN_GROUP = 10_000;
 
 /** Values of one sweep: 0 to 1 by hundredths. Each composes every rollout of the run once more. */
 export const MAX_SWEEP_POINTS = 101;
-/** Rollouts that a replay names: those that moved most, and those whose recorded reward is another. */
-export const MAX_REPLAY_MOVERS = 20;
-export const MAX_DIFFERENT_NAMED = 20;
-/** Rollouts of a group whose texts are in memory and with a judge at once, while a replay judges. */
-export const REPLAY_JUDGED_AT_ONCE = 8;
-/** Lines of a replay are sent together up to this many UTF-16 code units; the end of a step is sent at once. */
-export const REPLAY_CHUNK_CHARS = 32 * 1024;

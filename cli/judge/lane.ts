@@ -6,8 +6,8 @@ import { answersRequest } from '../../src/judgments/answers.ts';
 import type { Fitted } from '../../src/judgments/budget.ts';
 import { fitToJudge } from '../../src/judgments/fit.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
+import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailureReason, JudgmentRequest, Verdicts } from '../../src/judgments/types.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/limits.ts';
 import type { Cost, CostMeter } from './cost.ts';
 
 /** What became of the questions of one lane. */

@@ -1,8 +1,8 @@
 /** Judging in this process: by the built-in lexical judge, with the judgments of the last rollouts remembered. */
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../src/judgments/obtain.ts';
+import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/limits.ts';
 import type { ScoreRequest } from '../../src/wire/score.ts';
 import { BoundedRecords } from './bounded-records.ts';
 

@@ -4,11 +4,15 @@
  */
 import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';
-import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
+import {
+  finishRefinement,
+  REFINE_STREAM_DEADLINE_MS,
+  type RefineEvent,
+  refineCandidates,
+} from '../../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
-import { REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
 import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
 import { scoreGroup } from '../../src/scoring/score-rollouts.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';

@@ -3,9 +3,9 @@
  * then those of the error file; the metadata say where the border is.
  */
 import * as z from 'zod';
-import { MAX_R2_BULK_KEYS } from '../../src/limits.ts';
 import type { OutputLine } from '../../src/wire/batches/output.ts';
 import { stored } from '../storage/storage-error.ts';
+import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
 
 export type ChunkCounts = { readonly completed: number; readonly failed: number };
 

@@ -4,8 +4,13 @@
  */
 import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
 import type { Judgment } from '../../src/judgments/types.ts';
-import { FINISHED_JUDGMENT_MS, MAX_UNSTORED_MS, STORE_RETRY_MS } from '../../src/limits.ts';
 import type { FinishedJudgments } from './finished-judgments.ts';
+
+/** A finished judgment is kept by its desk this long: ten times the age that a miss of KV can have. */
+const FINISHED_JUDGMENT_MS = 10 * 60 * 1000;
+/** A judgment that KV did not take is offered to it again this often, and given up after `MAX_UNSTORED_MS`. */
+const STORE_RETRY_MS = 60 * 1000;
+const MAX_UNSTORED_MS = 24 * 60 * 60 * 1000;
 
 /** Writes of one alarm; the next one follows at once where there are more. */
 const RETRIES_PER_ALARM = 100;

@@ -7,6 +7,9 @@
  */
 import type { CallClass } from '../../src/judgments/desk.ts';
 
+/** After so many live calls in a row, one waiting batch call gets its turn, so that a batch never stands still. */
+export const LIVE_CALLS_PER_BATCH_TURN = 16;
+
 /** A call that waits or runs. `grant` is called once, when it may go. */
 export type SlotTicket = { class: CallClass; readonly grant: () => void };
 

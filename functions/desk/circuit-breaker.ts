@@ -4,6 +4,12 @@
  */
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 
+/** Failures in a row after which a backend is left alone. */
+export const BREAKER_FAILURES = 5;
+/** How long it is left alone at first; doubled with each failed probe up to the maximum. */
+export const BREAKER_REST_MS = 5_000;
+export const BREAKER_MAX_REST_MS = 60_000;
+
 export type BreakerOptions = {
   readonly failures: number;
   readonly rest_ms: number;

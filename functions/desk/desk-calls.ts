@@ -9,14 +9,15 @@ import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
 import { type MadeJudgment, makeJudgment } from '../../src/judgments/make.ts';
+import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 import { usableFor } from '../../src/judgments/usable.ts';
-import { DESK_GRACE_MS, JUDGE_DEADLINE_MS, MAX_DESK_WAIT_MS } from '../../src/limits.ts';
 import { withinMs } from '../within-ms.ts';
 import type { BridgedJudgments } from './bridged-judgments.ts';
 import type { SlotTicket } from './call-slots.ts';
 import { type CallEvidence, evidenceOf } from './circuit-breaker.ts';
+import { DESK_GRACE_MS } from './desk-client.ts';
 import {
   CIRCUIT_OPEN,
   DESK_FULL,
@@ -29,6 +30,9 @@ import {
 import type { FailureMemory } from './failure-memory.ts';
 import type { Lane } from './lanes.ts';
 import { type PromptMemory, promptBytes } from './prompt-memory.ts';
+
+/** Longest time that a caller may wait for a judgment: a batch that queues. */
+const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
 
 export type DeskParts = {
   readonly lanes: ReadonlyMap<string, Lane>;

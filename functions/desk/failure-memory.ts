@@ -4,6 +4,11 @@
  */
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 
+/** A failed judgment is answered with its failure for this long, so that retries do not become calls. */
+export const FAILURE_MEMORY_MS = 5_000;
+/** Failures remembered by one desk. */
+export const MAX_REMEMBERED_FAILURES = 10_000;
+
 export type FailureMemoryOptions = { readonly ms: number; readonly entries: number };
 
 export class FailureMemory {

@@ -7,12 +7,6 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../../src/judgments/desk.ts';
-import {
-  FAILURE_MEMORY_MS,
-  LIVE_RESERVE_SHARE,
-  MAX_PROMPT_BYTES_IN_FLIGHT,
-  MAX_REMEMBERED_FAILURES,
-} from '../../src/limits.ts';
 import { type Backends, configuredBackends } from '../backends/configured.ts';
 import { type Environment, readSettings } from '../environment.ts';
 import { issuerOf } from '../storage/issuer-settings.ts';
@@ -31,10 +25,10 @@ import {
   type JudgeReplyMessage,
   VERSION_SKEW,
 } from './desk-messages.ts';
-import { FailureMemory } from './failure-memory.ts';
+import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './failure-memory.ts';
 import { FinishedJudgments } from './finished-judgments.ts';
 import { lanesOf } from './lanes.ts';
-import { PromptMemory } from './prompt-memory.ts';
+import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './prompt-memory.ts';
 
 const now = (): number => Date.now();
 

@@ -1,16 +1,10 @@
 /** A desk's way to each of its backends: the judge, its slots and its breaker. */
 import type { Judge } from '../../src/judgments/judge.ts';
-import {
-  BREAKER_FAILURES,
-  BREAKER_MAX_REST_MS,
-  BREAKER_REST_MS,
-  LIVE_CALLS_PER_BATCH_TURN,
-  LIVE_RESERVE_SHARE,
-} from '../../src/limits.ts';
 import type { Backends } from '../backends/configured.ts';
-import { CallSlots, shareOfSlots } from './call-slots.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { CallSlots, LIVE_CALLS_PER_BATCH_TURN, shareOfSlots } from './call-slots.ts';
+import { BREAKER_FAILURES, BREAKER_MAX_REST_MS, BREAKER_REST_MS, CircuitBreaker } from './circuit-breaker.ts';
 import type { DeskPlace } from './desk-messages.ts';
+import { LIVE_RESERVE_SHARE } from './prompt-memory.ts';
 
 export type Lane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
 

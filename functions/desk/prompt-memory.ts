@@ -2,6 +2,11 @@
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
 
+/** Text of the requests that wait or run in one desk, in bytes of UTF-8; an object has 128 MB. */
+export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
+/** The share of slots and prompt memory that batches leave to callers who wait. */
+export const LIVE_RESERVE_SHARE = 1 / 4;
+
 export type PromptMemoryOptions = { readonly bytes: number; readonly liveReserve: number };
 
 export class PromptMemory {

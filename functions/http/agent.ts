@@ -1,6 +1,5 @@
 /** `POST /v1/agent`: a policy with tools, its trajectory and its reward; whole, or as server-sent events. */
 import { Hono } from 'hono';
-import { AGENT_DEADLINE_MS, AGENT_STREAM_DEADLINE_MS } from '../../src/limits.ts';
 import { agentRequestSchema } from '../../src/wire/agent.ts';
 import type { AgentEventData, AgentEventName, AgentResponse } from '../../src/wire/agent-reply.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
@@ -14,6 +13,11 @@ import type { AppEnvironment, Context } from './context.ts';
 import { RequestError } from './errors.ts';
 import { type EventStream, policyStream } from './event-stream.ts';
 import { type ScoringPlatformOf, succeeded } from './scoring-platform.ts';
+
+/** A trajectory has to be whole by then, where nothing is sent before its end; proxies give up after 100 to 120 s. */
+const AGENT_DEADLINE_MS = 90_000;
+/** The same where it is streamed: sixteen turns of thought at 30 tokens a second take 11 minutes. */
+const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
 
 export function agentRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {

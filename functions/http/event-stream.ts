@@ -3,8 +3,14 @@
  * that fails is how a caller is noticed to be gone, wherever the Worker runs; then `gone` aborts, and with it whatever
  * works for the stream. What waits to be read is bounded: a producer that awaits `room` is slowed by a slow reader.
  */
-import { EVENT_HEARTBEAT_MS, MAX_QUEUED_EVENT_BYTES, MAX_QUEUED_POLICY_BYTES } from '../../src/limits.ts';
 import { failureOf, problemOf, wireReason } from './errors.ts';
+
+/** A comment is sent so often, so that a caller who has gone is noticed. */
+const EVENT_HEARTBEAT_MS = 1_000;
+/** Events that wait for a caller who does not read, in bytes: ten times what a long answer with many faults gives. */
+export const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
+/** The same where a policy writes: a slow caller slows it after some hundred tokens, and pays for no more of them. */
+export const MAX_QUEUED_POLICY_BYTES = 64 * 1024;
 
 type Work = (events: EventStream) => Promise<void>;
 

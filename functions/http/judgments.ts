@@ -8,22 +8,20 @@ import type { IssuerKey } from '../../src/judgments/issuer.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { exportJudgments } from '../../src/judgments/record-file.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
-import {
-  IMPORT_CHUNK_LINES,
-  MAX_IMPORT_LINE_BYTES,
-  MAX_IMPORT_LINES,
-  MAX_KV_BULK_KEYS,
-  MAX_REFUSED_LINES_LISTED,
-} from '../../src/limits.ts';
+import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } from '../../src/limits.ts';
 import { exportRequestSchema, type IssuerKeysReply } from '../../src/wire/judgment-files.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { createDeskClient } from '../desk/desk-client.ts';
 import type { Environment } from '../environment.ts';
 import { type IssuerKeys, issuerOf } from '../storage/issuer-settings.ts';
+import { MAX_KV_BULK_KEYS } from '../storage/judgments.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { RequestError } from './errors.ts';
+
+/** Judgments that are checked and stored together by an import. */
+const IMPORT_CHUNK_LINES = 100;
 
 /** @param storeOf the judgment store of an environment. */
 export function judgmentRoutes(storeOf: (environment: Environment) => JudgmentStore): Hono<AppEnvironment> {

@@ -5,7 +5,7 @@
  */
 import { Hono } from 'hono';
 import type { RefineEvent } from '../../src/generation/refine.ts';
-import { REFINE_DEADLINE_MS, REFINE_STREAM_DEADLINE_MS } from '../../src/limits.ts';
+import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import type { RefineReply } from '../../src/wire/refine-reply.ts';
@@ -17,6 +17,9 @@ import type { AppEnvironment } from './context.ts';
 import { RequestError } from './errors.ts';
 import { type EventStream, policyStream } from './event-stream.ts';
 import type { ScoringPlatformOf } from './scoring-platform.ts';
+
+/** All candidates have to be there by then, where nothing is sent before the end; proxies give up after 100 to 120 s. */
+const REFINE_DEADLINE_MS = 60_000;
 
 export function refineRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {

@@ -4,7 +4,6 @@
  * refused is refused before the first line; what goes wrong later is a last line of the kind `error`.
  */
 import { Hono } from 'hono';
-import { REPLAY_CHUNK_CHARS } from '../../src/limits.ts';
 import { runIdSchema } from '../../src/runs/placement.ts';
 import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
 import { findMissing, type RowsOfGroup, replayLines } from '../../src/runs/replay-lines.ts';
@@ -20,6 +19,9 @@ import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { failureOf, problemOf, RequestError, type RequestFailure } from './errors.ts';
 import type { ScoringPlatformOf } from './scoring-platform.ts';
+
+/** Lines of a replay are sent together up to this many UTF-16 code units; the end of a step is sent at once. */
+const REPLAY_CHUNK_CHARS = 32 * 1024;
 
 export function replayRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post('/v1/runs/:id/replay', requireScope('score'), async (c) => {

@@ -7,12 +7,10 @@ import { readLines } from '../../src/judgments/jsonl.ts';
 import { exportJudgments, type WantedRecord } from '../../src/judgments/record-file.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import {
-  MAX_KV_BULK_KEYS,
   MAX_REFUSED_LINES_LISTED,
   MAX_RUN_IMPORT_LINE_BYTES,
   MAX_RUN_IMPORT_LINES,
   MAX_RUN_IMPORT_RECIPES,
-  RUN_IMPORT_ROWS,
 } from '../../src/limits.ts';
 import { importRun, type RunChunk } from '../../src/runs/import-run.ts';
 import { lackingOf } from '../../src/runs/lacking.ts';
@@ -23,12 +21,15 @@ import type { Environment } from '../environment.ts';
 import { recipesOf, type StoredRun } from '../ledger/run-list.ts';
 import { type NewRollout, recordRollouts } from '../ledger/run-recording.ts';
 import { readRows } from '../ledger/run-rows.ts';
+import { MAX_KV_BULK_KEYS } from '../storage/judgments.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 import { RequestError } from './errors.ts';
 import { chunksOf, streamOf } from './judgments.ts';
 import { foundRun, runIdOf } from './runs.ts';
+
+const RUN_IMPORT_ROWS = 200;
 
 const JSON_LINES = { 'content-type': 'application/jsonl' };
 

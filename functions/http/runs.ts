@@ -1,6 +1,5 @@
 /** `/v1/runs`: which there are, one step by step, its rollouts, and its deletion. Files of runs: run-files.ts. */
 import { Hono } from 'hono';
-import { MAX_CLEARED_AT_ONCE } from '../../src/limits.ts';
 import { runIdSchema } from '../../src/runs/placement.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
 import {
@@ -24,6 +23,7 @@ import { readDetail } from '../ledger/run-objects.ts';
 import { clearRuns, removeRun } from '../ledger/run-removal.ts';
 import { type RowSelection, readPage, type StoredRow } from '../ledger/run-rows.ts';
 import { summariseSteps } from '../ledger/run-summary.ts';
+import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';

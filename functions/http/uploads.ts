@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import type { InputProblem } from '../../src/input-problem.ts';
-import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS, UPLOAD_LIFETIME_S } from '../../src/limits.ts';
+import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS } from '../../src/limits.ts';
 import {
   type UploadPartReply,
   type UploadReply,
@@ -19,6 +19,9 @@ import type { AppEnvironment, Context } from './context.ts';
 import { RequestError } from './errors.ts';
 import { besides, fileReply, outlivingCaller } from './files.ts';
 import { readForm } from './upload-form.ts';
+
+/** An upload that is not completed by then is expired (OpenAI's number). */
+const UPLOAD_LIFETIME_S = 60 * 60;
 
 export const uploadRoutes = new Hono<AppEnvironment>()
   .post('/v1/uploads', requireScope('batch'), async (c) => {

@@ -1,6 +1,7 @@
 /** Each hour (wrangler.toml, triggers): runs whose time is over, and deletions that were left unfinished. */
-import { MAX_CLEARED_AT_ONCE } from '../../src/limits.ts';
+
 import type { Environment, SettingsResult } from '../environment.ts';
+import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
 import { inactiveSince } from './run-list.ts';
 import { clearRuns } from './run-removal.ts';
 

@@ -5,7 +5,6 @@
  */
 
 import type { Family } from '../../src/families/recipes.ts';
-import { MAX_LEDGER_ROW_BYTES } from '../../src/limits.ts';
 import type { RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
 import type { RolloutReport } from '../../src/runs/rollout-report.ts';
 import { newId } from '../storage/ids.ts';
@@ -14,6 +13,12 @@ import { StorageError, stored } from '../storage/storage-error.ts';
 import type { RunRecipe } from './run-list.ts';
 import { packObject, putObject, type RunLife, removeObject } from './run-objects.ts';
 import { NO_STEP } from './run-rows.ts';
+
+/**
+ * All columns of a ledger row together, in bytes of UTF-8. A typical row has 2 KB; the facts of one that has more stand in
+ * R2 beside its spans.
+ */
+export const MAX_LEDGER_ROW_BYTES = 4 * 1024;
 
 export type NewRollout = {
   /** `null` = the trainer does not say. */

@@ -3,10 +3,13 @@
  * recorded under its id; when all is gone, the id is free. It can be repeated and goes on where it stopped. Judgments stay:
  * they belong to no run.
  */
-import { MAX_RUN_REMOVAL_ROUNDS, RUN_REMOVAL_ROUND } from '../../src/limits.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { type RunLife, runPrefix } from './run-objects.ts';
+
+/** Rows and objects that one round of a deletion removes, and rounds of one request. */
+const RUN_REMOVAL_ROUND = 1_000;
+const MAX_RUN_REMOVAL_ROUNDS = 200;
 
 /** `complete` = nothing is left of it. */
 export type RunRemoval = { readonly complete: boolean };

@@ -3,12 +3,15 @@
  * A row that was too large for D1 is fetched from the object that its spans stand in (run-objects.ts).
  */
 import * as z from 'zod';
-import { LEDGER_PAGE_ROWS, MAX_RUN_GROUP } from '../../src/limits.ts';
+import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { ledgerPlaceSchema, storedFactsSchema } from '../../src/runs/row-schema.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { type ObjectPlace, readOutsizedRow } from './run-objects.ts';
+
+/** Ledger rows of one D1 query while a run is read: 1 MB at most, 0.5 MB typically. */
+export const LEDGER_PAGE_ROWS = 250;
 
 /** Steps from and to, both inclusive. Rollouts without a step are read only where neither is given. */
 export type StepRange = { readonly fromStep?: number | undefined; readonly toStep?: number | undefined };

@@ -1,12 +1,16 @@
 /** The steps of a run in numbers, read from the ledger page by page; what replay reads of a rollout is not touched. */
 import * as z from 'zod';
 import { unscoredReasonSchema } from '../../src/family/unscored-reason.ts';
-import { MAX_SUMMARISED_ROLLOUTS, SUMMARY_PAGE_ROWS } from '../../src/limits.ts';
 import { RunSummary } from '../../src/runs/summary.ts';
 import type { RunStep } from '../../src/wire/runs.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { IS_LATEST, NO_STEP } from './run-rows.ts';
+
+/** Rows of one D1 query where only numbers are read: 0.3 KB each. */
+const SUMMARY_PAGE_ROWS = 2_000;
+/** Rollouts that one request summarises; the step that crosses it is summarised to its end. */
+const MAX_SUMMARISED_ROLLOUTS = 50_000;
 
 export type StepPage = {
   readonly steps: readonly RunStep[];

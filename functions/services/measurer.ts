@@ -6,7 +6,7 @@
 
 import type { Recipe } from '../../src/families/recipes.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
-import { MAX_RUN_GROUP, REPLAY_JUDGED_AT_ONCE } from '../../src/limits.ts';
+import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { ReplayPlan } from '../../src/runs/plan-replay.ts';
 import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../../src/runs/replay-group.ts';
 import type { Measurer } from '../../src/runs/replay-lines.ts';
@@ -16,6 +16,9 @@ import { type ObjectPlace, readDetail } from '../ledger/run-objects.ts';
 import { readPage } from '../ledger/run-rows.ts';
 import { type ScoringPlatform, scoreOne } from './score.ts';
 import { readStoredRollout } from './stored-rollout.ts';
+
+/** Rollouts of a group whose texts are in memory and with a judge at once, while a replay judges. */
+const REPLAY_JUDGED_AT_ONCE = 8;
 
 export type MeasurerParts = {
   readonly db: D1Database;

@@ -5,7 +5,6 @@
 
 import type { ResolvedRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
-import { MAX_CLEARED_AT_ONCE } from '../../src/limits.ts';
 import { contentDigests } from '../../src/runs/content-digest.ts';
 import type { RunPlacement, RunRecord } from '../../src/runs/placement.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
@@ -15,6 +14,7 @@ import type { RequestFailure } from '../http/errors.ts';
 import { inactiveSince } from '../ledger/run-list.ts';
 import { type Recording, type RecordingResult, recordRollouts } from '../ledger/run-recording.ts';
 import { clearRuns } from '../ledger/run-removal.ts';
+import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { type ScoringPlatform, type ScoringReply, type ScoringWishes, scoreOne, scoreTogether } from './score.ts';
 

@@ -9,14 +9,17 @@ import type { CallClass, Desk } from '../../src/judgments/desk.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
 import type { ObtainOptions, ObtainTimings } from '../../src/judgments/obtain.ts';
+import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { JudgeFailure } from '../../src/judgments/types.ts';
-import { JUDGE_DEADLINE_MS, SCORING_DEADLINE_MS } from '../../src/limits.ts';
 import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
 import type { ScoreRequest } from '../../src/wire/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from '../backends/configured.ts';
 import type { RequestFailure } from '../http/errors.ts';
 import type { Ledger } from './record.ts';
+
+/** All judges of one request together end after this time: trainers give up after 120 s, proxies after 100. */
+export const SCORING_DEADLINE_MS = 95_000;
 
 export type ScoringPlatform = {
   readonly backends: Backends;

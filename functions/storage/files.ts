@@ -3,11 +3,16 @@
  * removed once it is gone, so that what is listed can be read. Removed rows stay for a week: pages are found by the id of
  * their last file, which a caller who empties the list has removed, and a writer that comes twice does not revive a file.
  */
-import { MAX_CLEARED_AT_ONCE, MAX_FILES_LISTED, REMOVED_FILE_MEMORY_S } from '../../src/limits.ts';
+import { MAX_FILES_LISTED } from '../../src/limits.ts';
 import { newId } from './ids.ts';
 import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';
+
+/** A removed file's row stays for this long, so that a list that is being paged through while it is emptied goes on. */
+export const REMOVED_FILE_MEMORY_S = 7 * 24 * 60 * 60;
+/** Expired files and ended uploads that one request clears away beside its own work. */
+export const MAX_CLEARED_AT_ONCE = 10;
 
 export const FILE_PURPOSES = ['batch', 'batch_output'] as const;
 

@@ -7,8 +7,10 @@
 import { checkRecord, type StoredJudgment } from '../../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
-import { MAX_KV_BULK_KEYS } from '../../src/limits.ts';
 import type { RecentJudgments } from './recent-judgments.ts';
+
+/** Keys of one KV bulk read (the platform's limit). */
+export const MAX_KV_BULK_KEYS = 100;
 
 /** Prefix of every judgment in KV, with the version of its key (`preimage.v`). The record says its own version. */
 export const JUDGMENT_KV_PREFIX = 'j:v1:';

@@ -3,8 +3,10 @@
  * last one excepted (developers.cloudflare.com/r2/objects/multipart-objects), so what comes is gathered into buffers of that
  * size: one fills while the other is on its way. What is smaller than one part is a single put.
  */
-import { R2_PART_BYTES } from '../../src/limits.ts';
 import { stored } from './storage-error.ts';
+
+/** One part of a multipart object in R2, which wants equal parts of at least 5 MiB; two of them are in memory at once. */
+export const R2_PART_BYTES = 8 * 1024 * 1024;
 
 /** A small object, of which there are many, does not take a whole part of memory. */
 const FIRST_BUFFER_BYTES = 64 * 1024;

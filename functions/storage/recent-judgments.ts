@@ -4,6 +4,11 @@
  */
 import type { Judgment } from '../../src/judgments/types.ts';
 
+/** Judgments remembered by one isolate. */
+export const MAX_RECENT_JUDGMENTS = 4_096;
+/** Size of the judgments remembered by one isolate, in UTF-16 code units of their JSON (8 MB). */
+export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
+
 export type RecentJudgments = {
   readonly get: (key: string) => Judgment | undefined;
   /** @param chars size of the judgment's JSON, in UTF-16 code units. */

@@ -3,12 +3,16 @@
  * in R2 (`uploads/<upload>/<part>`), and which parts there are is what R2 lists. Status changes are conditional updates, so
  * of a completion, a cancellation and a part that meet, each finds out who was first and takes back what it did.
  */
-import { MAX_CLEARED_AT_ONCE, MAX_R2_BULK_KEYS, REMOVED_FILE_MEMORY_S, UPLOAD_GRACE_S } from '../../src/limits.ts';
-import { insertFile, nowSeconds, type StoredFile } from './files.ts';
+import { insertFile, MAX_CLEARED_AT_ONCE, nowSeconds, REMOVED_FILE_MEMORY_S, type StoredFile } from './files.ts';
 import { newId } from './ids.ts';
 import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';
+
+/** The parts of an expired upload are kept this much longer, for a completion that began in time. */
+const UPLOAD_GRACE_S = 15 * 60;
+/** Keys of one R2 listing or deletion (the platform's limit). */
+export const MAX_R2_BULK_KEYS = 1_000;
 
 export const UPLOAD_STATUSES = ['pending', 'completed', 'cancelled', 'expired'] as const;
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number];

@@ -3,7 +3,6 @@
  * offsets, and reads any input in linear time without a regular expression. Policies for what is ambiguous stand in
  * blocks.ts (answers, thinking), claims.ts (nesting, unclosed tags), markers.ts and sources.ts (repeated ids).
  */
-import { COVERING_CLAIM_SHARE, SHOTGUN_IDS_PER_CLAIM } from '../limits.ts';
 import { hasContent, trimSpan } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
@@ -14,6 +13,11 @@ import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readMarkerClaims } from './markers.ts';
 import { uncitedStatements } from './statements.ts';
 import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet, Span } from './types.ts';
+
+/** A claim that cites more sources than this is `ids_shotgun` (REWARDS.md section 2). */
+export const SHOTGUN_IDS_PER_CLAIM = 5;
+/** A claim of several sentences that holds at least this share of the answer's text is `claim_covers_answer`. */
+const COVERING_CLAIM_SHARE = 0.9;
 
 export type ParseOptions = {
   /** Default `snippet`. */

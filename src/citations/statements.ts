@@ -3,10 +3,12 @@
  * mid-sentence leaves one statement of two pieces; a claim that ends a sentence ends the statement before it.
  */
 import { countContentTokens } from '../lexical/index.ts';
-import { MIN_STATEMENT_CONTENT_TOKENS } from '../limits.ts';
 import { isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from '../text/characters.ts';
 import { endsSentence, splitSentences } from '../text/sentences.ts';
 import type { Span, UncitedStatement } from './types.ts';
+
+/** A remainder with fewer content tokens than this is connective text, not a statement (REWARDS.md section 2). */
+const MIN_STATEMENT_CONTENT_TOKENS = 4;
 
 /** A stretch of the judged text, in order and without overlap: a claim, or text between claims and stray tags. */
 export type Stretch = Span & { readonly claim: boolean };

@@ -7,11 +7,15 @@
  * step in which its text came in, with nothing read in between.
  */
 import type { TokenUsage } from '../judgments/types.ts';
-import { REFINE_CALLS_AT_ONCE } from '../limits.ts';
 import { type CallOptions, Calls } from './call.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
 import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';
 import type { RefinePlan } from './refine-plan.ts';
+
+/** Calls of one refinement that run side by side, where each candidate is one: the platform waits for six replies at most. */
+const REFINE_CALLS_AT_ONCE = 6;
+/** The same where candidates are streamed or nobody waits (batches). */
+export const REFINE_STREAM_DEADLINE_MS = 10 * 60 * 1000;
 
 export type RefineEvent =
   | { readonly type: 'delta'; readonly candidate: number; readonly text: string }

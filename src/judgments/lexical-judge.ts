@@ -4,7 +4,7 @@
  * accuracy. Deterministic and pure: the same request, the same verdicts, on every runtime.
  */
 import { indexSourceSet } from '../citations/evidence-index.ts';
-import { parseResponse } from '../citations/parse.ts';
+import { parseResponse, SHOTGUN_IDS_PER_CLAIM } from '../citations/parse.ts';
 import { sourcesFromList } from '../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
 import { STATIC_V3, type StaticCriterion } from '../families/refiner/static-v3.ts';
@@ -17,7 +17,6 @@ import {
   scoreCriterion,
   supportVerdict,
 } from '../lexical/index.ts';
-import { SHOTGUN_IDS_PER_CLAIM } from '../limits.ts';
 import type { Judge } from './judge.ts';
 import type {
   CitationsRequest,

@@ -29,6 +29,9 @@ import type {
 import { isSandboxRequest } from './types.ts';
 import { usableFor } from './usable.ts';
 
+/** A judge call ends after this time, whether its caller is still there or not. */
+export const JUDGE_DEADLINE_MS = 60_000;
+
 /** `use`: stored or judged now. `only`: stored or not at all, no judge call. `skip`: nothing is read or judged. */
 export type JudgmentMode = 'use' | 'only' | 'skip';
 

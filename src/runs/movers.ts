@@ -2,6 +2,9 @@
 import type { ReplayMover } from '../wire/replay.ts';
 import type { ReplayedGroup, ReplayedSample } from './replay-group.ts';
 
+/** Rollouts that a replay names: those that moved most, and those whose recorded reward is another. */
+export const MAX_REPLAY_MOVERS = 20;
+
 /** The largest changes of rank; among equal ones the largest change of reward, then the first that came. */
 export class Movers {
   readonly #limit: number;

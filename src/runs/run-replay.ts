@@ -2,11 +2,13 @@
  * Replay of a run, group by group as it is read: figures of each step when the step is over, of the whole at the end, and
  * the few rollouts worth a look. Memory does not grow with the run.
  */
-import { MAX_DIFFERENT_NAMED, MAX_REPLAY_MOVERS } from '../limits.ts';
+
 import type { DifferentReward, ReplayFigures, ReplayMover } from '../wire/replay.ts';
 import { FiguresOfGroups } from './figures.ts';
-import { Movers } from './movers.ts';
+import { MAX_REPLAY_MOVERS, Movers } from './movers.ts';
 import type { PreparedGroup, ReplayedGroup } from './replay-group.ts';
+
+const MAX_DIFFERENT_NAMED = 20;
 
 export type ReplayedStep = { readonly step: number | null; readonly figures: ReplayFigures };
 

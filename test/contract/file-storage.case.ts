@@ -1,9 +1,8 @@
 /** What the stores of files and uploads must do, whatever is under them. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore, newFileId, nowSeconds, type StoredFile } from '../../functions/storage/files.ts';
-import { PartWriter } from '../../functions/storage/part-writer.ts';
+import { PartWriter, R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
 import { newPartId, newUploadId, type StoredUpload, UploadStore } from '../../functions/storage/uploads.ts';
-import { R2_PART_BYTES } from '../../src/limits.ts';
 
 export type Bindings = { readonly bucket: R2Bucket; readonly db: D1Database };
 

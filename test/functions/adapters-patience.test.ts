@@ -1,7 +1,9 @@
 /** Short failures are waited out for trainers that hardly try again, and answered at once to those that do. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
-import { DEFAULT_RETRY_AFTER_S, JUDGE_DEADLINE_MS, SCORING_DEADLINE_MS } from '../../src/limits.ts';
+import { SCORING_DEADLINE_MS } from '../../functions/services/score.ts';
+import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';
 

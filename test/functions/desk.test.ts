@@ -8,7 +8,7 @@ import {
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { BridgedJudgments } from '../../functions/desk/bridged-judgments.ts';
-import { createDeskClient } from '../../functions/desk/desk-client.ts';
+import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import { FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { createApp } from '../../functions/http/app.ts';
 import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
@@ -17,7 +17,6 @@ import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgeFailure, JudgeFailureReason, JudgmentRequest } from '../../src/judgments/types.ts';
-import { JUDGE_DESKS } from '../../src/limits.ts';
 import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { post, problemOf, ROLLOUT, scoreOf } from './api.ts';
 import { COUNTING, counting, countingBackends, lexically, resetCounting, sharedKv } from './desk-judge.ts';

@@ -3,12 +3,12 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import worker from '../../functions/index.ts';
+import { R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
 import {
   MAX_FILE_BYTES,
   MAX_FORM_FIELD_BYTES,
   MAX_FORM_IGNORED_BYTES,
   MAX_UPLOAD_PART_BYTES,
-  R2_PART_BYTES,
 } from '../../src/limits.ts';
 import { type FileReply, fileListSchema, fileSchema, uploadPartSchema, uploadSchema } from '../../src/wire/files.ts';
 import { Faults } from '../contract/faulty-bindings.ts';

@@ -2,13 +2,13 @@
 import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import { createApp } from '../../functions/http/app.ts';
 import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import { judgmentSchema } from '../../src/judgments/judgment-schema.ts';
-import { JUDGE_DESKS } from '../../src/limits.ts';
 import { checkReceipt } from '../../src/scoring/receipt.ts';
 import { differsFromReply, differsFromRequest } from '../../src/scoring/receipt-agreement.ts';
 import { type Receipt, receiptedReplySchema } from '../../src/scoring/receipt-schema.ts';

@@ -4,8 +4,9 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import worker from '../../functions/index.ts';
 import { readGroups } from '../../functions/ledger/run-list.ts';
+import { MAX_LEDGER_ROW_BYTES } from '../../functions/ledger/run-recording.ts';
 import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
-import { LEDGER_PAGE_ROWS, MAX_LEDGER_ROW_BYTES } from '../../src/limits.ts';
+import { LEDGER_PAGE_ROWS } from '../../functions/ledger/run-rows.ts';
 import type { RunRecord } from '../../src/runs/placement.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {

@@ -3,9 +3,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../functions/storage/files.ts';
-import { PartWriter } from '../../functions/storage/part-writer.ts';
+import { PartWriter, R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
 import { StorageError } from '../../functions/storage/storage-error.ts';
-import { R2_PART_BYTES } from '../../src/limits.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { describeFileStorage, empty, keysOf, pattern, sampleFile } from '../contract/file-storage.case.ts';
 

@@ -4,10 +4,12 @@
  */
 import type { AgentLoop, AgentStep } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
-import { AGENT_TURN_DEADLINE_MS } from '../../../src/limits.ts';
 import type { AgentEventData, AgentEventName } from '../../../src/wire/agent-reply.ts';
 import { Lifetime } from '../../backends/lifetime.ts';
 import type { CodeRunner } from './code-runner.ts';
+
+/** One turn ends after this time: all 20,480 tokens of the response at 70 a second. */
+const AGENT_TURN_DEADLINE_MS = 5 * 60 * 1000;
 
 /** Whoever follows a trajectory. */
 export type AgentObserver = {
