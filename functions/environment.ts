@@ -3,7 +3,7 @@
  * configuration problem that refuses requests, never a silent default.
  */
 
-import { pathText, problemsOfIssues } from '../src/issues.ts';
+import { pathText, problemsOfIssues } from '../src/input-problem.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { isAiBinding, isService } from './backends/bindings.ts';
 import type { BackendsConfig } from './backends/config.ts';

@@ -27,7 +27,6 @@ export type {
   ParsedResponse,
   Source,
   SourceSet,
-  Span,
   UncitedStatement,
 } from './citations/types.ts';
 export { FINDING_REASONS } from './citations/types.ts';
@@ -116,6 +115,7 @@ export {
   scoreRollout,
 } from './scoring/score-rollouts.ts';
 export { splitSentences } from './text/sentences.ts';
+export type { Span } from './text/span.ts';
 // Tool-call text, for agents and for rewards over them.
 export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/boxed-answer.ts';
 export { readToolCalls } from './tools/hermes.ts';

@@ -4,8 +4,7 @@
  */
 import type * as z from 'zod';
 import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { problemsOfIssues } from '../../src/issues.ts';
+import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 import { scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';

@@ -4,8 +4,7 @@
  */
 import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { pathText } from '../../src/issues.ts';
+import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
 import { MAX_PROBLEM_ERRORS } from '../../src/limits.ts';

@@ -3,7 +3,7 @@
  * said by field, with what was expected, in the words of the Worker.
  */
 import * as z from 'zod';
-import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Line } from './lines.ts';
 

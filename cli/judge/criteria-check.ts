@@ -5,7 +5,7 @@
 
 import { planRefiner, type RefinerPlan } from '../../src/families/refiner/plan.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
-import { pathText } from '../../src/issues.ts';
+import { pathText } from '../../src/input-problem.ts';
 import { type AgreementTable, PairCounter } from '../../src/judgments/rater-agreement.ts';
 import type { RubricRequest } from '../../src/judgments/types.ts';
 import { requestedRollout, type ScoreRequest } from '../../src/wire/score.ts';

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { textSchema } from '../../src/family/rollout-schema.ts';
-import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_NAME_CHARS } from '../../src/limits.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Line } from '../input/lines.ts';

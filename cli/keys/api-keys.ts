@@ -3,7 +3,7 @@
  * itself is shown once.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { type ApiKeys, apiKeysSchema, type Scope } from '../../src/wire/api-keys.ts';
 
 const KEY_BYTES = 32;

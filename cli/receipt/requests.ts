@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
-import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
 import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Document, Origin } from './documents.ts';

@@ -2,7 +2,7 @@
 import type { Client } from '../../clients/typescript/client.ts';
 import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
 import type { CertainEvent, FinishedCandidate } from '../../src/generation/candidate.ts';
-import { pathText } from '../../src/issues.ts';
+import { pathText } from '../../src/input-problem.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';
 import type { RefineReply } from '../../src/wire/refine-reply.ts';
 import { LEXICAL_NOTICE, localJudging } from '../local/lexical.ts';

@@ -1,6 +1,6 @@
 /** What should be replayed, as flags say it: the request of `POST /v1/runs/{id}/replay`. */
 
-import { problemsOfIssues } from '../../src/issues.ts';
+import { problemsOfIssues } from '../../src/input-problem.ts';
 import { parseSweep } from '../../src/runs/sweep.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../src/scoring/advantage-presets.ts';
 import { type ReplayInput, type ReplayRequest, replayRequestSchema } from '../../src/wire/replay.ts';

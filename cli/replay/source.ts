@@ -1,6 +1,6 @@
 /** Where the lines of a replay come from: a Worker that has the run, or a file with it, replayed here. */
 import type { ReceivedReplayLine } from '../../clients/typescript/replay.ts';
-import { pathText } from '../../src/issues.ts';
+import { pathText } from '../../src/input-problem.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
 import { findMissing, replayLines } from '../../src/runs/replay-lines.ts';
 import type { ReplayInput, ReplayRequest } from '../../src/wire/replay.ts';

@@ -3,8 +3,7 @@
 import type { Client } from '../../clients/typescript/client.ts';
 import { REFINER_FIELDS } from '../../src/families/refiner/recipe.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { pathText } from '../../src/issues.ts';
+import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
 import { scoreRollout } from '../../src/scoring/score-rollouts.ts';

@@ -3,7 +3,7 @@
  * proxy, or a Worker of another version, is never taken for a score.
  */
 import * as z from 'zod';
-import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import type { Answer } from './transport.ts';
 
 export type ClientFailure =

@@ -1,6 +1,6 @@
 /** The shape of the setting BACKENDS, before anything is held against anything else (settings.ts). */
 import * as z from 'zod';
-import { pathText, problemsOfIssues } from '../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const BINDING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -4,7 +4,7 @@
  * the place and what was expected, never the value, as keys stand in it. docs/backends.md describes it for operators.
  */
 
-import { pathText } from '../../src/issues.ts';
+import { pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { serverUrlProblem } from './base-url.ts';
 import type { BackendConfig, BackendsConfig, GeneratorConfig, JudgeConfig, SandboxConfig } from './config.ts';

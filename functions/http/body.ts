@@ -3,7 +3,7 @@
  * Content-Length cannot fill the isolate. Lone surrogates and NUL as JSON escapes are legal and arrive as they are.
  */
 import type * as z from 'zod';
-import { problemsOfIssues } from '../../src/issues.ts';
+import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from '../../src/limits.ts';
 import type { Context } from './context.ts';
 import { RequestError } from './errors.ts';

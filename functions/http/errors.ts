@@ -5,8 +5,7 @@
  */
 
 import type { GenerationFailure } from '../../src/generation/generator.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { pathText } from '../../src/issues.ts';
+import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
 import { DEFAULT_RETRY_AFTER_S, MAX_PROBLEM_ERRORS } from '../../src/limits.ts';
 import type { Scope } from '../../src/wire/api-keys.ts';

@@ -1,7 +1,7 @@
 /** `/v1/files` in OpenAI's shape: forms are streamed to R2, contents are streamed from it. */
 import { Hono } from 'hono';
 import type * as z from 'zod';
-import { problemsOfIssues } from '../../src/issues.ts';
+import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../src/wire/files.ts';
 import { FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';

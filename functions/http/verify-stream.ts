@@ -13,8 +13,7 @@ import { createIncrementalVerifier, type IncrementalVerifier } from '../../src/c
 import type { ParsedResponse, SourceSet } from '../../src/citations/types.ts';
 import { describeResponse, type Verification } from '../../src/citations/verify.ts';
 import { rolloutSources } from '../../src/family/rollout-schema.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { problemsOfIssues } from '../../src/issues.ts';
+import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_TEXT_CHARS } from '../../src/limits.ts';
 import {
   type VerifyStreamHead,

@@ -1,8 +1,7 @@
 /** What becomes of one request of a batch: the same as of the same body sent to its endpoint. */
 import type * as z from 'zod';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { problemsOfIssues } from '../../src/issues.ts';
+import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';

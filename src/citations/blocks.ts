@@ -10,9 +10,10 @@
  * - Further closed answers are one `several_answers` finding each, an answer without its end `answer_unclosed`.
  * - A citation outside every answer and thinking part is `citation_outside_answer` and no claim.
  */
+
+import type { Span } from '../text/span.ts';
 import { FindingList } from './findings.ts';
 import { readTag, type Tag } from './tags.ts';
-import type { Span } from './types.ts';
 
 export type AnswerChoice = 'first' | 'last' | 'whole';
 

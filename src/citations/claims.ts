@@ -9,13 +9,14 @@
  * - An empty claim is `citation_empty_claim`; it stays a claim, which nothing can support.
  */
 import { MAX_CITATION_NESTING } from '../limits.ts';
-import { hasContent, trimSpan } from '../text/characters.ts';
+import { hasContent } from '../text/characters.ts';
+import { type Span, trimSpan } from '../text/span.ts';
 import { CITATION } from './blocks.ts';
 import type { FindingSink } from './findings.ts';
 import { beginIds, readIdsIn } from './ids.ts';
 import type { Stretch } from './statements.ts';
 import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, textWithoutTags, valueSpan } from './tags.ts';
-import type { CitedId, Claim, SourceSet, Span } from './types.ts';
+import type { CitedId, Claim, SourceSet } from './types.ts';
 
 export type ReadClaims = {
   /** In the order of their opening tags; `duplicate_of` is still open. */

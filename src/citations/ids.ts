@@ -1,9 +1,10 @@
 /** Reading the ids of a citation or source: separators with or without spaces, each id with its own span. */
 import { MAX_ID_CHARS, MAX_IDS_PER_CITATION } from '../limits.ts';
 import { isSpace } from '../text/characters.ts';
+import type { Span } from '../text/span.ts';
 import type { FindingSink } from './findings.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
-import type { CitedId, SourceSet, Span } from './types.ts';
+import type { CitedId, SourceSet } from './types.ts';
 
 /** The ids of one citation so far. */
 export type IdReading = {

@@ -2,7 +2,7 @@
  * Text that talks to the judge: a flag for people and dashboards, never a verdict. What keeps a judge safe is that
  * untrusted text cannot leave its delimiters (ARCHITECTURE.md rule 4); this list only says where somebody tried.
  */
-import type { Span } from './types.ts';
+import type { Span } from '../text/span.ts';
 
 /** Lower case. Phrases that address a grader, and role marks of common chat templates. */
 const PHRASES: readonly string[] = [

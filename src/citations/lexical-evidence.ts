@@ -1,7 +1,8 @@
 /** Lexical evidence of one claim as it is reported: what goes over the wire, and the findings that it gives. */
 import { type ClaimEvidence, type EvidenceIndex, gatherEvidence } from '../lexical/index.ts';
+import type { Span } from '../text/span.ts';
 import type { FindingSink } from './findings.ts';
-import type { Claim, Span } from './types.ts';
+import type { Claim } from './types.ts';
 
 /** A place in the text of a source. */
 export type SourceSpan = { readonly source: number } & Span;

@@ -3,15 +3,16 @@
  * start or the run before. Markers right behind a full stop belong to the sentence that it ends. A run with nothing
  * before it in the whole answer cites the sentence that follows.
  */
-import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from '../text/characters.ts';
+import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
+import { type Span, trimSpan } from '../text/span.ts';
 import type { ReadClaims } from './claims.ts';
 import type { FindingSink } from './findings.ts';
 import type { MarkerGrammar } from './grammars.ts';
 import { readIds } from './ids.ts';
 import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
-import type { Claim, SourceSet, Span } from './types.ts';
+import type { Claim, SourceSet } from './types.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 export const MAX_MARKER_CHARS = 1024;

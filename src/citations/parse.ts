@@ -3,8 +3,9 @@
  * offsets, and reads any input in linear time without a regular expression. Policies for what is ambiguous stand in
  * blocks.ts (answers, thinking), claims.ts (nesting, unclosed tags), markers.ts and sources.ts (repeated ids).
  */
-import { hasContent, trimSpan } from '../text/characters.ts';
+import { hasContent } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
+import { type Span, trimSpan } from '../text/span.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
 import { type ReadClaims, readElementClaims } from './claims.ts';
 import { markDuplicates } from './duplicates.ts';
@@ -12,7 +13,7 @@ import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readMarkerClaims } from './markers.ts';
 import { uncitedStatements } from './statements.ts';
-import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet, Span } from './types.ts';
+import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
 
 /** A claim that cites more sources than this is `ids_shotgun` (REWARDS.md section 2). */
 export const SHOTGUN_IDS_PER_CLAIM = 5;

@@ -11,10 +11,10 @@
  *   truncated. A self-closing element is empty. Finding `source_empty` where no text is left.
  * - A piece without an id cannot be cited and is no source.
  */
-import { trimSpan } from '../text/characters.ts';
+import { isBlank, type Span, trimSpan } from '../text/span.ts';
 import { FindingList } from './findings.ts';
 import { attributeCount, isNamed, readTag, type Tag, textWithoutTags, valueSpan } from './tags.ts';
-import type { Source, SourceSet, Span } from './types.ts';
+import type { Source, SourceSet } from './types.ts';
 
 const SOURCE_TAGS = ['snippet', 'snippets', 'webpage', 'tool_output'] as const;
 const WEBPAGE = SOURCE_TAGS.indexOf('webpage');
@@ -172,9 +172,4 @@ class SourceCollector {
       counts: this.#findings.counts,
     };
   }
-}
-
-function isBlank(text: string): boolean {
-  const span = trimSpan(text, 0, text.length);
-  return span.start === span.end;
 }

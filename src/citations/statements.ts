@@ -3,9 +3,10 @@
  * mid-sentence leaves one statement of two pieces; a claim that ends a sentence ends the statement before it.
  */
 import { countContentTokens } from '../lexical/index.ts';
-import { isLetterOrDigit, isSpace, LINE_FEED, trimSpan } from '../text/characters.ts';
+import { isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { endsSentence, splitSentences } from '../text/sentences.ts';
-import type { Span, UncitedStatement } from './types.ts';
+import { type Span, trimSpan } from '../text/span.ts';
+import type { UncitedStatement } from './types.ts';
 
 /** A remainder with fewer content tokens than this is connective text, not a statement (REWARDS.md section 2). */
 const MIN_STATEMENT_CONTENT_TOKENS = 4;

@@ -13,7 +13,7 @@ import {
   LESS_THAN,
   SLASH,
 } from '../text/characters.ts';
-import type { Span } from './types.ts';
+import type { Span } from '../text/span.ts';
 
 /**
  * Attributes of a tag, flat for speed (a response has dozens, a page of results hundreds): four numbers each, where the

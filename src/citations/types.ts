@@ -1,7 +1,6 @@
 /** What the citation parser finds in a response and its sources. Offsets are UTF-16 code units into the caller's string. */
 
-/** Half-open range `[start, end)` of UTF-16 code units. */
-export type Span = { readonly start: number; readonly end: number };
+import type { Span } from '../text/span.ts';
 
 export const FINDING_REASONS = [
   'no_answer',

@@ -2,7 +2,9 @@
  * Offsets on the wire are UTF-16 code units; `?offsets=utf8` gives bytes of the UTF-8 form (ARCHITECTURE.md rule 8). A
  * lone surrogate, which UTF-8 cannot carry, counts as the three bytes of U+FFFD that encoders put in its place.
  */
-import type { Finding, Span } from './types.ts';
+
+import type { Span } from '../text/span.ts';
+import type { Finding } from './types.ts';
 import type { SourceSpan, Verification } from './verify.ts';
 
 /** The strings that a verification's spans point into. */

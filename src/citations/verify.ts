@@ -4,6 +4,7 @@
  * answers. Lexical support is a flag, never a verdict (reference: SummEdits AUC is near chance for every lexical score).
  */
 import { type ClaimEvidence, needsCitation } from '../lexical/index.ts';
+import type { Span } from '../text/span.ts';
 import type { AnswerChoice } from './blocks.ts';
 import { indexSourceSet } from './evidence-index.ts';
 import { FindingList, sumCounts } from './findings.ts';
@@ -21,7 +22,6 @@ import type {
   ParsedResponse,
   Source,
   SourceSet,
-  Span,
 } from './types.ts';
 
 export type { LexicalEvidence, SourceSpan } from './lexical-evidence.ts';

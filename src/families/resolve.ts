@@ -4,8 +4,7 @@
  * share it and no default hides in it.
  */
 
-import type { InputProblem } from '../input-problem.ts';
-import { problemsOfIssues } from '../issues.ts';
+import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
 import { digestJson } from '../judgments/key.ts';
 import {
   FAMILIES,

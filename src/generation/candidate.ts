@@ -10,8 +10,9 @@
 import { sizeProblems } from '../citations/size.ts';
 import type { ClaimEvent, FindingEvent, StreamEvent } from '../citations/stream/events.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../citations/stream/verifier.ts';
-import type { SourceSet, Span } from '../citations/types.ts';
+import type { SourceSet } from '../citations/types.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
+import type { Span } from '../text/span.ts';
 
 /** Why a candidate was not written to its end. */
 export type Aborted = { readonly reason: 'invented_citation'; readonly id: string; readonly span: Span };

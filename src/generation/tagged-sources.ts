@@ -8,7 +8,7 @@ import { parseSources, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
 import type { SourceInput } from '../family/rollout.ts';
 import type { InputProblem } from '../input-problem.ts';
-import { trimSpan } from '../text/characters.ts';
+import { trimSpan } from '../text/span.ts';
 
 export type TaggedSources =
   | { readonly ok: true; readonly tool_output: string }

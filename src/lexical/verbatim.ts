@@ -1,11 +1,10 @@
 import { splitSentences } from '../text/sentences.ts';
+import type { Span } from '../text/span.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { TokenList } from './token-list.ts';
 
 /** Places with the right tokens that are compared unit by unit, in one source: keeps a source made to nearly match linear. */
 const MAX_COMPARISONS = 8;
-
-type Span = { readonly start: number; readonly end: number };
 
 /**
  * Where in a source the claim stands as one or more whole consecutive sentences, or null. Token hashes find candidates (Knuth, Morris and Pratt: linear

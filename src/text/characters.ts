@@ -40,15 +40,6 @@ export function isAsciiDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** `[start, end)` without the white space at either edge. */
-export function trimSpan(text: string, start: number, end: number): { start: number; end: number } {
-  let from = start;
-  let to = end;
-  while (from < to && isSpace(text.charCodeAt(from))) from++;
-  while (to > from && isSpace(text.charCodeAt(to - 1))) to--;
-  return { start: from, end: to };
-}
-
 /**
  * A letter or digit of any script. Beyond ASCII everything counts but white space and the punctuation and symbol
  * blocks listed here; an unassigned code point counts as a letter, which errs on the side of keeping text.

@@ -4,7 +4,6 @@
  * CJK; an unknown abbreviation before a capital letter is the one thing it gets wrong on purpose.
  */
 
-import type { Span } from '../citations/types.ts';
 import { MONTHS_AFTER_ORDINAL, NEVER_FINAL, NOT_BEFORE_DIGIT, SENTENCE_STARTERS } from './abbreviations.ts';
 import {
   CARRIAGE_RETURN,
@@ -15,7 +14,6 @@ import {
   isSpace,
   LINE_FEED,
   SPACE,
-  trimSpan,
 } from './characters.ts';
 import {
   CLOSE_BRACKET,
@@ -29,6 +27,7 @@ import {
   STOP,
   STRONG_STOP,
 } from './sentence-marks.ts';
+import { type Span, trimSpan } from './span.ts';
 
 /** Longest bracketed reference after a full stop that is read as part of the sentence before: "1937.[12]". */
 const MAX_REFERENCE_CHARS = 12;

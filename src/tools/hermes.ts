@@ -5,7 +5,7 @@
  * 1fe5dbd2. An element ends at the first closing tag, even inside a string of its JSON (golden row tcr-s116): a policy that
  * must write the tag in an argument can escape its slash.
  */
-import type { Span } from '../citations/types.ts';
+import type { Span } from '../text/span.ts';
 import { isPythonObject, type PythonJson, PythonNumber, printPythonJson, readPythonJson } from './python-json.ts';
 
 const OPENING = '<tool_call>';

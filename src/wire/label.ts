@@ -13,8 +13,7 @@ import {
   responseFields,
   sharedFields,
 } from '../family/rollout-schema.ts';
-import type { InputProblem } from '../input-problem.ts';
-import { problemsOfIssues } from '../issues.ts';
+import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
 import { rolloutOf } from './score.ts';
 
 const { response: _response, ...sampleFields } = responseFields;

@@ -3,7 +3,7 @@
 import type { BatchInput } from '../../../clients/typescript/batches.ts';
 import type { Client } from '../../../clients/typescript/client.ts';
 import { MAX_WHOLE_FILE_BYTES, UPLOAD_PART_BYTES } from '../../../clients/typescript/files.ts';
-import { problemsOfIssues } from '../../../src/issues.ts';
+import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { batchRequestSchema } from '../../../src/wire/batches/batch.ts';
 import type { Flags } from '../../arguments/flags.ts';

@@ -2,8 +2,9 @@
  * The response cut into pieces that are drawn alike: claims, uncited statements, markup, what stands outside the answer.
  * One sweep over sorted edges. What it gives is positions in the caller's text: nothing is ever parsed as HTML.
  */
-import type { Finding, FindingReason, Span } from '../../../src/citations/types.ts';
+import type { Finding, FindingReason } from '../../../src/citations/types.ts';
 import type { Verification } from '../../../src/citations/verify.ts';
+import type { Span } from '../../../src/text/span.ts';
 
 export type Piece = Span & {
   readonly kind: 'outside' | 'text' | 'statement' | 'claim' | 'markup';

@@ -1,7 +1,7 @@
 /** The text of a source with what matters for one claim marked: the closest passage, and what was copied word for word. */
 
-import type { Span } from '../../../src/citations/types.ts';
 import type { LexicalEvidence } from '../../../src/citations/verify.ts';
+import type { Span } from '../../../src/text/span.ts';
 
 export type MarkedPiece = Span & { readonly mark: 'none' | 'closest' | 'copied' };
 

@@ -4,7 +4,7 @@
  * wrong: paths, of which names of unknown fields are the caller's, and no value of any.
  */
 import { createMiddleware } from 'hono/factory';
-import { pathText } from '../../../src/issues.ts';
+import { pathText } from '../../../src/input-problem.ts';
 import type { AppEnvironment } from '../context.ts';
 import { RequestError, type RequestFailure, wireReason } from '../errors.ts';
 

@@ -1,9 +1,10 @@
 /** The findings that only the end of a response decides, from what the batch parser made of it. */
 
-import { hasContent, trimSpan } from '../../text/characters.ts';
+import { hasContent } from '../../text/characters.ts';
+import { type Span, trimSpan } from '../../text/span.ts';
 import { suspectedInjections } from '../injection.ts';
 import { citesMany, coversAnswer } from '../parse.ts';
-import type { Claim, ParsedResponse, Span } from '../types.ts';
+import type { Claim, ParsedResponse } from '../types.ts';
 import { CitationFindings, type EventList } from './events.ts';
 import type { Comparison } from './reader.ts';
 

@@ -8,9 +8,10 @@
  * - A claim stands unless `no_answer` is reported: an answer of which nothing is left without markup has no claims.
  */
 import { MAX_FINDINGS } from '../../limits.ts';
+import type { Span } from '../../text/span.ts';
 import type { FindingSink } from '../findings.ts';
 import type { LexicalEvidence } from '../lexical-evidence.ts';
-import type { CitedId, Finding, FindingReason, Span } from '../types.ts';
+import type { CitedId, Finding, FindingReason } from '../types.ts';
 
 export type AnswerEvent =
   /** `start`: where its content begins. */

@@ -3,12 +3,13 @@
  * link could follow). A claim ends where its run of markers does, so it is sent at the first unit behind the run that
  * cannot continue it; how its sentence goes on does not matter.
  */
-import { hasContent, isSpace, LINE_FEED, trimSpan } from '../../text/characters.ts';
+import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';
+import { isBlank, type Span, trimSpan } from '../../text/span.ts';
 import type { MarkerGrammar } from '../grammars.ts';
 import { beginIds, type IdReading, readIdsIn } from '../ids.ts';
 import { isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../markers.ts';
 import { isIdSeparator } from '../tags.ts';
-import type { Claim, Span } from '../types.ts';
+import type { Claim } from '../types.ts';
 import { CitationFindings } from './events.ts';
 import { type AnswerReader, addClaim, inspectClaim, type ReaderContext } from './reader.ts';
 import { SentenceStarts } from './sentences.ts';
@@ -171,11 +172,6 @@ export class MarkerReader implements AnswerReader {
 /** White space and separators between two markers; a line break ends the run. */
 function continuesRun(code: number): boolean {
   return code !== LINE_FEED && (isSpace(code) || isIdSeparator(code));
-}
-
-function isBlank(text: string): boolean {
-  const span = trimSpan(text, 0, text.length);
-  return span.start === span.end;
 }
 
 /** Where the markers of a claim begin: nothing but white space stands between. */

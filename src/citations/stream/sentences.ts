@@ -5,7 +5,7 @@
  */
 import { isSpace } from '../../text/characters.ts';
 import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } from '../../text/sentences.ts';
-import type { Span } from '../types.ts';
+import type { Span } from '../../text/span.ts';
 
 export class SentenceStarts {
   /** The masked text that may still be looked at, and where it stands in the response. */

@@ -13,7 +13,7 @@
  * about claims without a letter or digit, and text that addresses a judge. Duplicates and statements are in the parse.
  */
 
-import { trimSpan } from '../../text/characters.ts';
+import { trimSpan } from '../../text/span.ts';
 import { type AnswerChoice, BlockState, blockTagNames } from '../blocks.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
 import { parseResponse } from '../parse.ts';

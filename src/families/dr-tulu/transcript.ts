@@ -9,8 +9,9 @@ import { FindingList } from '../../citations/findings.ts';
 import { GRAMMARS } from '../../citations/grammars.ts';
 import { parseSources } from '../../citations/sources.ts';
 import { readTag } from '../../citations/tags.ts';
-import type { Claim, SourceSet, Span } from '../../citations/types.ts';
+import type { Claim, SourceSet } from '../../citations/types.ts';
 import { hasContent } from '../../text/characters.ts';
+import type { Span } from '../../text/span.ts';
 
 /** How a transcript writes its tool calls: `<search>`, `<tool name=…>` or `<call_tool name=…>`. */
 export type CallForm = 'search' | 'unified' | 'v20250824';

@@ -1,7 +1,6 @@
 /** Splitting further where a text was left off gives what splitting it at once gives. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Span } from '../../../src/citations/types.ts';
 import {
   SENTENCE_LOOKBACK,
   type SentenceState,
@@ -9,6 +8,7 @@ import {
   splitFurther,
   splitSentences,
 } from '../../../src/text/sentences.ts';
+import type { Span } from '../../../src/text/span.ts';
 
 const text = fc
   .array(

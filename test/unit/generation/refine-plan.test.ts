@@ -1,7 +1,7 @@
 /** What of a refinement is settled before a token is paid for: the prompt, the calls, what is refused and by which name. */
 import { describe, expect, it } from 'vitest';
 import { planRefinement } from '../../../src/generation/refine-plan.ts';
-import { pathText, problemsOfIssues } from '../../../src/issues.ts';
+import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import { planOf, QUESTION, refineRequest, TOOL_OUTPUT } from './scripted-generator.ts';
 
