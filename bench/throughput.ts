@@ -9,6 +9,7 @@ import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ensureDashboard } from '../scripts/build-dashboard.ts';
 import { typicalRollout } from './typical-rollout.ts';
 
 const ROUND_MS = 1_500;
@@ -19,7 +20,9 @@ const root = resolve(import.meta.dirname, '..');
 
 const ECHO_WORKER = 'export default { async fetch(request) { return Response.json(await request.json()); } };';
 
-function buildBundle(outdir: string): string {
+async function buildBundle(outdir: string): Promise<string> {
+  // wrangler refuses a configuration whose assets are missing.
+  await ensureDashboard();
   const wrangler = resolve(root, 'node_modules/wrangler/bin/wrangler.js');
   const built = spawnSync(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', outdir], {
     cwd: root,
@@ -129,7 +132,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'citeward-bench-'));
   let server: ChildProcess | null = null;
   try {
-    const module = buildBundle(folder);
+    const module = await buildBundle(folder);
     const ports = { citeward: await freePort(), echo: await freePort() };
     writeFileSync(join(folder, 'echo.js'), ECHO_WORKER);
     writeFileSync(join(folder, 'config.capnp'), configuration(module, ports));

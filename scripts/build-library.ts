@@ -1,43 +1,88 @@
 /**
- * `npm run build:library`: the npm package in dist/npm. It is published from there and not from the root, since the root
- * carries what only the repository needs: the Worker's framework, and Node itself for machines with an older one.
+ * `npm run build:library`: compiles the npm package into dist/npm. Publish from there, not from the root: the root manifest
+ * also installs the Worker's framework and a Node binary.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
-const output = resolve(root, 'dist/npm');
 
-/** What src/, cli/ and clients/ import at run time; the Worker bundles its own. */
-const RUNTIME_DEPENDENCIES = ['canonicalize', 'eventsource-parser', 'zod'];
-
-type Manifest = Readonly<Record<string, unknown>> & { readonly dependencies: Readonly<Record<string, string>> };
-
-rmSync(output, { recursive: true, force: true });
-const built = spawnSync(resolve(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.library.json'], {
-  cwd: root,
-  stdio: 'inherit',
-});
-if (built.status !== 0) throw new Error('tsc failed');
-
-const manifest: Manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
-const { name, version, description, license, type, engines } = manifest;
-const published = {
-  name,
-  version,
-  description,
-  license,
-  type,
-  engines,
-  exports: {
-    '.': { types: './src/index.d.ts', default: './src/index.js' },
-    './client': { types: './clients/typescript/index.d.ts', default: './clients/typescript/index.js' },
-    './package.json': './package.json',
-  },
-  bin: { citeward: './cli/main.js' },
-  dependencies: Object.fromEntries(RUNTIME_DEPENDENCIES.map((each) => [each, manifest.dependencies[each]])),
+type Manifest = Readonly<Record<string, unknown>> & {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
 };
-writeFileSync(resolve(output, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
-for (const file of ['README.md', 'LICENSE']) cpSync(resolve(root, file), resolve(output, file));
-console.log(`built ${String(name)} ${String(version)} in dist/npm; publish it with: npm publish ./dist/npm`);
+
+/**
+ * Compiles src/, clients/typescript/ and cli/ and writes the manifest of the package. @param output is emptied first.
+ * @throws Error if the compiler fails, or if the code imports a package that package.json does not list.
+ */
+export function buildLibrary(output: string): void {
+  rmSync(output, { recursive: true, force: true });
+  const tsc = resolve(root, 'node_modules/.bin/tsc');
+  const built = spawnSync(tsc, ['-p', 'tsconfig.library.json', '--outDir', output], { cwd: root, stdio: 'inherit' });
+  if (built.status !== 0) throw new Error('tsc failed');
+
+  const manifest: Manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+  const { name, version, description, license, type, engines } = manifest;
+  const published = {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    sideEffects: false,
+    exports: {
+      '.': { types: './src/index.d.ts', default: './src/index.js' },
+      './client': { types: './clients/typescript/index.d.ts', default: './clients/typescript/index.js' },
+      './package.json': './package.json',
+    },
+    bin: { citeward: './cli/main.js' },
+    dependencies: dependenciesOf(output, manifest),
+  };
+  writeFileSync(resolve(output, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  for (const file of ['README.md', 'LICENSE']) cpSync(resolve(root, file), resolve(output, file));
+}
+
+/** Statements at the start of a line, and `import()` expressions: matches no text in a string or a comment of ours. */
+const IMPORTS = [
+  /^(?:import|export)\b[^'";]*\bfrom\s*['"](?<specifier>[^'"]+)['"]/gmu,
+  /^import\s*['"](?<specifier>[^'"]+)['"]/gmu,
+  /\bimport\(\s*['"](?<specifier>[^'"]+)['"]/gu,
+] as const;
+
+/** The packages that the compiled code and its types import, with their versions from package.json. */
+function dependenciesOf(output: string, { name, dependencies }: Manifest): Record<string, string> {
+  const packages = new Set<string>();
+  for (const entry of readdirSync(output, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(?:js|d\.ts)$/u.test(entry)) continue;
+    const code = readFileSync(resolve(output, entry), 'utf8');
+    for (const pattern of IMPORTS) {
+      for (const { groups } of code.matchAll(pattern)) packages.add(packageOf(groups?.['specifier'] ?? ''));
+    }
+  }
+  const declared = [...packages].filter((each) => each !== '' && each !== name).sort();
+  return Object.fromEntries(
+    declared.map((each) => {
+      const range = dependencies[each];
+      if (range === undefined) throw new Error(`the library imports ${each}: add it to dependencies in package.json`);
+      return [each, range];
+    }),
+  );
+}
+
+/** `zod/mini` is in `zod`; the empty string for a relative path or a module of Node. */
+function packageOf(specifier: string): string {
+  if (specifier.startsWith('.') || specifier.startsWith('node:')) return '';
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+if (process.argv[1] === import.meta.filename) {
+  buildLibrary(resolve(root, 'dist/npm'));
+  console.log('built dist/npm; publish it with: npm publish ./dist/npm');
+}
