@@ -59,7 +59,6 @@ export {
   recipeSchema,
   rewardRange,
 } from './families/recipes.ts';
-export { STATIC_V3 } from './families/refiner/static-v3.ts';
 export { type ResolvedRecipe, resolveRecipe } from './families/resolve.ts';
 export type {
   CriterionFact,
@@ -87,6 +86,7 @@ export { judgeLexically, LEXICAL_IDENTITY } from './judgments/lexical-judge.ts';
 export { createModelJudge } from './judgments/model-judge.ts';
 export { type JudgePrompt, judgePrompt } from './judgments/prompt.ts';
 export { type ReadReply, readReply } from './judgments/reply.ts';
+export { STATIC_V3 } from './judgments/static-v3.ts';
 export { createMemoryJudgmentStore, type JudgmentStore } from './judgments/store.ts';
 export type {
   JudgeFailure,

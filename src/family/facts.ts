@@ -2,9 +2,8 @@
  * Facts: everything that was observed about one rollout, and nothing of a recipe. `compose(facts, recipe)` reads only
  * these, which is what makes replay exact: no text, no judge, the same numbers (ARCHITECTURE.md, the one idea).
  */
+import type { Polarity } from '../judgments/static-v3.ts';
 import type { CriterionScore, JudgeFailureReason, Support, TestOutcome } from '../judgments/types.ts';
-
-export type Polarity = 'positive' | 'negative';
 
 /** One judged criterion with the row's own weight. */
 export type CriterionFact = {

@@ -3,9 +3,8 @@
  * recipe families; each reads what it needs and names what is missing (family.ts).
  */
 
-import type { TraceMessage } from '../families/long-trace/messages.ts';
+import type { Polarity } from '../judgments/static-v3.ts';
 import type { ProgramTest } from '../judgments/types.ts';
-import type { Polarity } from './facts.ts';
 
 export type CriterionInput = {
   readonly title?: string;
@@ -31,6 +30,13 @@ export type SourceInput = {
 
 /** Where the sources of a rollout come from: raw tool output with tagged pieces, or the pieces themselves. */
 export type RolloutSources = { readonly tool_output: string } | { readonly sources: readonly SourceInput[] };
+
+/** One message of a conversation. `reasoning_content`: the policy's thinking, which `content` then leaves out. */
+export type TraceMessage = {
+  readonly role: string;
+  readonly content?: string;
+  readonly reasoning_content?: string;
+};
 
 export type Rollout = {
   /** At most one of the two; see `RolloutSources`. */

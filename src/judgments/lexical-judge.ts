@@ -7,7 +7,6 @@ import { indexSourceSet } from '../citations/evidence-index.ts';
 import { parseResponse, SHOTGUN_IDS_PER_CLAIM } from '../citations/parse.ts';
 import { sourcesFromList } from '../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../citations/types.ts';
-import { STATIC_V3, type StaticCriterion } from '../families/refiner/static-v3.ts';
 import {
   type ClaimEvidence,
   gatherEvidence,
@@ -18,6 +17,7 @@ import {
   supportVerdict,
 } from '../lexical/index.ts';
 import type { Judge } from './judge.ts';
+import { STATIC_V3, type StaticCriterion } from './static-v3.ts';
 import type {
   CitationsRequest,
   CitationVerdicts,

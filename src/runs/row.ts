@@ -5,7 +5,7 @@
 
 import type { Facts } from '../family/facts.ts';
 import type { UnscoredReason } from '../family/score.ts';
-import type { JudgmentKind } from '../judgments/types.ts';
+import type { PinnedJudgment } from '../judgments/pin.ts';
 
 /** Where a rollout stands in its run. `group` is what its trainer or we call the prompt, `sample` one rollout of it. */
 export type RolloutPlace = {
@@ -14,14 +14,6 @@ export type RolloutPlace = {
   readonly step: number | null;
   readonly group: string;
   readonly sample: string;
-};
-
-/** A judgment that the facts were read from. */
-export type PinnedJudgment = {
-  readonly kind: JudgmentKind;
-  readonly key: string;
-  /** SHA-256 (hex) of the RFC 8785 JSON of its verdicts: what the key does not cover. */
-  readonly verdicts: string;
 };
 
 export type LedgerRow = RolloutPlace & {

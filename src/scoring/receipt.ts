@@ -6,7 +6,7 @@
 
 import type { Score } from '../family/score.ts';
 import type { Issuer, KnownIssuers, SignatureCheck } from '../judgments/issuer.ts';
-import type { PinnedJudgment } from '../runs/row.ts';
+import type { PinnedJudgment } from '../judgments/pin.ts';
 import type { Receipt } from './receipt-schema.ts';
 
 /** `unknown_key`: signed by somebody whose public key is not at hand, so neither right nor wrong. */

@@ -3,16 +3,11 @@
  * messages count for the rubric, and when it refuses. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`,
  * `evaluate`, `get_aa_lcr_reward` and `get_rubric_reward`.
  */
+import type { TraceMessage } from '../../family/rollout.ts';
 import { stripPythonSpace } from '../../tools/python-text.ts';
 
 const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';
-
-export type TraceMessage = {
-  readonly role: string;
-  readonly content?: string;
-  readonly reasoning_content?: string;
-};
 
 /** The parts of a request that are read here; the two that are only looked for may be anything. */
 export type EvaluateRequest = {

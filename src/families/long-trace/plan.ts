@@ -2,13 +2,13 @@
 
 import type { LongTraceFacts } from '../../family/facts.ts';
 import { missingFields } from '../../family/missing-fields.ts';
-import type { Rollout } from '../../family/rollout.ts';
+import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { OutcomeRequest } from '../../judgments/types.ts';
 import { hasContent } from '../../text/characters.ts';
 import { isPunished, readsOutcome } from './compose.ts';
 import { entityHits } from './entity-share.ts';
-import { chosenText, finalAnswer, splitThinking, type TraceMessage } from './messages.ts';
+import { chosenText, finalAnswer, splitThinking } from './messages.ts';
 import type { LongTraceRecipe } from './recipe.ts';
 import { usefulChunksScore } from './useful-chunks.ts';
 

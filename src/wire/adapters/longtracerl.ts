@@ -3,10 +3,10 @@
  * `slime/slime/rollout/rm_hub/__init__.py`. Missing arguments are 500 there and 422 here.
  */
 import * as z from 'zod';
-import { readEvaluateRequest, type TraceMessage } from '../../families/long-trace/messages.ts';
+import { readEvaluateRequest } from '../../families/long-trace/messages.ts';
 import type { LongTraceRecipe } from '../../families/long-trace/recipe.ts';
 import { neededParts } from '../../families/long-trace/reward.ts';
-import type { Rollout } from '../../family/rollout.ts';
+import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import { questionSchema, responseSchema, textSchema } from '../../family/rollout-schema.ts';
 import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.ts';
 import type { ScoreResponse } from '../../scoring/score-reply.ts';

@@ -7,7 +7,6 @@ import {
   type EvaluateRequest,
   finalAnswer,
   readEvaluateRequest,
-  type TraceMessage,
 } from '../../../src/families/long-trace/messages.ts';
 import { normalise } from '../../../src/families/long-trace/normalise.ts';
 import { referenceOutcome } from '../../../src/families/long-trace/reference-outcome.ts';
@@ -19,6 +18,7 @@ import {
 } from '../../../src/families/long-trace/reward.ts';
 import { heldBy } from '../../../src/families/long-trace/substrings.ts';
 import { usefulChunksScore } from '../../../src/families/long-trace/useful-chunks.ts';
+import type { TraceMessage } from '../../../src/family/rollout.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
 
 type RubricInput = {

@@ -1,10 +1,12 @@
 /**
- * The static V3 set: three criteria that hold for every question. The model card of
+ * The static V3 set: three criteria that apply to every question. The model card of
  * qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50 names them (Citation Discipline, Off-Query Padding,
- * Wrong-Entity Confabulation); wording and polarities are ours (REWARDS.md section 4). The wording is part of every
- * judgment key through the criteria's digest, so a change of it never meets an old judgment.
+ * Wrong-Entity Confabulation); the wording and the polarities are ours. The criteria's digest puts the wording into every
+ * judgment key, so a judgment of another wording is never reused.
  */
-import type { Polarity } from '../../family/facts.ts';
+
+/** `negative`: the criterion describes a fault. */
+export type Polarity = 'positive' | 'negative';
 
 export type StaticCriterion = {
   readonly title: 'Citation Discipline' | 'Off-Query Padding' | 'Wrong-Entity Confabulation';
