@@ -6,8 +6,8 @@
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { isAiBinding, isService } from './backends/bindings.ts';
-import type { BackendsConfig } from './backends/config.ts';
 import { readBackends, type Surroundings } from './backends/settings.ts';
+import type { BackendsConfig } from './backends/settings-schema.ts';
 
 /** Bindings of wrangler.toml (worker-configuration.d.ts) and the secrets, which no file knows. */
 export type Environment = Env & {

@@ -2,7 +2,7 @@
  * Problems of requests that are answered in this process, in the words of the Worker (functions/http/errors.ts, which knows
  * its storage and cannot come along). Only what can happen here: no key, no storage, no judge that fails.
  */
-import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
+import { EXTRACTIVE_NAME } from '../../functions/backends/extractive-generator.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';

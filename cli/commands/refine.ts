@@ -1,5 +1,5 @@
 /** `citeward refine`: questions and tool output in, cited answers out, verified while they are written. */
-import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
+import { EXTRACTIVE_NAME } from '../../functions/backends/extractive-generator.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, UsageError } from '../command.ts';

@@ -1,5 +1,5 @@
 /** The judge that is checked: the built-in lexical one, or a model behind an OpenAI-compatible server. */
-import { lexicalBackend } from '../../functions/backends/lexical.ts';
+import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
 import type { JudgeIdentity } from '../../src/judgments/types.ts';
 import { CostMeter } from './cost.ts';

@@ -4,13 +4,12 @@
  */
 import * as z from 'zod';
 import { reasonOf } from '../../clients/typescript/transport.ts';
-import { chatUrlProblem } from '../../functions/backends/base-url.ts';
-import type { VllmConfig } from '../../functions/backends/config.ts';
-import { createRouter, type RouterClock } from '../../functions/backends/router.ts';
-import { createVllmBackend } from '../../functions/backends/vllm/backend.ts';
-import { probeServer } from '../../functions/backends/vllm/probe.ts';
-import { credentials, modelsUrl } from '../../functions/backends/vllm/request.ts';
-import { publicTransport } from '../../functions/backends/vllm/transport.ts';
+import { createRouter, type RouterClock } from '../../functions/backends/calls/router.ts';
+import { chatUrlProblem, credentials } from '../../functions/backends/calls/server-address.ts';
+import { publicTransport } from '../../functions/backends/calls/transport.ts';
+import { createVllmBackend } from '../../functions/backends/vllm/vllm-chat.ts';
+import type { VllmConfig } from '../../functions/backends/vllm/vllm-server.ts';
+import { modelsUrl, probeServer } from '../../functions/backends/vllm/vllm-server.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../src/judgments/model-judge.ts';
 import { RunError, UsageError } from '../command.ts';
 import type { CheckedJudge } from './checked-judge.ts';

@@ -2,7 +2,7 @@
  * Refining in this process: by the extractive refiner, scored by the lexical judge. Neither is a model. The same line as the
  * Worker's (functions/services/refine.ts), which knows its bindings and cannot come along.
  */
-import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
+import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../functions/backends/extractive-generator.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';
 import {
   finishRefinement,

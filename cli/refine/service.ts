@@ -1,6 +1,6 @@
 /** Refining rows: in this process with the extractive refiner, or by a Worker. Either way with events as they come. */
 import type { Client } from '../../clients/typescript/client.ts';
-import { EXTRACTIVE_NAME } from '../../functions/backends/extractive.ts';
+import { EXTRACTIVE_NAME } from '../../functions/backends/extractive-generator.ts';
 import type { CertainEvent, FinishedCandidate } from '../../src/generation/candidate.ts';
 import { pathText } from '../../src/input-problem.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';

@@ -1,19 +1,6 @@
-/** What this project needs of the bindings that backends go through, and how to tell that a value is one. */
-
-export type AiRunOptions = {
-  readonly signal: AbortSignal;
-  readonly gateway?: {
-    readonly id: string;
-    readonly skipCache: boolean;
-    readonly collectLog: boolean;
-    readonly retries: { readonly maxAttempts: 1 };
-  };
-};
-
-/** Of the AI binding. `Ai` of workers-types knows each model by name; the fake of local development has this as well. */
-export type AiBinding = {
-  run(model: string, inputs: Readonly<Record<string, unknown>>, options: AiRunOptions): Promise<unknown>;
-};
+/** The bindings that backends go through: how to find them by name, and how to tell that a value is one. */
+import { publicTransport, type Transport } from './calls/transport.ts';
+import type { AiBinding } from './workers-ai/ai-run.ts';
 
 /** Of a Workers VPC service: the same call as the global one. Named so, as the command line uses these modules in Node. */
 export type Service = { readonly fetch: typeof fetch };
@@ -30,4 +17,20 @@ export function isService(value: unknown): value is Service {
 
 function hasMethod(value: unknown, name: string): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
+}
+
+/** Through a Workers VPC service: the service decides where it goes; the URL gives the path and the Host header. */
+export function vpcTransport(service: Service): Transport {
+  return (url, init) => service.fetch(url, init);
+}
+
+/** Looks a binding up by its name. */
+export type BindingOf = (name: string) => unknown;
+
+/** The way to a server. @param vpcBinding the Workers VPC service to go through; `null` = the public way. */
+export function transportOf(vpcBinding: string | null, bindingOf: BindingOf): Transport {
+  if (vpcBinding === null) return publicTransport;
+  const service = bindingOf(vpcBinding);
+  if (!isService(service)) throw new Error('transportOf: the settings were read without the VPC binding they name');
+  return vpcTransport(service);
 }

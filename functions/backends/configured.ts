@@ -1,21 +1,18 @@
 /** Which judges and generators this deployment has, and which one a request gets. */
+
+import type { GeneratorChoice } from '../../src/generation/generator.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
 import type { Environment, Settings } from '../environment.ts';
-import type { Backend } from './backend.ts';
-import { createGenerators, type Generators } from './generators.ts';
-import { lexicalBackend } from './lexical.ts';
-import { modelJudge } from './model-judge.ts';
-import { sandboxBackend } from './sandbox/backend.ts';
-
-export { chooseGenerator } from './generators.ts';
+import { createGenerators, type Generators } from './generator-backends.ts';
+import { type JudgeBackend, lexicalBackend, modelJudge, sandboxBackend } from './judge-backends.ts';
 
 export type Backends = {
   /** Every judge that a request can name. */
-  readonly named: readonly Backend[];
+  readonly named: readonly JudgeBackend[];
   /** The judge of requests that name none; `null` = they get `judge_unconfigured`. */
-  readonly default: Backend | null;
+  readonly default: JudgeBackend | null;
   /** Where programs run and expressions are compared; `null` = what needs it gets `sandbox_unconfigured`. */
-  readonly sandbox: Backend | null;
+  readonly sandbox: JudgeBackend | null;
   /** What writes answers (generators.ts). */
   readonly generators: Generators;
 };
@@ -72,6 +69,26 @@ export function chooseSandbox({ sandbox }: Backends): JudgeChoice {
     failure: {
       reason: 'sandbox_unconfigured',
       detail: 'No sandbox is configured ("sandbox" in BACKENDS): programs cannot be run, nor expressions compared.',
+      retryable: false,
+    },
+  };
+}
+
+/** The generator of a request. `null` = it names one that is not configured. */
+export function chooseGenerator(
+  { generators }: { readonly generators: Generators },
+  name: string | undefined,
+): GeneratorChoice | null {
+  if (name !== undefined) {
+    const found = generators.named.find(({ generator }) => generator.name === name);
+    return found === undefined ? null : { ok: true, generator: found.generator };
+  }
+  if (generators.default !== null) return { ok: true, generator: generators.default.generator };
+  return {
+    ok: false,
+    failure: {
+      reason: 'generator_unconfigured',
+      detail: 'No generator is configured as the default: name one in "generator", or configure one.',
       retryable: false,
     },
   };

@@ -1,6 +1,10 @@
 /** The shape of the setting BACKENDS, before anything is held against anything else (settings.ts). */
+
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
+import type { SandboxConfig } from './sandbox/sandbox-client.ts';
+import type { VllmConfig, VllmGeneratorConfig } from './vllm/vllm-server.ts';
+import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-run.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const BINDING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -93,3 +97,24 @@ export function problemsOf(error: z.ZodError, value: unknown): string[] {
     return problemsOfIssues([issue], value).map(({ path, message }) => `${pathText(path)}: ${message}`);
   });
 }
+
+export type GeneratorConfig = VllmGeneratorConfig | WorkersAiGeneratorConfig;
+
+export type BackendConfig = VllmConfig | WorkersAiConfig;
+
+/** A judge and the backends behind it, in the order they are tried. All have the same identity. */
+export type JudgeConfig = {
+  readonly name: string;
+  readonly routes: readonly [BackendConfig, ...BackendConfig[]];
+};
+
+export type BackendsConfig = {
+  /** Where programs run and answers are compared; `null` = none. */
+  readonly sandbox: SandboxConfig | null;
+  readonly judges: readonly JudgeConfig[];
+  /** Which of them answers where a request names none; `null` = none of them. */
+  readonly default_judge: string | null;
+  readonly generators: readonly GeneratorConfig[];
+  /** Which of them generates where a request names none; `null` = none of them. */
+  readonly default_generator: string | null;
+};

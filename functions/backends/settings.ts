@@ -6,14 +6,25 @@
 
 import { pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
-import { serverUrlProblem } from './base-url.ts';
-import type { BackendConfig, BackendsConfig, GeneratorConfig, JudgeConfig, SandboxConfig } from './config.ts';
-import { EXTRACTIVE_NAME } from './extractive.ts';
-import { checkGenerator, checkJudge } from './settings-backends.ts';
-import { backendsSchema, problemsOf, type Written } from './settings-schema.ts';
-import { checkServer, type Report, type Surroundings } from './settings-server.ts';
-
-export type { Surroundings } from './settings-server.ts';
+import { chatUrlProblem, type ServerConfig, serverUrlProblem } from './calls/server-address.ts';
+import { EXTRACTIVE_NAME } from './extractive-generator.ts';
+import type { SandboxConfig } from './sandbox/sandbox-client.ts';
+import {
+  type BackendConfig,
+  type BackendsConfig,
+  backendsSchema,
+  type GeneratorConfig,
+  type JudgeConfig,
+  problemsOf,
+  type Written,
+  type WrittenBackend,
+  type WrittenServer,
+  type WrittenVllm,
+  type WrittenWorkersAi,
+} from './settings-schema.ts';
+import type { VllmConfig, VllmGeneratorConfig } from './vllm/vllm-server.ts';
+import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-run.ts';
+import { familyOf } from './workers-ai/model-families.ts';
 
 const DEFAULT_SANDBOX = 'sandbox';
 /** Names that are always taken. */
@@ -133,4 +144,124 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
     );
   }
   return judges;
+}
+
+const AI_BINDING = 'AI';
+
+/** A backend that judges. */
+export function checkJudge(written: WrittenBackend, around: Surroundings, report: Report): BackendConfig {
+  if (written.tools !== undefined) report('tools', NOT_OF_A_JUDGE);
+  switch (written.kind) {
+    case 'vllm':
+      if (written.native_n !== undefined) report('native_n', NOT_OF_A_JUDGE);
+      return vllmOf(written, around, report);
+    case 'workers-ai':
+      return workersAiJudge(written, around, report);
+  }
+}
+
+/** A backend that generates. It may think, and nothing constrains what it writes. */
+export function checkGenerator(written: WrittenBackend, around: Surroundings, report: Report): GeneratorConfig {
+  switch (written.kind) {
+    case 'vllm':
+      return vllmGenerator(written, around, report);
+    case 'workers-ai':
+      return workersAiGenerator(written, around, report);
+  }
+}
+
+const NOT_OF_A_JUDGE = 'expected "role": "generate" beside it';
+
+function shared({ name, model, identity, answers_as, slots, context_tokens }: WrittenBackend) {
+  return { name, model, identity: identity ?? null, answers_as: answers_as ?? null, slots, context_tokens };
+}
+
+function vllmOf(written: WrittenVllm, around: Surroundings, report: Report): VllmConfig {
+  return {
+    kind: 'vllm',
+    ...shared(written),
+    ...checkServer(written, chatUrlProblem, around, report),
+    length_field: written.length_field ?? 'max_completion_tokens',
+  };
+}
+
+function vllmGenerator(written: WrittenVllm, around: Surroundings, report: Report): VllmGeneratorConfig {
+  return {
+    ...vllmOf(written, around, report),
+    tools: written.tools ?? 'text',
+    native_n: written.native_n ?? true,
+  };
+}
+
+function workersAiOf(written: WrittenWorkersAi, around: Surroundings, report: Report) {
+  if (!around.isBound(AI_BINDING)) report('kind', `Workers AI is not bound as ${AI_BINDING}`);
+  return { kind: written.kind, ...shared(written), gateway_id: written.gateway_id ?? null };
+}
+
+function workersAiJudge(written: WrittenWorkersAi, around: Surroundings, report: Report): WorkersAiConfig {
+  const common = workersAiOf(written, around, report);
+  const family = familyOf(written.model);
+  if (family?.thinking === 'always') {
+    report('model', 'expected a model whose reasoning can be switched off, as judgments are pinned with it off');
+  }
+  const schema_shape = written.json_schema_shape ?? family?.schema_shape;
+  if (schema_shape === undefined) {
+    report('json_schema_shape', 'required for this model: expected one of "flat", "wrapped"');
+  }
+  // Where it is not known, the problem above discards the whole configuration.
+  return { ...common, schema_shape: schema_shape ?? 'flat' };
+}
+
+function workersAiGenerator(written: WrittenWorkersAi, around: Surroundings, report: Report): WorkersAiGeneratorConfig {
+  if (written.json_schema_shape !== undefined) {
+    report('json_schema_shape', 'expected none: nothing constrains what a generating backend writes');
+  }
+  return { ...workersAiOf(written, around, report), tools: written.tools ?? 'text' };
+}
+
+const DEFAULT_VPC_BINDING = 'GPU';
+
+/** What the settings are held against: the deployment's other secrets and bindings. */
+export type Surroundings = {
+  /** The text of a secret or variable; `undefined` where there is none. */
+  readonly secret: (name: string) => string | undefined;
+  /** Whether something that can be called is bound under the name. */
+  readonly isBound: (name: string) => boolean;
+};
+
+/** Takes what is wrong: the field, and what was expected. */
+export type Report = (place: string, message: string) => void;
+
+/** Checks where a server is and how it lets us in. */
+export function checkServer(
+  written: WrittenServer,
+  problemOfUrl: typeof serverUrlProblem,
+  around: Surroundings,
+  report: Report,
+): ServerConfig {
+  const vpc = written.transport === 'vpc' ? (written.vpc_binding ?? DEFAULT_VPC_BINDING) : null;
+  const urlProblem = problemOfUrl(written.base_url, vpc !== null);
+  if (urlProblem !== null) report('base_url', urlProblem);
+  if (vpc !== null && !around.isBound(vpc)) report('transport', `no Workers VPC service is bound as ${vpc}`);
+  if (vpc === null && written.vpc_binding !== undefined) report('vpc_binding', 'expected "transport": "vpc" beside it');
+
+  const { access_client_id: client_id, access_client_secret: client_secret } = written;
+  const access = client_id !== undefined && client_secret !== undefined ? { client_id, client_secret } : null;
+  if (access === null && client_id !== undefined) report('access_client_secret', 'required beside access_client_id');
+  if (access === null && client_secret !== undefined)
+    report('access_client_id', 'required beside access_client_secret');
+  return {
+    base_url: written.base_url.replace(/\/$/, ''),
+    vpc_binding: vpc,
+    api_key: apiKeyOf(written, around, report),
+    access,
+  };
+}
+
+function apiKeyOf({ api_key, api_key_secret }: WrittenServer, around: Surroundings, report: Report): string | null {
+  if (api_key_secret === undefined) return api_key ?? null;
+  if (api_key !== undefined) report('api_key_secret', 'expected either api_key or api_key_secret');
+  const key = around.secret(api_key_secret);
+  if (key === undefined || key === '') report('api_key_secret', 'no secret of that name is set');
+  return key ?? null;
 }

@@ -2,9 +2,9 @@
 import { Hono } from 'hono';
 import type { Readiness } from '../../src/wire/health.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
-import type { Backend } from '../backends/backend.ts';
 import { type Backends, configuredBackends } from '../backends/configured.ts';
-import type { Generators } from '../backends/generators.ts';
+import type { Generators } from '../backends/generator-backends.ts';
+import type { JudgeBackend } from '../backends/judge-backends.ts';
 import { readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
 
@@ -36,7 +36,7 @@ async function readinessOf(backends: Backends): Promise<Readiness> {
   };
 }
 
-function judgeStates(named: readonly Backend[]): Promise<Readiness['judges']> {
+function judgeStates(named: readonly JudgeBackend[]): Promise<Readiness['judges']> {
   return Promise.all(
     named.map(async ({ judge, health }) => {
       const { routes, ...state } = await health();
@@ -58,7 +58,7 @@ function generatorStates({ named }: Generators): Promise<Readiness['generators']
 }
 
 /** A sandbox that is away stops only what runs programs, so it does not decide about readiness. */
-async function sandboxState(sandbox: Backend | null): Promise<Readiness['sandbox']> {
+async function sandboxState(sandbox: JudgeBackend | null): Promise<Readiness['sandbox']> {
   if (sandbox === null) return null;
   const { reachable, last_error } = await sandbox.health();
   return { name: sandbox.judge.name, runtime: sandbox.judge.identity.model, reachable, last_error };

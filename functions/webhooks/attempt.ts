@@ -3,8 +3,8 @@
  * a receiver says beyond its status is read and thrown away, and nothing of it is kept or logged.
  */
 import { DELIVERY_TIMEOUT_MS, MAX_DELIVERY_REPLY_BYTES } from '../../src/limits.ts';
-import { withDeadline } from '../backends/deadline.ts';
-import { retryAfterSeconds } from '../backends/vllm/retry-after.ts';
+import { withDeadline } from '../backends/calls/deadline.ts';
+import { retryAfterSeconds } from '../backends/calls/transport.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { signatureHeader } from './signature.ts';
 

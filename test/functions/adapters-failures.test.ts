@@ -3,8 +3,8 @@
  * shape that its client could take for one.
  */
 import { describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../functions/backends/backend.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
+import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from './adapters-trainers.ts';
@@ -30,7 +30,7 @@ vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
   const { stubBackends } = await import('./stub-judges.ts');
   const { createModelJudge } = await import('../../src/judgments/model-judge.ts');
   // The stub server knows no outcomes, which are all that LongTraceRL asks for: the same failures, told by a backend.
-  const told = (name: string, outcome: CompletionOutcome): Backend => {
+  const told = (name: string, outcome: CompletionOutcome): JudgeBackend => {
     const chat = { name, model: 'told', context_tokens: 32_768, complete: async () => outcome };
     const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
     return { judge: createModelJudge(chat, () => 0), runs_in: 'caller', slots: 8, health };

@@ -3,8 +3,8 @@
  * the row's judge said. One row is answered otherwise: missing arguments are 422 here.
  */
 import { describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../functions/backends/backend.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
+import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
 import rowsText from '../golden/longtrace.jsonl?raw';
 import { adapterPath, EXTRA_REWARD_INFO } from './adapters-trainers.ts';
@@ -13,7 +13,7 @@ import { post, send, wrongFields } from './api.ts';
 const asked = vi.hoisted((): unknown[] => []);
 
 vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
-  const judgeThat = (name: string, correct: boolean): Backend => ({
+  const judgeThat = (name: string, correct: boolean): JudgeBackend => ({
     judge: {
       name,
       identity: { model: name, template: 'told', sampling: null },

@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { chatUrlProblem } from '../../functions/backends/base-url.ts';
+import { chatUrlProblem } from '../../functions/backends/calls/server-address.ts';
 import { chooseGenerator, configuredBackends } from '../../functions/backends/configured.ts';
 import { type Environment, readSettings } from '../../functions/environment.ts';
 import worker from '../../functions/index.ts';

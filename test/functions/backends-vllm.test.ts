@@ -1,10 +1,10 @@
 /** The vLLM backend by itself: what it sends, over which transport, how it ends in time, and what it will not read. */
 import { describe, expect, it, vi } from 'vitest';
-import type { VllmConfig } from '../../functions/backends/config.ts';
-import { createVllmBackend } from '../../functions/backends/vllm/backend.ts';
-import { probeServer } from '../../functions/backends/vllm/probe.ts';
-import { retryAfterSeconds } from '../../functions/backends/vllm/retry-after.ts';
-import { publicTransport, type Transport, vpcTransport } from '../../functions/backends/vllm/transport.ts';
+import { vpcTransport } from '../../functions/backends/bindings.ts';
+import { publicTransport, retryAfterSeconds, type Transport } from '../../functions/backends/calls/transport.ts';
+import { createVllmBackend } from '../../functions/backends/vllm/vllm-chat.ts';
+import type { VllmConfig } from '../../functions/backends/vllm/vllm-server.ts';
+import { probeServer } from '../../functions/backends/vllm/vllm-server.ts';
 import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
 import { rubricSchema } from '../../src/judgments/reply-schema.ts';
 import { STUB_KEY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';

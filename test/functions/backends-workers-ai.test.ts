@@ -3,13 +3,11 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
-import type { Backend } from '../../functions/backends/backend.ts';
-import type { AiBinding, AiRunOptions } from '../../functions/backends/bindings.ts';
-import type { WorkersAiConfig } from '../../functions/backends/config.ts';
-import { lexicalBackend } from '../../functions/backends/lexical.ts';
-import { modelJudge } from '../../functions/backends/model-judge.ts';
-import { createWorkersAiBackend } from '../../functions/backends/workers-ai/backend.ts';
-import { familyOf } from '../../functions/backends/workers-ai/families.ts';
+import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import { lexicalBackend, modelJudge } from '../../functions/backends/judge-backends.ts';
+import type { AiBinding, AiRunOptions, WorkersAiConfig } from '../../functions/backends/workers-ai/ai-run.ts';
+import { familyOf } from '../../functions/backends/workers-ai/model-families.ts';
+import { createWorkersAiBackend } from '../../functions/backends/workers-ai/workers-ai-chat.ts';
 import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
 import { rubricSchema } from '../../src/judgments/reply-schema.ts';
 import { STUB_CANARY } from '../contract/backend-faults.ts';
@@ -56,8 +54,8 @@ vi.mock('../../functions/backends/configured.ts', async (importOriginal) => ({
   configuredBackends: () => ({ named: judges, default: null, sandbox: null }),
 }));
 
-const judges: readonly Backend[] = [
-  ...[GOOD, ...Object.keys(AI_FAULTS)].map((name): Backend => {
+const judges: readonly JudgeBackend[] = [
+  ...[GOOD, ...Object.keys(AI_FAULTS)].map((name): JudgeBackend => {
     const backend = modelJudge({ name, routes: [{ ...CONFIG, name }] }, () => behaving(AI_FAULTS[name]), HURRIED);
     const { judge } = backend;
     return { ...backend, judge: { ...judge, judge: (request) => judge.judge(request, { deadline_ms: 700 }) } };

@@ -6,9 +6,9 @@
 import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import type { Backend } from '../../functions/backends/backend.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
-import { lexicalBackend } from '../../functions/backends/lexical.ts';
+import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import { consumeJobs } from '../../functions/batches/consume-queue.ts';
 import { createSettingsReader, type Environment } from '../../functions/environment.ts';
@@ -65,7 +65,7 @@ const judge: Judge = {
 
 /** In the place of the configured backends. */
 export function benchBackends(): Backends {
-  const backend: Backend = { ...lexicalBackend, judge };
+  const backend: JudgeBackend = { ...lexicalBackend, judge };
   return { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
 }
 

@@ -2,9 +2,10 @@
  * A model judge that counts, and a KV that remembers its misses, for tests of the desk: they stand in for the configured
  * ones through `vi.mock`, for callers and Durable Objects alike, so that nothing of them exists in production.
  */
-import type { Backend } from '../../functions/backends/backend.ts';
+
 import type { Backends } from '../../functions/backends/configured.ts';
-import { lexicalBackend } from '../../functions/backends/lexical.ts';
+import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
@@ -62,7 +63,7 @@ const judge: Judge = {
 };
 
 export function countingBackends(): Backends {
-  const backend: Backend = {
+  const backend: JudgeBackend = {
     judge,
     runs_in: 'desk',
     slots: counting.slots,

@@ -2,10 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';
 import { spokenText } from '../../fake-ai/speech.ts';
-import type { AiBinding } from '../../functions/backends/bindings.ts';
-import type { WorkersAiGeneratorConfig } from '../../functions/backends/config.ts';
-import { createExtractiveGenerator } from '../../functions/backends/extractive.ts';
-import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/generator.ts';
+import { createExtractiveGenerator } from '../../functions/backends/extractive-generator.ts';
+import type { AiBinding, WorkersAiGeneratorConfig } from '../../functions/backends/workers-ai/ai-run.ts';
+import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/workers-ai-generator.ts';
 import { wireOfGenerationFailure } from '../../functions/http/generation-failures.ts';
 import type { GenerationRequest } from '../../src/generation/generator.ts';
 import { DIALECTS, STUB_CANARY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';

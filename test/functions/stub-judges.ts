@@ -3,11 +3,10 @@
  * backends through `vi.mock`, in the caller's isolate and in the desk's; everything but waiting is the real thing.
  */
 import { inject } from 'vitest';
-import type { Backend } from '../../functions/backends/backend.ts';
+import type { RouterClock } from '../../functions/backends/calls/router.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
-import { lexicalBackend } from '../../functions/backends/lexical.ts';
-import { modelJudge } from '../../functions/backends/model-judge.ts';
-import type { RouterClock } from '../../functions/backends/router.ts';
+import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
+import { lexicalBackend, modelJudge } from '../../functions/backends/judge-backends.ts';
 import { readBackends } from '../../functions/backends/settings.ts';
 import {
   DIALECTS,
@@ -56,7 +55,7 @@ function createStubBackends(): Backends {
   const text = JSON.stringify({ backends: behaviours.map((name) => stubBackend(name)), default_judge: null });
   const read = readBackends(text, { secret: () => undefined, isBound: () => false });
   if (!read.ok) throw new Error(`stub-judges: ${read.problems.join('; ')}`);
-  const judges = read.config.judges.map((config): Backend => {
+  const judges = read.config.judges.map((config): JudgeBackend => {
     const backend = modelJudge(config, () => undefined, HURRIED);
     const judge = { ...backend.judge, judge: shortened(backend) };
     return { ...backend, judge };
@@ -64,7 +63,7 @@ function createStubBackends(): Backends {
   return { named: [...judges, lexicalBackend], default: null, sandbox: null, generators: { named: [], default: null } };
 }
 
-function shortened({ judge }: Backend): Backend['judge']['judge'] {
+function shortened({ judge }: JudgeBackend): JudgeBackend['judge']['judge'] {
   return (request, options) => judge.judge(request, { ...options, deadline_ms: DEADLINE_MS });
 }
 

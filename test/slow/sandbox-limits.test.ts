@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSandboxJudge } from '../../functions/backends/sandbox/judge.ts';
-import { publicTransport } from '../../functions/backends/vllm/transport.ts';
+import { publicTransport } from '../../functions/backends/calls/transport.ts';
+import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
 import type { SandboxRequest, Verdicts } from '../../src/judgments/types.ts';
 import { root } from '../e2e/processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';

@@ -3,12 +3,12 @@
  * split off, and tool calls that are put together until they are whole. What is no sample of the policy is a fault: another
  * model's text, a refusal, a choice that never came or never ended.
  */
+
 import * as z from 'zod';
 import type { GenerationEvent, NativeToolCall } from '../../../src/generation/generator.ts';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
-import type { GeneratorFaultKind } from '../failures.ts';
-import { type BackendFault, backendFault, type SharedFault } from '../faults.ts';
-import { brokeOff, type ChunkResult, type CompletionChunk, type CompletionPart } from './chunk.ts';
+import { type BackendFault, backendFault, type GeneratorFaultKind, type SharedFault } from '../calls/failures.ts';
+import { brokeOff, type ChunkResult, type CompletionChunk, type CompletionPart } from './completion-chunk.ts';
 
 /** Tool calls wait in memory until they are whole; together, over all choices, in UTF-16 code units. */
 const MAX_HELD_CHARS = 4 * 1024 * 1024;

@@ -2,15 +2,13 @@
  * From the body of a reply to a generation: events of a stream as they come, or those of a reply in one piece from servers
  * and proxies that do not stream although they were asked to.
  */
-import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../../src/generation/generator.ts';
-import { brokenGeneration } from '../failures.ts';
-import { backendFault } from '../faults.ts';
-import type { Lifetime } from '../lifetime.ts';
-import { EventPuller, type StreamBounds, type StreamEnd } from '../vllm/event-puller.ts';
-import { brokeOff, type ChunkResult, readChunkText } from './chunk.ts';
-import type { SampleFault, SampleReader } from './sample-reader.ts';
 
-export type Generation = AsyncGenerator<GenerationEvent, GenerationEnd>;
+import type { GenerationRequest } from '../../../src/generation/generator.ts';
+import { backendFault, brokenGeneration } from '../calls/failures.ts';
+import type { Generation, Lifetime } from '../calls/lifetime.ts';
+import { EventPuller, type StreamBounds, type StreamEnd } from '../calls/response-body.ts';
+import { brokeOff, type ChunkResult, readChunkText } from './completion-chunk.ts';
+import type { SampleFault, SampleReader } from './sample-reader.ts';
 
 /** What one event of a stream says. `last`: the server says that nothing follows, not that the reply is whole. */
 export type StreamItem = { readonly read: ChunkResult | null; readonly last: boolean };

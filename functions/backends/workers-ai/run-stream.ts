@@ -4,11 +4,12 @@
  * mostly says no finish reason: `[DONE]` ends the reply, and one of as many tokens as were allowed was cut. Both shapes as
  * Cloudflare's own client reads them (cloudflare/ai@06ce1b3d, workers-ai-provider/src/streaming.ts).
  */
+
 import * as z from 'zod';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
-import { type ChunkResult, type CompletionChunk, readChunk, readChunkText } from '../dialects/chunk.ts';
+import { backendFault } from '../calls/failures.ts';
+import { type ChunkResult, type CompletionChunk, readChunk, readChunkText } from '../dialects/completion-chunk.ts';
 import { openAiItem, type StreamItem } from '../dialects/sample-stream.ts';
-import { backendFault } from '../faults.ts';
 
 const usageSchema = z
   .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })

@@ -6,14 +6,13 @@
 import { readRun, runDeadlineMs } from '../../../src/agent/code-interpreter.ts';
 import type { CodeOutcome } from '../../../src/agent/loop.ts';
 import type { RunCode } from '../../../src/judgments/sandbox/run-code.ts';
-import type { SandboxConfig } from '../../backends/config.ts';
-import { failed } from '../../backends/failures.ts';
-import { Lifetime } from '../../backends/lifetime.ts';
-import { runCode } from '../../backends/sandbox/client.ts';
-import { sandboxFailure } from '../../backends/sandbox/failures.ts';
-import type { SandboxClock } from '../../backends/sandbox/judge.ts';
-import { withRetries } from '../../backends/sandbox/retry.ts';
-import { type BindingOf, type Transport, transportOf } from '../../backends/vllm/transport.ts';
+import { type BindingOf, transportOf } from '../../backends/bindings.ts';
+import { failed } from '../../backends/calls/failures.ts';
+import { Lifetime } from '../../backends/calls/lifetime.ts';
+import type { Transport } from '../../backends/calls/transport.ts';
+import type { SandboxClock, SandboxConfig } from '../../backends/sandbox/sandbox-client.ts';
+import { runCode, withRetries } from '../../backends/sandbox/sandbox-client.ts';
+import { sandboxFailure } from '../../backends/sandbox/sandbox-failures.ts';
 
 /** @param signal ends the run; the outcome is then nobody's. */
 export type CodeRunner = (run: RunCode, signal: AbortSignal) => Promise<CodeOutcome>;

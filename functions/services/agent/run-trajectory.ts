@@ -5,7 +5,7 @@
 import type { AgentLoop, AgentStep } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
 import type { AgentEventData, AgentEventName } from '../../../src/wire/agent-reply.ts';
-import { Lifetime } from '../../backends/lifetime.ts';
+import { Lifetime } from '../../backends/calls/lifetime.ts';
 import type { CodeRunner } from './code-runner.ts';
 
 /** One turn ends after this time: all 20,480 tokens of the response at 70 a second. */

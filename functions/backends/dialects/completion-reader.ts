@@ -1,0 +1,108 @@
+/**
+ * Reading a chat completion in OpenAI's shape, chunk by chunk or in one piece, across the dialects of vLLM, SGLang,
+ * llama.cpp, Ollama and Workers AI. Reasoning (`reasoning`, `reasoning_content`) is dropped, null content is empty, usage
+ * may be missing; the model must be the one asked for, and only `finish_reason: "stop"` is a whole reply.
+ */
+
+import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
+import type { JudgeFailure, TokenUsage } from '../../../src/judgments/types.ts';
+import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
+import { type ChunkResult, type CompletionChunk, readChunk } from './completion-chunk.ts';
+
+/** Longest text of a reply, in UTF-16 code units: many times what any schema of ours asks for. */
+const MAX_REPLY_CHARS = 4 * 1024 * 1024;
+
+export type ExpectedModel = {
+  /** Model name that every chunk must carry. */
+  readonly answers_as: string;
+  /** What the model is called in the outcome. */
+  readonly pinned: string;
+  /** `must`: a reply that names no model is refused. `may`: the transport itself already pins the model. */
+  readonly echo: 'must' | 'may';
+};
+
+/** Collects one completion. `accept` each value, then ask for the `outcome`. */
+export class ChatCompletionReader {
+  readonly #expected: ExpectedModel;
+  #text = '';
+  #refused = false;
+  #finish: string | null = null;
+  #usage: TokenUsage | null = null;
+  #modelSeen = false;
+
+  constructor(expected: ExpectedModel) {
+    this.#expected = expected;
+  }
+
+  /** Whether the model has ended its reply; what may still come is usage. */
+  get finished(): boolean {
+    return this.#finish !== null;
+  }
+
+  /** Takes one parsed chunk or whole reply; the failure that it is or causes, or `null`. */
+  accept(value: unknown): JudgeFailure | null {
+    return this.take(readChunk(value));
+  }
+
+  /** The same of one that was read already. */
+  take(read: ChunkResult): JudgeFailure | null {
+    return read.ok ? this.#take(read.chunk) : judgeFailureOf(read.fault);
+  }
+
+  #take({ model, choices, usage }: CompletionChunk): JudgeFailure | null {
+    if (model !== undefined && model !== null) {
+      if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
+      this.#modelSeen = true;
+    }
+    if (usage !== undefined && usage !== null) this.#usage = usage;
+    for (const { index, delta, message, finish_reason } of choices) {
+      // One was asked for; a second one is not ours.
+      if (typeof index === 'number' && index !== 0) continue;
+      const part = delta ?? message;
+      if (part?.content) this.#text += part.content;
+      if (part?.refusal) this.#refused = true;
+      if (finish_reason) this.#finish = finish_reason;
+    }
+    if (this.#text.length <= MAX_REPLY_CHARS) return null;
+    return backendFailure('judge_reply_cut', `the reply is longer than ${MAX_REPLY_CHARS} characters`);
+  }
+
+  /** What the completion came to, once nothing more will come. */
+  outcome(): CompletionOutcome {
+    if (this.#refused) return failed(backendFailure('judge_refusal', 'the model refused to answer'));
+    if (this.#finish === null) {
+      return failed(backendFailure('judge_interrupted', 'the reply broke off before the model had ended it'));
+    }
+    const failure = failureOfFinish(this.#finish);
+    if (failure !== null) return failed(failure);
+    if (!this.#modelSeen && this.#expected.echo === 'must') {
+      return failed(otherModel('the backend did not say which model answered'));
+    }
+    return { ok: true, completion: { text: this.#text, model: this.#expected.pinned, usage: this.#usage } };
+  }
+}
+
+function otherModel(detail: string): JudgeFailure {
+  return backendFailure('judge_model_mismatch', detail);
+}
+
+/** `null` for a whole reply. Reasons come from many servers, so the last case is for those nobody has heard of. */
+function failureOfFinish(finish: string): JudgeFailure | null {
+  switch (finish) {
+    case 'stop':
+      return null;
+    case 'length':
+      return backendFailure('judge_reply_cut', 'the reply was cut off at the token limit');
+    case 'repetition':
+      return backendFailure('judge_reply_cut', 'the backend cut the reply off for repeating itself');
+    case 'content_filter':
+      return backendFailure('judge_refusal', 'a content filter withheld the reply');
+    case 'tool_calls':
+    case 'function_call':
+      return backendFailure('judge_reply_invalid', 'the model called a tool instead of answering');
+    case 'abort':
+      return backendFailure('judge_interrupted', 'the backend aborted the reply');
+    default:
+      return backendFailure('judge_error', 'the reply ended for a reason that is no success');
+  }
+}

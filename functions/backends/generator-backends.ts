@@ -1,0 +1,97 @@
+/** Which generators this deployment has, which one a request gets, and how they are. */
+
+import type { GenerationFailureReason, Generator } from '../../src/generation/generator.ts';
+import type { Settings } from '../environment.ts';
+import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
+import { generationFailureOf } from './calls/failures.ts';
+import { createExtractiveGenerator } from './extractive-generator.ts';
+import type { RouteHealth } from './judge-backends.ts';
+import type { GeneratorConfig } from './settings-schema.ts';
+import { createVllmGenerator } from './vllm/vllm-generator.ts';
+import { askServer } from './vllm/vllm-server.ts';
+import { createWorkersAiGenerator } from './workers-ai/workers-ai-generator.ts';
+
+/** A generator as the deployment runs it. */
+export type GeneratorBackend = {
+  readonly generator: Generator;
+  /** Asks after the backend; never rejects. */
+  readonly health: () => Promise<Omit<RouteHealth, 'name'>>;
+};
+
+export type Generators = {
+  /** Every generator that a request can name. */
+  readonly named: readonly GeneratorBackend[];
+  /** The generator of requests that name none; `null` = they get `generator_unconfigured`. */
+  readonly default: GeneratorBackend | null;
+};
+
+/** The generators of a deployment. A configured default wins over the extractive refiner. */
+export function createGenerators(
+  { backends: config, allowExtractiveRefiner }: Pick<Settings, 'backends' | 'allowExtractiveRefiner'>,
+  bindingOf: BindingOf,
+): Generators {
+  const configured = config.generators.map((one) => generatorOf(one, bindingOf));
+  const byDefault = configured.find(({ generator }) => generator.name === config.default_generator);
+  const extractive: GeneratorBackend = {
+    generator: createExtractiveGenerator(Math.random),
+    health: async () => ({ reachable: true, model_present: true, last_error: null }),
+  };
+  return {
+    named: [...configured, extractive],
+    default: byDefault ?? (allowExtractiveRefiner ? extractive : null),
+  };
+}
+
+function generatorOf(config: GeneratorConfig, bindingOf: BindingOf): GeneratorBackend {
+  switch (config.kind) {
+    case 'vllm': {
+      const transport = transportOf(config.vpc_binding, bindingOf);
+      const { generator, lastFailure } = watched(createVllmGenerator(config, transport, () => Date.now()));
+      return {
+        generator,
+        async health() {
+          const { reachable, model_present, fault } = await askServer(config, transport);
+          const last_error = fault === null ? lastFailure() : generationFailureOf(fault).reason;
+          return { reachable, model_present, last_error };
+        },
+      };
+    }
+    case 'workers-ai': {
+      const ai = bindingOf('AI');
+      if (!isAiBinding(ai)) throw new Error('generatorOf: the settings were read without the binding AI');
+      const { generator, lastFailure } = watched(createWorkersAiGenerator(config, ai));
+      // Only a paid call would say more.
+      return { generator, health: async () => ({ reachable: true, model_present: null, last_error: lastFailure() }) };
+    }
+  }
+}
+
+/** A generator whose failures are remembered; a caller who leaves is none. */
+function watched(generator: Generator): {
+  readonly generator: Generator;
+  readonly lastFailure: () => GenerationFailureReason | null;
+} {
+  let last: GenerationFailureReason | null = null;
+  return {
+    lastFailure: () => last,
+    generator: {
+      ...generator,
+      generate(request, options) {
+        const generation = generator.generate(request, options);
+        return {
+          async next() {
+            const step = await generation.next();
+            if (step.done && !step.value.ok && !options.signal.aborted) last = step.value.failure.reason;
+            return step;
+          },
+          return: (end) => generation.return(end),
+          throw: (error: unknown) => generation.throw(error),
+          [Symbol.asyncIterator]() {
+            return this;
+          },
+          [Symbol.asyncDispose]: () => generation[Symbol.asyncDispose](),
+        };
+      },
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a router before them). One request,
+ * no retry. Whatever the server does, the outcome is a whole completion of the pinned model or a typed failure, at the
+ * deadline at the latest.
+ */
+
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
+import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import { withDeadline } from '../calls/deadline.ts';
+import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
+import { pinnedModel } from '../calls/model-config.ts';
+import { BrokenBodyError, readEvents, readText } from '../calls/response-body.ts';
+import { credentials } from '../calls/server-address.ts';
+import { mediaType, retryAfterSeconds, type Transport } from '../calls/transport.ts';
+import { brokeOff, readChunkText } from '../dialects/completion-chunk.ts';
+import { ChatCompletionReader } from '../dialects/completion-reader.ts';
+import { errorInText, faultOfStatus } from '../dialects/error-reply.ts';
+import { completionsUrl, type VllmConfig } from './vllm-server.ts';
+
+/** A stream spends about 250 bytes of framing on each token; this is room for some 100,000 tokens. */
+const MAX_STREAM_BYTES = 32 * 1024 * 1024;
+/** Error bodies are read to tell what they are, not to keep them. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** @param now_ms the wall clock, for dates in `Retry-After`. */
+export function createVllmBackend(config: VllmConfig, transport: Transport, now_ms: () => number): ChatBackend {
+  return {
+    name: config.name,
+    model: pinnedModel(config),
+    context_tokens: config.context_tokens,
+    async complete(request, { deadline_ms }) {
+      const result = await withDeadline(deadline_ms, (signal) => exchange(config, transport, now_ms, request, signal));
+      return result.expired ? failed(timedOut()) : result.value;
+    },
+  };
+}
+
+async function exchange(
+  config: VllmConfig,
+  transport: Transport,
+  now_ms: () => number,
+  request: CompletionRequest,
+  signal: AbortSignal,
+): Promise<CompletionOutcome> {
+  const init: RequestInit = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...credentials(config) },
+    body: completionBody(config, request),
+    redirect: 'manual',
+    signal,
+  };
+  let response: Response;
+  try {
+    response = await transport(completionsUrl(config), init);
+  } catch {
+    // The error names hosts and ports of the inside; that nothing answered is all there is to say.
+    return failed(signal.aborted ? timedOut() : backendFailure('judge_unreachable', 'the backend cannot be reached'));
+  }
+  const reader = new ChatCompletionReader({
+    answers_as: config.answers_as ?? config.model,
+    pinned: pinnedModel(config),
+    echo: 'must',
+  });
+  try {
+    return await readResponse(response, reader, now_ms);
+  } catch (error) {
+    if (!(error instanceof BrokenBodyError)) throw error;
+    if (reader.finished) return reader.outcome();
+    return failed(signal.aborted ? timedOut() : judgeFailureOf(brokeOff()));
+  }
+}
+
+async function readResponse(
+  response: Response,
+  reader: ChatCompletionReader,
+  now_ms: () => number,
+): Promise<CompletionOutcome> {
+  if (response.status !== 200) {
+    const text = await readText(response.body, MAX_ERROR_BYTES);
+    const retryAfter = retryAfterSeconds(response.headers, now_ms());
+    const fault = faultOfStatus(response.status, text === null ? null : errorInText(text), retryAfter);
+    return failed(judgeFailureOf(fault));
+  }
+  switch (mediaType(response.headers)) {
+    case 'text/event-stream':
+      return readStream(response, reader);
+    case 'application/json':
+      return readWhole(response, reader);
+    default:
+      return failed(backendFailure('judge_not_an_api', 'the backend answered with a page that is no API reply'));
+  }
+}
+
+async function readStream(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
+  if (response.body === null) return failed(judgeFailureOf(brokeOff()));
+  let failure: JudgeFailure | null = null;
+  const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
+    // It says that the stream is over, not that the reply is whole: that is what `finish_reason` is for.
+    if (data === '[DONE]') return 'stop';
+    failure = reader.take(readChunkText(data));
+    return failure === null ? 'more' : 'stop';
+  });
+  if (failure !== null) return failed(failure);
+  if (end === 'too_large') return failed(tooLarge());
+  return reader.outcome();
+}
+
+/** For servers and proxies that do not stream although they were asked to. */
+async function readWhole(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
+  const text = await readText(response.body, MAX_STREAM_BYTES);
+  if (text === null) return failed(tooLarge());
+  const failure = reader.take(readChunkText(text));
+  return failure === null ? reader.outcome() : failed(failure);
+}
+
+function timedOut(): JudgeFailure {
+  return backendFailure('judge_timeout', 'the backend had not finished its reply at the deadline');
+}
+
+function tooLarge(): JudgeFailure {
+  return backendFailure('judge_reply_cut', `the reply is larger than ${MAX_STREAM_BYTES} bytes`);
+}
+
+/** The JSON body. `response_format` is what all servers of gpu-backends.md section 5 know; `guided_json` is ignored. */
+export function completionBody(config: VllmConfig, request: CompletionRequest): string {
+  const { temperature, top_p, seed } = request.sampling;
+  return JSON.stringify({
+    model: config.model,
+    messages: request.messages,
+    stream: true,
+    stream_options: { include_usage: true },
+    n: 1,
+    temperature,
+    top_p,
+    seed,
+    repetition_penalty: 1,
+    [config.length_field]: request.max_tokens,
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: request.schema.name, schema: request.schema.schema, strict: true },
+    },
+    chat_template_kwargs: { enable_thinking: false },
+  });
+}

@@ -1,0 +1,101 @@
+/** An OpenAI-compatible server: its configuration, its routes and its state. */
+
+import * as z from 'zod';
+import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import { withDeadline } from '../calls/deadline.ts';
+import { backendFault, judgeFailureOf, type SharedFault } from '../calls/failures.ts';
+import type { Generating, ModelConfig } from '../calls/model-config.ts';
+import { readText } from '../calls/response-body.ts';
+import { credentials, type ServerConfig } from '../calls/server-address.ts';
+import type { Transport } from '../calls/transport.ts';
+import { faultOfStatus } from '../dialects/error-reply.ts';
+
+export type VllmConfig = ModelConfig &
+  ServerConfig & {
+    readonly kind: 'vllm';
+    /** The field that the server takes the length of a reply from. */
+    readonly length_field: 'max_completion_tokens' | 'max_tokens';
+  };
+
+/** An OpenAI-compatible server that generates. */
+export type VllmGeneratorConfig = VllmConfig &
+  Generating & {
+    /** Whether it answers one request with `n` choices; otherwise each choice is a request of its own. */
+    readonly native_n: boolean;
+  };
+
+/** Where the server's route for chat completions is. */
+export function completionsUrl({ base_url }: Pick<ServerConfig, 'base_url'>): string {
+  return `${base_url}/chat/completions`;
+}
+
+/** Where the server lists its models. */
+export function modelsUrl({ base_url }: Pick<ServerConfig, 'base_url'>): string {
+  return `${base_url}/models`;
+}
+
+/** What asking after a backend came to. */
+export type Probe = {
+  /** It answers, as what it should be, and lets us in. */
+  readonly reachable: boolean;
+  /** `null` = nobody could say. */
+  readonly model_present: boolean | null;
+  readonly failure: JudgeFailure | null;
+};
+
+const PROBE_DEADLINE_MS = 5_000;
+const MAX_MODEL_LIST_BYTES = 1024 * 1024;
+
+const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+export type ProbedServer = ServerConfig & { readonly model: string };
+
+/** What asking came to, whoever asks. */
+export type ServerState = Omit<Probe, 'failure'> & { readonly fault: SharedFault | null };
+
+/** The same for a judge. */
+export async function probeServer(config: ProbedServer, transport: Transport): Promise<Probe> {
+  const { reachable, model_present, fault } = await askServer(config, transport);
+  return { reachable, model_present, failure: fault === null ? null : judgeFailureOf(fault) };
+}
+
+/** Whether the server answers as an API that lets us in, and whether it serves the configured model. Never rejects. */
+export async function askServer(config: ProbedServer, transport: Transport): Promise<ServerState> {
+  const result = await withDeadline(PROBE_DEADLINE_MS, (signal) => listModels(config, transport, signal));
+  if (result.expired) return unreachable(backendFault('timeout', 'the list of models did not come in time'));
+  return result.value;
+}
+
+async function listModels(config: ProbedServer, transport: Transport, signal: AbortSignal): Promise<ServerState> {
+  let text: string | null;
+  try {
+    const response = await transport(modelsUrl(config), {
+      headers: { accept: 'application/json', ...credentials(config) },
+      redirect: 'manual',
+      signal,
+    });
+    if (response.status !== 200) return unreachable(faultOfStatus(response.status, null, null));
+    text = await readText(response.body, MAX_MODEL_LIST_BYTES);
+  } catch {
+    return unreachable(backendFault('unreachable', 'the backend cannot be reached'));
+  }
+  const listed = text === null ? null : modelsIn(text);
+  if (listed === null) return unreachable(backendFault('not_an_api', 'no list of models came back'));
+  return { reachable: true, model_present: listed.includes(config.model), fault: null };
+}
+
+function modelsIn(text: string): readonly string[] | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  const parsed = modelListSchema.safeParse(value);
+  return parsed.success ? parsed.data.data.map(({ id }) => id) : null;
+}
+
+function unreachable(fault: SharedFault): ServerState {
+  return { reachable: false, model_present: null, fault };
+}

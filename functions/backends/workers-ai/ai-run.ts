@@ -1,0 +1,110 @@
+/** One call of `AI.run`: the binding, its options, and what it throws. */
+import { type BackendFault, backendFault, type JudgeFaultKind, type SharedFault } from '../calls/failures.ts';
+import type { Generating, ModelConfig } from '../calls/model-config.ts';
+import type { SchemaShape } from './model-families.ts';
+
+type WorkersAi = ModelConfig & {
+  readonly kind: 'workers-ai';
+  /** The AI Gateway to go through; `null` = none. */
+  readonly gateway_id: string | null;
+};
+
+/** A model of Workers AI that judges. */
+export type WorkersAiConfig = WorkersAi & {
+  /** How the model wants its JSON schema (workers-ai/families.ts). */
+  readonly schema_shape: SchemaShape;
+};
+
+/** A model of Workers AI that generates. */
+export type WorkersAiGeneratorConfig = WorkersAi & Generating;
+
+export type AiRunOptions = {
+  readonly signal: AbortSignal;
+  readonly gateway?: {
+    readonly id: string;
+    readonly skipCache: boolean;
+    readonly collectLog: boolean;
+    readonly retries: { readonly maxAttempts: 1 };
+  };
+};
+
+/** Of the AI binding. `Ai` of workers-types knows each model by name; the fake of local development has this as well. */
+export type AiBinding = {
+  run(model: string, inputs: Readonly<Record<string, unknown>>, options: AiRunOptions): Promise<unknown>;
+};
+
+/**
+ * A cached reply would make replicates and samples equal and retries pointless; logs of a gateway would hold prompts; and
+ * who retries is decided elsewhere.
+ * @param gateway_id the AI Gateway to go through; `null` = none.
+ */
+export function runOptions(gateway_id: string | null, signal: AbortSignal): AiRunOptions {
+  if (gateway_id === null) return { signal };
+  return { signal, gateway: { id: gateway_id, skipCache: true, collectLog: false, retries: { maxAttempts: 1 } } };
+}
+
+/**
+ * From what `AI.run` throws to a typed fault. The binding puts Cloudflare's internal code before the message
+ * (`3040: ...`); the codes are those of Workers AI's page of errors. The message itself goes nowhere.
+ */
+/** A day's free allocation comes back at midnight UTC; asking every hour is soon enough. */
+const ALLOCATION_RETRY_AFTER_S = 3_600;
+
+/** The fault behind something thrown by a call in JSON mode. */
+export function faultOfThrownJson(thrown: unknown): BackendFault<JudgeFaultKind> {
+  if (messageOf(thrown).includes("JSON Mode couldn't be met")) {
+    return backendFault('reply_invalid', 'Workers AI could not make the model keep to the JSON schema');
+  }
+  return faultOfThrown(thrown);
+}
+
+/**
+ * The fault behind something thrown by the binding.
+ * @throws what is no fault of Workers AI but a mistake of ours: inputs that cannot be sent.
+ */
+export function faultOfThrown(thrown: unknown): SharedFault {
+  if (thrown instanceof Error && thrown.name === 'DataCloneError') throw thrown;
+  const code = codeIn(messageOf(thrown));
+  if (code === null) return backendFault('unreachable', 'Workers AI cannot be reached');
+  if (code === 3036) {
+    return backendFault('rate_limited', "the account's daily allocation is used up", ALLOCATION_RETRY_AFTER_S);
+  }
+  return backendFault(kindOfCode(code), `Workers AI answered with its error ${code}`);
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : '';
+}
+
+/** The internal code at the front of a message, also behind the name of an error class. */
+function codeIn(message: string): number | null {
+  const code = /^(?:[A-Za-z]{1,40}: )?(\d{4}):/.exec(message)?.[1];
+  return code === undefined ? null : Number(code);
+}
+
+function kindOfCode(code: number): SharedFault['kind'] {
+  switch (code) {
+    case 3007: // timeout
+    case 3008: // aborted
+      return 'timeout';
+    case 3040: // out of capacity
+      return 'overloaded';
+    case 3006: // request too large
+      return 'prompt_too_long';
+    case 3023: // account blocked
+    case 3041: // account not allowed for a private model
+    case 5016: // model terms not agreed to
+    case 5018: // account not allowed for a private model
+      return 'unauthorized';
+    case 3003: // incomplete request
+    case 3039: // finetune without its files
+    case 3042: // invalid model id
+    case 5004: // invalid data
+    case 5005: // no LoRA for this model
+    case 5007: // no such model
+    case 5019: // deprecated SDK
+      return 'request_refused';
+    default:
+      return 'error';
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * A chat backend on Workers AI. JSON mode does not stream, so a call is silent until it ends; it never leaves Cloudflare,
+ * where no proxy gives up on it. One call, no retry, neither here nor in the AI Gateway.
+ */
+
+import * as z from 'zod';
+import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
+import { withDeadline } from '../calls/deadline.ts';
+import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
+import { pinnedModel } from '../calls/model-config.ts';
+import { ChatCompletionReader } from '../dialects/completion-reader.ts';
+import { type AiBinding, faultOfThrownJson, runOptions, type WorkersAiConfig } from './ai-run.ts';
+
+export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): ChatBackend {
+  return {
+    name: config.name,
+    model: pinnedModel(config),
+    context_tokens: config.context_tokens,
+    async complete(request, { deadline_ms }) {
+      const result = await withDeadline(deadline_ms, (signal) => run(config, ai, request, signal));
+      if (!result.expired) return result.value;
+      return failed(backendFailure('judge_timeout', 'Workers AI had not answered at the deadline'));
+    },
+  };
+}
+
+async function run(
+  config: WorkersAiConfig,
+  ai: AiBinding,
+  request: CompletionRequest,
+  signal: AbortSignal,
+): Promise<CompletionOutcome> {
+  let reply: unknown;
+  try {
+    reply = await ai.run(config.model, inputsOf(config, request), runOptions(config.gateway_id, signal));
+  } catch (error) {
+    return failed(judgeFailureOf(faultOfThrownJson(error)));
+  }
+  return readRunReply(config, request.max_tokens, reply);
+}
+
+/** The inputs in the shape that the model's family wants. */
+export function inputsOf(config: WorkersAiConfig, request: CompletionRequest): Readonly<Record<string, unknown>> {
+  const { temperature, top_p, seed } = request.sampling;
+  const common = { messages: request.messages, temperature, top_p, seed, stream: false };
+  const { name, schema } = request.schema;
+  switch (config.schema_shape) {
+    case 'flat':
+      return {
+        ...common,
+        max_tokens: request.max_tokens,
+        repetition_penalty: 1,
+        response_format: { type: 'json_schema', json_schema: schema },
+      };
+    case 'wrapped':
+      return {
+        ...common,
+        max_completion_tokens: request.max_tokens,
+        response_format: { type: 'json_schema', json_schema: { name, schema, strict: true } },
+        chat_template_kwargs: { enable_thinking: false },
+      };
+  }
+}
+
+const ownShape = z.object({
+  response: z.union([z.string(), z.record(z.string(), z.unknown()), z.null()]),
+  usage: z
+    .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
+    .nullish()
+    .catch(null),
+});
+
+/** @param max_tokens as many as were allowed. */
+export function readRunReply(config: WorkersAiConfig, max_tokens: number, reply: unknown): CompletionOutcome {
+  const own = ownShape.safeParse(reply);
+  if (!own.success) return readOpenAiShape(config, reply);
+  const { response, usage } = own.data;
+  if (response === null) return failed(backendFailure('judge_refusal', 'the model gave no answer'));
+  if (usage !== null && usage !== undefined && usage.completion_tokens >= max_tokens) {
+    return failed(backendFailure('judge_reply_cut', 'the reply was cut off at the token limit'));
+  }
+  // The strict reader reads texts. A repeated key is gone by then: the platform has parsed the reply already.
+  const text = typeof response === 'string' ? response : JSON.stringify(response);
+  return { ok: true, completion: { text, model: pinnedModel(config), usage: usage ?? null } };
+}
+
+function readOpenAiShape(config: WorkersAiConfig, reply: unknown): CompletionOutcome {
+  const reader = new ChatCompletionReader({
+    answers_as: config.answers_as ?? config.model,
+    pinned: pinnedModel(config),
+    echo: 'may',
+  });
+  const failure = reader.accept(reply);
+  return failure === null ? reader.outcome() : failed(failure);
+}

@@ -1,0 +1,123 @@
+/**
+ * A generator on Workers AI. It has no `n`, so each choice is a run of its own under its own seed. No retry, neither here
+ * nor in the AI Gateway: what was streamed to a caller cannot be taken back.
+ */
+
+import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
+import { backendFault, brokenGeneration, type SharedFault } from '../calls/failures.ts';
+import { type Generation, generationWithin, type Lifetime } from '../calls/lifetime.ts';
+import { pinnedModel } from '../calls/model-config.ts';
+import { openAiMessages, openAiTools } from '../dialects/openai-messages.ts';
+import { parallelChoices } from '../dialects/parallel-choices.ts';
+import { SampleReader } from '../dialects/sample-reader.ts';
+import { boundsOf, streamedGeneration, wholeGeneration } from '../dialects/sample-stream.ts';
+import { type AiBinding, faultOfThrown, runOptions, type WorkersAiGeneratorConfig } from './ai-run.ts';
+import { familyOf } from './model-families.ts';
+import { RunStreamReader } from './run-stream.ts';
+
+export function createWorkersAiGenerator(config: WorkersAiGeneratorConfig, ai: AiBinding): Generator {
+  return {
+    name: config.name,
+    model: pinnedModel(config),
+    context_tokens: config.context_tokens,
+    native_tools: config.tools === 'native',
+    generate: (request, options) =>
+      generationWithin(options, (life) => {
+        const call = (one: GenerationRequest): Generation => run(config, ai, one, life);
+        return request.n === 1 ? call(request) : parallelChoices(request, config.slots, call);
+      }),
+  };
+}
+
+type Answer = { readonly ok: true; readonly reply: unknown } | { readonly ok: false; readonly fault: SharedFault };
+
+async function* run(
+  config: WorkersAiGeneratorConfig,
+  ai: AiBinding,
+  request: GenerationRequest,
+  life: Lifetime,
+): Generation {
+  const built = generationInputs(config, request);
+  if (!built.ok) {
+    return brokenGeneration(
+      backendFault('request_refused', `this model of Workers AI has no ${built.missing}: leave it out`),
+    );
+  }
+  // Of several calls, the later ones may be begun when it is over.
+  if (life.signal.aborted) return brokenGeneration(life.fault);
+  const answering = answerOf(ai, config, built.inputs, life.signal);
+  const answered = await life.during(answering, discard);
+  if (answered.ended) return brokenGeneration(life.fault);
+  if (!answered.value.ok) return brokenGeneration(answered.value.fault);
+  const { reply } = answered.value;
+  const answers_as = config.answers_as ?? config.model;
+  const samples = new SampleReader({ n: 1, answers_as, echo: 'may' });
+  const reader = new RunStreamReader(request.max_tokens);
+  if (!(reply instanceof ReadableStream)) return yield* wholeGeneration(reader.whole(reply), samples);
+  return yield* streamedGeneration(reply, life, boundsOf(request), samples, (data) => reader.item(data));
+}
+
+async function answerOf(
+  ai: AiBinding,
+  { model, gateway_id }: WorkersAiGeneratorConfig,
+  inputs: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    return { ok: true, reply: await ai.run(model, inputs, runOptions(gateway_id, signal)) };
+  } catch (error) {
+    return { ok: false, fault: faultOfThrown(error) };
+  }
+}
+
+/** Lets go of a stream that nobody waits for any more. */
+function discard(late: Answer): void {
+  if (late.ok && late.reply instanceof ReadableStream) late.reply.cancel().catch(() => undefined);
+}
+
+/** Inputs of one choice, or what of the request they have no field for. */
+export type GenerationInputs =
+  | { readonly ok: true; readonly inputs: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly missing: 'top_k' };
+
+/** @param request of one choice: there is no `n`. */
+export function generationInputs(
+  { model, tools }: WorkersAiGeneratorConfig,
+  request: GenerationRequest,
+): GenerationInputs {
+  const { temperature, top_p, top_k, seed } = request.sampling;
+  const common = {
+    messages: openAiMessages(request.messages),
+    stream: true,
+    temperature,
+    top_p,
+    ...(seed === null ? {} : { seed }),
+    ...(tools === 'native' ? openAiTools(request) : {}),
+  };
+  switch (familyOf(model)?.schema_shape) {
+    case 'wrapped':
+      // It would be left out in silence, and the samples would be those of another policy.
+      if (top_k !== null) return { ok: false, missing: 'top_k' };
+      return {
+        ok: true,
+        inputs: {
+          ...common,
+          max_completion_tokens: request.max_tokens,
+          stream_options: { include_usage: true },
+          chat_template_kwargs: { enable_thinking: request.thinking },
+        },
+      };
+    case 'flat':
+    case undefined:
+      return {
+        ok: true,
+        inputs: {
+          ...common,
+          max_tokens: request.max_tokens,
+          repetition_penalty: 1,
+          // There is no value for "all".
+          ...(top_k === null ? {} : { top_k }),
+        },
+      };
+  }
+}
