@@ -1,7 +1,7 @@
 /**
  * How failed generations go over the wire: 503 where the same request may succeed later (and where nobody generates here at
  * all), 502 where the backend has answered and would answer the same again, 422 where the request is too long for it. The
- * details are constants of ours (functions/backends/faults.ts): nothing of what a caller or a backend said.
+ * details are constants of ours (functions/backends/calls/failures.ts): nothing of what a caller or a backend said.
  */
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
