@@ -1,6 +1,6 @@
 /** `citeward score`: rows in, rewards out. */
 import { RECIPE_NAMES } from '../../src/families/resolve.ts';
-import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
 import { scoreRequestSchema } from '../../src/wire/score.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { type Command, UsageError } from '../command.ts';

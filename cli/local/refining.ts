@@ -13,10 +13,10 @@ import {
 import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
 import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
-import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
 import { scoreGroup } from '../../src/scoring/score-rollouts.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';
 import { type RefineReply, refineReply, scoredRollouts } from '../../src/wire/refine-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
 import { type LocalJudging, namesAnotherJudge } from './lexical.ts';
 
 export const EXTRACTIVE_NOTICE =

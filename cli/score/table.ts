@@ -1,5 +1,5 @@
 /** The table of `citeward score`. */
-import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
 import type { Labels } from '../input/rows.ts';
 import { remarksOfScore, remarksText } from '../output/remarks.ts';
 import { type Colour, colourOfShare } from '../output/style.ts';

@@ -1,5 +1,5 @@
 /** Counting while rows go by: what the summary of `citeward score` says. */
-import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
 import type { Outcome } from '../outcome.ts';
 import { MadeBy, recipeText } from '../output/made-by.ts';
 import { durationText } from '../output/progress.ts';

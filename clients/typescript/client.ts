@@ -3,7 +3,6 @@
  * tools, Workers and browsers use the same.
  */
 import type * as z from 'zod';
-import { type ScoreResponse, scoreResponseSchema } from '../../src/scoring/score-reply.ts';
 import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
 import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from '../../src/wire/groups.ts';
 import { healthSchema } from '../../src/wire/health.ts';
@@ -12,6 +11,7 @@ import { recipesResponseSchema } from '../../src/wire/recipes.ts';
 import { type RefineResponse, refineResponseSchema } from '../../src/wire/refine.ts';
 import type { ReplayInput } from '../../src/wire/replay.ts';
 import type { scoreRequestSchema } from '../../src/wire/score.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts';
 import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/wire/verify.ts';
 import { type AgentInput, type AgentStreamEvent, agentStream } from './agent.ts';
 import { type BatchesClient, createBatches } from './batches.ts';

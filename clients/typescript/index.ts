@@ -1,7 +1,6 @@
 /** The typed client of Citeward's HTTP API, as `citeward/client`. */
 
 export type { Receipt } from '../../src/scoring/receipt-schema.ts';
-export type { ScoreResponse } from '../../src/scoring/score-reply.ts';
 export type { AgentResponse } from '../../src/wire/agent-reply.ts';
 export type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/wire/files.ts';
@@ -10,6 +9,7 @@ export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
 export type { RefineResponse } from '../../src/wire/refine.ts';
 export type { ReplayInput } from '../../src/wire/replay.ts';
 export type { RunDetail, RunImportReport, RunReply, RunRollout, RunStep } from '../../src/wire/runs.ts';
+export type { ScoreResponse } from '../../src/wire/score.ts';
 export type { AgentInput, AgentStreamEvent } from './agent.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
 export {

@@ -6,9 +6,10 @@
 import type { ResolvedRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import { contentDigests } from '../../src/runs/content-digest.ts';
-import type { RunPlacement, RunRecord } from '../../src/runs/placement.ts';
+import type { RunPlacement } from '../../src/runs/placement.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
+import type { RunRecord } from '../../src/wire/score.ts';
 import type { Environment, Settings } from '../environment.ts';
 import type { RequestFailure } from '../http/errors.ts';
 import { inactiveSince } from '../ledger/run-list.ts';

@@ -7,7 +7,6 @@ import type { Generator } from '../../src/generation/generator.ts';
 import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
 import type { ObtainTimings } from '../../src/judgments/obtain.ts';
-import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';
 import {
   type RefineReply,
@@ -16,6 +15,7 @@ import {
   refineStart,
   scoredRollouts,
 } from '../../src/wire/refine-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
 import { chooseGenerator, chooseJudge } from '../backends/configured.ts';
 import type { RequestFailure } from '../http/errors.ts';
 import { type ScoringPlatform, scoreTogether } from './score.ts';

@@ -1,8 +1,7 @@
 /** The text of a rollout as a run keeps it, read back: the fields of a rollout as the library takes them. */
 import * as z from 'zod';
 import type { Rollout } from '../../src/family/rollout.ts';
-import { responseFields, sharedFields } from '../../src/family/rollout-schema.ts';
-import { rolloutOf } from '../../src/wire/score.ts';
+import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
 
 const storedRolloutSchema = z.strictObject({
   ...sharedFields,

@@ -8,7 +8,7 @@ import { ScoreTally } from '../../cli/score/tally.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import type { RecipeInput } from '../../src/families/resolve.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
-import type { ScoreResponse } from '../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
 
 export const EXAMPLES = 'examples/rollouts.jsonl';

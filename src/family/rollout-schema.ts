@@ -14,7 +14,7 @@ import {
   MAX_TITLE_CHARS,
   MAX_USEFUL_CHUNKS,
 } from '../limits.ts';
-import type { CriterionInput, RolloutSources } from './rollout.ts';
+import type { CriterionInput, Rollout, RolloutSources } from './rollout.ts';
 
 export const textSchema = z.string().max(MAX_TEXT_CHARS);
 const titleSchema = z.string().max(MAX_TITLE_CHARS);
@@ -156,7 +156,17 @@ export const responseFields = {
   response_tokens: z.int().min(0).exactOptional().describe('tool-call: tokens of the response, tool output included.'),
 };
 
-/** Criteria as the library takes them. */
-export function criterionInputs(rubrics: z.infer<typeof rubricsSchema> | undefined): CriterionInput[] {
+type RolloutFields = z.infer<z.ZodObject<typeof sharedFields & typeof responseFields>>;
+
+/** Converts the validated fields of a request to a rollout; a criterion that is a text becomes an object. */
+export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: RolloutFields): Rollout {
+  return {
+    ...fields,
+    positive_rubrics: criterionInputs(positive_rubrics),
+    negative_rubrics: criterionInputs(negative_rubrics),
+  };
+}
+
+function criterionInputs(rubrics: z.infer<typeof rubricsSchema> | undefined): CriterionInput[] {
   return (rubrics ?? []).map((rubric) => (typeof rubric === 'string' ? { description: rubric } : rubric));
 }

@@ -12,7 +12,6 @@ import {
 import { unscoredReasonSchema } from '../family/unscored-reason.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import { JUDGE_FAILURE_REASONS, TEST_OUTCOMES } from '../judgments/types.ts';
-import { runRecordSchema } from '../runs/placement.ts';
 import { receiptSchema } from './receipt-schema.ts';
 
 const weightSchema = z.number().min(0);
@@ -230,16 +229,16 @@ export const recipeReportSchema = z.strictObject({
 const madeBy = {
   judgments: z.array(judgmentReportSchema),
   recipe: recipeReportSchema,
-  run: runRecordSchema.exactOptional(),
   receipt: receiptSchema.nullable().describe('null where the request did not ask for one.'),
 };
 
-export const scoreResponseSchema = z.discriminatedUnion('family', [
+export const scoreReplySchema = z.discriminatedUnion('family', [
   refinerReplySchema.extend(madeBy),
   longTraceReplySchema.extend(madeBy),
   toolCallReplySchema.extend(madeBy),
   drTuluReplySchema.extend(madeBy),
 ]);
 
-export type ScoreResponse = z.infer<typeof scoreResponseSchema>;
+/** The score of one rollout with its judgments, recipe and receipt. */
+export type ScoreReply = z.infer<typeof scoreReplySchema>;
 export type JudgmentReport = z.infer<typeof judgmentReportSchema>;

@@ -27,7 +27,7 @@ import { reportJudgment } from './judgment-report.ts';
 import { createReceipt } from './receipt.ts';
 import type { Receipt } from './receipt-schema.ts';
 import { createRequestDigests } from './request-digest.ts';
-import type { ScoreResponse } from './score-reply.ts';
+import type { ScoreReply } from './score-reply.ts';
 
 export type ScoringRequest = {
   readonly rollout: Rollout;
@@ -48,7 +48,7 @@ export type GroupScoringRequest = {
 
 /** A scored rollout, or an unscored one with the failure behind it. */
 export type ScoredRollout = {
-  readonly reply: ScoreResponse;
+  readonly reply: ScoreReply;
   /** The failure that left the reward `null`; `null` where there is a reward or where nothing failed. */
   readonly failure: JudgeFailure | null;
   /** What was observed, and the judgments that were asked for: what a run records. */
@@ -182,7 +182,7 @@ function createReplies(
   };
   return async (finished) => {
     const { reply, score, judgments, facts } = finished;
-    const madeBy: Pick<ScoreResponse, 'judgments' | 'recipe' | 'receipt'> = {
+    const madeBy: Pick<ScoreReply, 'judgments' | 'recipe' | 'receipt'> = {
       judgments: judgments.map(reportJudgment),
       recipe: { name, digest, reward_range: [least, most] },
       receipt: issuer === null ? null : await receiptOf(finished, issuer),

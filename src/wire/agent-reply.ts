@@ -7,9 +7,9 @@ import { unscoredReasonSchema } from '../family/unscored-reason.ts';
 import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
-import { scoreResponseSchema } from '../scoring/score-reply.ts';
 import { agentSamplingSchema } from './agent.ts';
 import { problemSchema } from './problem.ts';
+import { scoreResponseSchema } from './score.ts';
 
 const turnSchema = z.int().min(1).describe('Assistant turns count from 1.');
 

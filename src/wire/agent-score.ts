@@ -5,8 +5,8 @@ import { isWhole } from '../agent/stop-conditions.ts';
 import type { AgentSettings } from '../agent/types.ts';
 import type { ToolCallRecipe } from '../families/tool-call/recipe.ts';
 import type { Generator } from '../generation/generator.ts';
-import type { ScoreResponse } from '../scoring/score-reply.ts';
 import type { AgentResponse } from './agent-reply.ts';
+import type { ScoreResponse } from './score.ts';
 
 /** What is known before the first turn. */
 export type AgentStart = Pick<

@@ -7,22 +7,24 @@ import {
   oneOriginRule,
   responseFields,
   responseSchema,
+  rolloutOf,
   sharedFields,
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_GROUP } from '../limits.ts';
-import {
-  groupPlacement,
-  groupRunSchema,
-  type RunPlacement,
-  samplesProblem,
-  storeTextSchema,
-  textNeedsRun,
-} from '../runs/placement.ts';
+import { type RunPlacement, runIdSchema, stepSchema } from '../runs/placement.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages } from '../scoring/advantages.ts';
-import { recipeReportSchema, type ScoreResponse, scoreResponseSchema } from '../scoring/score-reply.ts';
-import { onJudgeFailureSchema, rolloutOf, scoringFields } from './score.ts';
+import { recipeReportSchema } from '../scoring/score-reply.ts';
+import {
+  onJudgeFailureSchema,
+  runPlaceIdSchema,
+  type ScoreResponse,
+  scoreResponseSchema,
+  scoringFields,
+  storeTextSchema,
+  textNeedsRun,
+} from './score.ts';
 
 const marginFields = {
   bias: z.number().describe('[0, 1]'),
@@ -48,6 +50,20 @@ export const advantageOptionsSchema = z
     advantageRuleSchema,
   ])
   .describe('A trainer by name, or a rule of its own. Default: mean (centred, no scale).');
+
+const groupRunSchema = z
+  .strictObject({
+    id: runIdSchema,
+    step: stepSchema,
+    group: runPlaceIdSchema,
+    samples: z
+      .array(runPlaceIdSchema)
+      .min(1)
+      .max(MAX_GROUP)
+      .exactOptional()
+      .describe('Of each response; default: its position.'),
+  })
+  .describe('Records the group in the ledger of a run, and measures everything that the family measures.');
 
 const sampleSchema = z.union([responseSchema, z.strictObject(responseFields)]);
 
@@ -76,6 +92,12 @@ export const groupRequestSchema = z
 
 export type GroupRequest = z.infer<typeof groupRequestSchema>;
 
+/** Why the sample ids of a group's run are refused; `null` = they fit. */
+function samplesProblem(samples: readonly (string | number)[], count: number): string | null {
+  if (samples.length !== count) return `expected ${count} ids, one a response`;
+  return new Set(samples.map(String)).size === count ? null : 'expected ids that differ';
+}
+
 /** What is wrong with the rule itself, whatever the rewards. */
 export function advantageProblems(options: AdvantageOptions): InputProblem[] {
   const tried = advantages([0], options);
@@ -94,9 +116,11 @@ export function groupRollouts(request: GroupRequest): Rollout[] {
   );
 }
 
-/** Where a request is recorded; `null` = nowhere. */
+/** Where the rollouts of a request are recorded; `null` = nowhere. */
 export function requestedGroupPlacement({ run, responses, store_text }: GroupRequest): RunPlacement | null {
-  return run === undefined ? null : groupPlacement(run, responses.length, store_text);
+  if (run === undefined) return null;
+  const { id, step, group, samples = [...responses.keys()] } = run;
+  return { run: id, step, group: String(group), samples: samples.map(String), grouping: 'given', store_text };
 }
 
 const advantageSchema = z.strictObject({

@@ -11,10 +11,10 @@ import {
   NOT_BOTH_ORIGINS,
   oneOriginRule,
   responseFields,
+  rolloutOf,
   sharedFields,
 } from '../family/rollout-schema.ts';
 import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
-import { rolloutOf } from './score.ts';
 
 const { response: _response, ...sampleFields } = responseFields;
 

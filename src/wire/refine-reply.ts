@@ -8,8 +8,8 @@ import { candidateRollout, type RefinePlan } from '../generation/refine-plan.ts'
 import type { InputProblem } from '../input-problem.ts';
 import type { TokenUsage } from '../judgments/types.ts';
 import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
-import type { ScoreResponse } from '../scoring/score-reply.ts';
 import type { CANDIDATE_UNSCORED_REASONS, RefineRequest } from './refine.ts';
+import type { ScoreResponse } from './score.ts';
 
 /** What is known before the first candidate. */
 export type RefineStart = {

@@ -17,9 +17,9 @@ import { unscoredReasonSchema } from '../family/unscored-reason.ts';
 import { REFINER_PROMPT_TOKENS, REFINER_RESPONSE_TOKENS } from '../generation/refiner-prompt.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import { MAX_GENERATED_TOKENS, MAX_GROUP, MAX_NAME_CHARS, MAX_PROMPT_TOKENS, MAX_SEED } from '../limits.ts';
-import { recipeReportSchema, scoreResponseSchema } from '../scoring/score-reply.ts';
+import { recipeReportSchema } from '../scoring/score-reply.ts';
 import { advantageOptionsSchema, advantageProblems, groupResponseSchema } from './groups.ts';
-import { onJudgeFailureSchema, recipeInputSchema, scoringFields } from './score.ts';
+import { onJudgeFailureSchema, recipeInputSchema, scoreResponseSchema, scoringFields } from './score.ts';
 import { verifyQuerySchema, verifyResponseSchema } from './verify.ts';
 
 /** Everything is sent to the server, so that none of its own defaults gets in. */

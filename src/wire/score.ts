@@ -1,22 +1,17 @@
-/** The request of `POST /v1/score`: one rollout with what its recipe reads. The reply stands in score-reply.ts. */
+/** `POST /v1/score`: one rollout with what its recipe reads in, its reward with all its parts out. */
 import * as z from 'zod';
 import type { Rollout } from '../family/rollout.ts';
 import {
-  criterionInputs,
   hasNotBothOrigins,
   NOT_BOTH_ORIGINS,
   oneOriginRule,
   responseFields,
+  rolloutOf,
   sharedFields,
 } from '../family/rollout-schema.ts';
 import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
-import {
-  type RunPlacement,
-  rolloutPlacement,
-  rolloutRunSchema,
-  storeTextSchema,
-  textNeedsRun,
-} from '../runs/placement.ts';
+import { placeIdSchema, type RunPlacement, runIdSchema, stepSchema } from '../runs/placement.ts';
+import { scoreReplySchema } from '../scoring/score-reply.ts';
 
 /** A recipe by name or inline. What it holds is checked by `resolveRecipe`, which knows the families. */
 export const recipeInputSchema = z.union([z.string().max(MAX_NAME_CHARS), z.record(z.string(), z.unknown())]);
@@ -52,6 +47,27 @@ export const onJudgeFailureSchema = z
   .enum(['error', 'null'])
   .describe('What a needed judgment that could not be had becomes: a 503, or 200 with reward null.');
 
+export const runPlaceIdSchema = z.union([placeIdSchema, z.int().min(0)]).describe('A number is stored as its digits.');
+
+const rolloutRunSchema = z
+  .strictObject({
+    id: runIdSchema,
+    step: stepSchema,
+    group: runPlaceIdSchema.describe('What the trainer calls the prompt: its samples are one group.'),
+    sample: runPlaceIdSchema,
+  })
+  .describe('Records the rollout in the ledger of a run, and measures everything that the family measures.');
+
+export const storeTextSchema = z
+  .boolean()
+  .default(false)
+  .describe(
+    'With run: keep the text of the rollout too (question, response, tool output, …), until the run is deleted.',
+  );
+
+/** The rule that text is kept only of what is recorded, as options of `refine`. */
+export const textNeedsRun = { path: ['store_text'], error: 'only with run: the text is kept in the run' };
+
 export const scoreRequestSchema = z
   .strictObject({
     ...sharedFields,
@@ -67,17 +83,6 @@ export const scoreRequestSchema = z
 
 export type ScoreRequest = z.infer<typeof scoreRequestSchema>;
 
-type RolloutFields = z.infer<z.ZodObject<typeof sharedFields & typeof responseFields>>;
-
-/** A rollout as the library takes it. */
-export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: RolloutFields): Rollout {
-  return {
-    ...fields,
-    positive_rubrics: criterionInputs(positive_rubrics),
-    negative_rubrics: criterionInputs(negative_rubrics),
-  };
-}
-
 /** The rollout of a request. */
 export function requestedRollout(request: ScoreRequest): Rollout {
   const { recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
@@ -86,7 +91,37 @@ export function requestedRollout(request: ScoreRequest): Rollout {
   return rolloutOf(fields);
 }
 
-/** Where a request is recorded; `null` = nowhere. */
+/** Where the rollout of a request is recorded; `null` = nowhere. */
 export function requestedPlacement({ run, store_text }: Pick<ScoreRequest, 'run' | 'store_text'>): RunPlacement | null {
-  return run === undefined ? null : rolloutPlacement(run, store_text);
+  if (run === undefined) return null;
+  const { id, step, group, sample } = run;
+  return { run: id, step, group: String(group), samples: [String(sample)], grouping: 'given', store_text };
 }
+
+const runRecordSchema = z
+  .strictObject({
+    id: runIdSchema,
+    step: stepSchema.nullable(),
+    group: placeIdSchema,
+    sample: placeIdSchema,
+    attempt: z.int().min(0).describe('From 0; other content at the same place is a new attempt. The latest counts.'),
+    status: z
+      .enum(['recorded', 'unchanged'])
+      .describe('unchanged: the same content stands there already, with no less observed.'),
+  })
+  .describe('Where the rollout stands in the ledger of its run.');
+
+/** Where a rollout was recorded, and whether that changed the ledger. */
+export type RunRecord = z.infer<typeof runRecordSchema>;
+
+const [refiner, longTrace, toolCall, drTulu] = scoreReplySchema.options;
+const recorded = { run: runRecordSchema.exactOptional() };
+
+export const scoreResponseSchema = z.discriminatedUnion('family', [
+  refiner.extend(recorded),
+  longTrace.extend(recorded),
+  toolCall.extend(recorded),
+  drTulu.extend(recorded),
+]);
+
+export type ScoreResponse = z.infer<typeof scoreResponseSchema>;

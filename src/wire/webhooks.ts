@@ -7,8 +7,8 @@ import {
   MAX_WEBHOOK_DESCRIPTION_CHARS,
   MAX_WEBHOOK_URL_CHARS,
 } from '../limits.ts';
-import { scoreResponseSchema } from '../scoring/score-reply.ts';
 import { problemSchema } from './problem.ts';
+import { scoreResponseSchema } from './score.ts';
 
 const timeSchema = z.string().describe('ISO 8601, UTC.');
 const endpointIdSchema = z.string().regex(/^whe_[A-Za-z0-9_-]{24}$/);

@@ -1,7 +1,7 @@
 /** Tool-call rewards over HTTP with a real Python behind the sandbox's API, and with none. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { type ScoreResponse, scoreResponseSchema } from '../../src/scoring/score-reply.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts';
 import { INSTALL_MS, install } from './processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from './sandbox-server.ts';
 

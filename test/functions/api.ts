@@ -1,8 +1,8 @@
 /** Talking to the Worker from the outside: requests as a caller writes them, replies checked against the schemas. */
 import { exports } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { type ScoreResponse, scoreResponseSchema } from '../../src/scoring/score-reply.ts';
 import { type Problem, problemSchema } from '../../src/wire/problem.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts';
 
 export const ORIGIN = 'https://citeward.test';
 

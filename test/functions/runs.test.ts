@@ -7,7 +7,6 @@ import { readGroups } from '../../functions/ledger/run-list.ts';
 import { MAX_LEDGER_ROW_BYTES } from '../../functions/ledger/run-recording.ts';
 import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
 import { LEDGER_PAGE_ROWS } from '../../functions/ledger/run-rows.ts';
-import type { RunRecord } from '../../src/runs/placement.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,
@@ -17,6 +16,7 @@ import {
   runImportReportSchema,
   runListSchema,
 } from '../../src/wire/runs.ts';
+import type { RunRecord } from '../../src/wire/score.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, wrongFields } from './api.ts';

@@ -2,7 +2,7 @@
 
 import type { VerifiedClaim } from '../../../src/citations/verify.ts';
 import { supportVerdict } from '../../../src/lexical/support-model.ts';
-import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../../src/wire/score.ts';
 
 export const STANDINGS = ['full', 'partial', 'none', 'invented', 'duplicate', 'unknown'] as const;
 export type Standing = (typeof STANDINGS)[number];

@@ -1,5 +1,5 @@
 /** The criteria of a reply: what was asked, which way it counts, and what the judge said. */
-import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { numberText } from '../display/number-text.ts';
 
 type Criteria = Extract<ScoreResponse, { criteria: unknown }>['criteria'];

@@ -1,6 +1,6 @@
 /** The playground: a rollout, what its citations are worth, and what it would earn. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { callApi } from '../api/call.ts';
 import { CopyButton } from '../display/copy-button.tsx';
 import { numberText } from '../display/number-text.ts';

@@ -1,6 +1,6 @@
 /** What `POST /v1/score` said of the rollout: the reward, its parts, and what made it. */
 
-import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
+import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { CallFailure } from '../api/call.ts';
 import { ComponentBars } from '../display/component-bars.tsx';
 import { numberText, percentText } from '../display/number-text.ts';

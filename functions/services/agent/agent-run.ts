@@ -9,7 +9,6 @@ import type { AgentSettings } from '../../../src/agent/types.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Generator } from '../../../src/generation/generator.ts';
 import { MAX_AGENT_RESPONSE_TOKENS } from '../../../src/limits.ts';
-import type { ScoreResponse } from '../../../src/scoring/score-reply.ts';
 import type { AgentRequest } from '../../../src/wire/agent.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
 import {
@@ -20,6 +19,7 @@ import {
   unscored,
   unscoredReason,
 } from '../../../src/wire/agent-score.ts';
+import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { type Backends, chooseGenerator, chooseSandbox } from '../../backends/configured.ts';
 import type { RequestFailure } from '../../http/errors.ts';
 import type { ScoringWishes } from '../score.ts';

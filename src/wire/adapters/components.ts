@@ -3,7 +3,7 @@
  * named recipe: OpenRLHF reads those of a batch's first sample from all others and breaks where one is missing.
  */
 import type { Component } from '../../family/score.ts';
-import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import type { ScoreResponse } from '../score.ts';
 
 /**
  * A scored part is its value; one with nothing to score is what the recipe counts it as. A part that could not be

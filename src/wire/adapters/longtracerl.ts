@@ -9,7 +9,7 @@ import { neededParts } from '../../families/long-trace/reward.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import { questionSchema, responseSchema, textSchema } from '../../family/rollout-schema.ts';
 import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.ts';
-import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import type { ScoreResponse } from '../score.ts';
 import { runReportSchema } from './run.ts';
 
 /** The data set whose rubrics are chunk ids. */

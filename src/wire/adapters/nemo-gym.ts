@@ -7,7 +7,7 @@
  */
 import * as z from 'zod';
 import { textSchema } from '../../family/rollout-schema.ts';
-import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import type { ScoreResponse } from '../score.ts';
 import { promptSchema } from './chat.ts';
 import { componentNumbers } from './components.ts';
 import { type RunReport, runReportSchema } from './run.ts';

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { textSchema } from '../../family/rollout-schema.ts';
 import { MAX_GROUP } from '../../limits.ts';
-import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import type { ScoreResponse } from '../score.ts';
 import { componentNumbers } from './components.ts';
 import { runReportsSchema } from './run.ts';
 

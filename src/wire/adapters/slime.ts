@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { responseSchema } from '../../family/rollout-schema.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
-import type { ScoreResponse } from '../../scoring/score-reply.ts';
+import type { ScoreResponse } from '../score.ts';
 import { promptSchema } from './chat.ts';
 import { componentNumbers } from './components.ts';
 import { type RunReport, runReportSchema } from './run.ts';

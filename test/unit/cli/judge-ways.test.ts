@@ -10,9 +10,10 @@ import { reportOf } from '../../../cli/judge/report.ts';
 import { reversedRequest, scoresOneByOne, scoresReversed, separateRequests } from '../../../cli/judge/ways.ts';
 import { planRefiner } from '../../../src/families/refiner/plan.ts';
 import { REFINER_RECIPES } from '../../../src/families/refiner/recipe.ts';
+import { rolloutOf } from '../../../src/family/rollout-schema.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
 import type { CriterionScore, JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
-import { rolloutOf, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const REQUEST = scoreRequestSchema.parse({
   question: 'When was it opened?',

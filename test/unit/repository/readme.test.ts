@@ -3,10 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
+import { rolloutOf } from '../../../src/family/rollout-schema.ts';
 import { judgeLexically, LEXICAL_IDENTITY } from '../../../src/judgments/lexical-judge.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import { scoreRollout } from '../../../src/scoring/score-rollouts.ts';
-import { rolloutOf, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8');

@@ -10,8 +10,8 @@ import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import { checkReceipt } from '../../../src/scoring/receipt.ts';
 import { differsFromReply, differsFromRequest } from '../../../src/scoring/receipt-agreement.ts';
 import { type Receipt, receiptedReplySchema } from '../../../src/scoring/receipt-schema.ts';
-import { type ScoreResponse, scoreResponseSchema } from '../../../src/scoring/score-reply.ts';
 import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../../src/wire/score.ts';
 import { freshIssuer } from './issuers.ts';
 import { type Answer, judgeThat, resolved } from './scoring-line.ts';
 

@@ -7,8 +7,8 @@ import type { Judge, JudgeChoice } from '../../../src/judgments/judge.ts';
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import type { JudgeFailureReason, JudgmentRequest, Verdicts } from '../../../src/judgments/types.ts';
-import { type ScoreResponse, scoreResponseSchema } from '../../../src/scoring/score-reply.ts';
 import { type ScoredRollout, scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
+import { type ScoreResponse, scoreResponseSchema } from '../../../src/wire/score.ts';
 
 export type Answer = (request: JudgmentRequest) => Verdicts | JudgeFailureReason;
 

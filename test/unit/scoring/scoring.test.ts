@@ -6,8 +6,8 @@ import { judgeLexically, LEXICAL_IDENTITY } from '../../../src/judgments/lexical
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore, type JudgmentStore } from '../../../src/judgments/store.ts';
 import type { JudgeFailure, JudgmentRequest } from '../../../src/judgments/types.ts';
-import { scoreResponseSchema } from '../../../src/scoring/score-reply.ts';
 import { type ScoringResult, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
+import { scoreResponseSchema } from '../../../src/wire/score.ts';
 
 const ROLLOUT: Rollout = {
   question: 'How long is the Aare?',
