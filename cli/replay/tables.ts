@@ -1,6 +1,8 @@
 /** The tables of `citeward replay`: steps while they come, points of a sweep, components, rollouts that moved, two judges. */
+
+import type { JudgeComparison, ReplayFigures, SweepValue } from '../../src/runs/replay-report.ts';
 import type { JUDGED_QUESTIONS } from '../../src/runs/two-judges.ts';
-import type { JudgeComparison, ReplayFigures, ReplayLineOf, SweepValue } from '../../src/wire/replay.ts';
+import type { ReplayLineOf } from '../../src/wire/replay.ts';
 import { differenceText, kappaText, percentText } from '../judge/figure-text.ts';
 import type { Column, TableRow } from '../output/table.ts';
 

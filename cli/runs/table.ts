@@ -1,5 +1,7 @@
 /** Runs and their steps as tables. */
-import type { RunReply, RunStep } from '../../src/wire/runs.ts';
+
+import type { RunStep } from '../../src/runs/summary.ts';
+import type { RunReply } from '../../src/wire/runs.ts';
 import type { Column, TableRow } from '../output/table.ts';
 
 export const RUN_COLUMNS: readonly Column[] = [

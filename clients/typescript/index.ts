@@ -1,5 +1,7 @@
 /** The typed client of Citeward's HTTP API, as `citeward/client`. */
 
+export type { RunImportReport } from '../../src/runs/import-run.ts';
+export type { RunStep } from '../../src/runs/summary.ts';
 export type { Receipt } from '../../src/scoring/receipt-schema.ts';
 export type { AgentResponse } from '../../src/wire/agent-reply.ts';
 export type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
@@ -8,7 +10,7 @@ export type { GroupResponse } from '../../src/wire/groups.ts';
 export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
 export type { RefineResponse } from '../../src/wire/refine.ts';
 export type { ReplayInput } from '../../src/wire/replay.ts';
-export type { RunDetail, RunImportReport, RunReply, RunRollout, RunStep } from '../../src/wire/runs.ts';
+export type { RunDetail, RunReply, RunRollout } from '../../src/wire/runs.ts';
 export type { ScoreResponse } from '../../src/wire/score.ts';
 export type { AgentInput, AgentStreamEvent } from './agent.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';

@@ -1,12 +1,11 @@
 /** Runs: the ledger of scored rollouts, step by step, as a file, and its deletion. Replay: replay.ts. */
 import type * as z from 'zod';
+import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
 import {
   type RunDetail,
-  type RunImportReport,
   rolloutListSchema,
   runDeletionSchema,
   runDetailSchema,
-  runImportReportSchema,
   runListSchema,
 } from '../../src/wire/runs.ts';
 import type { Connection } from './connection.ts';

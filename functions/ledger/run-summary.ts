@@ -1,8 +1,8 @@
 /** The steps of a run in numbers, read from the ledger page by page; what replay reads of a rollout is not touched. */
 import * as z from 'zod';
 import { unscoredReasonSchema } from '../../src/family/unscored-reason.ts';
+import type { RunStep } from '../../src/runs/summary.ts';
 import { RunSummary } from '../../src/runs/summary.ts';
-import type { RunStep } from '../../src/wire/runs.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { IS_LATEST, NO_STEP } from './run-rows.ts';

@@ -2,7 +2,7 @@
  * A sweep as a picture: small line charts above one another, one a figure, over the values of the field. The SVG stands
  * alone, with no script and no outside reference, and follows the light or dark scheme of the page that shows it.
  */
-import type { ReplayFigures, SweepValue } from '../wire/replay.ts';
+import type { ReplayFigures, SweepValue } from './replay-report.ts';
 
 export type ChartPoint = { readonly value: SweepValue; readonly figures: ReplayFigures };
 

@@ -3,9 +3,9 @@
  * with the run. One of these stands for a step, one for a value of a sweep, one for the whole.
  */
 import type { Component } from '../family/score.ts';
-import type { ReplayFigures } from '../wire/replay.ts';
 import { Moments, Tally } from './moments.ts';
 import type { ReplayedGroup, ReplayedSample } from './replay-group.ts';
+import type { ReplayFigures } from './replay-report.ts';
 
 export class FiguresOfGroups {
   #groups = 0;

@@ -4,10 +4,11 @@
  * importing the file again does the rest.
  */
 
+import * as z from 'zod';
 import type { Family, Recipe } from '../families/recipes.ts';
 import { resolveRecipe } from '../families/resolve.ts';
 import type { Line } from '../judgments/jsonl.ts';
-import type { RUN_REFUSALS, RunImportReport } from '../wire/runs.ts';
+import { MAX_REFUSED_LINES_LISTED } from '../limits.ts';
 import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file.ts';
 
 export type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
@@ -29,7 +30,38 @@ export type RunImportLimits = {
   readonly listed: number;
 };
 
+const countSchema = z.int().min(0);
+
+const RUN_REFUSALS = [
+  'line_too_long',
+  'line_not_utf8',
+  'line_not_json',
+  'line_invalid',
+  'too_many_lines',
+  'too_many_recipes',
+  'recipe_digest_wrong',
+  'recipe_unknown',
+  'family_differs',
+  'attempt_taken',
+] as const;
+
 type Refusal = (typeof RUN_REFUSALS)[number];
+
+export const runImportReportSchema = z.strictObject({
+  v: z.literal(1),
+  imported: countSchema,
+  already_there: countSchema.describe('Nothing is ever overwritten.'),
+  refused: countSchema,
+  refused_lines: z
+    .array(z.strictObject({ line: z.int().min(1), reason: z.enum(RUN_REFUSALS), detail: z.string() }))
+    .max(MAX_REFUSED_LINES_LISTED)
+    .describe('The first refused lines; the count is exact.'),
+  complete: z
+    .boolean()
+    .describe('Whether the file ended with the right count of its rollouts; false = cut off, or edited.'),
+});
+
+export type RunImportReport = z.infer<typeof runImportReportSchema>;
 
 const DETAILS: Readonly<Record<Refusal, string>> = {
   line_too_long: 'the line cannot be read',

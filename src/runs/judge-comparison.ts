@@ -1,8 +1,8 @@
 /** What two judges say of a run, gathered rollout by rollout, and the few rollouts where they differ most. */
 
 import type { Facts } from '../family/facts.ts';
-import type { JudgeComparison } from '../wire/replay.ts';
 import { MAX_REPLAY_MOVERS } from './movers.ts';
+import type { JudgeComparison } from './replay-report.ts';
 import type { LedgerRow } from './row.ts';
 import { TwoJudges } from './two-judges.ts';
 

@@ -1,6 +1,7 @@
 /** The rollouts that a replay moved most within their groups: a list of bounded length, in an order of its own. */
-import type { ReplayMover } from '../wire/replay.ts';
+
 import type { ReplayedGroup, ReplayedSample } from './replay-group.ts';
+import type { ReplayMover } from './replay-report.ts';
 
 /** Rollouts that a replay names: those that moved most, and those whose recorded reward is another. */
 export const MAX_REPLAY_MOVERS = 20;

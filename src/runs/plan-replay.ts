@@ -4,11 +4,27 @@
  */
 
 import type { Recipe } from '../families/recipes.ts';
+import type { RecipeInput } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
-import type { ReplayRequest, SweepValue } from '../wire/replay.ts';
 import { mayLeaveGaps } from './gaps.ts';
+import type { SweepValue } from './replay-report.ts';
 import { changesOf, type RequestedRecipes, recipesAfter, requestedRecipes } from './requested-recipe.ts';
+import type { Sweep } from './sweep.ts';
+
+/** What a replay is asked to do. */
+export type ReplayOptions = {
+  /** Default: the recipes that the run was recorded under. */
+  readonly recipe?: RecipeInput;
+  readonly sweep?: Sweep;
+  readonly advantages: AdvantageOptions;
+  /** Whether the report has a line for each rollout as well. */
+  readonly samples: boolean;
+  /** Whether rollouts without a reward under the other recipe are judged. */
+  readonly fill: boolean;
+  /** With `fill`: the judge that fills. Without: the judge that judges every rollout again. */
+  readonly judge?: string;
+};
 
 export type ReplayPoint = { readonly value: SweepValue; readonly after: ReadonlyMap<string, Recipe> };
 
@@ -43,7 +59,7 @@ export type ReplayPlanResult =
 export async function planReplay(
   run: string,
   recorded: ReadonlyMap<string, Recipe>,
-  request: ReplayRequest,
+  request: ReplayOptions,
 ): Promise<ReplayPlanResult> {
   const { recipe, sweep } = request;
   const base = await requestedRecipes(recorded, recipe);
@@ -73,7 +89,7 @@ export async function planReplay(
   };
 }
 
-function measuresOf({ fill, judge }: ReplayRequest): ReplayMeasures {
+function measuresOf({ fill, judge }: ReplayOptions): ReplayMeasures {
   if (fill) return { kind: 'missing', judge: judge ?? null };
   return judge === undefined ? { kind: 'nothing' } : { kind: 'all', judge };
 }

@@ -3,7 +3,6 @@
  * The Worker and the command line send the same lines; nothing is held but the group at hand and sums.
  */
 
-import type { ReplayLine, ReplayLineOf } from '../wire/replay.ts';
 import { ComparedJudges } from './judge-comparison.ts';
 import type { ReplayPlan } from './plan-replay.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type ReplayedSample,
   replayPrepared,
 } from './replay-group.ts';
+import type { ReplayReportLine, ReplayReportLineOf } from './replay-report.ts';
 import type { LedgerRow } from './row.ts';
 import { RunReplay } from './run-replay.ts';
 import { SweepReplay } from './sweep.ts';
@@ -26,7 +26,7 @@ export type RowsOfGroup = readonly LedgerRow[];
 export type Measurer = {
   /** By position; `null` = the row's own facts count. */
   readonly measure: (prepared: PreparedGroup, after: ReplayPlan['after']) => Promise<readonly (Measurement | null)[]>;
-  readonly counts: NonNullable<ReplayLineOf<'summary'>['measured']> & { readonly judge_calls: number };
+  readonly counts: NonNullable<ReplayReportLineOf<'summary'>['measured']> & { readonly judge_calls: number };
 };
 
 /** @param measurer needed where the plan measures anything. */
@@ -34,11 +34,11 @@ export function replayLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
   measurer: Measurer | null = null,
-): AsyncGenerator<ReplayLine> {
+): AsyncGenerator<ReplayReportLine> {
   return plan.points === null ? plainLines(groups, plan, measurer) : sweepLines(groups, plan, plan.points);
 }
 
-function headOf({ run, changes, measures }: ReplayPlan): ReplayLineOf<'replay'> {
+function headOf({ run, changes, measures }: ReplayPlan): ReplayReportLineOf<'replay'> {
   return {
     kind: 'replay',
     run,
@@ -51,7 +51,7 @@ async function* plainLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
   measurer: Measurer | null,
-): AsyncGenerator<ReplayLine> {
+): AsyncGenerator<ReplayReportLine> {
   yield headOf(plan);
   const replay = new RunReplay();
   const judges = plan.measures.kind === 'all' ? new ComparedJudges(plan.measures.judge) : null;
@@ -93,7 +93,7 @@ async function* sweepLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
   points: NonNullable<ReplayPlan['points']>,
-): AsyncGenerator<ReplayLine> {
+): AsyncGenerator<ReplayReportLine> {
   yield headOf(plan);
   const sweep = new SweepReplay(points);
   let read = { step: null as number | null, rollouts: 0, groups: 0 };
@@ -117,7 +117,7 @@ async function* sweepLines(
   };
 }
 
-function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): ReplayLine {
+function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): ReplayReportLine {
   const side = (which: 'before' | 'after') => ({
     rewards: samples.map((sample) => sample[which].reward),
     advantages: samples.map((sample) => sample[which].advantage),
@@ -135,7 +135,7 @@ function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): Re
   };
 }
 
-function sampleLine({ row, recorded, before, after, sign, gaps }: ReplayedSample): ReplayLine {
+function sampleLine({ row, recorded, before, after, sign, gaps }: ReplayedSample): ReplayReportLine {
   const { step, group, sample, attempt } = row;
   const side = ({ components, ...score }: ReplayedSample['before']) => ({ ...score, components: { ...components } });
   return {

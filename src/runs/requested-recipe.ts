@@ -6,8 +6,8 @@
 import type { Recipe } from '../families/recipes.ts';
 import { type RecipeInput, type RecipeResolution, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
-import type { SweepValue } from '../wire/replay.ts';
 import { type ChangedField, recipeChange } from './recipe-change.ts';
+import type { SweepValue } from './replay-report.ts';
 
 /** The recipes of a run by digest, each with what takes its place. */
 export type RequestedRecipes = {

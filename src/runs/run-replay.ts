@@ -3,10 +3,10 @@
  * the few rollouts worth a look. Memory does not grow with the run.
  */
 
-import type { DifferentReward, ReplayFigures, ReplayMover } from '../wire/replay.ts';
 import { FiguresOfGroups } from './figures.ts';
 import { MAX_REPLAY_MOVERS, Movers } from './movers.ts';
 import type { PreparedGroup, ReplayedGroup } from './replay-group.ts';
+import type { DifferentReward, ReplayFigures, ReplayMover } from './replay-report.ts';
 
 const MAX_DIFFERENT_NAMED = 20;
 

@@ -3,11 +3,48 @@
  * in the order of the ledger, so that memory holds one group, however long the run is.
  */
 
+import * as z from 'zod';
 import type { UnscoredReason } from '../family/score.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 import { advantages } from '../scoring/advantages.ts';
-import type { RunStep } from '../wire/runs.ts';
 import { Moments, Tally } from './moments.ts';
+import { stepSchema } from './placement.ts';
+
+const countSchema = z.int().min(0);
+const shareSchema = z.number().min(0).max(1).nullable();
+const countByName = z.record(z.string(), countSchema);
+
+const momentsSchema = z.strictObject({
+  mean: z.number().nullable(),
+  min: z.number().nullable(),
+  max: z.number().nullable(),
+  std: z.number().nullable().describe('Over n - 1; null for fewer than two.'),
+});
+
+export const runStepSchema = z.strictObject({
+  step: stepSchema.nullable().describe('null: the rollouts whose trainer does not say.'),
+  groups: countSchema,
+  rollouts: countSchema.describe('Each counted once, by its latest attempt.'),
+  scored: countSchema,
+  reward: momentsSchema.describe('Over the scored rollouts.'),
+  components: z
+    .record(z.string(), z.strictObject({ rollouts: countSchema, mean: z.number().nullable() }))
+    .describe('Value of each component, over the rollouts that have one.'),
+  spread: z
+    .strictObject({ groups: countSchema, mean_std: z.number().min(0).nullable() })
+    .describe('Mean of the std (over n - 1) of the rewards within each group of two scored samples or more.'),
+  degenerate: z
+    .strictObject({ groups: countSchema, share: shareSchema, reasons: countByName })
+    .describe('Groups that give no signal: all rewards equal, or fewer than two.'),
+  unscored: countByName.describe('Rollouts without a reward, by reason.'),
+  judge_failures: countSchema.describe('Of those, the ones whose judge failed.'),
+  judgments: z
+    .strictObject({ had: countSchema, cached: countSchema, hit_rate: shareSchema })
+    .describe('Judgments of the rollouts, and how many of them cost no call.'),
+  inferred: countSchema.describe('Rollouts whose group and sample are inferred.'),
+});
+
+export type RunStep = z.infer<typeof runStepSchema>;
 
 /** What of a rollout is summarised. */
 export type SummarisedRollout = {

@@ -3,9 +3,9 @@
  * recorded once, and then under every value.
  */
 import { MAX_SWEEP_POINTS } from '../limits.ts';
-import type { ReplayFigures, SweepValue } from '../wire/replay.ts';
 import { FiguresOfGroups } from './figures.ts';
 import { type PreparedGroup, type RecipesOfRun, replayPrepared } from './replay-group.ts';
+import type { ReplayFigures, SweepValue } from './replay-report.ts';
 import { DifferentRewards } from './run-replay.ts';
 
 export type Sweep = { readonly field: string; readonly values: readonly SweepValue[] };

@@ -2,13 +2,12 @@
 import * as z from 'zod';
 import { FAMILIES } from '../families/recipes.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
-import { MAX_REFUSED_LINES_LISTED, MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
+import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
 import { placeIdSchema, runIdSchema, stepSchema } from '../runs/placement.ts';
 import { ledgerRowSchema } from '../runs/row-schema.ts';
+import { runStepSchema } from '../runs/summary.ts';
 
 const countSchema = z.int().min(0);
-const shareSchema = z.number().min(0).max(1).nullable();
-const countByName = z.record(z.string(), countSchema);
 /** A number of a query. */
 const digitsSchema = z
   .string()
@@ -48,38 +47,6 @@ export const runQuerySchema = z.strictObject({
     .exactOptional()
     .describe('The first step to be summarised; rollouts without a step are left out then.'),
 });
-
-const momentsSchema = z.strictObject({
-  mean: z.number().nullable(),
-  min: z.number().nullable(),
-  max: z.number().nullable(),
-  std: z.number().nullable().describe('Over n - 1; null for fewer than two.'),
-});
-
-export const runStepSchema = z.strictObject({
-  step: stepSchema.nullable().describe('null: the rollouts whose trainer does not say.'),
-  groups: countSchema,
-  rollouts: countSchema.describe('Each counted once, by its latest attempt.'),
-  scored: countSchema,
-  reward: momentsSchema.describe('Over the scored rollouts.'),
-  components: z
-    .record(z.string(), z.strictObject({ rollouts: countSchema, mean: z.number().nullable() }))
-    .describe('Value of each component, over the rollouts that have one.'),
-  spread: z
-    .strictObject({ groups: countSchema, mean_std: z.number().min(0).nullable() })
-    .describe('Mean of the std (over n - 1) of the rewards within each group of two scored samples or more.'),
-  degenerate: z
-    .strictObject({ groups: countSchema, share: shareSchema, reasons: countByName })
-    .describe('Groups that give no signal: all rewards equal, or fewer than two.'),
-  unscored: countByName.describe('Rollouts without a reward, by reason.'),
-  judge_failures: countSchema.describe('Of those, the ones whose judge failed.'),
-  judgments: z
-    .strictObject({ had: countSchema, cached: countSchema, hit_rate: shareSchema })
-    .describe('Judgments of the rollouts, and how many of them cost no call.'),
-  inferred: countSchema.describe('Rollouts whose group and sample are inferred.'),
-});
-
-export type RunStep = z.infer<typeof runStepSchema>;
 
 export const runDetailSchema = runSchema.extend({
   rollouts: countSchema.describe('All attempts counted.'),
@@ -145,32 +112,3 @@ export const runDeletionSchema = z.strictObject({
   deleted: z.literal(true),
   complete: z.boolean().describe('false: hidden, and the rest goes with the next clearing or another DELETE.'),
 });
-
-export const RUN_REFUSALS = [
-  'line_too_long',
-  'line_not_utf8',
-  'line_not_json',
-  'line_invalid',
-  'too_many_lines',
-  'too_many_recipes',
-  'recipe_digest_wrong',
-  'recipe_unknown',
-  'family_differs',
-  'attempt_taken',
-] as const;
-
-export const runImportReportSchema = z.strictObject({
-  v: z.literal(1),
-  imported: countSchema,
-  already_there: countSchema.describe('Nothing is ever overwritten.'),
-  refused: countSchema,
-  refused_lines: z
-    .array(z.strictObject({ line: z.int().min(1), reason: z.enum(RUN_REFUSALS), detail: z.string() }))
-    .max(MAX_REFUSED_LINES_LISTED)
-    .describe('The first refused lines; the count is exact.'),
-  complete: z
-    .boolean()
-    .describe('Whether the file ended with the right count of its rollouts; false = cut off, or edited.'),
-});
-
-export type RunImportReport = z.infer<typeof runImportReportSchema>;

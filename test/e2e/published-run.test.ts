@@ -13,9 +13,10 @@ import { recordedSteps } from '../../scripts/demo-run/recorded.ts';
 import { newIssuerKey } from '../../scripts/demo-run/state.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { readIssuer } from '../../src/judgments/issuer-keys.ts';
+import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import type { GroupResponse } from '../../src/wire/groups.ts';
 import { importReportSchema } from '../../src/wire/judgment-files.ts';
-import { type RunRollout, rolloutListSchema, runImportReportSchema } from '../../src/wire/runs.ts';
+import { type RunRollout, rolloutListSchema } from '../../src/wire/runs.ts';
 import { citeward } from './processes.ts';
 
 const SHAPE: RunShape = {

@@ -7,13 +7,13 @@ import { readGroups } from '../../functions/ledger/run-list.ts';
 import { MAX_LEDGER_ROW_BYTES } from '../../functions/ledger/run-recording.ts';
 import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
 import { LEDGER_PAGE_ROWS } from '../../functions/ledger/run-rows.ts';
+import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,
   rolloutListSchema,
   runDeletionSchema,
   runDetailSchema,
-  runImportReportSchema,
   runListSchema,
 } from '../../src/wire/runs.ts';
 import type { RunRecord } from '../../src/wire/score.ts';

@@ -13,9 +13,9 @@ import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
+import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { advantages } from '../../src/scoring/advantages.ts';
 import { replayLineSchema } from '../../src/wire/replay.ts';
-import { runImportReportSchema } from '../../src/wire/runs.ts';
 import { citeward, type Ended, runScript } from '../e2e/processes.ts';
 import { GROUP, groupName, KeptJudgments, rolloutsOf, runLines } from './scored-run.ts';
 

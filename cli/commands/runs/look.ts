@@ -1,6 +1,7 @@
 /** `citeward runs list`, `citeward runs show` and `citeward runs delete`. */
 
-import type { RunReply, RunStep } from '../../../src/wire/runs.ts';
+import type { RunStep } from '../../../src/runs/summary.ts';
+import type { RunReply } from '../../../src/wire/runs.ts';
 import type { Flags } from '../../arguments/flags.ts';
 import { type Command, EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../command.ts';
 import { recipeText } from '../../output/made-by.ts';

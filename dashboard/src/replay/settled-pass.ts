@@ -1,8 +1,8 @@
 /** The whole replay, group by group: the figures, the components' shifts and the movers that the API gives for a run. */
 import type { Recipe } from '../../../src/families/recipes.ts';
 import { type PreparedGroup, replayPrepared } from '../../../src/runs/replay-group.ts';
+import type { ReplayFigures, ReplayMover } from '../../../src/runs/replay-report.ts';
 import { RunReplay } from '../../../src/runs/run-replay.ts';
-import type { ReplayFigures, ReplayMover } from '../../../src/wire/replay.ts';
 
 export type SettledFigures = { readonly figures: ReplayFigures; readonly movers: readonly ReplayMover[] };
 

@@ -1,5 +1,5 @@
 /** What the whole replay says once the slider rests: order within groups, shifts by component, who moved most. */
-import type { ReplayMover } from '../../../src/wire/replay.ts';
+import type { ReplayMover } from '../../../src/runs/replay-report.ts';
 import { columnText, countText, numberText, plural } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { NO_STEP } from '../runs/step-table.tsx';

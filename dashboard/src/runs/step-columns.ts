@@ -1,5 +1,5 @@
 /** What is drawn and listed of the steps of a run, as columns. */
-import type { RunStep } from '../../../src/wire/runs.ts';
+import type { RunStep } from '../../../src/runs/summary.ts';
 import type { ChartLine, Values } from '../charts/line-chart.tsx';
 
 /** A step that has a number, as charts need one. */

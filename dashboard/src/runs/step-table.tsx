@@ -1,5 +1,5 @@
 /** The steps of a run as a table: all that the charts show, and the way to the rollouts of each. */
-import type { RunStep } from '../../../src/wire/runs.ts';
+import type { RunStep } from '../../../src/runs/summary.ts';
 import { columnText, countText, percentText } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';

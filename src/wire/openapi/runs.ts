@@ -1,12 +1,12 @@
 /** The routes of runs, for the OpenAPI document (openapi.ts). Replay stands there itself. */
 import * as z from 'zod';
+import { runImportReportSchema } from '../../runs/import-run.ts';
 import { runIdSchema } from '../../runs/placement.ts';
 import {
   rolloutListQuerySchema,
   rolloutListSchema,
   runDeletionSchema,
   runDetailSchema,
-  runImportReportSchema,
   runListQuerySchema,
   runListSchema,
   runQuerySchema,

@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/recipes.ts';
 import { ranksOf } from '../../../src/runs/movers.ts';
 import { prepareGroup, type ReplayedGroup, type ReplayedSample, replayGroup } from '../../../src/runs/replay-group.ts';
+import type { ReplayFigures } from '../../../src/runs/replay-report.ts';
+import { replayFiguresSchema } from '../../../src/runs/replay-report.ts';
 import { RunReplay } from '../../../src/runs/run-replay.ts';
 import { parseSweep, SweepReplay } from '../../../src/runs/sweep.ts';
-import { type ReplayFigures, replayFiguresSchema } from '../../../src/wire/replay.ts';
 import { FAMILIES_OF_FACTS, rowsOf, syntheticRun } from './synthetic-rows.ts';
 
 const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];

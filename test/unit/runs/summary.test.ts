@@ -1,8 +1,7 @@
 /** Steps of a run in numbers, from rollouts that come one by one. */
 import { describe, expect, it } from 'vitest';
-import { RunSummary, type SummarisedRollout } from '../../../src/runs/summary.ts';
-import type { RunStep } from '../../../src/wire/runs.ts';
-import { runStepSchema } from '../../../src/wire/runs.ts';
+import type { RunStep } from '../../../src/runs/summary.ts';
+import { RunSummary, runStepSchema, type SummarisedRollout } from '../../../src/runs/summary.ts';
 
 const rollout = (changes: Partial<SummarisedRollout>): SummarisedRollout => ({
   step: 0,
