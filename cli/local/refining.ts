@@ -66,7 +66,7 @@ type Scores =
   | Extract<LocalRefinement, { ok: false }>;
 
 async function scoresOf(
-  { request, recipe }: RefinePlan,
+  { request, recipe }: RefinePlan<RefineRequest>,
   rollouts: ReturnType<typeof scoredRollouts>,
   judging: LocalJudging,
 ): Promise<Scores> {

@@ -23,7 +23,7 @@ import { type ScoringPlatform, scoreTogether } from './score.ts';
 /** A request that nothing is wrong with, and what will generate for it. */
 export type ReadyRefinement = {
   readonly start: RefineStart;
-  readonly plan: RefinePlan;
+  readonly plan: RefinePlan<RefineRequest>;
   readonly generator: Generator;
 };
 
@@ -103,7 +103,7 @@ type Scores =
 
 /** As `/v1/groups` scores them. */
 async function scoresOf(
-  { request }: RefinePlan,
+  { request }: RefinePlan<RefineRequest>,
   rollouts: ReturnType<typeof scoredRollouts>,
   platform: ScoringPlatform,
 ): Promise<Scores> {

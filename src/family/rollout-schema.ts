@@ -156,7 +156,8 @@ export const responseFields = {
   response_tokens: z.int().min(0).exactOptional().describe('tool-call: tokens of the response, tool output included.'),
 };
 
-type RolloutFields = z.infer<z.ZodObject<typeof sharedFields & typeof responseFields>>;
+/** The fields of a request that describe a rollout, validated. */
+export type RolloutFields = z.infer<z.ZodObject<typeof sharedFields & typeof responseFields>>;
 
 /** Converts the validated fields of a request to a rollout; a criterion that is a text becomes an object. */
 export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: RolloutFields): Rollout {

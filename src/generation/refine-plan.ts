@@ -7,17 +7,36 @@ import { sizeProblems } from '../citations/size.ts';
 import { parseSources } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
 import { planRollout } from '../families/plan-rollout.ts';
-import { type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
+import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
 import type { Rollout } from '../family/rollout.ts';
-import { rolloutOf, rolloutSources } from '../family/rollout-schema.ts';
+import { type RolloutFields, rolloutOf, rolloutSources } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
-import type { RefineRequest } from '../wire/refine.ts';
-import type { GenerationRequest, Generator } from './generator.ts';
+import type { GenerationRequest, GenerationSampling, Generator } from './generator.ts';
 import { type RefinerPrompt, refinerPrompt } from './refiner-prompt.ts';
 import { taggedSources } from './tagged-sources.ts';
 
-export type RefinePlan = {
-  readonly request: RefineRequest;
+/** What is generated and against which sources. Exactly one of `tool_output` and `sources` is given. */
+export type RefineInput = Pick<
+  RolloutFields,
+  'reasoning' | 'tool_output' | 'sources' | 'positive_rubrics' | 'negative_rubrics'
+> & {
+  readonly question: string;
+  /** `answer_only`: the policy writes the answer block alone. `full`: it may think before. */
+  readonly mode: 'answer_only' | 'full';
+  /** Number of candidates, at least 1. */
+  readonly n: number;
+  readonly sampling: GenerationSampling & { readonly max_tokens: number };
+  /** Budget of the prompt in tokens; `planRefinement` lowers it to what fits into the generator's context. */
+  readonly prompt_tokens: number;
+  readonly evidence: 'none' | 'lexical';
+  /** A recipe of the refiner family. Absent: the candidates are not scored. */
+  readonly recipe?: RecipeInput;
+  /** `abort`: a candidate is stopped at its first citation of an id that no source has. */
+  readonly on_invented_citation: 'flag' | 'abort';
+};
+
+export type RefinePlan<Request extends RefineInput = RefineInput> = {
+  readonly request: Request;
   readonly prompt: RefinerPrompt;
   /** What the prompt was held to. */
   readonly prompt_tokens: number;
@@ -29,15 +48,15 @@ export type RefinePlan = {
   readonly recipe: ResolvedRecipe | null;
 };
 
-export type RefinePlanResult =
-  | { readonly ok: true; readonly plan: RefinePlan }
+export type RefinePlanResult<Request extends RefineInput = RefineInput> =
+  | { readonly ok: true; readonly plan: RefinePlan<Request> }
   /** The caller's to mend. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-export async function planRefinement(
-  request: RefineRequest,
+export async function planRefinement<Request extends RefineInput>(
+  request: Request,
   generator: Pick<Generator, 'context_tokens'>,
-): Promise<RefinePlanResult> {
+): Promise<RefinePlanResult<Request>> {
   const origin = rolloutSources(request);
   const tagged = 'sources' in origin ? taggedSources(origin.sources) : { ok: true as const, ...origin };
   if (!tagged.ok) return tagged;
@@ -61,7 +80,7 @@ export async function planRefinement(
 
 /** A candidate as a rollout: against what the policy saw. */
 export function candidateRollout(
-  { question, reasoning, positive_rubrics, negative_rubrics }: RefineRequest,
+  { question, reasoning, positive_rubrics, negative_rubrics }: RefineInput,
   tool_output: string,
   response: string,
   finish_reason: string,
@@ -84,7 +103,7 @@ function refused(field: string, message: string, ...within: readonly string[]): 
 }
 
 function promptBudget(
-  { prompt_tokens, sampling }: RefineRequest,
+  { prompt_tokens, sampling }: RefineInput,
   context: number | null,
 ): { readonly ok: true; readonly tokens: number } | Refused {
   const most = context === null ? prompt_tokens : context - sampling.max_tokens;
@@ -93,7 +112,7 @@ function promptBudget(
 }
 
 function promptOf(
-  request: RefineRequest,
+  request: RefineInput,
   tool_output: string,
   prompt_tokens: number,
 ): { readonly ok: true; readonly prompt: RefinerPrompt } | Refused {
@@ -107,7 +126,7 @@ function promptOf(
 }
 
 /** A single choice of a call cannot be stopped alone; n calls can, and share the prompt in the server's prefix cache. */
-function callsOf(request: RefineRequest, prompt: RefinerPrompt): GenerationRequest[] {
+function callsOf(request: RefineInput, prompt: RefinerPrompt): GenerationRequest[] {
   const { n, sampling, mode, question, on_invented_citation } = request;
   const { max_tokens, ...rest } = sampling;
   const whole: GenerationRequest = {
@@ -127,7 +146,7 @@ function callsOf(request: RefineRequest, prompt: RefinerPrompt): GenerationReque
 }
 
 async function planScoring(
-  request: RefineRequest,
+  request: RefineInput,
   tool_output: string,
   sources: SourceSet,
 ): Promise<{ readonly ok: true; readonly recipe: ResolvedRecipe | null } | Refused> {

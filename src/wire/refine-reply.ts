@@ -47,7 +47,10 @@ export type RefineReply = RefineStart & {
   readonly recipe?: ScoreResponse['recipe'];
 };
 
-export function refineStart({ request, prompt, prompt_tokens }: RefinePlan, generator: Generator): RefineStart {
+export function refineStart(
+  { request, prompt, prompt_tokens }: RefinePlan<RefineRequest>,
+  generator: Generator,
+): RefineStart {
   const { name, model } = generator;
   const start = { generator: name, model, prompt_tokens, cut: prompt.cut };
   return request.sources === undefined ? start : { ...start, tool_output: prompt.tool_output };
@@ -55,7 +58,7 @@ export function refineStart({ request, prompt, prompt_tokens }: RefinePlan, gene
 
 /** The candidates that are scored, as one group: what was stopped is no whole sample, what is too large fits no judge. */
 export function scoredRollouts(
-  { request, prompt, recipe }: RefinePlan,
+  { request, prompt, recipe }: RefinePlan<RefineRequest>,
   candidates: readonly FinishedCandidate[],
 ): Rollout[] {
   if (recipe === null) return [];
@@ -77,7 +80,7 @@ export type RefineReplyResult =
 
 /** The whole reply. @param scores of `scoredRollouts`, in its order. @throws Error if there are others. */
 export function refineReply(
-  plan: RefinePlan,
+  plan: RefinePlan<RefineRequest>,
   generator: Generator,
   { candidates, usage }: Extract<Refined, { ok: true }>,
   scores: readonly ScoreResponse[],

@@ -84,13 +84,13 @@ export function refineRequest(fields: Readonly<Record<string, unknown>> = {}): R
 export async function planOf(
   fields: Readonly<Record<string, unknown>> = {},
   context_tokens: number | null = null,
-): Promise<RefinePlan> {
+): Promise<RefinePlan<RefineRequest>> {
   const planned = await planRefinement(refineRequest(fields), { context_tokens });
   if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
   return planned.plan;
 }
 
-export function running(plan: RefinePlan, generator: Generator, signal = new AbortController().signal) {
+export function running(plan: RefinePlan<RefineRequest>, generator: Generator, signal = new AbortController().signal) {
   return refineCandidates(plan, generator, { deadline_ms: 1_000, signal, elapsed: () => 0 });
 }
 
