@@ -1,6 +1,6 @@
 /**
- * Character classes for parsing and sentence splitting, by committed tables: nothing here moves with ICU or a locale,
- * since what these decide enters judgment keys (ARCHITECTURE.md rule 3).
+ * Character classes for the parser and the sentence splitter. They decide what a judge is asked, which is part of
+ * judgment keys, so they are fixed tables that depend on neither the ICU version nor the locale.
  */
 
 export const TAB = 0x09;
@@ -15,7 +15,7 @@ export const COMMA = 0x2c;
 
 const MAX_ASCII = 0x7f;
 
-/** White space as ECMAScript's `trim` sees it, so that trimmed spans agree with trimmed strings. */
+/** White space as `String.prototype.trim` defines it, so that a trimmed span equals the trimmed string. */
 export function isSpace(code: number): boolean {
   if (code <= MAX_ASCII) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN);
   return (
@@ -41,8 +41,8 @@ export function isAsciiDigit(code: number): boolean {
 }
 
 /**
- * A letter or digit of any script. Beyond ASCII everything counts but white space and the punctuation and symbol
- * blocks listed here; an unassigned code point counts as a letter, which errs on the side of keeping text.
+ * A letter or digit of any script. Beyond ASCII this is every unit except white space and the punctuation and symbols
+ * listed here. An unassigned code point counts as a letter, so that no text is dropped by mistake.
  */
 export function isLetterOrDigit(code: number): boolean {
   if (code <= MAX_ASCII) return isAsciiLetter(code) || isAsciiDigit(code);
@@ -64,7 +64,7 @@ export function isLetterOrDigit(code: number): boolean {
   return code < 0xfff0 && code !== 0xfeff;
 }
 
-/** Punctuation below U+2000 beyond Latin-1, as far as it stands alone in running text. */
+/** Punctuation from U+0100 to U+1FFF that occurs between words in running text. */
 function isOtherScriptPunctuation(code: number): boolean {
   switch (code) {
     case 0x37e:
@@ -110,7 +110,7 @@ function isOtherScriptPunctuation(code: number): boolean {
   }
 }
 
-/** True if `[start, end)` holds a letter or digit outside anything that looks like a tag. */
+/** Returns whether `[start, end)` holds a letter or digit outside everything that looks like a tag. */
 export function hasContent(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
@@ -123,13 +123,13 @@ export function hasContent(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** `<` followed by a letter or a slash; only such places can open or close an element. */
+/** Returns whether a letter or slash follows the `<` at `lessThan`. Only there can a tag begin. */
 export function isTagLike(text: string, lessThan: number): boolean {
   const next = text.charCodeAt(lessThan + 1);
   return next === SLASH || isAsciiLetter(next);
 }
 
-/** The next `>` before the next tag-like `<`, or -1: a header never crosses another one, which keeps time linear. */
+/** Finds the next `>` before the next tag-like `<`, or -1. No search crosses another tag, so the total time is linear. */
 function indexOfTagEnd(text: string, from: number, end: number): number {
   for (let i = from; i < end; i++) {
     const code = text.charCodeAt(i);
@@ -139,11 +139,11 @@ function indexOfTagEnd(text: string, from: number, end: number): number {
   return -1;
 }
 
-/** A lower-case letter of a script that has case: Latin, Greek, Cyrillic, Armenian. */
+/** A lower-case letter of Latin, Greek, Cyrillic or Armenian. */
 export function isLowercase(code: number): boolean {
   if (code <= MAX_ASCII) return code >= 0x61 && code <= 0x7a;
   if (code >= 0xdf && code <= 0xff) return code !== 0xf7;
-  // Latin Extended-A alternates capital (even) and small (odd), but for two runs where it is the other way round.
+  // Latin Extended-A alternates: capitals are even and small letters odd, except in two runs with the reverse order.
   if (code >= 0x100 && code <= 0x17f) {
     const small = (code >= 0x139 && code <= 0x148) || (code >= 0x179 && code <= 0x17e) ? 0 : 1;
     return (code & 1) === small;

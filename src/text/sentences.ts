@@ -1,10 +1,11 @@
 /**
- * Sentence splitter: one linear pass, no Intl.Segmenter (it moves with ICU, and our cuts enter judgment keys) and no
- * regular expression. Tuned for encyclopaedic and news prose with decimals, initials, abbreviations, list lines and
- * CJK; an unknown abbreviation before a capital letter is the one thing it gets wrong on purpose.
+ * Splits text into sentences, in one linear pass.
+ *
+ * The cuts are part of judgment keys, so they must be the same on every runtime: the splitter uses the tables in this file
+ * instead of `Intl.Segmenter`, which changes with the ICU version. It is tuned for encyclopaedic text and news, with
+ * decimals, initials, abbreviations, list items and CJK. Known error: an abbreviation that is not in the tables ends a
+ * sentence if a capital letter follows.
  */
-
-import { MONTHS_AFTER_ORDINAL, NEVER_FINAL, NOT_BEFORE_DIGIT, SENTENCE_STARTERS } from './abbreviations.ts';
 import {
   CARRIAGE_RETURN,
   isAsciiDigit,
@@ -15,40 +16,117 @@ import {
   LINE_FEED,
   SPACE,
 } from './characters.ts';
-import {
-  CLOSE_BRACKET,
-  classOf,
-  FULL_STOP,
-  isCloser,
-  isOpener,
-  LINE_BREAK,
-  OPEN_BRACKET,
-  ORDINARY,
-  STOP,
-  STRONG_STOP,
-} from './sentence-marks.ts';
 import { type Span, trimSpan } from './span.ts';
 
-/** Longest bracketed reference after a full stop that is read as part of the sentence before: "1937.[12]". */
+const FULL_STOP = 0x2e;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const ELLIPSIS = 0x2026;
+
+// Classes of UTF-16 code units. STOP ends a sentence if the context allows it, STRONG_STOP always does.
+const ORDINARY = 0;
+const STOP = 1;
+const STRONG_STOP = 2;
+const LINE_BREAK = 3;
+
+/** Class of each ASCII unit. A table, because the scan asks for every unit of a text. */
+const ASCII_CLASS = new Uint8Array(128);
+ASCII_CLASS[FULL_STOP] = STOP;
+ASCII_CLASS[0x21] = STOP;
+ASCII_CLASS[0x3f] = STOP;
+ASCII_CLASS[LINE_FEED] = LINE_BREAK;
+ASCII_CLASS[CARRIAGE_RETURN] = LINE_BREAK;
+
+function markClass(code: number): number {
+  if (code < 128) return ASCII_CLASS[code] ?? ORDINARY;
+  switch (code) {
+    case ELLIPSIS:
+      return STOP;
+    case 0x3002: // ideographic full stop
+    case 0xff01: // fullwidth exclamation mark
+    case 0xff1f: // fullwidth question mark
+    case 0xff61: // halfwidth ideographic full stop
+    case 0x61f: // Arabic question mark
+    case 0x6d4: // Urdu full stop
+    case 0x964: // danda
+    case 0x965: // double danda
+    case 0x589: // Armenian full stop
+      return STRONG_STOP;
+    case 0x2028:
+    case 0x2029:
+      return LINE_BREAK;
+    default:
+      return ORDINARY;
+  }
+}
+
+/**
+ * Abbreviations whose full stop never ends a sentence: titles, reference words and the like. Lower case, without the
+ * final stop.
+ */
+const NEVER_FINAL: ReadonlySet<string> = new Set(
+  (
+    'mr mrs ms dr prof rev hon st mt ft gen col capt lt cmdr sgt maj adm gov sen rep pres ' +
+    'e.g i.e cf vs viz approx ca c fig figs eq eqs sec ch vol vols ed eds pp p art para nr ' +
+    'bzw z.b d.h u.a ggf vgl sog inkl ' +
+    'p.ej sr sra srta dra ud uds ' +
+    'm mme mlle ex'
+  ).split(' '),
+);
+
+/** Abbreviations whose full stop ends no sentence if a number follows: "No. 5", "Jan. 12". */
+const NOT_BEFORE_DIGIT: ReadonlySet<string> = new Set(
+  'no nos num art op jan feb mar apr jun jul aug sep sept oct nov dec'.split(' '),
+);
+
+/** Month names that follow a German ordinal: "27. Mai 1937". Lower case. */
+const MONTHS_AFTER_ORDINAL: ReadonlySet<string> = new Set(
+  (
+    'januar jänner februar märz april mai juni juli august september oktober november dezember ' +
+    'jan feb mär apr jun jul aug sep sept okt nov dez'
+  ).split(' '),
+);
+
+/**
+ * Words that begin a new sentence when they follow an initial or acronym: "…in the U.S. The treaty…". Lower case.
+ */
+const SENTENCE_STARTERS: ReadonlySet<string> = new Set(
+  (
+    'the a an it its this that these those he she they we you i his her their our there here in on at by for from to ' +
+    'with as after before during since while when where although though because however but and or so if then thus ' +
+    'also both each every some many most all no not one two three several such what who why how according more ' +
+    'der die das es ein eine im in am nach el la los las un una en le les des'
+  ).split(' '),
+);
+
+/** Longest bracketed reference after a full stop, such as "1937.[12]", that belongs to the sentence before it. */
 const MAX_REFERENCE_CHARS = 12;
-/** No abbreviation is longer; what stands before a full stop is looked at no further back. */
+/** Longest abbreviation, in UTF-16 code units: the splitter looks back this far from a full stop. */
 const MAX_ABBREVIATION_CHARS = 12;
 
-/** How far a text has been split. Places are offsets into it; those before it (negative) are of a part that was dropped. */
+/**
+ * How far the splitter has read a text. All places are offsets into the text; an offset is negative if it lies in a part
+ * that the caller has dropped from the front.
+ */
 export type SentenceState = {
-  /** Where the current sentence begins, white space before it included. */
+  /** Start of the current sentence, with the white space before it. */
   from: number;
-  /** What comes next. */
+  /** Next unit to read. */
   at: number;
-  /** First unit of the current line that is not white space: where a list number or heading mark would stand. */
+  /** First unit of the current line that is not white space: the place of a list number or heading mark. */
   lineStart: number;
-  /** Whether the current line begins as a list item, heading or quotation does; `null` = look. */
+  /** Whether the current line begins like a list item, heading or quotation; `null` if not determined yet. */
   blockLine: boolean | null;
 };
 
 /**
- * The sentences of `text[start, end)`, edges trimmed, in order; what is only white space is left out.
- * Spans are UTF-16 offsets into `text`. Linear in the length of the range.
+ * Splits `text[start, end)` into sentences. Takes time linear in the length of the range.
+ *
+ * @param start First UTF-16 code unit to read; default 0.
+ * @param end End of the range, exclusive; default the end of the text.
+ * @returns The sentences in order, as offsets into `text`, without white space at the edges. Blank parts are left out.
+ * @example
+ * splitSentences('It opened in 1937. J. Snow built it.'); // [{ start: 0, end: 18 }, { start: 19, end: 36 }]
  */
 export function splitSentences(text: string, start = 0, end = text.length): Span[] {
   const sentences: Span[] = [];
@@ -61,8 +139,11 @@ export function splitSentences(text: string, start = 0, end = text.length): Span
 }
 
 /**
- * Splits on up to `end`; the sentence that is open there is not added. If the text goes on behind `end` (`complete` is
- * false), its last unit is white space, and a stop or line break with nothing but that behind it waits for what follows.
+ * Continues to split at `state.at`, up to `end`, and adds the sentences that end there to `sentences`. The sentence that
+ * is still open at `end` is not added.
+ *
+ * With `complete` false, more text follows `end`. Then the unit before `end` must be white space, and the splitter defers
+ * the decision on a stop or line break that only white space follows.
  */
 export function splitFurther(
   text: string,
@@ -74,7 +155,7 @@ export function splitFurther(
   let { from, at: i, lineStart } = state;
   while (i < end) {
     const code = text.charCodeAt(i);
-    const kind = classOf(code);
+    const kind = markClass(code);
     if (kind === ORDINARY) {
       i++;
       continue;
@@ -105,10 +186,10 @@ export function splitFurther(
   state.lineStart = lineStart;
 }
 
-/** How far before `at` the splitter may look back, in units. */
+/** How far the splitter looks back from `SentenceState.at`, in UTF-16 code units. */
 export const SENTENCE_LOOKBACK = MAX_ABBREVIATION_CHARS + 2;
 
-/** Makes the state independent of everything more than `SENTENCE_LOOKBACK` units before its place. */
+/** Prepares the state so that the caller can drop the text more than `SENTENCE_LOOKBACK` units before `state.at`. */
 export function settleSentence(text: string, state: SentenceState): void {
   while (state.from < state.at && isSpace(text.charCodeAt(state.from))) state.from++;
   if (state.blockLine === null && state.at - state.lineStart >= MAX_BLOCK_MARK_CHARS) {
@@ -127,12 +208,12 @@ function push(sentences: Span[], text: string, start: number, end: number): void
   if (span.end > span.start) sentences.push(span);
 }
 
-/** True if the range ends a sentence: its last unit that is no closer or space is a stop. */
+/** Returns whether the range ends like a sentence: a stop, then at most closing quotes, brackets and white space. */
 export function endsSentence(text: string, start: number, end: number): boolean {
   for (let i = end - 1; i >= start; i--) {
     const code = text.charCodeAt(i);
     if (isSpace(code) || isCloser(code)) continue;
-    const kind = classOf(code);
+    const kind = markClass(code);
     return (
       kind === STRONG_STOP || (kind === STOP && !(code === FULL_STOP && isAbbreviation(text, start, i, SPACE, '')))
     );
@@ -140,12 +221,12 @@ export function endsSentence(text: string, start: number, end: number): boolean 
   return false;
 }
 
-/** Past further stops, closing quotes and brackets, and short bracketed references. */
+/** Skips further stops, closing quotes and brackets, and short bracketed references. */
 function afterStop(text: string, from: number, end: number): number {
   let i = from;
   while (i < end) {
     const code = text.charCodeAt(i);
-    const kind = classOf(code);
+    const kind = markClass(code);
     if (kind === STOP || kind === STRONG_STOP || isCloser(code)) {
       i++;
       continue;
@@ -160,7 +241,7 @@ function afterStop(text: string, from: number, end: number): number {
   return i;
 }
 
-/** Whether the stop at `stop` ends its sentence, which would end at `after` with its closing quotes and brackets. */
+/** Returns whether the stop at `stop` ends its sentence. `after` is the place behind its closing quotes and brackets. */
 function isBoundary(text: string, lineStart: number, stop: number, after: number, end: number): boolean {
   if (after >= end) return true;
   if (!isSpace(text.charCodeAt(after))) return false;
@@ -174,7 +255,7 @@ function isBoundary(text: string, lineStart: number, stop: number, after: number
   return !isAbbreviation(text, lineStart, stop, first, wordAt(text, next, end));
 }
 
-/** The lower-cased word at a place, at most as long as an abbreviation. */
+/** Reads the lower-cased word at `at`, up to one unit more than the longest abbreviation. */
 function wordAt(text: string, at: number, end: number): string {
   let i = at;
   const limit = Math.min(end, at + MAX_ABBREVIATION_CHARS + 1);
@@ -182,7 +263,7 @@ function wordAt(text: string, at: number, end: number): string {
   return text.slice(at, i).toLowerCase();
 }
 
-/** Whether the full stop at `stop` belongs to an abbreviation, initial or ordinal rather than to the sentence. */
+/** Returns whether the full stop at `stop` belongs to an abbreviation, an initial or an ordinal. */
 function isAbbreviation(text: string, lineStart: number, stop: number, nextCode: number, nextWord: string): boolean {
   let start = stop;
   let dots = 0;
@@ -204,15 +285,15 @@ function isAbbreviation(text: string, lineStart: number, stop: number, nextCode:
   const word = text.slice(start, stop).toLowerCase();
   if (NEVER_FINAL.has(word)) return !(length === 1 && SENTENCE_STARTERS.has(nextWord));
   if (isAsciiDigit(nextCode) && NOT_BEFORE_DIGIT.has(word)) return true;
-  // An initial ("J. Snow") or a dotted acronym ("U.S. Army") goes on unless a typical first word follows.
+  // The sentence continues after an initial ("J. Snow") or dotted acronym ("U.S. Army"), unless a sentence starter follows.
   const initial = length === 1 && !isLowercase(text.charCodeAt(start)) && isAsciiLetter(text.charCodeAt(start));
   const acronym = dots > 0 && length <= 2 * (dots + 1);
   return (initial || acronym) && nextWord !== '' && !SENTENCE_STARTERS.has(nextWord);
 }
 
 /**
- * A line break ends a sentence if another break follows, or if the line before or after is a list item, heading,
- * table row or quotation; otherwise it is soft wrapping.
+ * Returns whether the line break at `at` ends a sentence, and where the next line begins. It does if another line break
+ * follows, or if the line before or after it is a list item, heading, table row or quotation. Otherwise the text is wrapped.
  */
 function afterLineBreak(text: string, blockLine: boolean, at: number, end: number): { boundary: boolean; at: number } {
   let i = at;
@@ -226,10 +307,10 @@ function afterLineBreak(text: string, blockLine: boolean, at: number, end: numbe
   return { boundary: breaks > 1 || blockLine || isBlockStart(text, i, end), at: Math.max(i, at + 1) };
 }
 
-/** No mark that `isBlockStart` looks for is longer, the unit behind it included. */
+/** Longest mark that `isBlockStart` recognises, with the unit behind it. */
 const MAX_BLOCK_MARK_CHARS = 6;
 
-/** `- `, `* `, `• `, `#`, `|`, `>` or `12. ` / `12) ` at the start of a line. */
+/** Recognises `- `, `* `, `• `, `#`, `|`, `>`, `12. ` and `12) ` at the start of a line. */
 function isBlockStart(text: string, at: number, end: number): boolean {
   if (at >= end) return false;
   const code = text.charCodeAt(at);
@@ -241,4 +322,46 @@ function isBlockStart(text: string, at: number, end: number): boolean {
   if (i === at || i >= end) return false;
   const mark = text.charCodeAt(i);
   return (mark === FULL_STOP || mark === 0x29) && (i + 1 >= end || isSpace(text.charCodeAt(i + 1)));
+}
+
+/** Closing quotes and brackets: after a full stop they belong to its sentence. */
+function isCloser(code: number): boolean {
+  switch (code) {
+    case 0x22: // "
+    case 0x27: // '
+    case 0x29: // )
+    case CLOSE_BRACKET:
+    case 0x7d: // }
+    case 0xbb: // »
+    case 0x2019:
+    case 0x201d:
+    case 0x300d:
+    case 0x300f:
+    case 0xff09:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Opening quotes, brackets and Markdown emphasis: they may precede the first word of a sentence. */
+function isOpener(code: number): boolean {
+  switch (code) {
+    case 0x22:
+    case 0x27:
+    case 0x28: // (
+    case OPEN_BRACKET:
+    case 0x2a: // * of Markdown emphasis
+    case 0x5f: // _
+    case 0xab: // «
+    case 0x2018:
+    case 0x201c:
+    case 0x201e:
+    case 0x300c:
+    case 0x300e:
+    case 0xff08:
+      return true;
+    default:
+      return false;
+  }
 }
