@@ -6,8 +6,13 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gather, RELEVANT_COVERAGE } from '../src/lexical/gather-evidence.ts';
 import { indexSources } from '../src/lexical/source-index.ts';
-import { SUPPORT_FEATURES } from '../src/lexical/support-features.ts';
-import { FULL_SUPPORT_MIN, SUPPORT_INTERCEPT, SUPPORT_WEIGHTS, supportVerdict } from '../src/lexical/support-model.ts';
+import {
+  FULL_SUPPORT_MIN,
+  SUPPORT_FEATURES,
+  SUPPORT_INTERCEPT,
+  SUPPORT_WEIGHTS,
+  supportVerdict,
+} from '../src/lexical/support-model.ts';
 import { type LabelledClaim, type Part, partOf, readLabelledClaims } from './lexical-judge/labelled-claims.ts';
 import { fitLogistic } from './lexical-judge/logistic-fit.ts';
 import { auc, balancedAccuracy, bestThreshold, calibration, type Scored } from './lexical-judge/metrics.ts';

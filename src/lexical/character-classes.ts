@@ -1,9 +1,11 @@
 /**
- * Which UTF-16 code units make up a token. Committed tables instead of `\p{L}`: what counts as a letter must not move with
- * the ICU of the runtime, because token counts decide what a judge is asked.
+ * Says which UTF-16 code units make up a token. Token counts decide what a judge is asked, so these are fixed tables
+ * that, unlike `\p{L}`, do not change with the ICU version of the runtime.
  */
 
-/** For an ASCII unit: its lower-case form if it is a letter, itself if it is a digit, else 0 (a separator). */
+/**
+ * Maps an ASCII unit to its lower case if it is a letter, to itself if it is a digit, and to 0 if it is a separator.
+ */
 export const ASCII_FOLD: Uint8Array = asciiFold();
 
 function asciiFold(): Uint8Array {
@@ -16,7 +18,7 @@ function asciiFold(): Uint8Array {
   return table;
 }
 
-/** First and last unit (inclusive) of runs of spaces, punctuation and symbols at or above U+0080, ascending. */
+/** Runs of white space, punctuation and symbols from U+0080 on: first and last unit, inclusive, ascending. */
 const SEPARATOR_RUNS: readonly (readonly [number, number])[] = [
   [0x0080, 0x00a9],
   [0x00ab, 0x00b4],
@@ -63,7 +65,7 @@ const SEPARATOR_RUNS: readonly (readonly [number, number])[] = [
   [0xfff0, 0xffff],
 ];
 
-/** Runs of units of scripts written without spaces between words (Korean syllables too: endings fuse with words). */
+/** Runs of scripts written without spaces between words. Korean is one: its endings fuse with the words. */
 const SINGLE_RUNS: readonly (readonly [number, number])[] = [
   [0x0e01, 0x0e4e],
   [0x0e80, 0x0edf],
@@ -82,7 +84,7 @@ const SINGLE_RUNS: readonly (readonly [number, number])[] = [
 
 export const SEPARATOR = 0;
 export const LETTER = 1;
-/** A token by itself: CJK, kana, Hangul syllables, Thai and others. */
+/** A unit that is a token by itself: CJK, kana, Hangul syllables, Thai and others. */
 export const SINGLE = 2;
 
 const UNIT_CLASS: Uint8Array = unitClasses();
@@ -95,12 +97,12 @@ function unitClasses(): Uint8Array {
   return table;
 }
 
-/** SEPARATOR, LETTER (digits too) or SINGLE, for any UTF-16 unit; lone surrogates are LETTER. */
+/** Returns SEPARATOR, LETTER (also for digits and lone surrogates) or SINGLE for any UTF-16 code unit. */
 export function unitClass(unit: number): number {
   return UNIT_CLASS[unit] ?? SEPARATOR;
 }
 
-/** Apostrophes that join a word to its ending: ' and the typographic one. */
+/** An apostrophe, straight or typographic: it joins a word to its ending. */
 export function isApostrophe(unit: number): boolean {
   return unit === 0x27 || unit === 0x2019;
 }

@@ -1,14 +1,14 @@
-import { hashSlot } from './hash-table.ts';
-import { numberWordStem, numberWordValue, stemOf } from './number-words.ts';
-import { isNegation, isPersonal, oppositesOf } from './opposites.ts';
-import { stemHash } from './stemming.ts';
-import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
+import { addUnit, HASH_SEED, hashNumber, hashSlot, stemHash, stemOf } from './token-hash.ts';
 import { ACRONYM, CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
+import { isNegation, isPersonal, numberWordStem, numberWordValue, oppositesOf } from './word-lists.ts';
 
-/** Abbreviated and full month names are one term. */
+/** The stem of each abbreviated month name and of the full one, each mapped to the other: they are one term. */
 const MONTHS: ReadonlyMap<number, number> = new Map(
-  'jan january,feb february,mar march,apr april,jun june,jul july,aug august,sep september,sept september,oct october,nov november,dec december'
+  (
+    'jan january,feb february,mar march,apr april,jun june,jul july,aug august,sep september,sept september,' +
+    'oct october,nov november,dec december'
+  )
     .split(',')
     .flatMap((pair) => {
       const [short, long] = pair.split(' ').map(stemOf);
@@ -19,26 +19,30 @@ const NEGATING_PREFIXES: readonly string[] = ['un', 'in', 'im', 'ir', 'dis', 'no
 const SHORTEST_PREFIXED_WORD = 6;
 
 /**
- * A claim as a set of terms: distinct content tokens, looked up by stem hash. Other spellings of a term (12, twelve) lead to the same term;
- * its opposites lead to the negative of it. Reused from claim to claim; grows with the longest one.
+ * The terms of a claim: its distinct content tokens, in a hash table by stem hash. Other spellings of a term ("12",
+ * "twelve") lead to the same term, and its opposites lead to its negative. `load` reuses the arrays for the next claim.
  */
 export class ClaimTerms {
   readonly tokens = new TokenList(64);
-  /** Term of each token, -1 for function words (unless the claim has nothing else). */
+  /** Term of each token; -1 for function words, unless the claim has nothing else. */
   termOfToken = new Int32Array(64);
-  /** 1 for a word of a name. */
+  /** 1 for each token that is part of a name. */
   nameOfToken = new Uint8Array(64);
   termCount = 0;
   /** First token of each term. */
   firstToken = new Int32Array(64);
+  /** Tokens that are not function words. */
   contentTokens = 0;
+  /** The claim contains a negation. */
   negated = false;
-  /** It speaks of its writer, or asks a question. */
+  /** The claim is about its writer or asks a question. */
   personal = false;
+  // The hash table: `values` holds term + 1, -(term + 1) for an opposite, and 0 for a free slot.
   keys = new Int32Array(256);
   values = new Int32Array(256);
   mask = 255;
 
+  /** Reads a claim. Takes linear time. */
   load(claim: string): void {
     const tokens = this.tokens;
     tokens.clear();
@@ -69,7 +73,7 @@ export class ClaimTerms {
     }
   }
 
-  /** Term + 1 for a stem hash of the claim, -(term + 1) for an opposite of one, 0 for any other. */
+  /** Returns term + 1 for the stem hash of a term, -(term + 1) for that of an opposite, and 0 for any other. */
   find(hash: number): number {
     let slot = hashSlot(hash) & this.mask;
     for (;;) {
@@ -100,8 +104,8 @@ export class ClaimTerms {
     if (bare !== 0) this.put(bare, -value);
   }
 
-  /** The value of a number token; its position among the numbers is found by bisection. */
-  numberAt(token: number): number {
+  /** Returns the value of a number token, by bisection. */
+  private numberAt(token: number): number {
     const { numberTokens, numberValues, numberCount } = this.tokens;
     let low = 0;
     let high = numberCount - 1;
@@ -113,7 +117,7 @@ export class ClaimTerms {
     return numberValues[low] ?? Number.NaN;
   }
 
-  /** A first entry stays: a term of the claim outranks an opposite of another term. */
+  /** Adds a key unless it exists. A term replaces an opposite of another term. */
   private put(hash: number, value: number): void {
     let slot = hashSlot(hash) & this.mask;
     for (;;) {
@@ -129,7 +133,10 @@ export class ClaimTerms {
     this.values[slot] = value;
   }
 
-  /** Capitalised where the sentence does not ask for it: inside it, or before another capitalised word, or an acronym. */
+  /**
+   * A capitalised word is a name unless it begins a sentence; there, only before another capitalised word or as an
+   * acronym.
+   */
   private isName(claim: string, token: number, initial: boolean): boolean {
     const { kinds, starts, ends, count } = this.tokens;
     const start = starts[token] ?? 0;
@@ -151,7 +158,7 @@ export class ClaimTerms {
     this.negated = false;
     this.personal = false;
     let size = 256;
-    // A term has at most about eight keys, most have one.
+    // A term has about eight keys at most; most have one.
     while (size < count * 8) size *= 2;
     this.mask = size - 1;
     if (size <= this.keys.length) this.values.fill(0, 0, size);
@@ -162,7 +169,7 @@ export class ClaimTerms {
   }
 }
 
-/** Stem hash of "efficient" for "inefficient"; 0 if the word does not start with a negating prefix. */
+/** Returns the stem hash of "efficient" for "inefficient", or 0 if the word has no negating prefix. */
 function unprefixed(text: string, start: number, end: number): number {
   if (end - start < SHORTEST_PREFIXED_WORD) return 0;
   const first = text.charCodeAt(start) | 0x20;

@@ -1,10 +1,11 @@
 import { ASCII_FOLD, isApostrophe, LETTER, SEPARATOR, SINGLE, unitClass } from './character-classes.ts';
-import { isStopWord, LONGEST_STOP_WORD } from './stop-words.ts';
 import { HASH_FACTOR, HASH_SEED } from './token-hash.ts';
+import { isStopWord, LONGEST_STOP_WORD } from './word-lists.ts';
 
 /**
- * How many tokens of text[start, end) are not function words. A run of letters and digits is one token (1,200 is two: this is a count for
- * thresholds, not a reading); in scripts without spaces every unit is one. Linear, allocates nothing, the same on every runtime.
+ * Counts the tokens of `text[start, end)` that are not function words, for thresholds. A run of letters and digits is
+ * one token ("1,200" is two); in scripts without spaces, each unit is one. Takes linear time, allocates nothing and
+ * gives the same result on every runtime.
  */
 export function countContentTokens(text: string, start = 0, end = text.length): number {
   const fold = ASCII_FOLD;
@@ -30,7 +31,7 @@ export function countContentTokens(text: string, start = 0, end = text.length): 
       c = text.charCodeAt(i);
       folded = c < 128 ? (fold[c] ?? 0) : 0;
       if (folded === 0 && isApostrophe(c) && i + 1 < end) {
-        // don't is read as dont: the apostrophe is passed over where an ASCII letter follows.
+        // Skips an apostrophe before an ASCII letter or digit, so that "don't" is hashed as "dont".
         const next = text.charCodeAt(i + 1);
         folded = next < 128 ? (fold[next] ?? 0) : 0;
         if (folded !== 0) i++;
@@ -44,7 +45,7 @@ export function countContentTokens(text: string, start = 0, end = text.length): 
   return count;
 }
 
-/** The end of a run of letters and digits of any script. */
+/** Returns the end of a run of letters and digits of any script. */
 function wordEnd(text: string, start: number, end: number): number {
   let i = start;
   for (; i < end; i++) {

@@ -1,33 +1,40 @@
 import { ClaimTerms } from './claim-terms.ts';
-import { hashTable, lookUp } from './hash-table.ts';
-import { stemOf } from './number-words.ts';
+import { hashTable, lookUp, stemOf } from './token-hash.ts';
 import { CAPITALISED, NUMBER, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
 
-/** Words of a criterion that tell the judge what to do and are no part of what the answer has to say. */
+/** Words of a criterion that instruct the judge. The answer need not contain them. */
 const INSTRUCTIONS =
-  'state states stated mention mentions mentioned say says said claim claims note notes noted explain explains explained describe describes described ' +
-  'include includes including identify identifies identified provide provides provided give gives given specify specifies discuss discusses discussed ' +
-  'indicate indicates acknowledge acknowledges cite cites list lists name names report reports contain contains cover covers address addresses ' +
-  'point points make makes use uses clearly correctly explicitly accurately must answer answers response responses reply text user question ' +
-  'credit score award awarded fully briefly specifically least';
-/** First words of a criterion that describes a fault: half a fault is none, so such a criterion is met whole or not at all. */
+  'state states stated mention mentions mentioned say says said claim claims note notes noted explain explains ' +
+  'explained describe describes described include includes including identify identifies identified provide ' +
+  'provides provided give gives given specify specifies discuss discusses discussed indicate indicates acknowledge ' +
+  'acknowledges cite cites list lists name names report reports contain contains cover covers address addresses ' +
+  'point points make makes use uses clearly correctly explicitly accurately must answer answers response responses ' +
+  'reply text user question credit score award awarded fully briefly specifically least';
+/** First words of a criterion that describes a fault. Such a criterion is met fully or not at all. */
 const FAULTS =
-  'confuses confuse confusing mixes mix attributes credits blames denies omits fails ignores overlooks invents fabricates pads spends wanders calls ' +
-  'misstates misattributes contradicts exaggerates offers counts dates conflates merges swaps misnames';
+  'confuses confuse confusing mixes mix attributes credits blames denies omits fails ignores overlooks invents ' +
+  'fabricates pads spends wanders calls misstates misattributes contradicts exaggerates offers counts dates ' +
+  'conflates merges swaps misnames';
 const FAULT_STEMS = hashTable(FAULTS.split(' ').map((word) => [stemOf(word), 1] as const));
 const INSTRUCTION_STEMS = hashTable(INSTRUCTIONS.split(' ').map((word) => [stemOf(word), 1] as const));
 
-/** Share of a criterion's terms in the answer from which it counts as met, or as met in part. */
-export const CRITERION_MET_MIN = 0.7;
-export const CRITERION_PARTIAL_MIN = 0.4;
-/** The same for a criterion of which a name or number is missing: what is left is often only the topic. */
-export const CRITERION_PARTIAL_WITHOUT_FACT_MIN = 0.6;
+/** A criterion is met if the answer has at least this share of its terms. */
+const CRITERION_MET_MIN = 0.7;
+/** A criterion is partly met if the answer has at least this share of its terms. */
+const CRITERION_PARTIAL_MIN = 0.4;
+/** The same if the answer lacks a name or number of the criterion: the other terms are often only its topic. */
+const CRITERION_PARTIAL_WITHOUT_FACT_MIN = 0.6;
 
 /**
- * How far an answer (its citation tags taken out by the caller) has what a criterion asks for, by words alone: 2 if most of its content terms and
- * all of its numbers and names are there, 1 if a fair part is, 0 otherwise or where the criterion has no content of its own. Terms that the
- * question has already are the topic and prove nothing; they count only where the criterion has no others. Blind to order, negation and meaning.
+ * Scores how far an answer meets a criterion, by words alone. It ignores word order, negation and meaning.
+ *
+ * Terms that occur in the question are the topic and prove nothing, so they count only if the criterion has no other
+ * terms.
+ *
+ * @param answer The answer without its citation tags.
+ * @returns 2 if the answer has most terms and all numbers and names of the criterion, 1 if it has a fair part of the
+ *   terms,   0 otherwise or if the criterion has no terms.
  */
 export function scoreCriterion(
   criterion: { readonly title?: string; readonly description: string },
@@ -48,7 +55,7 @@ export function scoreCriterion(
   return met >= partialFrom * asked ? 1 : 0;
 }
 
-/** Per term of the criterion: 1 if the text has it. */
+/** Marks each term of the criterion that the text has with 1. */
 function termsFound(terms: ClaimTerms, text: string): Uint8Array {
   const found = new Uint8Array(terms.termCount);
   const tokens = new TokenList((text.length >> 2) + 16);
@@ -60,7 +67,9 @@ function termsFound(terms: ClaimTerms, text: string): Uint8Array {
   return found;
 }
 
-/** How many terms are asked for and met, leaving out instructions and (unless `null`) what the question has. */
+/**
+ * Counts the terms asked for and met, without instructions and without the terms of the question (`null`: keep them).
+ */
 function share(
   terms: ClaimTerms,
   inAnswer: Uint8Array,

@@ -1,48 +1,51 @@
 import type { ClaimTerms } from './claim-terms.ts';
-import { isNegation } from './opposites.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { TokenList } from './token-list.ts';
+import { isNegation } from './word-lists.ts';
 
-/** Sentences in a window. */
+/** Length of a window, in sentences. */
 const WINDOW_SENTENCES = 3;
 
-/** Where a claim's terms occur in the cited sources. Rooms grow by doubling and are reused. */
+/**
+ * Finds where a claim's terms occur in the cited sources. Call `begin`, then `addSource` for each source, then `weigh`,
+ * then `bestWindow` for each source. The arrays grow by doubling and are reused for the next claim.
+ */
 export class EvidenceScan {
   private hitTokens = new Int32Array(256);
   private hitTerms = new Int32Array(256);
   hitCount = 0;
-  /** Per term: sentences (of all cited sources) it occurs in. */
+  /** For each term, the number of sentences of the cited sources that contain it. */
   sentencesOfTerm = new Int32Array(64);
   private lastSentence = new Int32Array(64);
-  /** Per term: 1 if it occurs in a title. */
+  /** 1 for each term that occurs in a title. */
   inTitle = new Uint8Array(64);
   weights = new Float64Array(64);
   private inWindow = new Int32Array(64);
-  /** Per term: 1 if it is in the best window of a cited source, or in a title. */
+  /** 1 for each term in the best window of a cited source, or in a title. */
   found = new Uint8Array(64);
-  /** Per term: 1 if an opposite of it is in a best window. */
+  /** 1 for each term that has an opposite in a best window. */
   opposed = new Uint8Array(64);
   totalWeight = 0;
   private titleWeight = 0;
   sentences = 0;
-  /** A best window holds a negation. */
+  /** A best window contains a negation. */
   negationInWindow = false;
-  // The best window of the source looked at last, as hits and tokens; end excluded.
+  // The best window of the last source, as ranges of hits and of tokens; the end is exclusive.
   bestWeight = 0;
   windowFirstHit = 0;
   windowEndHit = 0;
   windowFirstToken = 0;
   windowEndToken = 0;
 
-  /** Hits there is room for. */
-  get room(): number {
+  /** Hits that fit the arrays. */
+  get capacity(): number {
     return this.hitTokens.length;
   }
 
+  /** Resets the scan for a claim. */
   begin(terms: ClaimTerms): void {
-    const room = terms.termCount;
-    if (this.found.length < room) {
-      const size = Math.max(room, this.found.length * 2);
+    if (this.found.length < terms.termCount) {
+      const size = Math.max(terms.termCount, this.found.length * 2);
       this.sentencesOfTerm = new Int32Array(size);
       this.lastSentence = new Int32Array(size);
       this.inTitle = new Uint8Array(size);
@@ -64,7 +67,7 @@ export class EvidenceScan {
     this.negationInWindow = false;
   }
 
-  /** Notes every place of the claim's terms in one source; one pass over its token hashes. */
+  /** Records every hit of the claim's terms in one source, in one pass over its token hashes. */
   addSource(terms: ClaimTerms, tokens: TokenList, source: SourceTokens): void {
     const { hashes, sentenceTokens } = tokens;
     const { keys, values, mask } = terms;
@@ -75,7 +78,8 @@ export class EvidenceScan {
       let hash = 0;
       let slot = 0;
       let value = 0;
-      // Most tokens of a source are no term, and most of their slots are free. A loop inside the loop: V8 takes what stays the same out of innermost ones only.
+      // Most tokens of a source are no term and most of their slots are free. This is an inner loop because V8 hoists
+      // invariants out of innermost loops only.
       for (; i < end; i++) {
         hash = hashes[i] ?? 0;
         slot = (hash ^ (hash >>> 15)) & mask;
@@ -107,8 +111,8 @@ export class EvidenceScan {
   }
 
   /**
-   * Weighs the terms by how rare they are among the sentences of the cited sources: 2 for a word of none of them, falling towards 1; a
-   * stand-in for the logarithm of idf that needs only arithmetic every runtime does alike.
+   * Weighs each term by its rarity among the sentences of the cited sources: 2 for a term that none contains, falling
+   * towards 1. It approximates the logarithm of idf with arithmetic that gives the same bits on every runtime.
    */
   weigh(terms: ClaimTerms): void {
     let total = 0;
@@ -127,7 +131,9 @@ export class EvidenceScan {
     this.totalWeight = total;
   }
 
-  /** Finds the window of WINDOW_SENTENCES sentences of one source (its hits are [from, to)) with the most weight, and marks what is in it. */
+  /**
+   * Finds the window of one source with the greatest weight and marks its terms. The source's hits are `[from, to)`.
+   */
   bestWindow(tokens: TokenList, source: SourceTokens, from: number, to: number): void {
     const { hitTokens, hitTerms, inWindow, weights } = this;
     const { sentenceTokens } = tokens;
@@ -170,7 +176,7 @@ export class EvidenceScan {
     if (this.windowEndHit > from) this.markWindow(tokens, source);
   }
 
-  /** Widens the window to whole sentences and marks the terms, opposites and negations in it. */
+  /** Extends the window to whole sentences and marks its terms, opposites and negations. */
   private markWindow(tokens: TokenList, source: SourceTokens): void {
     const { hitTokens, hitTerms } = this;
     const { hashes, sentenceTokens } = tokens;
@@ -201,7 +207,7 @@ export class EvidenceScan {
   }
 }
 
-/** The sentence in [from, to) that holds a token; bisection. */
+/** Finds the sentence in `[from, to)` that contains a token, by bisection. */
 function sentenceAt(sentenceTokens: Int32Array, from: number, to: number, token: number): number {
   let low = from;
   let high = to - 1;

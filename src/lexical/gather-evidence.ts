@@ -1,47 +1,54 @@
+import type { Span } from '../text/span.ts';
 import { ClaimTerms } from './claim-terms.ts';
 import { EvidenceScan } from './evidence-scan.ts';
 import { EvidenceIndex, type SourceTokens } from './source-index.ts';
-import { type SupportFeatures, supportFeatures } from './support-features.ts';
-import { supportProbability } from './support-model.ts';
+import { type SupportFeatures, supportFeatures, supportProbability } from './support-model.ts';
 import type { TokenList } from './token-list.ts';
 import { findVerbatim } from './verbatim.ts';
 
-/** A piece of one source's text: UTF-16 offsets, end excluded. */
-export type SourceSpan = { readonly source: number; readonly start: number; readonly end: number };
+/** A range in the text of one source. `source` is the position of the source. */
+export type SourceSpan = { readonly source: number } & Span;
 
+/** What the cited texts show about a claim, by comparing words. Offsets are UTF-16 code units. */
 export type ClaimEvidence = {
-  /** Calibrated probability in [0, 1] that the cited texts together support the whole claim. */
+  /** Calibrated probability, in [0, 1], that the cited texts together support the whole claim. */
   readonly support: number;
   /** Weighted share, in [0, 1], of the claim's content terms in the best window of one cited source. */
   readonly coverage: number;
-  /** That window: up to three consecutive sentences; null if no term of the claim occurs in a cited text. */
+  /** That window: up to three consecutive sentences; `null` if no term of the claim occurs in a cited text. */
   readonly window: SourceSpan | null;
-  /** The claim equals whole consecutive sentences of these sources and has at least VERBATIM_MIN_CONTENT_TOKENS content tokens. */
+  /**
+   * Places where the claim equals whole consecutive sentences of a source, one for each source. Empty for a claim with
+   * fewer than four content tokens.
+   */
   readonly verbatim: readonly SourceSpan[];
-  /** Numbers of the claim that no cited source has; offsets into the claim; `value` is normalised ("1200" for "1,200"). */
+  /**
+   * Numbers of the claim that no cited source has: offsets into the claim, and the normalised value ("1200" for
+   * "1,200").
+   */
   readonly missing_numbers: readonly { readonly start: number; readonly end: number; readonly value: string }[];
-  /** Names of the claim of which a word is in no cited source; offsets into the claim. */
+  /** Names of the claim with a word that no cited source has: offsets into the claim. */
   readonly missing_names: readonly { readonly start: number; readonly end: number }[];
-  /** A negation or an opposite stands on one side only. */
+  /** Only one side, the claim or its sources, has a negation or an opposite. */
   readonly negation_mismatch: boolean;
   /** Tokens of the claim that are not function words. */
   readonly content_tokens: number;
-  /** Each cited source once, in the order first cited: its own best window's coverage and whether it bears on the claim at all. */
+  /** Each cited source once, in the order cited: the coverage of its best window, and whether it is about the claim. */
   readonly sources: readonly { readonly source: number; readonly coverage: number; readonly relevant: boolean }[];
 };
 
-/** A shorter claim that equals a sentence proves little: bare answers match by accident (reference/citation-scoring.md 4.2). */
-export const VERBATIM_MIN_CONTENT_TOKENS = 4;
-/** A cited source whose best window covers less of the claim than this is taken to be beside the point. */
+/** A shorter claim is never verbatim: short answers equal a source's sentence by accident. */
+const VERBATIM_MIN_CONTENT_TOKENS = 4;
+/** A source whose best window covers less of the claim than this share is not about the claim. */
 export const RELEVANT_COVERAGE = 0.25;
-/** Rounding is tried for this many numbers of a claim; a claim with more is a table. */
+/** Numbers of a claim that are compared after rounding. A claim with more is a table. */
 const MAX_ROUNDED_NUMBERS = 32;
 
-/** Room to work in is kept from call to call unless a claim or a source made it larger than this. */
+// The workspace is reused by the next call unless it has grown beyond these sizes.
 const MAX_KEPT_TOKENS = 1 << 12;
 const MAX_KEPT_HITS = 1 << 16;
 
-/** 1940 is a year before it is a rounded 1937. */
+// Numbers in this range are years, not rounded numbers: 1940 is not a rounded 1937.
 const FIRST_YEAR = 1000;
 const LAST_YEAR = 2200;
 
@@ -49,22 +56,33 @@ function newWorkspace(): { readonly terms: ClaimTerms; readonly scan: EvidenceSc
   return { terms: new ClaimTerms(), scan: new EvidenceScan() };
 }
 
-// Nothing in it outlives a call (gathering is synchronous); making its twenty arrays anew costs more than judging a claim.
+// Reused by every call: gathering is synchronous, and allocating these arrays costs more than judging a claim.
 let workspace = newWorkspace();
 
-/** `cited` are positions in the sources the index was made of; repeats and positions outside it are left out. */
+/**
+ * Compares a claim with the sources that it cites.
+ *
+ * Deterministic. Takes time linear in the claim and the cited texts; a source is tokenised on its first use.
+ *
+ * @param index The sources, from `indexSources`.
+ * @param claim The text of the claim, without citation markup.
+ * @param cited Positions of the cited sources. Repeats and positions without a source are ignored.
+ * @example
+ * const index = indexSources([{ text: 'The bridge opened on 27 May 1937.' }]);
+ * gatherEvidence(index, 'The bridge opened in 1937.', [0]).support; // a probability in [0, 1]
+ */
 export function gatherEvidence(index: EvidenceIndex, claim: string, cited: readonly number[]): ClaimEvidence {
   return gather(index, claim, cited).evidence;
 }
 
-/** The same with the features the model sees: for fitting and measuring it. */
+/** Like `gatherEvidence`, with the features of the support model, for fitting and measuring it. */
 export function gather(
   index: EvidenceIndex,
   claim: string,
   cited: readonly number[],
 ): { evidence: ClaimEvidence; features: SupportFeatures } {
   const { tokens } = index;
-  if (workspace.terms.tokens.hashes.length > MAX_KEPT_TOKENS || workspace.scan.room > MAX_KEPT_HITS)
+  if (workspace.terms.tokens.hashes.length > MAX_KEPT_TOKENS || workspace.scan.capacity > MAX_KEPT_HITS)
     workspace = newWorkspace();
   const { terms, scan } = workspace;
   terms.load(claim);
@@ -84,7 +102,7 @@ export function gather(
   scan.weigh(terms);
   const total = scan.totalWeight;
   const verbatim: SourceSpan[] = [];
-  // Nearly every claim lacks some word: the exact comparison is for the few that lack none.
+  // Nearly every claim has a word that its sources lack. Only the others are compared verbatim.
   const maybeVerbatim = terms.contentTokens >= VERBATIM_MIN_CONTENT_TOKENS && everyTermFound(terms, scan);
   const perSource: { source: number; coverage: number; relevant: boolean }[] = [];
   let window: SourceSpan | null = null;
@@ -165,13 +183,13 @@ function missingNumbers(
   return missing;
 }
 
-/** Whether a number of the sources, rounded to as many significant digits as `value` has (two at least), is `value`. */
+/** Returns whether a number of the sources rounds to `value`, at its number of significant digits (at least two). */
 function isRounded(value: number, tokens: TokenList, sources: readonly SourceTokens[]): boolean {
   if (!(value > 0) || (value >= FIRST_YEAR && value <= LAST_YEAR)) return false;
   let unit = 1;
   while (unit < 1e15 && value % (unit * 10) === 0) unit *= 10;
   if (value !== Math.floor(value)) unit = value * 10 === Math.floor(value * 10) ? 0.1 : 0.01;
-  // A year or a count given to the last digit is not a rounded one.
+  // A number with a last digit other than 0 is exact.
   if (unit === 1 || value < unit * 10) return false;
   for (const source of sources) {
     for (let n = source.firstNumber; n < source.endNumber; n++) {
@@ -182,7 +200,7 @@ function isRounded(value: number, tokens: TokenList, sources: readonly SourceTok
   return false;
 }
 
-/** A run of neighbouring name words is one name; it is missing if one of its words is. */
+/** Finds missing names. Adjacent words of a name are one name, which is missing if one of its words is. */
 function missingNames(terms: ClaimTerms, scan: EvidenceScan): { start: number; end: number }[] {
   const spans: { start: number; end: number }[] = [];
   const own = terms.tokens;
@@ -200,7 +218,10 @@ function missingNames(terms: ClaimTerms, scan: EvidenceScan): { start: number; e
   return spans;
 }
 
-/** Support of a claim by one text. Indexes the text anew each time: for several claims use indexSources and gatherEvidence. */
+/**
+ * Returns the probability, in [0, 1], that a text supports a claim. Tokenises the text on every call: to compare
+ * several claims with the same sources, use `indexSources` and `gatherEvidence`.
+ */
 export function lexicalSupport(claim: string, evidence: string): number {
   return gatherEvidence(new EvidenceIndex([{ text: evidence }]), claim, [0]).support;
 }

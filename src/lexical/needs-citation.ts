@@ -1,25 +1,27 @@
-import { hashTable, lookUp } from './hash-table.ts';
-import { stemOf } from './number-words.ts';
-import { isNegation, isPersonal } from './opposites.ts';
+import { hashTable, lookUp, stemOf } from './token-hash.ts';
 import { CAPITALISED, NUMBER, STOP, TokenList } from './token-list.ts';
 import { appendTokens } from './tokeniser.ts';
+import { isNegation, isPersonal } from './word-lists.ts';
 
 const ABOUT_SOURCES = 1;
 const DOUBT = 2;
 const OPENING = 3;
 
-/** What marks a statement as one about the answer or its sources, and not about the world. */
+/** Words that mark a statement about the answer or its sources instead of the world. */
 const MARKERS = hashTable([
   ...mark(
-    'source snippet document passage excerpt result evidence output information context search reference material text article',
+    'source snippet document passage excerpt result evidence output information context search reference material ' +
+      'text article',
     ABOUT_SOURCES,
   ),
   ...mark(
-    'unclear insufficient conflict conflicting disagree differ limited incomplete missing unavailable uncertain inconclusive specify',
+    'unclear insufficient conflict conflicting disagree differ limited incomplete missing unavailable uncertain ' +
+      'inconclusive specify',
     DOUBT,
   ),
   ...mark(
-    'overall summary summarise summarize conclusion below following answer section overview outline first second finally next lastly',
+    'overall summary summarise summarize conclusion below following answer section overview outline first second ' +
+      'finally next lastly',
     OPENING,
   ),
 ]);
@@ -28,19 +30,20 @@ function mark(words: string, value: number): (readonly [number, number])[] {
   return words.split(' ').map((word) => [stemOf(word), value] as const);
 }
 
-/** Without a number or a name, a statement with fewer content tokens than this is connective text. */
+/** A statement without a number or name needs this many content tokens; a shorter one is connective text. */
 const MIN_PLAIN_CONTENT = 5;
-/** With one of them, this many are enough. */
+/** A statement with a number or name needs this many content tokens. */
 const MIN_FACT_CONTENT = 2;
 
 const EXPECTED_TOKENS = 64;
-/** Room is kept from call to call unless a statement made it larger than this. */
+/** The token list is reused by the next call unless it has grown beyond this size. */
 const MAX_KEPT_TOKENS = 1 << 12;
 let tokens = new TokenList(EXPECTED_TOKENS);
 
 /**
- * Whether text[start, end) looks like a checkable fact that ought to carry a citation: a number, a name or enough content; not a question, a heading, a lead-in, or a
- * remark on the sources ("the sources do not say"). A guess by words; a statement about nothing but generalities is often taken for a fact.
+ * Guesses whether `statement[start, end)` is a checkable fact that needs a citation: it has a number, a name or enough
+ * content, and is no question, heading, lead-in or remark on the sources ("the sources do not say"). It often takes
+ * general remarks for facts. Takes linear time.
  */
 export function needsCitation(statement: string, start = 0, end = statement.length): boolean {
   const from = skipSpace(statement, start, end);
@@ -83,7 +86,7 @@ function skipSpace(text: string, start: number, end: number): number {
   return i;
 }
 
-/** White space, closing quotes and brackets, and Markdown emphasis behind the last mark. */
+/** White space, closing quotes and brackets, and Markdown emphasis. */
 function isClosing(c: number): boolean {
   return (
     c <= 0x20 ||

@@ -3,25 +3,26 @@ import { addUnit, HASH_SEED, hashNumber } from './token-hash.ts';
 
 const COMMA = 0x2c;
 const POINT = 0x2e;
-/** More digits than this do not fit a double exactly: such a token is compared by its digits. */
+/** Most digits that a double holds exactly. A longer number is compared digit by digit. */
 const MAX_EXACT_DIGITS = 15;
 
 /**
- * Reads one number written in digits. Thousands: 1,200 or 1.200.000 or 1 200 with a no-break or thin space. Decimals: 1.5, and 1,5 where no
- * three digits and no further comma make it something else. Ordinal endings and the s of 1990s belong to the number; sign and currency do not.
+ * Reads one number written in digits. Thousands: "1,200", "1.200.000", or "1 200" with a no-break or thin space.
+ * Decimals: "1.5", and "1,5" with one or two digits and no further comma. Ordinal endings and the s of "1990s" belong
+ * to the number; sign and currency do not.
  */
 export class NumberScanner {
-  /** Offset after the number. */
+  /** Offset behind the number. */
   end = 0;
-  /** NaN for what only looks like a number: 1.2.3, or more digits than a double holds. */
+  /** NaN if the token is no number (1.2.3) or has more digits than a double holds. */
   value = 0;
-  /** Hash of the value, or of the digits where there is no value. */
+  /** Hash of the value, or of the digits if the value is NaN. */
   hash = 0;
 
   private digits = 0;
   private raw = 0;
 
-  /** `at` is the offset of an ASCII digit. */
+  /** Reads the number at `at`, which must be the offset of an ASCII digit. */
   scan(text: string, at: number, limit: number): void {
     this.end = at;
     this.value = 0;
@@ -97,7 +98,7 @@ function isThinSpace(c: number): boolean {
   return c === 0xa0 || c === 0x202f || c === 0x2009;
 }
 
-/** Exactly three digits at `at`. */
+/** Returns whether exactly three digits stand at `at`. */
 function threeDigits(text: string, at: number, limit: number): boolean {
   return (
     digitAt(text, at, limit) &&
@@ -107,14 +108,14 @@ function threeDigits(text: string, at: number, limit: number): boolean {
   );
 }
 
-/** One or two digits at `at` and no further comma with digits, which would make it a list. */
+/** Returns whether one or two digits stand at `at` and no further comma with digits follows, as in a list. */
 function isDecimalComma(text: string, at: number, limit: number): boolean {
   const end = digitAt(text, at + 1, limit) ? at + 2 : at + 1;
   if (digitAt(text, end, limit)) return false;
   return !(end < limit && text.charCodeAt(end) === COMMA && digitAt(text, end + 1, limit));
 }
 
-/** After st, nd, rd, th or s directly behind the digits; else `at`. */
+/** Returns the offset behind an st, nd, rd, th or s at `at`, or `at` if there is none. */
 function afterOrdinal(text: string, at: number, limit: number): number {
   if (at >= limit) return at;
   const first = text.charCodeAt(at) | 0x20;

@@ -1,11 +1,72 @@
-import type { SupportFeatures } from './support-features.ts';
+import type { ClaimTerms } from './claim-terms.ts';
+import type { EvidenceScan } from './evidence-scan.ts';
+import { isReversing } from './word-lists.ts';
 
-/** Names the built-in judge in results; goes up with any change to what it answers. */
+/** Features of a claim and its cited texts, each in [0, 1]. SUPPORT_WEIGHTS has their signs. */
+export type SupportFeatures = {
+  /**
+   * Fourth power of the weighted share of the claim's terms in the sources' best windows: only near-complete coverage
+   * counts.
+   */
+  readonly closeness: number;
+  /** Weighted share of the claim's terms anywhere in the cited sources. */
+  readonly anywhere: number;
+  /** 1 if a number of the claim is in no cited source. */
+  readonly missing_number: number;
+  /** 1 if a name of the claim is in no cited source. */
+  readonly missing_name: number;
+  /** Coverage of the windows if only the claim has a negation, an opposite or a reversing word, else 0. */
+  readonly contradiction: number;
+  /** 1 if the claim asks a question or is about its writer. */
+  readonly personal: number;
+};
+
+export const SUPPORT_FEATURES = [
+  'closeness',
+  'anywhere',
+  'missing_number',
+  'missing_name',
+  'contradiction',
+  'personal',
+] as const;
+
+/** Computes the features from a finished scan. */
+export function supportFeatures(
+  terms: ClaimTerms,
+  scan: EvidenceScan,
+  missingNumbers: number,
+  missingNames: number,
+): SupportFeatures {
+  let found = 0;
+  let anywhere = 0;
+  let against = terms.negated && !scan.negationInWindow;
+  for (let t = 0; t < terms.termCount; t++) {
+    const weight = scan.weights[t] ?? 0;
+    const inWindow = scan.found[t] === 1;
+    if (inWindow) found += weight;
+    else if (scan.opposed[t] === 1) against = true;
+    if (inWindow || (scan.sentencesOfTerm[t] ?? 0) > 0) anywhere += weight;
+    else if (isReversing(terms.tokens.hashes[terms.firstToken[t] ?? 0] ?? 0)) against = true;
+  }
+  const total = scan.totalWeight === 0 ? 1 : scan.totalWeight;
+  const cover = Math.min(1, found / total);
+  return {
+    closeness: cover * cover * cover * cover,
+    anywhere: Math.min(1, anywhere / total),
+    missing_number: missingNumbers > 0 ? 1 : 0,
+    missing_name: missingNames > 0 ? 1 : 0,
+    contradiction: against ? cover : 0,
+    personal: terms.personal ? 1 : 0,
+  };
+}
+
+/** Name and version of the built-in lexical judge in results and judgment keys. Raise it if any answer changes. */
 export const LEXICAL_JUDGE_MODEL = 'citeward-lexical-1';
 
 /**
- * A logistic model fitted by `bench/lexical-judge.ts --fit` on the tuning part of four public development sets (docs/lexical-judge.md), each family of
- * sets with equal weight, signs held to what makes sense. Change it only by fitting again.
+ * Logistic model fitted by `bench/lexical-judge.ts --fit` on the tuning part of four public development sets
+ * (docs/lexical-judge.md). Each family of sets has equal weight, and the signs are constrained. Change the numbers only
+ * by fitting again.
  */
 export const SUPPORT_INTERCEPT = -1.41;
 export const SUPPORT_WEIGHTS: Readonly<Record<keyof SupportFeatures, number>> = {
@@ -17,15 +78,21 @@ export const SUPPORT_WEIGHTS: Readonly<Record<keyof SupportFeatures, number>> = 
   personal: -2.7,
 };
 
-/** Share of verbatim claims of at least four content tokens that people labelled supported: 420 of 424 (reference/citation-scoring.md 4.2). */
+/** Share of verbatim claims with at least four content tokens that people labelled as supported: 420 of 424. */
 const VERBATIM_SUPPORT = 0.99;
 
-/** At least this: `full`. The threshold with the best mean balanced accuracy on the tuning part, fixed with the weights. */
+/**
+ * Least support for `full`: the threshold with the best mean balanced accuracy on the tuning part. Fitted with the
+ * weights.
+ */
 export const FULL_SUPPORT_MIN = 0.355;
-/** At least this, and less than FULL_SUPPORT_MIN: `partial`. */
-export const PARTIAL_SUPPORT_MIN = 0.136;
+/** Least support for `partial`. */
+const PARTIAL_SUPPORT_MIN = 0.136;
 
-/** Probability in [0, 1], calibrated at the development sets' share of supported claims (about a third). */
+/**
+ * Returns a probability in [0, 1], calibrated for the development sets, where about a third of the claims are
+ * supported.
+ */
 export function supportProbability(features: SupportFeatures, verbatim: boolean): number {
   if (verbatim) return VERBATIM_SUPPORT;
   const w = SUPPORT_WEIGHTS;
@@ -40,13 +107,17 @@ export function supportProbability(features: SupportFeatures, verbatim: boolean)
   return 1 / (1 + exponential(-z));
 }
 
-/** e^x as (1 + x / 2^20)^(2^20): arithmetic that every runtime does alike, unlike Math.exp; relative error below 1e-4 for |x| < 12. */
+/**
+ * Computes e^x as (1 + x / 2^20)^(2^20), which unlike `Math.exp` gives the same bits on every runtime. The relative
+ * error is below 1e-4 for |x| < 12.
+ */
 function exponential(x: number): number {
   let y = 1 + x / 1048576;
   for (let i = 0; i < 20; i++) y *= y;
   return y;
 }
 
+/** Turns a support probability into a verdict: `full` from 0.355 on, `partial` from 0.136 on. */
 export function supportVerdict(support: number): 'full' | 'partial' | 'none' {
   if (support >= FULL_SUPPORT_MIN) return 'full';
   return support >= PARTIAL_SUPPORT_MIN ? 'partial' : 'none';

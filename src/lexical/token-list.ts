@@ -1,13 +1,13 @@
-import { numberWordValue, stemOf } from './number-words.ts';
-import { hashNumber } from './token-hash.ts';
+import { hashNumber, stemOf } from './token-hash.ts';
+import { numberWordValue } from './word-lists.ts';
 
-/** Bits of a token's kind. */
+// Bits of a token's kind.
 export const NUMBER = 1;
-/** Its first unit is upper-case. */
+/** The first unit is upper-case. */
 export const CAPITALISED = 2;
-/** Two or more units, none lower-case. Marked in claims only. */
+/** Two or more units, none lower-case. Set in claims only. */
 export const ACRONYM = 4;
-/** A function word. Marked in claims only. */
+/** A function word. Set in claims only. */
 export const STOP = 8;
 
 export const PERCENT = stemOf('percent');
@@ -15,24 +15,25 @@ const PER = stemOf('per');
 export const CENT = stemOf('cent');
 
 /**
- * Tokens of one or more texts, in parallel typed arrays that grow by doubling. A token is its stemmed hash, its offsets and its kind; a
- * number is one token with its value ("1.2 million" = 1,200,000). `sentenceTokens` holds the first token of each rough sentence.
+ * Tokens of one or more texts, in parallel typed arrays that grow by doubling. A token has a stemmed hash, offsets and
+ * a kind. A number is one token with a value ("1.2 million" is 1,200,000). `sentenceTokens` holds the first token of
+ * each sentence; sentence borders are approximate.
  */
 export class TokenList {
   count = 0;
-  /** First token of the text being read: nothing before it is looked back at. */
+  /** First token of the text that is being read. No look-back goes beyond it. */
   first = 0;
   hashes: Int32Array;
   starts: Int32Array;
   ends: Int32Array;
-  /** Empty where kinds are not marked. */
+  /** Empty if `marksKinds` is false. */
   kinds: Uint8Array;
   sentenceCount = 0;
   sentenceTokens: Int32Array;
   numberCount = 0;
   numberTokens: Int32Array;
   numberValues: Float64Array;
-  /** Whether tokens have kinds: claims need them, sources do not. */
+  /** Whether tokens have kinds. Claims need them; sources do not. */
   readonly marksKinds: boolean;
 
   constructor(expectedTokens: number, marksKinds = true) {
@@ -52,7 +53,9 @@ export class TokenList {
     this.numberCount = 0;
   }
 
-  /** Makes room for some tokens; returns the index before which they may be written, at most `latest` where that lies ahead. */
+  /**
+   * Makes room for tokens and returns the limit of the indices to write, which is at most `latest` unless that is past.
+   */
   reserve(latest: number): number {
     if (this.count + 2 >= this.hashes.length) this.grow();
     return Math.min(this.hashes.length - 1, Math.max(latest, this.count + 1));
@@ -87,7 +90,10 @@ export class TokenList {
     this.sentenceTokens[this.sentenceCount++] = this.count;
   }
 
-  /** "1.2 million", "twelve hundred": the last token, if it is a number right before, becomes the product. */
+  /**
+   * Multiplies the last token by a magnitude word behind it ("1.2 million"). Returns false if it is not an adjacent
+   * number.
+   */
   scaleLast(factor: number, start: number, end: number): boolean {
     const last = this.count - 1;
     if (last < this.first || start - (this.ends[last] ?? 0) > 1) return false;
@@ -104,7 +110,10 @@ export class TokenList {
     return true;
   }
 
-  /** "per cent" is one token, as "percent" is: true if the last token was "per" and took `cent` in. */
+  /**
+   * Joins "cent" to a last token "per", so that "per cent" equals "percent". Returns false if the last token is
+   * another.
+   */
   joinPercent(end: number): boolean {
     const last = this.count - 1;
     if (last < this.first || this.hashes[last] !== PER) return false;

@@ -3,12 +3,16 @@ import type { Span } from '../text/span.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { TokenList } from './token-list.ts';
 
-/** Places with the right tokens that are compared unit by unit, in one source: keeps a source made to nearly match linear. */
+/**
+ * Candidates compared unit by unit in one source. The bound keeps time linear for sources that nearly match many times.
+ */
 const MAX_COMPARISONS = 8;
 
 /**
- * Where in a source the claim stands as one or more whole consecutive sentences, or null. Token hashes find candidates (Knuth, Morris and Pratt: linear
- * whatever the text repeats); a candidate must begin and end with a sentence and equal the claim after folding, a final full stop aside.
+ * Finds a place where a source contains the claim as one or more whole consecutive sentences; `null` if there is none.
+ *
+ * The Knuth-Morris-Pratt search over token hashes finds candidates in linear time. A candidate must begin and end at
+ * sentence borders and equal the claim after folding, except for a final full stop.
  */
 export function findVerbatim(claim: string, own: TokenList, tokens: TokenList, source: SourceTokens): Span | null {
   const length = own.count;
@@ -48,7 +52,7 @@ function fallbacks(pattern: Int32Array, length: number): Int32Array {
   return table;
 }
 
-/** From the sentence that token `first` begins to the one that token `last` ends; null if they begin or end inside a sentence. */
+/** Returns the range of sentences from token `first` to token `last`, or `null` if either lies inside a sentence. */
 function wholeSentences(
   sentences: readonly Span[],
   tokens: TokenList,
@@ -76,8 +80,8 @@ function sentenceOf(sentences: readonly Span[], offset: number): Span | undefine
   return sentences[low];
 }
 
-/** Compatibility forms, case, runs of white space and quotation marks folded; edges trimmed. Its offsets are not those of `text`. */
-export function foldText(text: string): string {
+/** Folds compatibility forms, case, runs of white space and quotation marks, and trims the edges. */
+function foldText(text: string): string {
   const normal = text.normalize('NFKC').toLowerCase();
   let out = '';
   let from = 0;
@@ -111,7 +115,7 @@ function quoteFold(c: number): string {
   return '';
 }
 
-/** A claim is often cited without its full stop; any other mark at the end is part of what is said. */
+/** Removes a final full stop, which claims often omit. Any other final mark is part of the claim. */
 function withoutFullStop(folded: string): string {
   return folded.endsWith('.') || folded.endsWith('。') ? folded.slice(0, -1).trimEnd() : folded;
 }

@@ -129,7 +129,9 @@ export function isTagLike(text: string, lessThan: number): boolean {
   return next === SLASH || isAsciiLetter(next);
 }
 
-/** Finds the next `>` before the next tag-like `<`, or -1. No search crosses another tag, so the total time is linear. */
+/**
+ * Finds the next `>` before the next tag-like `<`, or -1. No search crosses another tag, so the total time is linear.
+ */
 function indexOfTagEnd(text: string, from: number, end: number): number {
   for (let i = from; i < end; i++) {
     const code = text.charCodeAt(i);

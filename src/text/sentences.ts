@@ -1,10 +1,10 @@
 /**
  * Splits text into sentences, in one linear pass.
  *
- * The cuts are part of judgment keys, so they must be the same on every runtime: the splitter uses the tables in this file
- * instead of `Intl.Segmenter`, which changes with the ICU version. It is tuned for encyclopaedic text and news, with
- * decimals, initials, abbreviations, list items and CJK. Known error: an abbreviation that is not in the tables ends a
- * sentence if a capital letter follows.
+ * The cuts are part of judgment keys, so they must be the same on every runtime: the splitter uses the tables in this
+ * file instead of `Intl.Segmenter`, which changes with the ICU version. It is tuned for encyclopaedic text and news,
+ * with decimals, initials, abbreviations, list items and CJK. Known error: an abbreviation that is not in the tables
+ * ends a sentence if a capital letter follows.
  */
 import {
   CARRIAGE_RETURN,
@@ -105,8 +105,8 @@ const MAX_REFERENCE_CHARS = 12;
 const MAX_ABBREVIATION_CHARS = 12;
 
 /**
- * How far the splitter has read a text. All places are offsets into the text; an offset is negative if it lies in a part
- * that the caller has dropped from the front.
+ * How far the splitter has read a text. All places are offsets into the text; an offset is negative if it lies in a
+ * part that the caller has dropped from the front.
  */
 export type SentenceState = {
   /** Start of the current sentence, with the white space before it. */
@@ -139,11 +139,11 @@ export function splitSentences(text: string, start = 0, end = text.length): Span
 }
 
 /**
- * Continues to split at `state.at`, up to `end`, and adds the sentences that end there to `sentences`. The sentence that
- * is still open at `end` is not added.
+ * Continues to split at `state.at`, up to `end`, and adds the sentences that end there to `sentences`. The sentence
+ * that is still open at `end` is not added.
  *
- * With `complete` false, more text follows `end`. Then the unit before `end` must be white space, and the splitter defers
- * the decision on a stop or line break that only white space follows.
+ * With `complete` false, more text follows `end`. Then the unit before `end` must be white space, and the splitter
+ * defers the decision on a stop or line break that only white space follows.
  */
 export function splitFurther(
   text: string,
@@ -241,7 +241,9 @@ function afterStop(text: string, from: number, end: number): number {
   return i;
 }
 
-/** Returns whether the stop at `stop` ends its sentence. `after` is the place behind its closing quotes and brackets. */
+/**
+ * Returns whether the stop at `stop` ends its sentence. `after` is the place behind its closing quotes and brackets.
+ */
 function isBoundary(text: string, lineStart: number, stop: number, after: number, end: number): boolean {
   if (after >= end) return true;
   if (!isSpace(text.charCodeAt(after))) return false;
@@ -285,7 +287,8 @@ function isAbbreviation(text: string, lineStart: number, stop: number, nextCode:
   const word = text.slice(start, stop).toLowerCase();
   if (NEVER_FINAL.has(word)) return !(length === 1 && SENTENCE_STARTERS.has(nextWord));
   if (isAsciiDigit(nextCode) && NOT_BEFORE_DIGIT.has(word)) return true;
-  // The sentence continues after an initial ("J. Snow") or dotted acronym ("U.S. Army"), unless a sentence starter follows.
+  // The sentence continues after an initial ("J. Snow") or dotted acronym ("U.S. Army"), unless a sentence starter
+  // follows.
   const initial = length === 1 && !isLowercase(text.charCodeAt(start)) && isAsciiLetter(text.charCodeAt(start));
   const acronym = dots > 0 && length <= 2 * (dots + 1);
   return (initial || acronym) && nextWord !== '' && !SENTENCE_STARTERS.has(nextWord);
@@ -293,7 +296,8 @@ function isAbbreviation(text: string, lineStart: number, stop: number, nextCode:
 
 /**
  * Returns whether the line break at `at` ends a sentence, and where the next line begins. It does if another line break
- * follows, or if the line before or after it is a list item, heading, table row or quotation. Otherwise the text is wrapped.
+ * follows, or if the line before or after it is a list item, heading, table row or quotation. Otherwise the text is
+ * wrapped.
  */
 function afterLineBreak(text: string, blockLine: boolean, at: number, end: number): { boundary: boolean; at: number } {
   let i = at;

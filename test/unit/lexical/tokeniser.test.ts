@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stemOf } from '../../../src/lexical/number-words.ts';
+import { stemOf } from '../../../src/lexical/token-hash.ts';
 import { TokenList } from '../../../src/lexical/token-list.ts';
 import { appendTokens } from '../../../src/lexical/tokeniser.ts';
 
