@@ -6,7 +6,7 @@ import { rename, rm } from 'node:fs/promises';
 import type { Client } from '../../clients/typescript/client.ts';
 import { reasonOf } from '../../clients/typescript/transport.ts';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
-import { LineSplitter } from '../../src/wire/batches/lines.ts';
+import { LineSplitter } from '../../src/wire/batches/byte-lines.ts';
 import type { FileReply } from '../../src/wire/files.ts';
 import { RunError } from '../command.ts';
 import { type LiveLine, sizeText } from '../output/progress.ts';

@@ -4,8 +4,8 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
-import { LineSplitter } from '../../src/wire/batches/lines.ts';
-import { requestId } from '../../src/wire/batches/output.ts';
+import { LineSplitter } from '../../src/wire/batches/byte-lines.ts';
+import { requestId } from '../../src/wire/batches/result-line.ts';
 import { RunError } from '../command.ts';
 import { MAX_RESULT_LINE_BYTES, type ResultLine, readResultLine } from './result-lines.ts';
 

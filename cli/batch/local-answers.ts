@@ -8,12 +8,11 @@ import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts'
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 import { scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
-import type { LineResult } from '../../src/wire/batches/output.ts';
+import type { LineResult } from '../../src/wire/batches/result-line.ts';
 import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
-import { verifyRequestSchema } from '../../src/wire/verify.ts';
-import { verifyRequested } from '../../src/wire/verify-requested.ts';
+import { verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import { type LocalJudging, localJudging, NO_RUNS_HERE, namesAnotherJudge } from '../local/lexical.ts';
 import { refineLocally } from '../local/refining.ts';
 import { type LocalFailure, localProblem } from './local-problems.ts';

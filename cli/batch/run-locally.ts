@@ -4,9 +4,9 @@
  */
 import { createReadStream } from 'node:fs';
 import { MAX_BATCH_LINE_BYTES } from '../../src/limits.ts';
-import { readEnvelope } from '../../src/wire/batches/envelope.ts';
-import { type ByteLine, isBlank, LineSplitter } from '../../src/wire/batches/lines.ts';
-import { outputLine, requestId } from '../../src/wire/batches/output.ts';
+import { type ByteLine, isBlank, LineSplitter } from '../../src/wire/batches/byte-lines.ts';
+import { readEnvelope } from '../../src/wire/batches/request-line.ts';
+import { outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import { RunError } from '../command.ts';
 import type { LineFile } from './line-file.ts';
 import type { LocalAnswers } from './local-answers.ts';

@@ -1,7 +1,7 @@
 /** A batch in words: what `citeward batch status` prints, and a row of `citeward batch list`. */
 
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
-import type { BatchError } from '../../src/wire/batches/envelope.ts';
+import type { BatchError } from '../../src/wire/batches/request-line.ts';
 import { countText, shareText } from '../output/progress.ts';
 import type { Colour } from '../output/style.ts';
 import type { Cell, Column, TableRow } from '../output/table.ts';

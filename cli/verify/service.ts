@@ -4,7 +4,7 @@ import type { Client } from '../../clients/typescript/client.ts';
 import type { Verification } from '../../src/citations/verify.ts';
 import { pathText } from '../../src/input-problem.ts';
 import type { VerifyRequest } from '../../src/wire/verify.ts';
-import { verifyRequested } from '../../src/wire/verify-requested.ts';
+import { verifyRequested } from '../../src/wire/verify.ts';
 import type { Service } from '../outcome.ts';
 import { REMOTE_CONCURRENCY } from '../remote/connect.ts';
 import { outcomeOfFailure } from '../remote/failures.ts';

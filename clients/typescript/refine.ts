@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { refineRequestSchema } from '../../src/wire/refine.ts';
-import { refineEventSchemas } from '../../src/wire/refine-stream.ts';
+import { refineEventSchemas } from '../../src/wire/refine.ts';
 import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';

@@ -5,7 +5,7 @@
 
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
-import type { BatchError } from '../../src/wire/batches/envelope.ts';
+import type { BatchError } from '../../src/wire/batches/request-line.ts';
 
 export const BATCH_MESSAGE_VERSION = 1;
 

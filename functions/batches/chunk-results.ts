@@ -3,7 +3,7 @@
  * then those of the error file; the metadata say where the border is.
  */
 import * as z from 'zod';
-import type { OutputLine } from '../../src/wire/batches/output.ts';
+import type { OutputLine } from '../../src/wire/batches/result-line.ts';
 import { stored } from '../storage/storage-error.ts';
 import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
 

@@ -2,9 +2,10 @@
  * The finaliser: the results of all chunks, in order, into the output and the error file. Requests that were never made are
  * lines of the error file. It can run twice: it writes the same bytes under the same names.
  */
-import { readEnvelope } from '../../src/wire/batches/envelope.ts';
-import { isBlank } from '../../src/wire/batches/lines.ts';
-import { outputLine } from '../../src/wire/batches/output.ts';
+
+import { isBlank } from '../../src/wire/batches/byte-lines.ts';
+import { readEnvelope } from '../../src/wire/batches/request-line.ts';
+import { outputLine } from '../../src/wire/batches/result-line.ts';
 import type { FileStore } from '../storage/files.ts';
 import type { PartWriter } from '../storage/part-writer.ts';
 import type { ClaimedTask, FinalChunk, NewBatch, TaskReport } from './batch-messages.ts';

@@ -1,7 +1,7 @@
 /** The lines of a stored file, or of a stretch of it, as they stream in. */
 
 import { MAX_BATCH_LINE_BYTES } from '../../src/limits.ts';
-import { type ByteLine, LineSplitter } from '../../src/wire/batches/lines.ts';
+import { type ByteLine, LineSplitter } from '../../src/wire/batches/byte-lines.ts';
 
 /** @param from the number of the first line and its place in the file, where the stream is a stretch of it. */
 export async function* linesOf(

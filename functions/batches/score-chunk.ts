@@ -6,9 +6,9 @@
 
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
 import { CHUNK_CONCURRENCY, CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from '../../src/limits.ts';
-import { type Envelope, readEnvelope } from '../../src/wire/batches/envelope.ts';
-import { isBlank } from '../../src/wire/batches/lines.ts';
-import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/output.ts';
+import { isBlank } from '../../src/wire/batches/byte-lines.ts';
+import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
+import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import { evidenceOf } from '../desk/circuit-breaker.ts';
 import { problemOf } from '../http/errors.ts';
 import { answer, type RequestOutcome } from '../services/answer-request.ts';

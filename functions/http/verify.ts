@@ -1,7 +1,6 @@
 /** `POST /v1/verify`: pure CPU. No binding is touched here (ARCHITECTURE.md rule 6). */
 import { Hono } from 'hono';
-import { verifyQuerySchema, verifyRequestSchema } from '../../src/wire/verify.ts';
-import { verifyRequested } from '../../src/wire/verify-requested.ts';
+import { verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';

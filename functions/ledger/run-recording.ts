@@ -5,8 +5,7 @@
  */
 
 import type { Family } from '../../src/families/recipes.ts';
-import type { RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
-import type { RolloutReport } from '../../src/runs/rollout-report.ts';
+import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
 import { newId } from '../storage/ids.ts';
 import { database } from '../storage/schema.ts';
 import { StorageError, stored } from '../storage/storage-error.ts';

@@ -16,15 +16,13 @@ import type {
 } from '../generation/generator.ts';
 import type { RunCode } from '../judgments/sandbox/run-code.ts';
 import type { JudgeFailure, TokenUsage } from '../judgments/types.ts';
-import { NOT_RUN_TEXT, problemText, type ReadCall, readTurnCalls } from './calls.ts';
 import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
-import { answeredTurn } from './history.ts';
-import { OpenTurn } from './open-turn.ts';
 import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
-import { betweenTurns } from './rendering.ts';
 import type { StopCondition } from './stop-conditions.ts';
 import { TokenLedger, toolTokens } from './token-ledger.ts';
+import { NOT_RUN_TEXT, problemText, type ReadCall, readTurnCalls } from './tool-calls.ts';
 import { truncateToolOutput } from './truncate.ts';
+import { answeredTurn, betweenTurns, OpenTurn } from './turn.ts';
 import type {
   AgentCall,
   AgentSettings,

@@ -1,8 +1,7 @@
 /** The first prompt of an agent, as a generator gets it, and how long it is. */
-import type { GenerationRequest, Generator } from '../generation/generator.ts';
+import type { GenerationMessage, GenerationRequest, Generator, ToolDescription } from '../generation/generator.ts';
 import { estimatePrompt } from './token-ledger.ts';
-import { promptWithTools, toolDescriptions } from './tool-prompt.ts';
-import type { AgentSettings } from './types.ts';
+import type { AgentSettings, AgentTool, PromptMessage } from './types.ts';
 
 /** The generator as the loop needs to know it. */
 export type GeneratorTraits = Pick<Generator, 'native_tools' | 'context_tokens'>;
@@ -21,4 +20,46 @@ export function agentPrompt(
 export function agentPromptTokens(asked: Asked, generator: Pick<GeneratorTraits, 'native_tools'>): number {
   const { messages, tools } = agentPrompt(asked, generator);
   return estimatePrompt([...messages.map(({ content }) => content), ...tools.map((tool) => JSON.stringify(tool))]);
+}
+
+/** One required text parameter, as in `sandbox_fusion_tool_config.yaml` of Gen-Verse/Open-AgentRL 1fe5dbd2. */
+const DESCRIPTIONS: Readonly<Record<AgentTool, ToolDescription>> = {
+  code_interpreter: {
+    name: 'code_interpreter',
+    description: 'Runs Python code and gives back what it prints.',
+    parameters: {
+      type: 'object',
+      properties: { code: { type: 'string', description: 'The Python code to run.' } },
+      required: ['code'],
+    },
+  },
+};
+
+export function toolDescriptions(tools: readonly AgentTool[]): ToolDescription[] {
+  return tools.map((tool) => DESCRIPTIONS[tool]);
+}
+
+/** The conversation as it is sent to a server that does not know tools; nothing is added where there are none. */
+export function promptWithTools(messages: readonly PromptMessage[], tools: readonly AgentTool[]): GenerationMessage[] {
+  if (tools.length === 0) return [...messages];
+  const [head, ...rest] = messages;
+  if (head?.role !== 'system') return [{ role: 'system', content: toolPart(tools) }, ...messages];
+  return [{ role: 'system', content: `${head.content}\n\n${toolPart(tools)}` }, ...rest];
+}
+
+function toolPart(tools: readonly AgentTool[]): string {
+  const lines = toolDescriptions(tools).map((tool) => JSON.stringify({ type: 'function', function: tool }));
+  return [
+    '# Tools',
+    '',
+    'These functions are there for you to call while you work on the request, each described by its JSON signature:',
+    '<tools>',
+    ...lines,
+    '</tools>',
+    '',
+    'To call one, write a JSON object with its name and its arguments between <tool_call> and </tool_call>, and end your turn:',
+    '<tool_call>',
+    '{"name": <name of the function>, "arguments": <object with its arguments>}',
+    '</tool_call>',
+  ].join('\n');
 }

@@ -8,7 +8,7 @@
  */
 import { estimateTokens } from '../judgments/budget.ts';
 import type { TokenUsage } from '../judgments/types.ts';
-import { betweenTurns } from './rendering.ts';
+import { betweenTurns } from './turn.ts';
 import type { TurnTokens } from './types.ts';
 
 /** Special tokens of the chat template around one message. */

@@ -100,3 +100,18 @@ export type ToolMessage = {
 };
 
 export type TrajectoryMessage = AssistantMessage | ToolMessage;
+
+export const AGENT_DEFAULTS = {
+  sampling: { temperature: 1, top_p: 1, top_k: null, seed: null },
+  max_turns: 16,
+  max_prompt_tokens: 2_560,
+  max_response_tokens: 20_480,
+  max_tool_response_chars: 256,
+  truncate: 'middle',
+  print_last_line: true,
+  tool_time_limit_s: 30,
+  tool_memory_limit_mb: 2_048,
+  /** Ours: the loop leaves malformed calls out and ends at an unknown tool, with a note to show them to the model one day. */
+  bad_calls: 'show',
+  further_calls: 'ignore',
+} as const;

@@ -12,8 +12,7 @@ import type { Rollout } from '../family/rollout.ts';
 import { type RolloutFields, rolloutOf, rolloutSources } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { GenerationRequest, GenerationSampling, Generator } from './generator.ts';
-import { type RefinerPrompt, refinerPrompt } from './refiner-prompt.ts';
-import { taggedSources } from './tagged-sources.ts';
+import { type RefinerPrompt, refinerPrompt, taggedSources } from './refiner-prompt.ts';
 
 /** What is generated and against which sources. Exactly one of `tool_output` and `sources` is given. */
 export type RefineInput = Pick<

@@ -7,8 +7,8 @@
  * step in which its text came in, with nothing read in between.
  */
 import type { TokenUsage } from '../judgments/types.ts';
-import { type CallOptions, Calls } from './call.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
+import { type CallOptions, Calls } from './concurrent-calls.ts';
 import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';
 import type { RefinePlan } from './refine-plan.ts';
 

@@ -1,9 +1,9 @@
 /** What two judges say of a run, gathered rollout by rollout, and the few rollouts where they differ most. */
 
 import type { Facts } from '../family/facts.ts';
-import { MAX_REPLAY_MOVERS } from './movers.ts';
 import type { JudgeComparison } from './replay-report.ts';
 import type { LedgerRow } from './row.ts';
+import { MAX_REPLAY_MOVERS } from './run-replay.ts';
 import { TwoJudges } from './two-judges.ts';
 
 type Different = JudgeComparison['most_different'][number];

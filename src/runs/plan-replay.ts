@@ -2,14 +2,13 @@
  * From a request to what will be composed: the recipe, or one for each value of a sweep, against those that the run was
  * recorded under. Everything that can be refused is refused here, before a row is read.
  */
-
 import type { Recipe } from '../families/recipes.ts';
-import type { RecipeInput } from '../families/resolve.ts';
+import { type RecipeInput, type RecipeResolution, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { mayLeaveGaps } from './gaps.ts';
+import { type ChangedField, recipeChange } from './recipe-change.ts';
 import type { SweepValue } from './replay-report.ts';
-import { changesOf, type RequestedRecipes, recipesAfter, requestedRecipes } from './requested-recipe.ts';
 import type { Sweep } from './sweep.ts';
 
 /** What a replay is asked to do. */
@@ -98,5 +97,102 @@ function leavesGaps(recorded: ReadonlyMap<string, Recipe>, after: ReadonlyMap<st
   return [...recorded].some(([digest, recipe]) => {
     const other = after.get(digest);
     return other !== undefined && mayLeaveGaps(recipe, other);
+  });
+}
+
+/** The recipes of a run by digest, each with what takes its place. */
+export type RequestedRecipes = {
+  readonly before: ReadonlyMap<string, Recipe>;
+  readonly after: ReadonlyMap<string, ResolvedRecipe>;
+};
+
+export type RequestedRecipesResult =
+  | { readonly ok: true; readonly recipes: RequestedRecipes }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+/**
+ * Resolves what is asked for, for each recorded recipe.
+ * @param asked `undefined`: the recorded recipe itself, as a sweep starts from.
+ * @param point one value of a sweep, set on top.
+ */
+export async function requestedRecipes(
+  recorded: ReadonlyMap<string, Recipe>,
+  asked: RecipeInput | undefined,
+  point: { readonly field: string; readonly value: SweepValue } | null = null,
+): Promise<RequestedRecipesResult> {
+  const after = new Map<string, ResolvedRecipe>();
+  for (const [digest, recipe] of recorded) {
+    const resolution = await requestedRecipe(recipe, asked, point);
+    if (!resolution.ok) return resolution;
+    const { resolved } = resolution;
+    if (resolved.recipe.family !== recipe.family) {
+      const message = `the run was recorded under a recipe of the family ${recipe.family}; its facts say nothing about another`;
+      return { ok: false, problems: [{ path: ['recipe'], message }] };
+    }
+    after.set(digest, resolved);
+  }
+  return { ok: true, recipes: { before: recorded, after } };
+}
+
+async function requestedRecipe(
+  recorded: Recipe,
+  asked: RecipeInput | undefined,
+  point: { readonly field: string; readonly value: SweepValue } | null,
+): Promise<RecipeResolution> {
+  const base = await baseRecipe(recorded, asked);
+  if (!base.ok || point === null) return base;
+  const fields = nested(point.field.split('.'), point.value);
+  return resolveRecipe(withFields(base.resolved.recipe, fields), ['sweep', 'values']);
+}
+
+async function baseRecipe(recorded: Recipe, asked: RecipeInput | undefined): Promise<RecipeResolution> {
+  if (asked === undefined) return resolveRecipe(recorded);
+  if (typeof asked === 'string' || !Object.hasOwn(asked, 'set')) return resolveRecipe(asked);
+  const { set, ...others } = asked;
+  const problem = (path: string[], message: string) => ({ ok: false, problems: [{ path, message }] }) as const;
+  if (Object.keys(others).length > 0) return problem(['recipe'], 'set stands alone: it changes the recorded recipe');
+  if (!isObject(set)) return problem(['recipe', 'set'], 'expected an object: the fields to change');
+  return resolveRecipe(withFields(recorded, set), ['recipe', 'set']);
+}
+
+/** Members of nested objects are set one by one, so that one of them can be changed alone. */
+function withFields(
+  recipe: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const changed = new Map(Object.entries(recipe));
+  for (const [name, value] of Object.entries(fields)) {
+    const old = changed.get(name);
+    changed.set(name, isObject(old) && isObject(value) ? withFields(old, value) : value);
+  }
+  return Object.fromEntries(changed);
+}
+
+/** `{a: {b: value}}` for `a.b`. */
+function nested([name, ...rest]: readonly string[], value: unknown): Record<string, unknown> {
+  if (name === undefined) throw new Error('nested: an empty path');
+  return Object.fromEntries([[name, rest.length === 0 ? value : nested(rest, value)]]);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What composes the other side: the recipe that takes the place of each recorded one. */
+export function recipesAfter({ after }: RequestedRecipes): ReadonlyMap<string, Recipe> {
+  return new Map([...after].map(([digest, { recipe }]) => [digest, recipe]));
+}
+
+/** What changes, for each recorded recipe. */
+export function changesOf({ before, after }: RequestedRecipes): {
+  readonly before: string;
+  readonly after: string;
+  readonly changed: readonly ChangedField[];
+}[] {
+  return [...before].map(([digest, recipe]) => {
+    const other = after.get(digest);
+    if (other === undefined) throw new Error('changesOf: a recorded recipe was lost');
+    const change = recipeChange(recipe, other.recipe);
+    return { before: digest, after: other.digest, changed: change.ok ? change.fields : [] };
   });
 }

@@ -1,8 +1,8 @@
 /** From a scored rollout to what is recorded of it: pure, so that the row of a score is the same wherever it is made. */
 import { pinJudgments } from '../judgments/pin.ts';
+import type { ScoreReply } from '../scoring/score-reply.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
 import { lackingOf } from './lacking.ts';
-import { type RolloutReport, reportOf } from './rollout-report.ts';
 import type { LedgerRow } from './row.ts';
 
 /** What replay reads of a rollout. */
@@ -39,4 +39,31 @@ export async function recordedScore(scored: ScoredRollout, keepText: boolean): P
     },
     report: reportOf(reply, keepText),
   };
+}
+
+export type RolloutReport = Readonly<Record<string, unknown>>;
+
+/** @param keepText the caller asked for the text to be kept. */
+export function reportOf(reply: ScoreReply, keepText: boolean): RolloutReport {
+  if (keepText) return reply;
+  switch (reply.family) {
+    case 'refiner':
+      return {
+        ...reply,
+        criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
+        claims: reply.claims.map(({ ids, ...claim }) => ({
+          ...claim,
+          ids: ids.map(({ span, source }) => ({ span, source })),
+        })),
+      };
+    case 'dr-tulu':
+      return {
+        ...reply,
+        criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
+      };
+    // Numbers and counts only.
+    case 'long-trace':
+    case 'tool-call':
+      return reply;
+  }
 }

@@ -1,14 +1,19 @@
 /** The reply of `POST /v1/agent`, and its events with `stream: true`. */
 import * as z from 'zod';
-import { OUR_STOPS, STOP_CONDITIONS } from '../agent/stop-conditions.ts';
+import type { AgentLoop, Stopped } from '../agent/loop.ts';
+import { isWhole, OUR_STOPS, STOP_CONDITIONS } from '../agent/stop-conditions.ts';
+import type { AgentSettings } from '../agent/types.ts';
 import { CALL_PROBLEMS, TOOL_OUTCOMES } from '../agent/types.ts';
 import { indexSchema } from '../citations/finding-schema.ts';
+import type { ToolCallRecipe } from '../families/tool-call/recipe.ts';
 import { unscoredReasonSchema } from '../family/unscored-reason.ts';
+import type { Generator } from '../generation/generator.ts';
 import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 import { agentSamplingSchema } from './agent.ts';
 import { problemSchema } from './problem.ts';
+import type { ScoreResponse } from './score.ts';
 import { scoreResponseSchema } from './score.ts';
 
 const turnSchema = z.int().min(1).describe('Assistant turns count from 1.');
@@ -135,3 +140,79 @@ export type AgentEventData = { readonly [Name in AgentEventName]: z.infer<(typeo
 export const agentEventSchema = z
   .union(Object.values(agentEventSchemas))
   .describe('Data of an event: start, turn, delta, thinking, tool_call, tool_result, turn_end; then done or error.');
+
+/** What is known before the first turn. */
+export type AgentStart = Pick<
+  AgentResponse,
+  'generator' | 'model' | 'native_tools' | 'sampling' | 'max_turns' | 'max_response_tokens'
+>;
+
+export function agentStart(
+  { max_turns, max_response_tokens, sampling }: AgentSettings,
+  { name, model, native_tools }: Generator,
+): AgentStart {
+  return { generator: name, model, native_tools, sampling: { ...sampling }, max_turns, max_response_tokens };
+}
+
+export type AgentScore = Pick<AgentResponse, 'reward' | 'reason' | 'score'>;
+
+/**
+ * Why a trajectory has no reward whatever it says; `null` = it is to be scored.
+ * @param recipe `null` = nothing says what is right.
+ */
+export function unscoredReason(loop: AgentLoop, recipe: ToolCallRecipe | null): AgentResponse['reason'] {
+  if (recipe === null) return 'not_asked';
+  const { stop, failure } = stoppedOf(loop);
+  if (!isWhole(stop)) return failure?.reason ?? stop;
+  return loop.tokensCounted === 'estimated' && dependsOnEstimate(stop, loop.responseTokens, recipe)
+    ? 'tokens_estimated'
+    : null;
+}
+
+/** Estimates are from above: where even they are too short for a penalty, or for an end, there is none. */
+function dependsOnEstimate(stop: Stopped['stop'], tokens: number, { overlong_penalty }: ToolCallRecipe): boolean {
+  if (stop === 'response_budget') return true;
+  const { enabled, factor, max_response_tokens, buffer_tokens } = overlong_penalty;
+  return enabled && factor > 0 && tokens > max_response_tokens - buffer_tokens;
+}
+
+export function unscored(reason: NonNullable<AgentResponse['reason']>): AgentScore {
+  return { reward: null, reason, score: null };
+}
+
+export function scored(score: ScoreResponse): AgentScore {
+  return { reward: score.reward, reason: score.reason, score };
+}
+
+/** @throws Error if the loop has not stopped. */
+export function agentReply(start: AgentStart, loop: AgentLoop, score: AgentScore): AgentResponse {
+  const { stop, failure } = stoppedOf(loop);
+  return {
+    ...start,
+    trajectory: {
+      prompt: loop.prompt.map(({ role, content }) => ({ role, content })),
+      messages: loop.messages.map((message) =>
+        message.role === 'tool'
+          ? { ...message }
+          : { ...message, tool_calls: message.tool_calls.map((call) => ({ ...call })), tokens: { ...message.tokens } },
+      ),
+    },
+    response: loop.response,
+    stop,
+    failure: failure === null ? null : wireFailure(failure),
+    num_turns: loop.numTurns,
+    response_tokens: loop.responseTokens,
+    token_counts: loop.tokensCounted,
+    usage: loop.usage,
+    ...score,
+  };
+}
+
+function wireFailure({ reason, detail, retryable }: NonNullable<Stopped['failure']>): AgentResponse['failure'] {
+  return { reason, detail, retryable };
+}
+
+function stoppedOf({ step }: AgentLoop): Stopped {
+  if (step.kind !== 'stopped') throw new Error('agentReply: the loop goes on');
+  return step;
+}

@@ -3,9 +3,8 @@
  * say what is right. The reply and the events of the same as a stream stand in agent-reply.ts.
  */
 import * as z from 'zod';
-import { AGENT_DEFAULTS } from '../agent/settings.ts';
 import { TRUNCATE_SIDES } from '../agent/truncate.ts';
-import { AGENT_TOOLS } from '../agent/types.ts';
+import { AGENT_DEFAULTS, AGENT_TOOLS } from '../agent/types.ts';
 import { sharedFields, textSchema } from '../family/rollout-schema.ts';
 import {
   MAX_AGENT_MESSAGES,

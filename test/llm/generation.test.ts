@@ -11,8 +11,7 @@ import { readMetrics } from '../../gpu-backend/check/metrics.ts';
 import { LLM_BUILD_TIMEOUT_MS, type LlmServer, startLlmServer } from '../../scripts/llm/local-server.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { agentResponseSchema } from '../../src/wire/agent-reply.ts';
-import { refineResponseSchema } from '../../src/wire/refine.ts';
-import { refineEventSchemas } from '../../src/wire/refine-stream.ts';
+import { refineEventSchemas, refineResponseSchema } from '../../src/wire/refine.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
 import { type InsistingProxy, startInsistingProxy } from './insisting-proxy.ts';
 

@@ -11,8 +11,8 @@ import {
   longTraceRlRequestSchema,
   readLongTraceRl,
 } from '../../../src/wire/adapters/longtracerl.ts';
-import { longTraceRlQuerySchema } from '../../../src/wire/adapters/query.ts';
-import { inferredRun } from '../../../src/wire/adapters/run.ts';
+import { inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';

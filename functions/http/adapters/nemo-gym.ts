@@ -4,16 +4,14 @@
  */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
-import { questionOf } from '../../../src/wire/adapters/chat.ts';
 import {
   type NemoGymRequest,
   nemoGymReply,
   nemoGymRequestSchema,
   outputText,
 } from '../../../src/wire/adapters/nemo-gym.ts';
-import { adapterQuerySchema } from '../../../src/wire/adapters/query.ts';
-import { inferredRun } from '../../../src/wire/adapters/run.ts';
-import { LABEL_FIELD_NAMES } from '../../../src/wire/label.ts';
+import { inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { adapterQuerySchema, LABEL_FIELD_NAMES, questionOf } from '../../../src/wire/adapters/request.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';

@@ -4,15 +4,15 @@
  */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
-import { decodedResponse } from '../../../src/wire/adapters/decoded-text.ts';
 import {
+  decodedResponse,
   extraLogs,
   type OpenRlhfReply,
   openRlhfRequestSchema,
   unitScore,
 } from '../../../src/wire/adapters/openrlhf.ts';
-import { adapterQuerySchema } from '../../../src/wire/adapters/query.ts';
-import { inferredRun } from '../../../src/wire/adapters/run.ts';
+import { inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';

@@ -1,9 +1,8 @@
 /** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime tries again. */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
-import { questionOf } from '../../../src/wire/adapters/chat.ts';
-import { slimeQuerySchema } from '../../../src/wire/adapters/query.ts';
-import { inferredRun } from '../../../src/wire/adapters/run.ts';
+import { inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { questionOf, slimeQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slime.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';

@@ -4,8 +4,8 @@
  */
 import { AgentLoop } from '../../../src/agent/loop.ts';
 import { agentPromptTokens } from '../../../src/agent/prompt.ts';
-import { AGENT_DEFAULTS } from '../../../src/agent/settings.ts';
 import type { AgentSettings } from '../../../src/agent/types.ts';
+import { AGENT_DEFAULTS } from '../../../src/agent/types.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Generator } from '../../../src/generation/generator.ts';
 import { MAX_AGENT_RESPONSE_TOKENS } from '../../../src/limits.ts';
@@ -18,7 +18,7 @@ import {
   scored,
   unscored,
   unscoredReason,
-} from '../../../src/wire/agent-score.ts';
+} from '../../../src/wire/agent-reply.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { type Backends, chooseGenerator, chooseSandbox } from '../../backends/configured.ts';
 import type { RequestFailure } from '../../http/errors.ts';

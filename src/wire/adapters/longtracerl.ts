@@ -10,7 +10,7 @@ import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import { questionSchema, responseSchema, textSchema } from '../../family/rollout-schema.ts';
 import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.ts';
 import type { ScoreResponse } from '../score.ts';
-import { runReportSchema } from './run.ts';
+import { runReportSchema } from './reply.ts';
 
 /** The data set whose rubrics are chunk ids. */
 const CHUNK_DATA = 'longrlvr';

@@ -8,9 +8,8 @@
 import * as z from 'zod';
 import { textSchema } from '../../family/rollout-schema.ts';
 import type { ScoreResponse } from '../score.ts';
-import { promptSchema } from './chat.ts';
-import { componentNumbers } from './components.ts';
-import { type RunReport, runReportSchema } from './run.ts';
+import { componentNumbers, type RunReport, runReportSchema } from './reply.ts';
+import { promptSchema } from './request.ts';
 
 /** Only text is read; refusals, images and other parts pass. */
 const contentPartSchema = z

@@ -6,9 +6,8 @@ import * as z from 'zod';
 import { responseSchema } from '../../family/rollout-schema.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
 import type { ScoreResponse } from '../score.ts';
-import { promptSchema } from './chat.ts';
-import { componentNumbers } from './components.ts';
-import { type RunReport, runReportSchema } from './run.ts';
+import { componentNumbers, type RunReport, runReportSchema } from './reply.ts';
+import { promptSchema } from './request.ts';
 
 export const slimeRequestSchema = z.object({
   prompt: promptSchema,

@@ -12,8 +12,8 @@ import {
   MAX_CHUNK_REFINEMENTS,
 } from '../../limits.ts';
 import type { BatchEndpoint } from './batch.ts';
-import { type BatchError, readEnvelope } from './envelope.ts';
-import { type ByteLine, isBlank } from './lines.ts';
+import { type ByteLine, isBlank } from './byte-lines.ts';
+import { type BatchError, readEnvelope } from './request-line.ts';
 
 /** Consecutive lines of the input file that are scored together. */
 export type Chunk = {

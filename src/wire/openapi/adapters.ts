@@ -2,9 +2,8 @@
 import { longTraceRlReplySchema, longTraceRlRequestSchema } from '../adapters/longtracerl.ts';
 import { nemoGymReplySchema, nemoGymRequestSchema } from '../adapters/nemo-gym.ts';
 import { openRlhfReplySchema, openRlhfRequestSchema } from '../adapters/openrlhf.ts';
-import { adapterQuerySchema, longTraceRlQuerySchema, slimeQuerySchema } from '../adapters/query.ts';
+import { adapterQuerySchema, labelSchema, longTraceRlQuerySchema, slimeQuerySchema } from '../adapters/request.ts';
 import { slimeReplySchema, slimeRequestSchema } from '../adapters/slime.ts';
-import { labelSchema } from '../label.ts';
 import { BODY_PROBLEMS, KEY_PROBLEMS, type Route } from './route.ts';
 
 /** What they have in common. */

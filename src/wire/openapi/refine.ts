@@ -1,7 +1,6 @@
 /** Refining in the OpenAPI document. */
 
-import { candidateSchema, refineRequestSchema, refineResponseSchema } from '../refine.ts';
-import { refineEventSchema } from '../refine-stream.ts';
+import { candidateSchema, refineEventSchema, refineRequestSchema, refineResponseSchema } from '../refine.ts';
 import type { Route } from './route.ts';
 
 export const REFINE_ROUTES: readonly Route[] = [

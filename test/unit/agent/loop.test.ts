@@ -1,6 +1,6 @@
 /** The conversation that the loop leads: what is generated from, what is run, what comes back. */
 import { describe, expect, it } from 'vitest';
-import { NOT_RUN_TEXT, problemText } from '../../../src/agent/calls.ts';
+import { NOT_RUN_TEXT, problemText } from '../../../src/agent/tool-calls.ts';
 import {
   assistantMessages,
   callsNatively,

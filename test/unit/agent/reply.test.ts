@@ -1,8 +1,13 @@
 /** Which trajectories have no reward whatever they say, and what the reply is. */
 import { describe, expect, it } from 'vitest';
 import { TOOL_CALL_RECIPES, type ToolCallRecipe } from '../../../src/families/tool-call/recipe.ts';
-import { agentResponseSchema } from '../../../src/wire/agent-reply.ts';
-import { agentReply, agentStart, unscored, unscoredReason } from '../../../src/wire/agent-score.ts';
+import {
+  agentReply,
+  agentResponseSchema,
+  agentStart,
+  unscored,
+  unscoredReason,
+} from '../../../src/wire/agent-reply.ts';
 import { scripted } from '../generation/scripted-generator.ts';
 import { callText, GENERATOR_DOWN, played, prints, SANDBOX_DOWN, says } from './scripted-agent.ts';
 import { settingsWith } from './settings.ts';

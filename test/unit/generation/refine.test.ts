@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CandidateReader } from '../../../src/generation/candidate.ts';
 import { finishRefinement } from '../../../src/generation/refine.ts';
-import { verifyRequestSchema } from '../../../src/wire/verify.ts';
-import { verifyRequested } from '../../../src/wire/verify-requested.ts';
+import { verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
 import { choice, collected, planOf, running, scripted, TOOL_OUTPUT } from './scripted-generator.ts';
 
 const GOOD = '<answer><snippet id=S1>The Aare is 288 km long.</snippet></answer>';

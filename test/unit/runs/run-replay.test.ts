@@ -2,11 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/recipes.ts';
-import { ranksOf } from '../../../src/runs/movers.ts';
 import { prepareGroup, type ReplayedGroup, type ReplayedSample, replayGroup } from '../../../src/runs/replay-group.ts';
 import type { ReplayFigures } from '../../../src/runs/replay-report.ts';
 import { replayFiguresSchema } from '../../../src/runs/replay-report.ts';
-import { RunReplay } from '../../../src/runs/run-replay.ts';
+import { RunReplay, ranksOf } from '../../../src/runs/run-replay.ts';
 import { parseSweep, SweepReplay } from '../../../src/runs/sweep.ts';
 import { FAMILIES_OF_FACTS, rowsOf, syntheticRun } from './synthetic-rows.ts';
 

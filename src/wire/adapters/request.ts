@@ -1,11 +1,8 @@
-/**
- * The label of trainers that send a prompt, a response and one field of the row: it carries what a recipe reads beside
- * them. An object, or the JSON text of one, with the names of `POST /v1/score`. It is strict, as a typo in a weight must
- * not pass silently; the envelopes around it are not, as trainers send extras.
- */
+/** The query of the adapters' routes: a trainer's URL is the one place where a user can say how to score. */
 import * as z from 'zod';
-import type { Family } from '../families/recipes.ts';
-import type { Rollout } from '../family/rollout.ts';
+import type { Family } from '../../families/recipes.ts';
+import { RECIPE_NAMES } from '../../families/resolve.ts';
+import type { Rollout } from '../../family/rollout.ts';
 import {
   hasNotBothOrigins,
   NOT_BOTH_ORIGINS,
@@ -13,8 +10,61 @@ import {
   responseFields,
   rolloutOf,
   sharedFields,
-} from '../family/rollout-schema.ts';
-import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
+} from '../../family/rollout-schema.ts';
+import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../limits.ts';
+import { runIdSchema } from '../../runs/placement.ts';
+
+const recipeNameSchema = z.enum(RECIPE_NAMES).describe('Name of a recipe (GET /v1/recipes).');
+
+export const adapterQuerySchema = z.strictObject({
+  recipe: recipeNameSchema,
+  run: runIdSchema
+    .exactOptional()
+    .describe(
+      'Names the run: everything that the family measures is measured and recorded, and the reply says as which group ' +
+        'and sample.',
+    ),
+  judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured judge.'),
+});
+
+export type AdapterQuery = z.infer<typeof adapterQuerySchema>;
+
+export const slimeQuerySchema = adapterQuerySchema.extend({
+  reply: z.enum(['number', 'object']).default('number').describe('object: for --reward-key.'),
+});
+
+/** The request itself says how to combine the parts; the recipe only names the family. */
+export const longTraceRlQuerySchema = adapterQuerySchema.extend({
+  recipe: recipeNameSchema.default('longtrace-rl'),
+});
+
+const textSchema = z.string().max(MAX_TEXT_CHARS);
+
+const partSchema = z.looseObject({ text: textSchema.nullish() });
+
+/** Only text is read; other parts and fields pass. */
+const chatMessageSchema = z.looseObject({
+  role: z.string().nullish(),
+  content: z.union([textSchema, z.array(partSchema)]).nullish(),
+});
+
+export const promptSchema = z
+  .union([textSchema, z.array(chatMessageSchema)])
+  .describe('A text, or chat messages of which the last of the user is the question.');
+
+export type Prompt = z.infer<typeof promptSchema>;
+
+/** What the prompt asks: the text, or that of the last user message; `undefined` where there is none. */
+export function questionOf(prompt: Prompt): string | undefined {
+  const text = typeof prompt === 'string' ? prompt : lastUserText(prompt);
+  return text === '' ? undefined : text;
+}
+
+function lastUserText(messages: Exclude<Prompt, string>): string {
+  const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  return typeof content === 'string' ? content : content.flatMap(({ text }) => text ?? []).join('\n');
+}
 
 const { response: _response, ...sampleFields } = responseFields;
 

@@ -1,6 +1,6 @@
 /** Tool calls of one turn, from its text and from the server. */
 import { describe, expect, it } from 'vitest';
-import { problemText, type ReadCall, readTurnCalls } from '../../../src/agent/calls.ts';
+import { problemText, type ReadCall, readTurnCalls } from '../../../src/agent/tool-calls.ts';
 import type { NativeToolCall } from '../../../src/generation/generator.ts';
 import { callText } from './scripted-agent.ts';
 
