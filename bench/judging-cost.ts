@@ -8,7 +8,7 @@
  * Aims: at least 20 times fewer calls, 8 times fewer uncached prompt tokens.
  */
 import { parseArgs } from 'node:util';
-import { estimateTokens } from '../src/judgments/budget.ts';
+import { estimateTokens } from '../src/judgments/protocol/budget.ts';
 import { CLAIMS, CRITERIA, groupRequests, SAMPLES, STATEMENTS } from './judging-cost/group.ts';
 import { uncachedTokens } from './judging-cost/prefix-cache.ts';
 import { jointPrompts, type Prompt, separatePrompts } from './judging-cost/prompts.ts';

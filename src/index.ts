@@ -82,11 +82,11 @@ export { createKnownIssuers, type IssuerKey, type KnownIssuers } from './judgmen
 export { readPublicKeys } from './judgments/issuer-keys.ts';
 export type { Judge, JudgeChoice, JudgeReply } from './judgments/judge.ts';
 export { digestJson, judgmentKey, judgmentPreimage } from './judgments/key.ts';
+export { STATIC_V3 } from './judgments/kinds/rubric/static-criteria.ts';
 export { judgeLexically, LEXICAL_IDENTITY } from './judgments/lexical-judge.ts';
-export { createModelJudge } from './judgments/model-judge.ts';
-export { type JudgePrompt, judgePrompt } from './judgments/prompt.ts';
-export { type ReadReply, readReply } from './judgments/reply.ts';
-export { STATIC_V3 } from './judgments/static-v3.ts';
+export { createModelJudge, judgePrompt, readReply } from './judgments/model-judge.ts';
+export type { JudgePrompt } from './judgments/protocol/prompt.ts';
+export type { ReadReply } from './judgments/protocol/reply.ts';
 export { createMemoryJudgmentStore, type JudgmentStore } from './judgments/store.ts';
 export type {
   JudgeFailure,

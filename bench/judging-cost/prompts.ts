@@ -4,7 +4,7 @@
  * the cited text; one an uncited statement) by formula over the same texts: question first, what differs last, with
  * instructions of our own that are shorter than the few-shot ones in use, so that it is not made to look worse.
  */
-import { judgePrompt } from '../../src/judgments/prompt.ts';
+import { judgePrompt } from '../../src/judgments/model-judge.ts';
 import type { ReadingRequest } from '../../src/judgments/types.ts';
 import type { SampleRequests } from './group.ts';
 

@@ -23,7 +23,7 @@ export function isDeterministic({ identity }: CheckedJudge): boolean {
 }
 
 export const lexicalUnderCheck: CheckedJudge = {
-  identity: lexicalBackend.judge.identity,
+  identity: lexicalBackend.judge.identityFor('rubric'),
   context_tokens: lexicalBackend.judge.context_tokens,
   concurrency: 1,
   notices: [

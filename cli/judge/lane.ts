@@ -2,11 +2,12 @@
  * A way of asking that is measured by itself: all its questions go through one judge, and what became of them is counted.
  * A question without verdicts is a failure with its reason: never a number.
  */
-import { answersRequest } from '../../src/judgments/answers.ts';
-import type { Fitted } from '../../src/judgments/budget.ts';
-import { fitToJudge } from '../../src/judgments/fit.ts';
+
 import type { Judge } from '../../src/judgments/judge.ts';
+import { fitToJudge } from '../../src/judgments/judge.ts';
+import { answersRequest } from '../../src/judgments/kinds/registry.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
+import type { Fitted } from '../../src/judgments/protocol/budget.ts';
 import type { JudgeFailureReason, JudgmentRequest, Verdicts } from '../../src/judgments/types.ts';
 import type { Cost, CostMeter } from './cost.ts';
 
@@ -37,7 +38,7 @@ export class Lane {
   }
 
   /** The request as the judge can take it. @param cited positions of the sources that are cut last. */
-  fit(request: JudgmentRequest, cited: ReadonlySet<number>): Fitted {
+  fit(request: JudgmentRequest, cited: ReadonlySet<number>): Fitted<JudgmentRequest> {
     return fitToJudge(request, this.#judge, cited);
   }
 

@@ -45,7 +45,7 @@ export async function serverUnderCheck(flags: ServerFlags): Promise<CheckedJudge
   const { model } = config;
   const chat = createVllmBackend(config, publicTransport, () => Date.now());
   return {
-    identity: modelJudgeIdentity(model),
+    identity: modelJudgeIdentity(model, 'rubric'),
     context_tokens: config.context_tokens,
     concurrency: CONCURRENCY,
     notices: [`Judge: ${model} at ${config.base_url}, context of ${config.context_tokens} tokens`],

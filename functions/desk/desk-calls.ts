@@ -8,11 +8,10 @@ import canonicalize from 'canonicalize';
 import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
-import { type MadeJudgment, makeJudgment } from '../../src/judgments/make.ts';
+import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
-import { usableFor } from '../../src/judgments/usable.ts';
 import { withinMs } from '../within-ms.ts';
 import type { BridgedJudgments } from './bridged-judgments.ts';
 import type { SlotTicket } from './call-slots.ts';
@@ -120,7 +119,7 @@ export class DeskCalls {
 
     const lane = lanes.get(call.judge);
     if (lane === undefined) return { ok: false, failure: JUDGE_GONE };
-    if (canonicalize(lane.judge.identity) !== canonicalize(call.preimage.judge)) {
+    if (canonicalize(lane.judge.identityFor(call.preimage.kind)) !== canonicalize(call.preimage.judge)) {
       return { ok: false, failure: OTHER_JUDGE };
     }
     const made = await this.#call(call, lane, ticket);

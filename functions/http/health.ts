@@ -40,7 +40,7 @@ function judgeStates(named: readonly JudgeBackend[]): Promise<Readiness['judges'
   return Promise.all(
     named.map(async ({ judge, health }) => {
       const { routes, ...state } = await health();
-      return { name: judge.name, model: judge.identity.model, ...state, routes: [...routes] };
+      return { name: judge.name, model: judge.model, ...state, routes: [...routes] };
     }),
   );
 }
@@ -61,7 +61,7 @@ function generatorStates({ named }: Generators): Promise<Readiness['generators']
 async function sandboxState(sandbox: JudgeBackend | null): Promise<Readiness['sandbox']> {
   if (sandbox === null) return null;
   const { reachable, last_error } = await sandbox.health();
-  return { name: sandbox.judge.name, runtime: sandbox.judge.identity.model, reachable, last_error };
+  return { name: sandbox.judge.name, runtime: sandbox.judge.model, reachable, last_error };
 }
 
 /** @param judge the default one, if there is one. */

@@ -6,7 +6,7 @@
  * prompt has become. Where it does not, or does not yet, the length of the text gives an estimate from above, so that a
  * budget is never overrun by a count that was too low.
  */
-import { estimateTokens } from '../judgments/budget.ts';
+import { estimateTokens } from '../judgments/protocol/budget.ts';
 import type { TokenUsage } from '../judgments/types.ts';
 import { betweenTurns } from './turn.ts';
 import type { TurnTokens } from './types.ts';

@@ -2,7 +2,7 @@
  * Facts: everything that was observed about one rollout, and nothing of a recipe. `compose(facts, recipe)` reads only
  * these, which is what makes replay exact: no text, no judge, the same numbers (ARCHITECTURE.md, the one idea).
  */
-import type { Polarity } from '../judgments/static-v3.ts';
+import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
 import type { CriterionScore, JudgeFailureReason, Support, TestOutcome } from '../judgments/types.ts';
 
 /** One judged criterion with the row's own weight. */

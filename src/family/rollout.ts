@@ -3,7 +3,7 @@
  * recipe families; each reads what it needs and names what is missing (family.ts).
  */
 
-import type { Polarity } from '../judgments/static-v3.ts';
+import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
 import type { ProgramTest } from '../judgments/types.ts';
 
 export type CriterionInput = {

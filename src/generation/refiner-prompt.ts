@@ -8,7 +8,7 @@ import { parseSources, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
 import type { SourceInput } from '../family/rollout.ts';
 import type { InputProblem } from '../input-problem.ts';
-import { estimateTokens } from '../judgments/budget.ts';
+import { estimateTokens } from '../judgments/protocol/budget.ts';
 import { trimSpan } from '../text/span.ts';
 
 export type RefinerPromptInput = {

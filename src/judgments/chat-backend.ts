@@ -2,9 +2,8 @@
  * What a GPU backend is to the judging protocol: something that completes a chat under a JSON schema before a deadline,
  * or says in a typed way why not. vLLM-compatible servers and Workers AI stand behind it (functions/backends).
  */
-import type { ChatMessage } from './prompt.ts';
-import type { JsonSchema } from './reply-schema.ts';
-import type { JudgeFailure, TokenUsage } from './types.ts';
+import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
+import type { ChatMessage, JsonSchema } from './protocol/prompt.ts';
 
 /** Sampling of a judge, sent explicitly so that no server default gets in; part of every key. */
 export type JudgeSampling = {

@@ -1,8 +1,12 @@
 /**
- * What a judge is: something that answers judgment requests. Model backends and the built-in lexical judge stand behind
- * this one interface; the pipeline knows nothing else of them.
+ * The judge interface: model backends, the sandbox and the built-in lexical judge all implement it, and the pipeline knows
+ * nothing else about them.
  */
-import type { JudgeFailure, JudgeIdentity, JudgmentRequest, TokenUsage, Verdicts } from './types.ts';
+import type { JudgmentKind, JudgmentRequest, Verdicts } from './kinds/registry.ts';
+import { kindOf } from './kinds/registry.ts';
+import type { Fitted } from './protocol/budget.ts';
+import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
+import type { JudgeIdentity } from './types.ts';
 
 /** Verdicts that answer the request exactly, or why there are none. */
 export type JudgeReply =
@@ -10,20 +14,36 @@ export type JudgeReply =
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 export interface Judge {
-  /** The name under which a request can ask for it. */
+  /** The name by which a request selects the judge. */
   readonly name: string;
-  /** Joins every key of its judgments. */
-  readonly identity: JudgeIdentity;
-  /** Context that prompt and reply share, in tokens; longer requests are cut to fit (fit.ts). `null` = takes any. */
+  /** The model as its backend names it; the same in every identity of this judge. */
+  readonly model: string;
+  /** Part of the key of every judgment of this kind. */
+  identityFor(kind: JudgmentKind): JudgeIdentity;
+  /** Context that prompt and reply share, in tokens; longer requests are cut. `null` = unlimited. */
   readonly context_tokens: number | null;
   /**
    * Answers one request. Expected failures are replies; a rejection is a bug.
-   * @param options.deadline_ms time after which the judge must have given up, from the call on.
+   * @param options.deadline_ms time in milliseconds from the call after which the judge must have given up.
    */
   judge(request: JudgmentRequest, options: { readonly deadline_ms: number }): Promise<JudgeReply>;
 }
 
-/** The judge of a request, or why there is none. Matters only once a judgment is needed. */
+/** The judge of a request, or why there is none. The failure counts only if a judgment is needed. */
 export type JudgeChoice =
   | { readonly ok: true; readonly judge: Judge }
   | { readonly ok: false; readonly failure: JudgeFailure };
+
+/**
+ * Cuts a request to the judge's context. Call it before computing the key, which covers only what the judge sees.
+ * @param cited positions of the sources that the answer cites; they are cut last.
+ */
+export function fitToJudge(
+  request: JudgmentRequest,
+  { context_tokens }: Pick<Judge, 'context_tokens'>,
+  cited: ReadonlySet<number>,
+): Fitted<JudgmentRequest> {
+  const kind = kindOf(request.kind);
+  if (context_tokens === null || kind.answeredBy === 'sandbox') return { ok: true, request, cuts: [] };
+  return kind.fit(request, context_tokens - kind.maxReplyTokens(request), cited);
+}

@@ -1,6 +1,6 @@
 /** The judgment record as it is stored and carried between deployments. Version 2; version 1 is still read. */
 import * as z from 'zod';
-import { JUDGMENT_KINDS, TEST_OUTCOMES } from './types.ts';
+import { JUDGMENT_KINDS, verdictsSchema } from './kinds/registry.ts';
 
 /** 64 lower-case hex digits: a SHA-256. */
 export const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
@@ -25,42 +25,10 @@ const preimageSchema = z.strictObject({
   inputs: z.record(z.string(), sha256Schema).describe('Input name to SHA-256 of its RFC 8785 JSON.'),
 });
 
-const rubricVerdictsSchema = z.strictObject({
-  kind: z.literal('rubric'),
-  criteria: z.array(z.strictObject({ key: z.string(), score: z.literal([0, 1, 2]) })),
-});
-
-const quoteSchema = z.strictObject({ source: indexSchema, start: indexSchema, end: indexSchema });
-
-const citationVerdictsSchema = z.strictObject({
-  kind: z.literal('citations'),
-  claims: z.array(
-    z.strictObject({
-      claim: indexSchema,
-      support: z.literal([0, 0.5, 1]),
-      relevant: z.array(z.boolean()),
-      quote: z.union([quoteSchema, z.enum(['unverified', 'absent'])]),
-    }),
-  ),
-  statements: z.array(z.strictObject({ statement: indexSchema, needs_citation: z.boolean() })),
-});
-
-const outcomeVerdictsSchema = z.strictObject({ kind: z.literal('outcome'), correct: z.boolean() });
-
-const executionVerdictsSchema = z.strictObject({ kind: z.literal('execution'), tests: z.array(z.enum(TEST_OUTCOMES)) });
-
-const equivalenceVerdictsSchema = z.strictObject({ kind: z.literal('equivalence'), equivalent: z.boolean() });
-
 const recordFields = {
   key: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of `preimage`.'),
   preimage: preimageSchema,
-  verdicts: z.discriminatedUnion('kind', [
-    rubricVerdictsSchema,
-    citationVerdictsSchema,
-    outcomeVerdictsSchema,
-    executionVerdictsSchema,
-    equivalenceVerdictsSchema,
-  ]),
+  verdicts: verdictsSchema,
   usage: tokenUsageSchema.nullable(),
   judged_at: z.iso.datetime(),
 };

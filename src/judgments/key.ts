@@ -4,7 +4,8 @@
  */
 import canonicalize from 'canonicalize';
 import { PARSER_VERSION } from '../citations/version.ts';
-import type { JudgeIdentity, JudgmentKind, JudgmentPreimage, JudgmentRequest } from './types.ts';
+import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
+import type { JudgeIdentity, JudgmentPreimage } from './types.ts';
 
 const encoder = new TextEncoder();
 
@@ -37,9 +38,6 @@ function escapeLoneSurrogates(value: unknown): unknown {
   return value;
 }
 
-/** What is asked of these depends on how the parser cut the response. */
-const PARSED_KINDS: ReadonlySet<JudgmentKind> = new Set<JudgmentKind>(['rubric', 'citations']);
-
 /** Everything that could change the verdicts of a request, with the inputs as digests. */
 export async function judgmentPreimage(
   request: JudgmentRequest,
@@ -55,7 +53,14 @@ export async function judgmentPreimage(
       ),
     ),
   );
-  return { v: 1, kind, judge, parser: PARSED_KINDS.has(kind) ? PARSER_VERSION : 'none', replicate, inputs: digests };
+  return {
+    v: 1,
+    kind,
+    judge,
+    parser: kindOf(kind).dependsOnParser ? PARSER_VERSION : 'none',
+    replicate,
+    inputs: digests,
+  };
 }
 
 /** Digests of lists that several requests share: the sources of a group may be a megabyte, and are in every key of it. */

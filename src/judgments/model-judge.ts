@@ -1,24 +1,32 @@
 /**
- * A judge made of a chat backend: fit, prompt, complete, read, and one retry where the reply is not what was asked for.
- * Pure orchestration; transport, capacity and transport retries are the backend's and the router's business.
+ * The model judge: fits, prompts and reads requests over a chat backend, and retries once if the reply is not what was asked
+ * for. Transport, capacity and transport retries belong to the backend and the router.
  */
 import type { ChatBackend, JudgeSampling } from './chat-backend.ts';
 import type { Judge, JudgeReply } from './judge.ts';
-import { judgePrompt } from './prompt.ts';
-import { readReply } from './reply.ts';
-import { TEMPLATE_DIGEST } from './template.ts';
-import { isSandboxRequest, type JudgeIdentity, type ReadingRequest, type TokenUsage } from './types.ts';
+import {
+  type JudgmentKind,
+  type JudgmentRequest,
+  kindOf,
+  type ReadingRequest,
+  type Verdicts,
+} from './kinds/registry.ts';
+import type { TokenUsage } from './protocol/failure.ts';
+import type { ReadingKind } from './protocol/judgment-kind.ts';
+import type { JudgePrompt } from './protocol/prompt.ts';
+import { parseReply, type ReadReply } from './protocol/reply.ts';
+import type { JudgeIdentity } from './types.ts';
 
-/** Temperature 0 and a fixed seed (REWARDS.md section 4). */
+/** Temperature 0 and a fixed seed: judging is as repeatable as the server allows. */
 const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };
-/** A retry with the same seed would give the same reply; this one is as fixed. */
+/** The seed of the retry: the first seed would give the same reply. */
 const RETRY_SEED = 1;
 
-/** The identity of judgments made by a model under the current templates. Thinking is off, and part of it. */
-export function modelJudgeIdentity(model: string): JudgeIdentity {
+/** The identity of a model's judgments of one kind. Thinking is off, which is part of the identity. */
+export function modelJudgeIdentity(model: string, kind: JudgmentKind): JudgeIdentity {
   return {
     model,
-    template: TEMPLATE_DIGEST,
+    template: kindOf(kind).template,
     sampling: { ...SAMPLING, retry_seed: RETRY_SEED, thinking: false },
   };
 }
@@ -27,10 +35,10 @@ export function modelJudgeIdentity(model: string): JudgeIdentity {
 export function createModelJudge(backend: ChatBackend, elapsed: () => number): Judge {
   return {
     name: backend.name,
-    identity: modelJudgeIdentity(backend.model),
+    model: backend.model,
+    identityFor: (kind) => modelJudgeIdentity(backend.model, kind),
     context_tokens: backend.context_tokens,
     async judge(request, { deadline_ms }) {
-      if (isSandboxRequest(request)) throw new Error(`createModelJudge: ${request.kind} is for a sandbox`);
       const started = elapsed();
       const first = await attempt(backend, request, SAMPLING, deadline_ms);
       if (first.ok || first.failure.reason !== 'judge_reply_invalid') return first;
@@ -42,15 +50,41 @@ export function createModelJudge(backend: ChatBackend, elapsed: () => number): J
   };
 }
 
+/** Builds the prompt of a request. Pure: equal requests give equal bytes. */
+export function judgePrompt(request: ReadingRequest): JudgePrompt {
+  return readingKind(request).prompt(request);
+}
+
+/** Reads the text of a reply against its request, strictly: all verdicts or none. */
+export function readReply(request: ReadingRequest, text: string): ReadReply<Verdicts> {
+  return readText(readingKind(request), request, text);
+}
+
+type AnyReadingKind = ReadingKind<JudgmentRequest, Verdicts>;
+
+/** @throws Error for a kind that a sandbox answers. */
+function readingKind({ kind }: JudgmentRequest): AnyReadingKind {
+  const definition = kindOf(kind);
+  if (definition.answeredBy === 'sandbox') throw new Error(`createModelJudge: a model cannot answer ${kind} requests`);
+  return definition;
+}
+
+function readText(kind: AnyReadingKind, request: JudgmentRequest, text: string): ReadReply<Verdicts> {
+  const json = parseReply(text);
+  if (json === null) return { ok: false, problem: 'not_json', detail: 'the reply is not one JSON object' };
+  return kind.readReply(request, json);
+}
+
 type Attempt = JudgeReply & { readonly usage: TokenUsage | null };
 
 async function attempt(
   backend: ChatBackend,
-  request: ReadingRequest,
+  request: JudgmentRequest,
   sampling: JudgeSampling,
   deadline_ms: number,
 ): Promise<Attempt> {
-  const prompt = judgePrompt(request);
+  const kind = readingKind(request);
+  const prompt = kind.prompt(request);
   const outcome = await backend.complete(
     { messages: prompt.messages, schema: prompt.schema, sampling, max_tokens: prompt.max_reply_tokens },
     { deadline_ms },
@@ -61,7 +95,7 @@ async function attempt(
     const detail = `the backend answered as another model than ${backend.model}`;
     return { ok: false, failure: { reason: 'judge_model_mismatch', detail, retryable: false }, usage };
   }
-  const read = readReply(request, text);
+  const read = readText(kind, request, text);
   if (read.ok) return { ok: true, verdicts: read.verdicts, usage };
   const failure = {
     reason: 'judge_reply_invalid',
@@ -71,7 +105,7 @@ async function attempt(
   return { ok: false, failure, usage };
 }
 
-/** What both attempts cost; unknown if either is. */
+/** The usage of both attempts; unknown if either is. */
 function sumUsage(first: TokenUsage | null, second: TokenUsage | null): TokenUsage | null {
   if (first === null || second === null) return null;
   return {

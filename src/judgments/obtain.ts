@@ -9,25 +9,17 @@
  * A miss of the store is a hint; the desk has the last word. Without a desk two callers may judge the same key at the
  * same time and the last write wins, which is no loss where the judge computes (lexical).
  */
-import type { SourceCut } from './budget.ts';
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
-import { fitToJudge } from './fit.ts';
 import type { Signing } from './issuer.ts';
-import type { Judge, JudgeChoice } from './judge.ts';
+import { fitToJudge, type Judge, type JudgeChoice } from './judge.ts';
 import { judgmentKey, judgmentPreimage } from './key.ts';
-import { makeJudgment } from './make.ts';
+import { type JudgmentKind, type JudgmentRequest, kindOf } from './kinds/registry.ts';
+import { makeJudgment, usableFor } from './make-judgment.ts';
+import type { SourceCut } from './protocol/budget.ts';
+import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
-import type {
-  JudgeFailure,
-  Judgment,
-  JudgmentKind,
-  JudgmentOutcome,
-  JudgmentPreimage,
-  JudgmentRequest,
-} from './types.ts';
-import { isSandboxRequest } from './types.ts';
-import { usableFor } from './usable.ts';
+import type { Judgment, JudgmentOutcome, JudgmentPreimage } from './types.ts';
 
 /** A judge call ends after this time, whether its caller is still there or not. */
 export const JUDGE_DEADLINE_MS = 60_000;
@@ -107,12 +99,12 @@ async function keyed(
   { request, cited }: WantedJudgment,
   options: ObtainOptions,
 ): Promise<Keyed | { readonly unfit: ObtainedJudgment }> {
-  const choice = isSandboxRequest(request) ? (options.sandbox ?? NO_SANDBOX) : options.judge;
+  const choice = kindOf(request.kind).answeredBy === 'sandbox' ? (options.sandbox ?? NO_SANDBOX) : options.judge;
   if (!choice.ok) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : choice.failure) };
   const { judge } = choice;
   const fitted = fitToJudge(request, judge, cited);
   if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
-  const preimage = await judgmentPreimage(fitted.request, judge.identity, options.replicate);
+  const preimage = await judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate);
   return { judge, request: fitted.request, cuts: fitted.cuts, preimage, key: await judgmentKey(preimage) };
 }
 

@@ -1,9 +1,8 @@
-/** Judgments as receipts and ledger rows name them: by key and by what was answered, as one key may be judged anew. */
+/** Pins judgments in receipts and ledger rows: by key and by verdicts, since a key may be judged again. */
 import { digestJson } from './key.ts';
+import type { JudgmentKind } from './kinds/registry.ts';
 import type { ObtainedJudgment } from './obtain.ts';
-import type { JudgmentKind } from './types.ts';
 
-/** A judgment as receipts and ledger rows name it. */
 export type PinnedJudgment = {
   readonly kind: JudgmentKind;
   readonly key: string;
@@ -11,11 +10,11 @@ export type PinnedJudgment = {
   readonly verdicts: string;
 };
 
-/** Those that were had, in their order. */
+/** Pins the judgments that were obtained, in order; failed ones are left out. */
 export async function pinJudgments(obtained: readonly ObtainedJudgment[]): Promise<PinnedJudgment[]> {
   const pinned = obtained.map(async ({ kind, key, outcome }): Promise<PinnedJudgment[]> => {
     if (!outcome.ok) return [];
-    if (key === null) throw new Error(`pinJudgments: a judgment of kind ${kind} was had without a key`);
+    if (key === null) throw new Error(`pinJudgments: the ${kind} judgment has no key`);
     return [{ kind, key, verdicts: await digestJson(outcome.judgment.verdicts) }];
   });
   return (await Promise.all(pinned)).flat();

@@ -27,6 +27,7 @@ export type LedgerRow = RolloutPlace & {
   /** SHA-256 (hex) of the recipe that it was scored under; the run keeps each recipe once. */
   readonly recipe: string;
   readonly facts: Facts;
+  /** The judgments that the facts were read from. */
   readonly judgments: readonly PinnedJudgment[];
   /** As it was answered. A rollout whose judgment failed is recorded too: its facts say what is missing. */
   readonly reward: number | null;

@@ -16,7 +16,8 @@ vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
   const judgeThat = (name: string, correct: boolean): JudgeBackend => ({
     judge: {
       name,
-      identity: { model: name, template: 'told', sampling: null },
+      model: name,
+      identityFor: () => ({ model: name, template: 'told', sampling: null }),
       context_tokens: null,
       async judge(request) {
         asked.push(request);

@@ -263,11 +263,8 @@ describe('the judges', () => {
       ['ai', 'desk', 4],
       ['lexical', 'caller', Number.POSITIVE_INFINITY],
     ]);
-    expect(backends.default?.judge).toMatchObject({
-      name: 'qwen',
-      identity: modelJudgeIdentity(identity),
-      context_tokens: 16_384,
-    });
+    expect(backends.default?.judge).toMatchObject({ name: 'qwen', model: identity, context_tokens: 16_384 });
+    expect(backends.default?.judge.identityFor('rubric')).toEqual(modelJudgeIdentity(identity, 'rubric'));
   });
 
   it('default to the lexical one only where that is allowed and none is named', () => {

@@ -6,7 +6,7 @@ import { createVllmBackend } from '../../functions/backends/vllm/vllm-chat.ts';
 import type { VllmConfig } from '../../functions/backends/vllm/vllm-server.ts';
 import { probeServer } from '../../functions/backends/vllm/vllm-server.ts';
 import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
-import { rubricSchema } from '../../src/judgments/reply-schema.ts';
+import { judgePrompt } from '../../src/judgments/model-judge.ts';
 import { STUB_KEY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';
 import { seenUnder, stubUrl } from './stub-judges.ts';
 
@@ -30,7 +30,13 @@ const REQUEST: CompletionRequest = {
     { role: 'system', content: 'S' },
     { role: 'user', content: 'U' },
   ],
-  schema: { name: 'rubric_verdicts', schema: rubricSchema({ criteria: [{ key: 'c1', description: 'd' }] }) },
+  schema: judgePrompt({
+    kind: 'rubric',
+    question: '',
+    sources: [],
+    criteria: [{ key: 'c1', description: 'd' }],
+    answer: '',
+  }).schema,
   sampling: { temperature: 0, top_p: 1, seed: 7 },
   max_tokens: 170,
 };

@@ -9,7 +9,7 @@ import type { AiBinding, AiRunOptions, WorkersAiConfig } from '../../functions/b
 import { familyOf } from '../../functions/backends/workers-ai/model-families.ts';
 import { createWorkersAiBackend } from '../../functions/backends/workers-ai/workers-ai-chat.ts';
 import type { CompletionRequest } from '../../src/judgments/chat-backend.ts';
-import { rubricSchema } from '../../src/judgments/reply-schema.ts';
+import { judgePrompt } from '../../src/judgments/model-judge.ts';
 import { STUB_CANARY } from '../contract/backend-faults.ts';
 import { AI_FAULTS, type AiFaultRow } from '../contract/workers-ai-faults.ts';
 import { post, problemOf, ROLLOUT, scoreOf, send } from './api.ts';
@@ -91,7 +91,13 @@ describe('a fault of Workers AI', () => {
 
 const REQUEST: CompletionRequest = {
   messages: [{ role: 'user', content: 'U' }],
-  schema: { name: 'rubric_verdicts', schema: rubricSchema({ criteria: [{ key: 'c1', description: 'd' }] }) },
+  schema: judgePrompt({
+    kind: 'rubric',
+    question: '',
+    sources: [],
+    criteria: [{ key: 'c1', description: 'd' }],
+    answer: '',
+  }).schema,
   sampling: { temperature: 0, top_p: 1, seed: 7 },
   max_tokens: 170,
 };

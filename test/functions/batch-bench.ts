@@ -55,7 +55,8 @@ export function unjudged(reason: JudgeFailure['reason'], more: Partial<JudgeFail
 
 const judge: Judge = {
   name: 'bench',
-  identity: { model: 'bench-1', template: 't1', sampling: null },
+  model: 'bench-1',
+  identityFor: () => ({ model: 'bench-1', template: 't1', sampling: null }),
   context_tokens: null,
   judge(request) {
     judging.calls++;

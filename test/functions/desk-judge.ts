@@ -46,7 +46,8 @@ export function resetCounting(): void {
 
 const judge: Judge = {
   name: COUNTING,
-  identity: { model: 'counting-1', template: 't1', sampling: { temperature: 0 } },
+  model: 'counting-1',
+  identityFor: () => ({ model: 'counting-1', template: 't1', sampling: { temperature: 0 } }),
   get context_tokens() {
     return counting.context_tokens;
   },

@@ -7,8 +7,7 @@ import { readMetrics } from '../../gpu-backend/check/metrics.ts';
 import { sampleCitations, sampleRubric } from '../../gpu-backend/check/sample-requests.ts';
 import { LLM_BUILD_TIMEOUT_MS, type LlmServer, startLlmServer } from '../../scripts/llm/local-server.ts';
 import { tinyModel } from '../../scripts/llm/tiny-model.ts';
-import { judgePrompt } from '../../src/judgments/prompt.ts';
-import { readReply } from '../../src/judgments/reply.ts';
+import { judgePrompt, readReply } from '../../src/judgments/model-judge.ts';
 
 let server: LlmServer;
 let target: Target;

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publicTransport } from '../../functions/backends/calls/transport.ts';
 import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
-import type { SandboxRequest, Verdicts } from '../../src/judgments/types.ts';
+import type { EquivalenceRequest, ExecutionRequest, Verdicts } from '../../src/judgments/types.ts';
 import { root } from '../e2e/processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-async function verdictsOn(request: SandboxRequest): Promise<Verdicts> {
+async function verdictsOn(request: ExecutionRequest | EquivalenceRequest): Promise<Verdicts> {
   const config = { name: 'sandbox', base_url: server.url, vpc_binding: null, api_key: SANDBOX_KEY, access: null };
   const clock = {
     now: () => performance.now(),

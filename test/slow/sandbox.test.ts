@@ -14,7 +14,7 @@ import type { SandboxClock, SandboxConfig } from '../../functions/backends/sandb
 import { MAX_RUN_ATTEMPTS as MAX_ATTEMPTS } from '../../functions/backends/sandbox/sandbox-client.ts';
 import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
-import { SANDBOX_TEMPLATE_DIGEST } from '../../src/judgments/sandbox/template.ts';
+import { SANDBOX_TEMPLATE } from '../../src/judgments/protocol/frozen-templates.ts';
 import type { ExecutionRequest, ProgramTest, TestOutcome } from '../../src/judgments/types.ts';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from '../contract/sandbox-faults.ts';
 import { type SandboxStub, startSandboxStub } from '../contract/sandbox-stub.ts';
@@ -409,9 +409,11 @@ describe('the backend', () => {
   it('says what its verdicts are pinned to, and refuses what is not for it', async () => {
     const { judge, runs_in, slots } = at(server.url);
     expect({ runs_in, slots, context: judge.context_tokens }).toEqual({ runs_in: 'desk', slots: 2, context: null });
-    expect(judge.identity).toEqual({ model: 'python-test', template: SANDBOX_TEMPLATE_DIGEST, sampling: null });
+    const identity = { model: 'python-test', template: SANDBOX_TEMPLATE, sampling: null };
+    expect(judge.identityFor('execution')).toEqual(identity);
+    expect(judge.identityFor('equivalence')).toEqual(identity);
     const outcome = { kind: 'outcome', question: 'q', reference: 'r', answer: 'a' } as const;
-    await expect(judge.judge(outcome, { deadline_ms: 1_000 })).rejects.toThrow('not for a sandbox');
+    await expect(judge.judge(outcome, { deadline_ms: 1_000 })).rejects.toThrow('a sandbox cannot answer outcome');
   });
 
   it('finds the sandbox behind the proxy, which shows its ping as /health', async () => {

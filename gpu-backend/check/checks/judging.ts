@@ -2,9 +2,8 @@
  * Does it judge as the Worker asks? The prompts, schemas and the reader are the Worker's own, so that a backend that passes
  * here is one whose replies the Worker can use. What the verdicts are worth is another question: `citeward judge check`.
  */
-import { judgePrompt } from '../../../src/judgments/prompt.ts';
-import { readReply } from '../../../src/judgments/reply.ts';
-import type { JsonSchema } from '../../../src/judgments/reply-schema.ts';
+import { judgePrompt, readReply } from '../../../src/judgments/model-judge.ts';
+import type { JsonSchema } from '../../../src/judgments/protocol/prompt.ts';
 import { type ChatBody, chat } from '../chat.ts';
 import { type Finding, fail, pass, type Requirement } from '../finding.ts';
 import type { Probe } from '../probe.ts';

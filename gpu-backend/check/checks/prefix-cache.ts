@@ -1,5 +1,5 @@
 /** Are the judge prompts of one group served from the prefix cache? It is most of what a group costs. */
-import { judgePrompt } from '../../../src/judgments/prompt.ts';
+import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import { chat } from '../chat.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
 import type { Probe } from '../probe.ts';

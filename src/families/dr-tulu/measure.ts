@@ -1,7 +1,7 @@
 /** Measure of a dr-tulu rollout: a plan and the judgments that were had in, facts out. */
 
 import type { DrTuluFacts, DrTuluStatementFact, Observed } from '../../family/facts.ts';
-import { answersRequest } from '../../judgments/answers.ts';
+import { answersRequest } from '../../judgments/kinds/registry.ts';
 import type { CriterionScore, JudgmentOutcome } from '../../judgments/types.ts';
 import { criterionKey, type DrTuluPlan } from './plan.ts';
 

@@ -1,6 +1,6 @@
 /** The criteria of one rollout: the row's own, then the static set, keyed by position. */
 import type { Criterion, CriterionInput } from '../../family/rollout.ts';
-import { STATIC_V3 } from '../../judgments/static-v3.ts';
+import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
 
 export type RubricsOfRow = {
   readonly positive_rubrics?: readonly CriterionInput[];

@@ -1,7 +1,7 @@
 /** Measure: a plan and the judgments that were had in, facts out. What could not be had stays unscored, with its reason. */
 
 import type { CriterionFact, Observed, RefinerFacts, StatementFact } from '../../family/facts.ts';
-import { answersRequest } from '../../judgments/answers.ts';
+import { answersRequest } from '../../judgments/kinds/registry.ts';
 import type { CitationVerdicts, CriterionScore, JudgmentOutcome } from '../../judgments/types.ts';
 import type { PlannedClaim, RefinerPlan } from './plan.ts';
 

@@ -1,10 +1,10 @@
 /**
- * SandboxFusion's `POST /run_code` (bytedance/SandboxFusion 469de084): what is sent, and what a reply is. Any server with
- * this API will do.
+ * Requests and replies of SandboxFusion's `POST /run_code` (bytedance/SandboxFusion 469de084), and how a harness reports
+ * through them. Works with any server that has this API.
  */
 import * as z from 'zod';
 
-/** One run. Everything that could be left to a server's default is said. */
+/** One run. Sets every option explicitly, so no server default applies. */
 export type RunCode = {
   readonly code: string;
   readonly language: 'python';
@@ -12,7 +12,7 @@ export type RunCode = {
   readonly compile_timeout: number;
   /** Seconds. */
   readonly run_timeout: number;
-  /** -1 = the server sets none: the harness limits the program, not itself. */
+  /** -1 = no limit by the server: the harness limits the program. */
   readonly memory_limit_MB: number;
   readonly stdin: string;
   readonly files: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ const ranSchema = z.object({
   stderr: z.string().nullish(),
 });
 
-/** What is read of a reply. `message` quotes programs, and is not read by anyone; `stderr` by the agent's tool only. */
+/** The parts of a reply that are read. `message` quotes programs and is ignored; only the agent's tool reads `stderr`. */
 export const runReplySchema = z.object({
   status: z.enum(['Success', 'Failed', 'SandboxError']),
   run_result: ranSchema.nullish(),
@@ -34,12 +34,15 @@ export const runReplySchema = z.object({
 
 export type RunReply = z.infer<typeof runReplySchema>;
 
+/** Part of the sandbox templates: raise it when the rules change by which a reply becomes an outcome. */
+export const HARNESS_READER_VERSION = 1;
+
 /**
- * Why a reply gives no verdict. Nothing of it is the program's doing, and none of it is ever a verdict.
- * `sandbox_failed`: it says so itself. `not_started`: the harness did not get to run anything. `start_slow`: nor in time.
- * `reply_malformed`: parts of the reply are missing. `test_not_python`: the caller's test does not compile.
- * `library_missing`: SymPy is not installed there. `reference_unread`: the reference is no expression that we can read.
- * `comparison_open`: comparing took too long or found no answer.
+ * Why a reply gives no verdict. None of these is the program's fault, and none is ever a verdict.
+ * `sandbox_failed`: the sandbox reports an error. `not_started`: the harness ran nothing. `start_slow`: the harness did not
+ * start in time. `reply_malformed`: parts of the reply are missing. `test_not_python`: the caller's test does not compile.
+ * `library_missing`: the sandbox has no SymPy. `reference_unread`: the reference is not a readable expression.
+ * `comparison_open`: the comparison took too long or decided nothing.
  */
 export type HarnessFault =
   | 'sandbox_failed'
@@ -59,7 +62,7 @@ export function fault(kind: HarnessFault): { readonly ok: false; readonly fault:
   return { ok: false, fault: kind };
 }
 
-/** What the JSON of a line says; `null` if it is nothing that a harness would write. */
+/** Parses the JSON of a line; `null` if a harness would not have written it. */
 export function parseLine<T>(schema: z.ZodType<T>, line: string): T | null {
   let value: unknown;
   try {
@@ -72,22 +75,22 @@ export function parseLine<T>(schema: z.ZodType<T>, line: string): T | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** Output that a harness vouches for: the lines that begin with the nonce, without it, in order. */
+/** The harness's own output: the lines that begin with the nonce, without it, in order. */
 export function harnessLines(stdout: string, nonce: string): readonly string[] {
   const lines: string[] = [];
   for (const line of stdout.split('\n')) if (line.startsWith(`${nonce} `)) lines.push(line.slice(nonce.length + 1));
   return lines;
 }
 
-/** The run of a harness that reads its task, the nonce included, from standard input: it is on no disk. */
+/** Builds the run of a harness that reads its task, nonce included, from standard input, so the task is on no disk. */
 export function harnessRun(code: string, task: object, run_timeout: number): RunCode {
   return {
     code,
     language: 'python',
     compile_timeout: 10,
     run_timeout,
-    // SandboxFusion would set the stack of every thread to it as well, so that programs with threads fail; and where it
-    // isolates by cgroups it ignores it.
+    // SandboxFusion would apply a limit to the stack of every thread too, so programs with threads would fail; where it
+    // isolates by cgroups it ignores the limit.
     memory_limit_MB: -1,
     stdin: JSON.stringify(task),
     files: {},

@@ -52,7 +52,8 @@ function scoring(scoreOf: (description: string, position: number) => CriterionSc
 }
 
 function judgeThat(reply: (request: JudgmentRequest) => JudgeReply): Judge {
-  return { name: 'made-up', identity: IDENTITY, context_tokens: null, judge: async (request) => reply(request) };
+  const identity = { model: IDENTITY.model, identityFor: () => IDENTITY };
+  return { name: 'made-up', ...identity, context_tokens: null, judge: async (request) => reply(request) };
 }
 
 function laneOf(judge: Judge): Lane {

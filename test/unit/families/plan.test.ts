@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import { REFINER_RECIPES, type RefinerRecipe } from '../../../src/families/refiner/recipe.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
-import { STATIC_V3 } from '../../../src/judgments/static-v3.ts';
+import { STATIC_V3 } from '../../../src/judgments/kinds/rubric/static-criteria.ts';
 
 const RECIPE = REFINER_RECIPES['refiner-gpt54-instance-rubric'];
 

@@ -12,13 +12,12 @@ import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import { digestJson } from '../../../src/judgments/key.ts';
+import { kindOf } from '../../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
-import { modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
-import { judgePrompt } from '../../../src/judgments/prompt.ts';
+import { judgePrompt, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import { writeRecordLine } from '../../../src/judgments/record-file.ts';
-import { SANDBOX_TEMPLATE_DIGEST } from '../../../src/judgments/sandbox/template.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
-import type { JudgeIdentity, JudgmentRequest, Verdicts } from '../../../src/judgments/types.ts';
+import type { JudgeIdentity, JudgmentKind, JudgmentRequest, Verdicts } from '../../../src/judgments/types.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
 import { recordedScore } from '../../../src/runs/recorded-score.ts';
 import { writeRunLine } from '../../../src/runs/run-file.ts';
@@ -26,7 +25,6 @@ import { scoreGroup } from '../../../src/scoring/score-rollouts.ts';
 import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const FROZEN = resolve(import.meta.dirname, 'frozen.json');
-const SANDBOX: JudgeIdentity = { model: 'python-3', template: SANDBOX_TEMPLATE_DIGEST, sampling: null };
 const AT = '2026-01-01T00:00:00.000Z';
 
 /** A key pair of this test alone. */
@@ -92,6 +90,12 @@ const GROUPS: Readonly<Record<string, readonly (readonly Rollout[])[]>> = {
   'dr-tulu': [[TRANSCRIPT]],
 };
 
+const sandboxIdentity = (kind: JudgmentKind): JudgeIdentity => ({
+  model: 'python-3',
+  template: kindOf(kind).template,
+  sampling: null,
+});
+
 type Asked = { readonly request: JudgmentRequest; readonly verdicts: Verdicts };
 
 function answerTo(request: JudgmentRequest): Verdicts {
@@ -108,10 +112,11 @@ function answerTo(request: JudgmentRequest): Verdicts {
   }
 }
 
-function judgeCalled(name: string, identity: JudgeIdentity, asked: Asked[]): Judge {
+function judgeCalled(name: string, identityFor: (kind: JudgmentKind) => JudgeIdentity, asked: Asked[]): Judge {
   return {
     name,
-    identity,
+    model: identityFor('rubric').model,
+    identityFor,
     context_tokens: name === 'model' ? 6_000 : null,
     async judge(request) {
       const verdicts = answerTo(request);
@@ -137,8 +142,8 @@ async function written(): Promise<Record<string, unknown>> {
       const result = await scoreGroup(
         { rollouts, recipe, plan: { measureAll: true }, receiptIssuer: issuer },
         {
-          judge: { ok: true, judge: judgeCalled('model', modelJudgeIdentity('frozen-1'), asked) },
-          sandbox: { ok: true, judge: judgeCalled('sandbox', SANDBOX, asked) },
+          judge: { ok: true, judge: judgeCalled('model', (kind) => modelJudgeIdentity('frozen-1', kind), asked) },
+          sandbox: { ok: true, judge: judgeCalled('sandbox', sandboxIdentity, asked) },
           store,
           signing: { issuer, known: createKnownIssuers([issuer.key]) },
           mode: 'use',

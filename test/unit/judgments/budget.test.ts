@@ -1,10 +1,17 @@
 /** What is cut when a prompt is too long: uncited sources from the last on, then cited ones alike; nothing else, ever. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateTokens, fitRequest } from '../../../src/judgments/budget.ts';
-import { judgePrompt } from '../../../src/judgments/prompt.ts';
-import type { CitedRequest, RubricRequest } from '../../../src/judgments/types.ts';
-import { CITATIONS, RUBRIC } from './requests.ts';
+import { citations } from '../../../src/judgments/kinds/citations/citations.ts';
+import { type RubricRequest, rubric } from '../../../src/judgments/kinds/rubric/rubric.ts';
+import { judgePrompt } from '../../../src/judgments/model-judge.ts';
+import { estimateTokens, type Fitted } from '../../../src/judgments/protocol/budget.ts';
+import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
+
+function fitRequest(request: CitedRequest, promptTokens: number, cited: ReadonlySet<number>): Fitted<CitedRequest> {
+  return request.kind === 'rubric'
+    ? rubric.fit(request, promptTokens, cited)
+    : citations.fit(request, promptTokens, cited);
+}
 
 /** A source text of so many tokens, as estimated. */
 function textOf(tokens: number): string {

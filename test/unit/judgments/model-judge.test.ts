@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
-import { TEMPLATE_DIGEST } from '../../../src/judgments/template.ts';
+import { READER_TEMPLATE } from '../../../src/judgments/protocol/frozen-templates.ts';
 import { RUBRIC } from './requests.ts';
 
 const GOOD = '{"c1":{"reason":"","score":2},"c2":{"reason":"","score":1}}';
@@ -41,10 +41,11 @@ const judged = (outcomes: readonly CompletionOutcome[], takes_ms?: number) => {
 describe('a judge', () => {
   it('is its model under the current template and sampling', () => {
     const { judge } = judgeOf([]);
-    expect(judge).toMatchObject({ name: 'gpu', context_tokens: 8_192, identity: modelJudgeIdentity('m') });
-    expect(judge.identity).toEqual({
+    expect(judge).toMatchObject({ name: 'gpu', model: 'm', context_tokens: 8_192 });
+    expect(judge.identityFor('rubric')).toEqual(modelJudgeIdentity('m', 'rubric'));
+    expect(judge.identityFor('rubric')).toEqual({
       model: 'm',
-      template: TEMPLATE_DIGEST,
+      template: READER_TEMPLATE,
       sampling: { temperature: 0, top_p: 1, seed: 0, retry_seed: 1, thinking: false },
     });
   });

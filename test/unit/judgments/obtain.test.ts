@@ -5,7 +5,7 @@ import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
-import { makeJudgment } from '../../../src/judgments/make.ts';
+import { makeJudgment } from '../../../src/judgments/make-judgment.ts';
 import { type ObtainOptions, obtainJudgments, type WantedJudgment } from '../../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import type { JudgedSource, Judgment, JudgmentRequest, RubricRequest } from '../../../src/judgments/types.ts';
@@ -35,7 +35,8 @@ function judgeOf(context_tokens: number | null): { judge: Judge; seen: JudgmentR
   const seen: JudgmentRequest[] = [];
   const judge: Judge = {
     name: 'small',
-    identity: { model: 'small-1', template: 't1', sampling: null },
+    model: 'small-1',
+    identityFor: () => ({ model: 'small-1', template: 't1', sampling: null }),
     context_tokens,
     async judge(request) {
       seen.push(request);

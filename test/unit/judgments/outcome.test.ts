@@ -1,16 +1,15 @@
 /** The outcome judgment: what is shown, what is read, and what the lexical judge makes of it. */
 import { describe, expect, it } from 'vitest';
-import { fitOutcome } from '../../../src/judgments/budget.ts';
+import { outcome } from '../../../src/judgments/kinds/outcome/outcome.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
-import { judgePrompt, PROMPT_TEXTS } from '../../../src/judgments/prompt.ts';
-import { readReply } from '../../../src/judgments/reply.ts';
+import { judgePrompt, readReply } from '../../../src/judgments/model-judge.ts';
 import { INJECTIONS } from './injections.ts';
 import { OUTCOME } from './requests.ts';
 
 describe('its prompt', () => {
   it('shares all but the answer within a group, and asks for the reason first', () => {
     const [system, user] = judgePrompt(OUTCOME).messages;
-    expect(system.content).toBe(PROMPT_TEXTS.outcomeSystem);
+    expect(outcome.templateSource()).toMatchObject({ texts: { outcomeSystem: system.content } });
     const other = judgePrompt({ ...OUTCOME, answer: 'In Italy.' }).messages[1];
     const shared = user.content.slice(0, user.content.indexOf(OUTCOME.answer));
     expect(other.content.startsWith(shared)).toBe(true);
@@ -36,9 +35,12 @@ describe('its prompt', () => {
   });
 
   it('fits whole or not at all', () => {
-    expect(fitOutcome(OUTCOME, 8_000)).toEqual({ ok: true, request: OUTCOME, cuts: [] });
+    expect(outcome.fit(OUTCOME, 8_000, new Set())).toEqual({ ok: true, request: OUTCOME, cuts: [] });
     const long = { ...OUTCOME, answer: 'x'.repeat(100_000) };
-    expect(fitOutcome(long, 8_000)).toMatchObject({ ok: false, failure: { reason: 'judge_prompt_too_long' } });
+    expect(outcome.fit(long, 8_000, new Set())).toMatchObject({
+      ok: false,
+      failure: { reason: 'judge_prompt_too_long' },
+    });
   });
 });
 

@@ -1,8 +1,7 @@
 /** Prompts: what a prefix cache may share, what is shown and what is not, and how long a reply may be. */
 import { describe, expect, it } from 'vitest';
-import { judgePrompt } from '../../../src/judgments/prompt.ts';
-import type { CitedRequest } from '../../../src/judgments/types.ts';
-import { CITATIONS, RUBRIC, SOURCES } from './requests.ts';
+import { judgePrompt } from '../../../src/judgments/model-judge.ts';
+import { CITATIONS, type CitedRequest, RUBRIC, SOURCES } from './requests.ts';
 
 /** The whole prompt as the template will see it, in bytes. */
 function bytesOf(request: CitedRequest): Uint8Array {

@@ -1,6 +1,6 @@
 /** Quotes are believed only where they stand in a cited source, word for word but for what copying changes. */
 import { describe, expect, it } from 'vitest';
-import { QuoteFinder } from '../../../src/judgments/quote.ts';
+import { QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
 
 const TEXTS = [
   'The Aare is 288 kilometres long. It lies entirely within Switzerland.',

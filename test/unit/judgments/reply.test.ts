@@ -1,8 +1,7 @@
 /** The strict reader: exactly what was asked for, in range, once, or nothing. */
 import { describe, expect, it } from 'vitest';
-import { readReply } from '../../../src/judgments/reply.ts';
-import type { CitedRequest } from '../../../src/judgments/types.ts';
-import { CITATIONS, RUBRIC } from './requests.ts';
+import { readReply } from '../../../src/judgments/model-judge.ts';
+import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 
 const RUBRIC_REPLY = { c1: { reason: 'It does.', score: 2 }, c2: { reason: 'It does not.', score: 0 } };
 const CITATIONS_REPLY = {

@@ -1,5 +1,11 @@
 /** Judgment requests for tests of the protocol: one small rollout, as its two requests. */
-import type { CitationsRequest, JudgedSource, OutcomeRequest, RubricRequest } from '../../../src/judgments/types.ts';
+import type { CitationsRequest } from '../../../src/judgments/kinds/citations/citations.ts';
+import type { OutcomeRequest } from '../../../src/judgments/kinds/outcome/outcome.ts';
+import type { RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
+import type { JudgedSource } from '../../../src/judgments/protocol/prompt.ts';
+
+/** A request about an answer that cites sources. */
+export type CitedRequest = RubricRequest | CitationsRequest;
 
 export const QUESTION = 'How long is the Aare, and where does it rise?';
 

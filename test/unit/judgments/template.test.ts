@@ -1,7 +1,40 @@
-/** The template digest joins every key: it must follow the texts. */
-import { expect, it } from 'vitest';
-import { computeTemplateDigest, TEMPLATE_DIGEST } from '../../../src/judgments/template.ts';
+/** A template digest is part of every key of its kind, so it must follow the texts, schemas and harnesses it stands for. */
+import { describe, expect, it } from 'vitest';
+import { digestJson } from '../../../src/judgments/key.ts';
+import { KINDS } from '../../../src/judgments/kinds/registry.ts';
+import { READER_TEMPLATE, SANDBOX_TEMPLATE } from '../../../src/judgments/protocol/frozen-templates.ts';
 
-it('is current: after a change of prompt, schema, data block or reader, put the new digest into template.ts', async () => {
-  expect(TEMPLATE_DIGEST).toBe(await computeTemplateDigest());
+/** The digest of several kinds' sources merged into one, as the oldest kinds share it. */
+function sharedDigest(template: string): Promise<string> {
+  const sources = KINDS.filter((kind) => kind.template === template).map((kind): object => kind.templateSource());
+  const texts = sources.map((source) => ('texts' in source ? source.texts : undefined));
+  const merged: object = Object.assign({}, ...sources);
+  return digestJson('texts' in merged ? { ...merged, texts: Object.assign({}, ...texts) } : merged);
+}
+
+describe('after a change of prompt, schema, data block, harness or reader', () => {
+  it.each([
+    ['rubric, citations and outcome', READER_TEMPLATE],
+    ['execution and equivalence', SANDBOX_TEMPLATE],
+  ])('%s need a new shared digest', async (_, template) => {
+    expect(template).toBe(await sharedDigest(template));
+  });
+
+  const own = KINDS.filter(({ template }) => template !== READER_TEMPLATE && template !== SANDBOX_TEMPLATE);
+  it('any other kind needs a new digest of its own', async () => {
+    for (const kind of own)
+      expect([kind.kind, kind.template]).toEqual([kind.kind, await digestJson(kind.templateSource())]);
+  });
+});
+
+it('the five oldest kinds keep the digests that stored keys contain', () => {
+  expect(KINDS.filter(({ template }) => template === READER_TEMPLATE).map(({ kind }) => kind)).toEqual([
+    'rubric',
+    'citations',
+    'outcome',
+  ]);
+  expect(KINDS.filter(({ template }) => template === SANDBOX_TEMPLATE).map(({ kind }) => kind)).toEqual([
+    'execution',
+    'equivalence',
+  ]);
 });

@@ -1,10 +1,10 @@
 /** Injection attempts: wherever they are planted, the prompt keeps its structure, and they stay in their data block. */
 import { describe, expect, it } from 'vitest';
-import { judgePrompt, PROMPT_TEXTS } from '../../../src/judgments/prompt.ts';
-import type { CitedRequest } from '../../../src/judgments/types.ts';
-import { contentNonce, dataBlock, neutralise, neutraliseAttribute } from '../../../src/judgments/untrusted.ts';
+import { judgePrompt } from '../../../src/judgments/model-judge.ts';
+import { EVIDENCE_SYSTEM } from '../../../src/judgments/protocol/prompt.ts';
+import { contentNonce, dataBlock, neutralise, neutraliseAttribute } from '../../../src/judgments/protocol/untrusted.ts';
 import { INJECTIONS } from './injections.ts';
-import { CITATIONS, RUBRIC } from './requests.ts';
+import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 
 /** Every place of a request where somebody else's text stands, and how to plant some there. */
 const PLACES: Readonly<Record<string, (text: string) => CitedRequest>> = {
@@ -57,7 +57,7 @@ function nonceOf({ question, sources }: CitedRequest): string {
 
 function userMessage(request: CitedRequest): string {
   const [system, user] = judgePrompt(request).messages;
-  expect(system.content).toBe(PROMPT_TEXTS.system);
+  expect(system.content).toBe(EVIDENCE_SYSTEM);
   return user.content;
 }
 

@@ -37,7 +37,8 @@ it('gives the reply that it shows', async () => {
         ok: true,
         judge: {
           name: 'lexical',
-          identity: LEXICAL_IDENTITY,
+          model: LEXICAL_IDENTITY.model,
+          identityFor: () => LEXICAL_IDENTITY,
           context_tokens: null,
           judge: async (asked) => ({ ok: true, verdicts: judgeLexically(asked), usage: null }),
         },

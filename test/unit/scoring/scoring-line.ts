@@ -17,7 +17,8 @@ export function judgeThat(name: string, answer: Answer): { choice: JudgeChoice; 
   const asked: JudgmentRequest[] = [];
   const judge: Judge = {
     name,
-    identity: { model: name, template: 't', sampling: null },
+    model: name,
+    identityFor: () => ({ model: name, template: 't', sampling: null }),
     context_tokens: null,
     async judge(request) {
       asked.push(request);

@@ -36,7 +36,8 @@ function judgeWith(answer: (request: JudgmentRequest) => JudgeReply | Promise<Ju
   const asked: { kind: string; deadline_ms: number }[] = [];
   const judge: Judge = {
     name: 'test',
-    identity: LEXICAL_IDENTITY,
+    model: LEXICAL_IDENTITY.model,
+    identityFor: () => LEXICAL_IDENTITY,
     context_tokens: null,
     async judge(request, { deadline_ms }) {
       asked.push({ kind: request.kind, deadline_ms });

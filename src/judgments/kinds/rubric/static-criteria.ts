@@ -1,11 +1,11 @@
 /**
  * The static V3 set: three criteria that apply to every question. The model card of
  * qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50 names them (Citation Discipline, Off-Query Padding,
- * Wrong-Entity Confabulation); the wording and the polarities are ours. The criteria's digest puts the wording into every
- * judgment key, so a judgment of another wording is never reused.
+ * Wrong-Entity Confabulation); wording and polarities are ours. Judgment keys contain the digest of the criteria, so changed
+ * words give new keys.
  */
 
-/** `negative`: the criterion describes a fault. */
+/** Whether a criterion describes a merit or a fault. */
 export type Polarity = 'positive' | 'negative';
 
 export type StaticCriterion = {

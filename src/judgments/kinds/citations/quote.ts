@@ -1,20 +1,22 @@
 /**
- * Checking a judge's quote: it must stand in a cited source, word for word, after folding what copying changes (NFKC,
- * case, white space, quotation marks, dashes, our own angle brackets). A quote that does not is `unverified`: the judge
- * made it up, and a recipe may zero its claim. Linear in the cited texts.
+ * Checks a judge's quote: a cited source must contain it word for word, after folding what copying changes (NFKC, case, white
+ * space, quotation marks, dashes, our own angle brackets). A recipe may zero a claim whose quote is not found. Linear in the
+ * cited texts.
  */
-import type { Quote } from './types.ts';
 
-/** What a folded text keeps: the folded units, and for each the offset of what it came from. */
+/** Where a source contains the judge's quote, in UTF-16 code units; `end` is exclusive. The text itself is not stored. */
+export type Quote = { readonly source: number; readonly start: number; readonly end: number };
+
+/** A folded text, with the offset in the original of each unit. */
 type Folded = { readonly text: string; readonly offsets: readonly number[] };
 
 const QUOTATION_MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
 const DASHES = '-‐‑‒–—―−';
 
-/** Fewer folded units than this prove nothing: "the" stands in every source. */
+/** Shorter quotes prove nothing: every source contains "the". In folded units. */
 const MIN_QUOTE_UNITS = 8;
 
-/** Finds quotes in the sources of one request; each source is folded once, when it is first needed. */
+/** Finds quotes in the sources of one request. Folds each source once, at its first use. */
 export class QuoteFinder {
   readonly #texts: readonly string[];
   readonly #folded = new Map<number, Folded>();
@@ -25,8 +27,8 @@ export class QuoteFinder {
   }
 
   /**
-   * Where the quote stands in one of the cited sources, in the order given; `unverified` if in none, `absent` if nothing
-   * that could be checked was quoted.
+   * Returns the quote's place in the first cited source that contains it, `unverified` if none does, or `absent` if the
+   * quote is empty once folded.
    */
   locate(quote: string, cited: readonly number[]): Quote | 'unverified' | 'absent' {
     const wanted = foldForQuote(trimEllipsis(quote)).text;
@@ -38,7 +40,7 @@ export class QuoteFinder {
       if (wanted.length < MIN_QUOTE_UNITS && wanted !== folded.text) continue;
       const start = folded.offsets[at];
       const last = folded.offsets[at + wanted.length - 1];
-      if (start === undefined || last === undefined) throw new Error('QuoteFinder: a folded unit without its offset');
+      if (start === undefined || last === undefined) throw new Error('QuoteFinder: a folded unit has no offset');
       return { source, start, end: last + unitsAt(this.#texts[source] ?? '', last) };
     }
     return 'unverified';
@@ -60,7 +62,7 @@ function unitsAt(text: string, at: number): number {
   return code !== undefined && code > 0xffff ? 2 : 1;
 }
 
-/** Judges like to mark cuts at the edges. */
+/** Removes the ellipses with which judges mark cuts at the edges. */
 function trimEllipsis(quote: string): string {
   let start = 0;
   let end = quote.length;
@@ -70,7 +72,7 @@ function trimEllipsis(quote: string): string {
   return quote.slice(start, end);
 }
 
-/** Folds code point by code point, so that each folded unit knows its origin. White space and marks are dropped. */
+/** Folds one code point at a time and records where each unit came from. Drops white space and quotation marks. */
 function foldForQuote(text: string): Folded {
   let folded = '';
   const offsets: number[] = [];

@@ -1,0 +1,72 @@
+/** The `equivalence` kind: whether two mathematical answers are equal as expressions, computed in a sandbox. */
+import * as z from 'zod';
+import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
+import type { SandboxKind } from '../../protocol/judgment-kind.ts';
+import {
+  fault,
+  HARNESS_READER_VERSION,
+  harnessLines,
+  harnessRun,
+  parseLine,
+  type Reading,
+  type RunCode,
+  type RunReply,
+} from '../../sandbox/run-code.ts';
+import { EQUIVALENCE_HARNESS } from './equivalence-harness.ts';
+
+/** Both answers are LaTeX or plain text. */
+export type EquivalenceRequest = { readonly kind: 'equivalence'; readonly answer: string; readonly reference: string };
+
+export type EquivalenceVerdicts = { readonly kind: 'equivalence'; readonly equivalent: boolean };
+
+/** Processor time of the comparison; on the clock it may take twice as long. */
+const TIME_LIMIT_S = 8;
+const MEMORY_LIMIT_MB = 1024;
+/** Seconds that Python and SymPy may take to start on a busy machine. */
+const START_S = 20;
+
+/** Builds the run of one comparison. @param nonce fresh for every run: it marks the harness's own output. */
+export function equivalenceRun({ answer, reference }: EquivalenceRequest, nonce: string): RunCode {
+  const limits = { time_limit_s: TIME_LIMIT_S, memory_limit_mb: MEMORY_LIMIT_MB };
+  return harnessRun(EQUIVALENCE_HARNESS, { nonce, answer, reference, ...limits }, 2 * TIME_LIMIT_S + START_S);
+}
+
+const eventSchema = z.object({
+  event: z.enum(['equal', 'different', 'reference_unread', 'comparison_open', 'library_missing']),
+});
+
+/** Reads whether the answer equals the reference, or why that is undecided. An unreadable answer is not equal. */
+export function readEquivalence(reply: RunReply, nonce: string): Reading<boolean> {
+  const ran = reply.run_result;
+  if (reply.status === 'SandboxError' || ran?.status === 'Error') return fault('sandbox_failed');
+  if (ran === null || ran === undefined) return fault('reply_malformed');
+  const [line, ...more] = harnessLines(ran.stdout ?? '', nonce);
+  if (line === undefined) return fault(ran.status === 'TimeLimitExceeded' ? 'start_slow' : 'not_started');
+  const said = more.length > 0 ? null : parseLine(eventSchema, line);
+  if (said === null) return fault('reply_malformed');
+  switch (said.event) {
+    case 'equal':
+      return { ok: true, value: true };
+    case 'different':
+      return { ok: true, value: false };
+    default:
+      return fault(said.event);
+  }
+}
+
+export const equivalence: SandboxKind<EquivalenceRequest, EquivalenceVerdicts> = {
+  kind: 'equivalence',
+  answeredBy: 'sandbox',
+  dependsOnParser: false,
+  template: SANDBOX_TEMPLATE,
+  templateSource: () => ({
+    reading: HARNESS_READER_VERSION,
+    equivalence: equivalenceRun({ kind: 'equivalence', answer: 'a', reference: 'r' }, 'nonce'),
+  }),
+  verdictsSchema: z.strictObject({ kind: z.literal('equivalence'), equivalent: z.boolean() }),
+  answers: () => true,
+  async judge(request, run) {
+    const result = await run((nonce) => equivalenceRun(request, nonce), readEquivalence);
+    return result.ok ? { ok: true, value: { kind: 'equivalence', equivalent: result.value } } : result;
+  },
+};

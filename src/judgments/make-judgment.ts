@@ -1,0 +1,65 @@
+/** Makes judgments, and decides which stored ones may be used: one rule for every caller. */
+import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
+import type { Judge } from './judge.ts';
+import { answersRequest, type JudgmentRequest } from './kinds/registry.ts';
+import type { JudgeFailure } from './protocol/failure.ts';
+import type { StoredJudgment } from './record.ts';
+import type { Judgment, JudgmentPreimage } from './types.ts';
+
+/** A request with its key. */
+export type Making = {
+  readonly key: string;
+  readonly preimage: JudgmentPreimage;
+  readonly request: JudgmentRequest;
+  readonly deadline_ms: number;
+};
+
+export type MadeJudgment =
+  | { readonly ok: true; readonly judgment: Judgment }
+  | { readonly ok: false; readonly failure: JudgeFailure };
+
+/**
+ * Asks the judge, checks that its verdicts answer the request, and dates and signs the record.
+ * @param issuer `null` = leave the record unsigned.
+ * @param now returns the current time, ISO 8601.
+ */
+export async function makeJudgment(
+  judge: Judge,
+  { key, preimage, request, deadline_ms }: Making,
+  issuer: Issuer | null,
+  now: () => string,
+): Promise<MadeJudgment> {
+  const reply = await judge.judge(request, { deadline_ms });
+  if (!reply.ok) return reply;
+  if (!answersRequest(request, reply.verdicts)) return { ok: false, failure: NOT_AN_ANSWER };
+  const { verdicts, usage } = reply;
+  return { ok: true, judgment: await signed({ v: 2, key, preimage, verdicts, usage, judged_at: now() }, issuer) };
+}
+
+const NOT_AN_ANSWER: JudgeFailure = {
+  reason: 'judgment_record_invalid',
+  detail: "the judge's verdicts do not answer its request",
+  retryable: true,
+};
+
+/**
+ * Returns the stored record if it may answer the request, else a `judgment_record_invalid` failure: its verdicts do not
+ * answer the request, or differ from what their issuer signed. Unsigned records and unknown issuers pass, so removing a
+ * public key from the configuration invalidates nothing.
+ * @param known `null` = check no signatures.
+ */
+export async function usableFor(
+  request: JudgmentRequest,
+  stored: StoredJudgment,
+  known: KnownIssuers | null,
+): Promise<StoredJudgment> {
+  if (!stored.ok) return stored;
+  if (!answersRequest(request, stored.judgment.verdicts)) return unusable('do not answer the request');
+  const check = known === null ? 'unsigned' : await known.check(stored.judgment);
+  return check === 'wrong' ? unusable('are not what their issuer signed') : stored;
+}
+
+function unusable(problem: string): StoredJudgment {
+  const detail = `the stored verdicts ${problem}`;
+  return { ok: false, failure: { reason: 'judgment_record_invalid', detail, retryable: false } };
+}

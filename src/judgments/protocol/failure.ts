@@ -1,0 +1,54 @@
+/** Why a judgment failed, and what a call cost. */
+
+export const JUDGE_FAILURE_REASONS = [
+  'judge_unconfigured',
+  'judge_unknown',
+  // The deployment had no capacity: the desk's memory, its slots, or an open circuit breaker.
+  'judge_capacity',
+  'judge_circuit_open',
+  // The backend could not be reached, or its reply was incomplete.
+  'judge_timeout',
+  'judge_unreachable',
+  'judge_interrupted',
+  'judge_rate_limited',
+  'judge_overloaded',
+  'judge_error',
+  'judge_unauthorized',
+  'judge_request_refused',
+  'judge_not_an_api',
+  // The backend replied, and the reply is not a judgment.
+  'judge_prompt_too_long',
+  'judge_reply_cut',
+  'judge_refusal',
+  'judge_reply_invalid',
+  'judge_model_mismatch',
+  // The same for the sandbox, which runs programs and compares expressions.
+  'sandbox_unconfigured',
+  'sandbox_unreachable',
+  'sandbox_timeout',
+  'sandbox_overloaded',
+  'sandbox_unauthorized',
+  'sandbox_error',
+  'sandbox_reply_invalid',
+  /** The reference is not a readable expression, or the comparison took too long. */
+  'equivalence_undecided',
+  'judgment_missing',
+  'judgment_skipped',
+  'judgment_store_failed',
+  'judgment_record_invalid',
+] as const;
+
+export type JudgeFailureReason = (typeof JUDGE_FAILURE_REASONS)[number];
+
+/** Why a judgment is missing. A failure is never a number. */
+export type JudgeFailure = {
+  readonly reason: JudgeFailureReason;
+  /** For people; contains no caller text. */
+  readonly detail: string;
+  readonly retryable: boolean;
+  /** Seconds until a retry makes sense, if the backend named a time. */
+  readonly retry_after_s?: number;
+};
+
+/** Tokens that a judge call used, as the server counted them. */
+export type TokenUsage = { readonly prompt_tokens: number; readonly completion_tokens: number };

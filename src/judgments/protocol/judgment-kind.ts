@@ -1,0 +1,73 @@
+/**
+ * The interface of a judgment kind: one type of question, its verdicts, and how a judge answers it. A kind is a value in a
+ * folder of its own (`kinds/<kind>/`); `kinds/registry.ts` lists them all, and the request, verdict and record types derive
+ * from that list. Code outside the folder asks the definition and never branches on the kind's name.
+ */
+import type * as z from 'zod';
+import type { Reading, RunCode, RunReply } from '../sandbox/run-code.ts';
+import type { Fitted } from './budget.ts';
+import type { JudgeFailure } from './failure.ts';
+import type { JudgePrompt } from './prompt.ts';
+import type { ReadReply } from './reply.ts';
+
+/** A request or verdicts of some kind. Every other member of a request is an input of its key. */
+export type OfKind = { readonly kind: string };
+
+interface CommonDefinition<Request extends OfKind, Verdicts extends OfKind> {
+  readonly kind: Request['kind'] & Verdicts['kind'];
+  /** Strict schema of the verdicts in a stored record. */
+  readonly verdictsSchema: z.ZodObject & z.ZodType<Verdicts>;
+  /** Whether the parser cut the request out of a response; then its version is part of every key. */
+  readonly dependsOnParser: boolean;
+  /**
+   * Identifies everything that decides what is asked and how the reply is read; part of every key. The SHA-256 (hex) of the
+   * RFC 8785 JSON of `templateSource()`, as a constant because keys need it synchronously; a test recomputes it. The five
+   * oldest kinds share two digests (`frozen-templates.ts`).
+   */
+  readonly template: string;
+  /** The fixed texts, schemas, limits and versions behind `template`. */
+  templateSource(): object;
+  /** Whether the verdicts answer the request exactly: every entry once, in order. */
+  answers(request: Request, verdicts: Verdicts): boolean;
+}
+
+/** A kind that a language model answers, and the lexical judge where it can. */
+export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind>
+  extends CommonDefinition<Request, Verdicts> {
+  readonly answeredBy: 'reader';
+  /** Builds the prompt. Pure: equal requests give equal bytes. */
+  prompt(request: Request): JudgePrompt;
+  /** Upper bound of the reply's length in tokens; does not depend on the sources. */
+  maxReplyTokens(request: Request): number;
+  /** Reads the reply's JSON object strictly: every entry that was asked for, and no other. */
+  readReply(request: Request, reply: unknown): ReadReply<Verdicts>;
+  /**
+   * Cuts the request to a prompt of at most `promptTokens`, or fails with `judge_prompt_too_long`.
+   * @param cited positions of the sources that the answer cites; they are cut last.
+   */
+  fit(request: Request, promptTokens: number, cited: ReadonlySet<number>): Fitted<Request>;
+  /** The lexical judge's answer, by comparing words. Absent: the lexical judge refuses the kind. */
+  judgeLexically?(request: Request): Verdicts;
+}
+
+/** A kind that a sandbox computes. */
+export interface SandboxKind<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind>
+  extends CommonDefinition<Request, Verdicts> {
+  readonly answeredBy: 'sandbox';
+  /** Answers the request by running harnesses. The first failure ends it. */
+  judge(request: Request, run: RunHarness): Promise<HarnessResult<Verdicts>>;
+}
+
+export type JudgmentKindDefinition<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind> =
+  | ReadingKind<Request, Verdicts>
+  | SandboxKind<Request, Verdicts>;
+
+export type HarnessResult<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly failure: JudgeFailure };
+
+/** Runs one harness under a fresh nonce, with retries, and reads its reply. */
+export type RunHarness = <Value>(
+  runOf: (nonce: string) => RunCode,
+  read: (reply: RunReply, nonce: string) => Reading<Value> | Promise<Reading<Value>>,
+) => Promise<HarnessResult<Value>>;

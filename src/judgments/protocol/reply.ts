@@ -1,0 +1,107 @@
+/**
+ * Reads judge replies strictly: exactly the entries that were asked for, each in range, or no verdicts at all. A missing,
+ * extra or out-of-range entry is a failure; the reader never fills in, clamps or guesses.
+ */
+import type * as z from 'zod';
+import type { JsonSchema } from './prompt.ts';
+import { dataBlock } from './untrusted.ts';
+
+/** Part of each model template: raise it when the same reply may be read differently. */
+const READER_VERSION = 'citeward-reader-2';
+
+export type ReadReply<Verdicts> =
+  | { readonly ok: true; readonly verdicts: Verdicts }
+  | {
+      readonly ok: false;
+      /** `not_json`: not one JSON object. `wrong_shape`: entries missing, extra or out of range. */
+      readonly problem: 'not_json' | 'wrong_shape';
+      /** Names the entries concerned; contains no text of the reply. */
+      readonly detail: string;
+    };
+
+/**
+ * The template source of a kind that models answer: its texts, the reader's version, the form of a data block, and a sample
+ * of each reply schema by name.
+ */
+export function readingTemplate(
+  texts: Readonly<Record<string, string>>,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): object {
+  const block = dataBlock('name', '0123456789ab', { key: 'k' }, 'text <tag> [INST] [control_8]');
+  return { texts, reader: READER_VERSION, block, ...schemas };
+}
+
+/** The verdicts of a reply that matches the schema of its kind. */
+export function readAs<Reply, Verdicts>(
+  schema: z.ZodType<Reply>,
+  reply: unknown,
+  verdictsOf: (reply: Reply) => Verdicts,
+): ReadReply<Verdicts> {
+  const parsed = schema.safeParse(reply);
+  return parsed.success ? { ok: true, verdicts: verdictsOf(parsed.data) } : wrongShape(parsed.error);
+}
+
+/** The entry of a key whose presence the schema has checked. */
+export function entryOf<T>(entries: Readonly<Record<string, T>>, key: string): T {
+  const entry = entries[key];
+  if (entry === undefined) throw new Error(`readReply: the checked reply has no entry ${key}`);
+  return entry;
+}
+
+const MAX_ISSUES_NAMED = 5;
+
+/** Names the places of the issues, never the reply's text. */
+export function wrongShape(error: z.ZodError): Extract<ReadReply<never>, { ok: false }> {
+  const named = error.issues.slice(0, MAX_ISSUES_NAMED).map((issue) => {
+    const at = issue.path.join('.') || 'the reply';
+    return issue.code === 'unrecognized_keys' ? `${at}: entries that were not asked for` : `${at}: ${issue.code}`;
+  });
+  return { ok: false, problem: 'wrong_shape', detail: named.join('; ') };
+}
+
+/** Parses one JSON object, alone or in one Markdown fence; `null` for anything else, also if any object repeats a key. */
+export function parseReply(text: string): unknown {
+  let body = text.trim();
+  if (body.startsWith('```') && body.endsWith('```') && body.length > 6) {
+    const firstLine = body.indexOf('\n');
+    if (firstLine === -1) return null;
+    body = body.slice(firstLine + 1, -3).trim();
+  }
+  if (!body.startsWith('{') || !body.endsWith('}')) return null;
+  try {
+    const value: unknown = JSON.parse(body);
+    return hasRepeatedKey(body, value) ? null : value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/**
+ * `JSON.parse` keeps the last of two equal keys, but a judge that scores a criterion twice has not scored it. Every member
+ * of every object has one colon outside strings, so a repeated key leaves one colon too many.
+ */
+function hasRepeatedKey(body: string, value: unknown): boolean {
+  let colons = 0;
+  for (let i = 0; i < body.length; i++) {
+    const unit = body.charAt(i);
+    if (unit === '"') {
+      i++;
+      while (body.charAt(i) !== '"') i += body.charAt(i) === '\\' ? 2 : 1;
+    } else if (unit === ':') colons++;
+  }
+  return colons !== countMembers(value);
+}
+
+/** Counts the members of all objects in a JSON value. Iterative: a reply may be nested as deep as it is long. */
+function countMembers(value: unknown): number {
+  let members = 0;
+  const open = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const inside: readonly unknown[] = Object.values(next);
+    if (!Array.isArray(next)) members += inside.length;
+    for (const one of inside) open.push(one);
+  }
+  return members;
+}
