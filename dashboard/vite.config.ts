@@ -1,4 +1,4 @@
-/** How the dashboard is bundled; scripts/build-dashboard.ts runs it and writes what comes out. */
+/** Bundles the dashboard; scripts/build-dashboard.ts runs it and writes the output. */
 import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
 
@@ -6,18 +6,18 @@ const root = resolve(import.meta.dirname);
 
 export default defineConfig({
   root,
-  // Hashed names lie under /assets/; nothing here can have the path of a route of the Worker.
+  // Hashed files are served under /assets/, where the Worker has no routes.
   base: '/',
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: resolve(root, '../dist/dashboard'),
     target: 'es2022',
-    // light-dark() and nesting as they are written: every browser that has them has them alike.
+    // These versions support light-dark() and nesting, so the CSS is not transformed.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // The polyfill is an inline script's worth of code for browsers that the target leaves out.
+    // All targeted browsers support module preload.
     modulePreload: { polyfill: false },
-    // A data: URL is nothing that connect-src or script-src would let through.
+    // The Content Security Policy allows no data: URLs for scripts and connections.
     assetsInlineLimit: 0,
   },
 });

@@ -1,6 +1,6 @@
 /**
- * What a browser test asks of a page that is shown: names of controls, landmarks, headings, contrast, room. It is put into
- * the page by test/e2e/dashboard.test.ts and is no part of the bundle.
+ * Accessibility audit of a rendered page: control names, landmarks, headings, contrast, horizontal overflow.
+ * test/e2e/dashboard.test.ts injects it into the page; it is not part of the bundle.
  *
  * Contrast as in WCAG 2.2, 1.4.3: (L1 + 0.05) / (L2 + 0.05) of relative luminances; 4.5, or 3 for large text.
  */
@@ -14,7 +14,7 @@ const LARGE_BOLD_PX = 18.66;
 const BOLD = 600;
 const CONTROLS = 'a[href], button, input, select, textarea, summary, [role="img"], [role="button"]';
 
-/** Everything that is wrong, each in a line of words. */
+/** Returns one line per problem. */
 function auditPage(): string[] {
   return [...structureProblems(), ...nameProblems(), ...contrastProblems(), ...roomProblems()];
 }
@@ -25,7 +25,7 @@ function structureProblems(): string[] {
   for (const selector of ['main', 'h1', 'header:not(main *)', 'nav']) {
     if (count(selector) !== 1) problems.push(`${count(selector)} of ${selector}, expected one`);
   }
-  if (document.documentElement.lang === '') problems.push('the page says no language');
+  if (document.documentElement.lang === '') problems.push('the page has no lang attribute');
   if (!document.title.endsWith('Citeward')) problems.push('the page has no title');
   const seen = new Set<string>();
   for (const { id } of document.querySelectorAll('[id]')) {
@@ -52,7 +52,7 @@ function nameProblems(): string[] {
   );
 }
 
-/** The accessible name, by the means that this page uses. */
+/** The accessible name: aria-label, aria-labelledby, text or label. */
 function nameOf(control: Element): string {
   const label = control.getAttribute('aria-label');
   if (label !== null) return label.trim();
@@ -93,7 +93,7 @@ function contrastProblems(): string[] {
   return [...problems];
 }
 
-/** What cannot be used, and what only screen readers get. */
+/** Disabled and visually hidden elements are exempt. */
 function isExempt(element: Element): boolean {
   return element.closest(':disabled, .visually-hidden, option, .is-stale') !== null;
 }
@@ -112,7 +112,7 @@ function backgroundOf(element: Element): Colour {
 /** `rgb(…)` and `rgba(…)`, as computed styles give colours. */
 function colourOf(text: string): Colour {
   const [r = 0, g = 0, b = 0, a = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
-  if (!text.startsWith('rgb')) throw new Error(`a colour in another form: ${text}`);
+  if (!text.startsWith('rgb')) throw new Error(`unsupported colour: ${text}`);
   return { r, g, b, a };
 }
 

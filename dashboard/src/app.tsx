@@ -1,29 +1,21 @@
-/** The frame around the pages. */
+/** The frame around the pages: header, skip link, settings, lazy page loading. */
 import { useEffect } from 'preact/hooks';
 import { Header } from './navigation/header.tsx';
 import { LazyPage } from './navigation/lazy-page.tsx';
-import { type Route, useRoute } from './navigation/route.ts';
+import { PAGE_NAMES, type Route, useRoute } from './navigation/route.ts';
 import { PlaygroundPage } from './playground/playground-page.tsx';
 import { SettingsDialog } from './settings/settings-dialog.tsx';
-
-const TITLES: Readonly<Record<Route['page'], string>> = {
-  playground: 'Playground',
-  runs: 'Runs',
-  replay: 'Replay',
-  batches: 'Batches',
-  docs: 'API',
-};
 
 export function App() {
   const route = useRoute();
   useEffect(() => {
-    document.title = `${TITLES[route.page]} · Citeward`;
+    document.title = `${PAGE_NAMES[route.page]} · Citeward`;
   }, [route.page]);
   return (
     <>
-      {/* A button: the hash of a link would be a route. */}
+      {/* A button, because the hash of a link would be a route. */}
       <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
-        To the content
+        Skip to content
       </button>
       <Header page={route.page} />
       <div id="content" tabIndex={-1}>

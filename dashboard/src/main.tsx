@@ -1,4 +1,4 @@
-/** The dashboard's first line. */
+/** Entry point of the dashboard. */
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { applyTheme } from './settings/theme.ts';
@@ -6,6 +6,6 @@ import './styles/base.css';
 import './styles/playground.css';
 
 const place = document.getElementById('app');
-if (place === null) throw new Error('the page has no place for the dashboard');
+if (place === null) throw new Error('index.html has no element #app');
 applyTheme();
 render(<App />, place);

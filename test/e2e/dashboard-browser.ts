@@ -1,18 +1,18 @@
-/** Real Chromium for the dashboard's tests: whatever the page complains of is gathered, and a test asks for none of it. */
+/** Chromium for the dashboard's tests. Collects console errors, exceptions and policy violations of each page. */
 import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { root } from './processes.ts';
 
-/** Names that a distribution gives it, the first that is there. */
+/** Names of the executable in distributions; the first one found is used. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 export function launchChromium(): Promise<Browser> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const executablePath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
   if (executablePath === undefined) throw new Error('no Chromium: bash scripts/install-chromium.sh installs one');
-  // Its own sandbox needs an account other than root's.
+  // Chromium's sandbox does not work as root.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath, args });
 }
@@ -24,11 +24,11 @@ export const PHONE = { width: 390, height: 844, theme: 'dark' } as const satisfi
 
 export type Visit = {
   readonly page: Page;
-  /** Errors of the console, exceptions, violations of the page's policy. */
+  /** Console errors and warnings, exceptions, policy violations. */
   readonly complaints: string[];
 };
 
-/** A page of its own context. @param key put where the dashboard keeps it; `null` = none. */
+/** Opens a page in a new context. @param key stored where the dashboard stores its API key; `null` = no key. */
 export async function visit(browser: Browser, url: string, look: Look, key: string | null): Promise<Visit> {
   const { width, height, theme } = look;
   const context = await browser.newContext({
@@ -42,7 +42,7 @@ export async function visit(browser: Browser, url: string, look: Look, key: stri
   if (key !== null) await context.addInitScript(`sessionStorage.setItem('citeward.key', ${JSON.stringify(key)})`);
   const page = await context.newPage();
   const complaints: string[] = [];
-  // A violation of the policy comes as an error of the console as well.
+  // Policy violations also appear as console errors.
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
@@ -54,7 +54,7 @@ function auditScript(): string {
   return stripTypeScriptTypes(readFileSync(join(root, 'dashboard/audit/audit.ts'), 'utf8'));
 }
 
-/** What is wrong with the page that is shown; nothing, as it should be. */
+/** Returns the accessibility problems of the current page (dashboard/audit/audit.ts). */
 export function audit(page: Page): Promise<string[]> {
   return page.evaluate('auditPage()');
 }

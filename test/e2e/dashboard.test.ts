@@ -1,4 +1,4 @@
-/** The dashboard in Chromium, against the Worker as a process: what people see, by keyboard, on a phone, in the dark. */
+/** The dashboard in Chromium against a real Worker process: by mouse and keyboard, on desktop and phone, light and dark. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -295,17 +295,17 @@ describe('replay', () => {
       const { figures } = JSON.parse((await reply.text()).trim().split('\n').at(-1) ?? '');
       const mean = page.locator('.figures dd').first();
       await expect.poll(() => mean.textContent()).toContain(figures.after.mean.toFixed(3));
-      const command = page.getByLabel('The command');
+      const command = page.getByLabel('Command', { exact: true });
       const text = await command.inputValue();
       expect(text.startsWith('npm run citeward -- replay ')).toBe(true);
       expect(text).toContain(`--set citation_weight=${weight}`);
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Save the recipe' }).click(),
+        page.getByRole('button', { name: 'Save recipe' }).click(),
       ]);
       const saved = JSON.parse(readFileSync(await download.path(), 'utf8'));
       expect(saved).toEqual({ ...RECIPES[RECIPE], citation_weight: weight });
-      await page.getByRole('button', { name: 'As recorded' }).click();
+      await page.getByRole('button', { name: 'Reset', exact: true }).click();
       await expect.poll(() => slider.inputValue()).toBe('0.2');
     });
   });
@@ -341,7 +341,7 @@ describe('replay', () => {
       console.log(`5,000 rollouts: ${ratio.toFixed(2)} x a plain read, ${(100 * frame).toFixed(0)} % of a frame`);
       await page.getByLabel('citation weight, as a number').fill('0.6');
       await page.keyboard.press('Enter');
-      await page.getByRole('region', { name: 'Moved most' }).getByRole('row').nth(1).waitFor();
+      await page.getByRole('region', { name: 'Largest changes' }).getByRole('row').nth(1).waitFor();
       await expect
         .poll(() => page.getByText('rank correlation within groups').locator('..').textContent())
         .not.toMatch(/groups1$/);
@@ -432,7 +432,7 @@ describe('batches', () => {
       await again.waitFor();
       const row = page.getByRole('row').filter({ hasText: 'input_invalid' });
       await expect.poll(() => row.getByRole('cell').nth(1).textContent()).toBe('2');
-      await page.getByLabel('Try lines with judge_unknown again').uncheck();
+      await page.getByLabel('Retry lines with judge_unknown').uncheck();
       await page.getByRole('button', { name: 'New batch of 2 lines' }).click();
       const link = page.getByRole('link', { name: 'a new batch' });
       const id = (await link.getAttribute('href'))?.split('/').at(-1);
@@ -480,7 +480,7 @@ describe('every page can be used by everybody', () => {
     await onPage('#/playground/wrong-number', DESK, async ({ page }) => {
       await page.locator('a.claim').first().waitFor();
       await page.keyboard.press('Tab');
-      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('To the content');
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
       await page.keyboard.press('Enter');
       await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content');
       const settings = page.getByRole('button', { name: 'Settings' });

@@ -1,16 +1,16 @@
 /**
- * Requests to the Worker that served this page. Replies have the shapes of src/schema, of the same deployment, and are
- * not checked again here: zod would double the page's size.
+ * Calls the API of the Worker that served this page. The types of replies come from src/wire/ of the same deployment;
+ * replies are not validated here, since zod would double the size of the page.
  */
 import type { Problem } from '../../../src/wire/problem.ts';
 import { apiKey } from '../settings/api-key.ts';
 
-/** Why there is no reply: a problem as the API says it, or what came in place of one. */
+/** Why a call failed: a problem document of the API, or a failure on the way. */
 export type CallFailure =
   | { readonly kind: 'problem'; readonly problem: Problem }
-  /** Nothing came: no network, or the server is gone. */
+  /** No response: no network, or the server has stopped. */
   | { readonly kind: 'unreachable' }
-  /** Something came that this API does not say. */
+  /** A response that is not from this API, such as an error page of a proxy. */
   | { readonly kind: 'unreadable'; readonly status: number };
 
 export type Reply<T> =
@@ -21,12 +21,12 @@ export type Call = {
   readonly method?: 'GET' | 'POST';
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as a form, in place of a body. */
+  /** Sent as a form; use either `body` or `form`. */
   readonly form?: FormData;
   readonly signal?: AbortSignal;
 };
 
-/** Calls the API. @throws DOMException (AbortError) once `signal` fires. */
+/** Calls the API and parses its JSON reply. @throws DOMException (AbortError) when `signal` aborts. */
 export async function callApi<T>(path: string, call: Call = {}): Promise<Reply<T>> {
   const began = performance.now();
   const answer = await answerOf(path, call);
@@ -38,7 +38,7 @@ export async function callApi<T>(path: string, call: Call = {}): Promise<Reply<T
   return { ok: true, value: value.json, milliseconds: performance.now() - began };
 }
 
-/** The same for a reply that is read piece by piece. */
+/** Calls the API and returns the reply as a stream. @throws DOMException (AbortError) when `signal` aborts. */
 export async function openApi(path: string, call: Call = {}): Promise<Reply<ReadableStream<Uint8Array<ArrayBuffer>>>> {
   const began = performance.now();
   const answer = await answerOf(path, call);
@@ -65,12 +65,12 @@ async function answerOf(path: string, { method = 'GET', body, form, signal }: Ca
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(form === undefined ? {} : { body: form }),
       ...(signal === undefined ? {} : { signal }),
-      // The header is the only credential: a key that a browser keeps for the origin has no place here.
+      // The authorization header is the only credential: cookies of the origin are not sent.
       credentials: 'omit',
       cache: 'no-store',
     });
   } catch (error) {
-    // What fetch says of a connection that failed; a key with characters that no header may have says the same.
+    // fetch throws TypeError if the connection fails, and also if the key contains characters invalid in a header.
     if (error instanceof TypeError) return { ok: false, failure: { kind: 'unreachable' } };
     throw error;
   }
@@ -84,7 +84,7 @@ function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'reason' in value && 'detail' in value && 'title' in value;
 }
 
-/** `undefined` = not JSON. */
+/** Parses JSON; returns `undefined` if the text is not JSON. */
 function parsed<T>(text: string): { readonly json: T } | undefined {
   try {
     const json: T = JSON.parse(text);
@@ -93,4 +93,12 @@ function parsed<T>(text: string): { readonly json: T } | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+export function runPath(run: string): string {
+  return `/v1/runs/${encodeURIComponent(run)}`;
+}
+
+export function fileContentPath(file: string): string {
+  return `/v1/files/${encodeURIComponent(file)}/content`;
 }

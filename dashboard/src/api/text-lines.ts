@@ -1,8 +1,8 @@
-/** Lines of a file that is read piece by piece, with one line in memory at a time. */
+/** Splits a streamed file into lines, holding one line in memory at a time. */
 
-/** The lines without their ends; blank ones are left out. @throws what the stream throws. */
+/** Yields the lines without line breaks and skips blank lines. @throws what the stream throws. */
 export async function* textLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  // Pieces of one line, so that a long one is joined once.
+  // The pieces of the current line: a long line is joined only once.
   let held: string[] = [];
   for await (const text of decoded(stream)) {
     const [first = '', ...rest] = text.split('\n');

@@ -1,4 +1,4 @@
-/** How far a batch is, as a bar in words and lengths. */
+/** Status and progress of a batch. */
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { countText } from '../display/number-text.ts';
 

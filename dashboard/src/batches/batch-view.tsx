@@ -1,17 +1,18 @@
-/** One batch: how far it is, what failed and why, and what can be tried again. */
+/** One batch: progress, failed lines by reason, and retries. */
+
 import { useState } from 'preact/hooks';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
-import { type CallFailure, callApi } from '../api/call.ts';
-import { useApi } from '../api/loaded.ts';
+import { type CallFailure, callApi, fileContentPath, openApi } from '../api/call.ts';
+import { useApi, usePolling } from '../api/use-api.ts';
+import { Fact } from '../display/fact.tsx';
 import { durationText, numberText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
+import { saveBlob } from '../display/save-blob.ts';
 import { Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
-import { useAgainWhile } from './again-while.ts';
 import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
 import { FailedLinesCard } from './failed-lines-card.tsx';
-import { SaveFile } from './save-file.tsx';
 
 export function BatchView({ id }: { id: string }) {
   const path = `/v1/batches/${encodeURIComponent(id)}`;
@@ -19,9 +20,9 @@ export function BatchView({ id }: { id: string }) {
   const { loaded, reload } = loading;
   const [failure, setFailure] = useState<CallFailure | null>(null);
   const batch = loaded.state === 'loaded' ? loaded.value : null;
-  useAgainWhile(batch !== null && RUNNING.has(batch.status), reload, loaded);
-  const ask = async (what: 'cancel' | 'redrive'): Promise<void> => {
-    const reply = await callApi<unknown>(`${path}/${what}`, { method: 'POST' });
+  usePolling(batch !== null && RUNNING.has(batch.status), reload, loaded);
+  const send = async (action: 'cancel' | 'redrive'): Promise<void> => {
+    const reply = await callApi<unknown>(`${path}/${action}`, { method: 'POST' });
     setFailure(reply.ok ? null : reply.failure);
     reload();
   };
@@ -32,8 +33,8 @@ export function BatchView({ id }: { id: string }) {
         <a href={hrefOf('batches')}>All batches</a>
         {batch !== null && RUNNING.has(batch.status) && batch.status !== 'cancelling' && (
           <div class="actions">
-            <button type="button" onClick={() => ask('cancel')}>
-              Cancel the batch
+            <button type="button" onClick={() => send('cancel')}>
+              Cancel batch
             </button>
           </div>
         )}
@@ -44,7 +45,7 @@ export function BatchView({ id }: { id: string }) {
           <>
             <Summary batch={batch} />
             {batch.errors !== null && <InputErrors errors={batch.errors.data} />}
-            {batch.dead_letters.length > 0 && <DeadLetters batch={batch} onRedrive={() => ask('redrive')} />}
+            {batch.dead_letters.length > 0 && <DeadLetters batch={batch} onRedrive={() => send('redrive')} />}
             {batch.error_file_id !== null && <FailedLinesCard batch={batch} errorFile={batch.error_file_id} />}
           </>
         )}
@@ -69,7 +70,7 @@ function Summary({ batch }: { batch: BatchReply }) {
       </div>
       <dl class="facts">
         <Fact name="endpoint" text={batch.endpoint} />
-        {lines_per_second !== null && <Fact name="lines a second" text={numberText(lines_per_second, 1)} />}
+        {lines_per_second !== null && <Fact name="lines per second" text={numberText(lines_per_second, 1)} />}
         {eta_s !== null && <Fact name="time left" text={durationText(eta_s)} />}
         <div>
           <dt>created</dt>
@@ -90,27 +91,18 @@ function Summary({ batch }: { batch: BatchReply }) {
         ))}
       </dl>
       <p class="pad files">
-        {batch.output_file_id !== null && <SaveFile id={batch.output_file_id} label="Save the output file" />}
-        {batch.error_file_id !== null && <SaveFile id={batch.error_file_id} label="Save the error file" />}
-        <SaveFile id={batch.input_file_id} label="Save the input file" />
+        {batch.output_file_id !== null && <SaveFile id={batch.output_file_id} label="Save output file" />}
+        {batch.error_file_id !== null && <SaveFile id={batch.error_file_id} label="Save error file" />}
+        <SaveFile id={batch.input_file_id} label="Save input file" />
       </p>
     </section>
-  );
-}
-
-function Fact({ name, text }: { name: string; text: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{text}</dd>
-    </div>
   );
 }
 
 function InputErrors({ errors }: { errors: NonNullable<BatchReply['errors']>['data'] }) {
   return (
     <div class="notice notice-bad">
-      <p class="notice-title">The input file was refused</p>
+      <p class="notice-title">The input file was rejected</p>
       <ul class="field-errors">
         {errors.map(({ code, message, line }) => (
           <li key={`${line} ${code} ${message}`}>
@@ -126,14 +118,14 @@ function InputErrors({ errors }: { errors: NonNullable<BatchReply['errors']>['da
 function DeadLetters({ batch, onRedrive }: { batch: BatchReply; onRedrive: () => void }) {
   const lines = batch.dead_letters.reduce((sum, { requests }) => sum + requests, 0);
   return (
-    <section class="card" aria-label="Set aside">
+    <section class="card" aria-label="Dead letters">
       <header class="card-head">
-        <h2>Set aside</h2>
+        <h2>Dead letters</h2>
         <button type="button" class="primary" onClick={onRedrive}>
-          Try {plural(lines, 'line')} again
+          Retry {plural(lines, 'line')}
         </button>
       </header>
-      <p class="muted pad">These parts failed again and again for no reason of their lines.</p>
+      <p class="muted pad">These lines failed repeatedly because of the service, not because of their content.</p>
       <div class="scroll-x">
         <table>
           <thead>
@@ -149,7 +141,7 @@ function DeadLetters({ batch, onRedrive }: { batch: BatchReply; onRedrive: () =>
             {batch.dead_letters.map(({ chunk, first_line, requests, attempts, reason }) => (
               <tr key={chunk}>
                 <td>
-                  {plural(requests, 'line')} from {first_line} on
+                  {plural(requests, 'line')} from line {first_line}
                 </td>
                 <td>
                   <code>{reason}</code>
@@ -161,5 +153,23 @@ function DeadLetters({ batch, onRedrive }: { batch: BatchReply; onRedrive: () =>
         </table>
       </div>
     </section>
+  );
+}
+
+/** Downloads a file of the API with the key in a header, which a plain link cannot send. */
+function SaveFile({ id, label }: { id: string; label: string }) {
+  const [state, setState] = useState<'idle' | 'loading' | 'failed'>('idle');
+  const save = async (): Promise<void> => {
+    setState('loading');
+    const reply = await openApi(fileContentPath(id));
+    if (!reply.ok) return setState('failed');
+    saveBlob(`${id}.jsonl`, await new Response(reply.value).blob());
+    setState('idle');
+  };
+  const text = { idle: label, loading: 'Loading…', failed: 'Failed to load - Retry' }[state];
+  return (
+    <button type="button" onClick={save} disabled={state === 'loading'}>
+      <span aria-live="polite">{text}</span>
+    </button>
   );
 }

@@ -1,6 +1,15 @@
-/** Batches: the list, or one of them. */
+/** The batches page: the list of all batches, or one batch. */
+import { useEffect, useState } from 'preact/hooks';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
+import { type CallFailure, callApi } from '../api/call.ts';
+import { useApi, usePolling } from '../api/use-api.ts';
+import { EmptyState } from '../display/empty-state.tsx';
+import { ProblemNotice } from '../display/problem-notice.tsx';
+import { Time } from '../display/time.tsx';
+import { WhenLoaded } from '../display/when-loaded.tsx';
+import { hrefOf } from '../navigation/route.ts';
+import { BatchProgress, RUNNING, StatusTag } from './batch-progress.tsx';
 import '../styles/batches.css';
-import { BatchList } from './batch-list.tsx';
 import { BatchView } from './batch-view.tsx';
 
 export function BatchesPage({ path: [batch] }: { path: readonly string[] }) {
@@ -12,11 +21,105 @@ function AllBatches() {
     <>
       <div class="page-head">
         <h1>Batches</h1>
-        <span class="muted">Many requests in one file.</span>
+        <span class="muted">Files of requests, scored in the background.</span>
       </div>
       <section class="card" aria-label="All batches">
         <BatchList />
       </section>
+    </>
+  );
+}
+
+type BatchPage = { readonly data: readonly BatchReply[]; readonly last_id: string | null; readonly has_more: boolean };
+
+/** Newest first; polls while one of them is running. */
+function BatchList() {
+  const loading = useApi<BatchPage>('/v1/batches?limit=50');
+  const { loaded, reload } = loading;
+  const batches = loaded.state === 'loaded' ? loaded.value.data : [];
+  usePolling(
+    batches.some(({ status }) => RUNNING.has(status)),
+    reload,
+    loaded,
+  );
+  return (
+    <WhenLoaded loading={loading}>
+      {(page) => (page.data.length === 0 ? <NoBatches /> : <Batches first={page} />)}
+    </WhenLoaded>
+  );
+}
+
+function NoBatches() {
+  const command = [
+    `curl -s ${location.origin}/v1/files -F purpose=batch -F file=@in.jsonl`,
+    `curl -s ${location.origin}/v1/batches -H 'content-type: application/json' \\`,
+    `  -d '{"input_file_id": "…", "endpoint": "/v1/score", "completion_window": "24h"}'`,
+  ].join('\n');
+  return (
+    <EmptyState title="No batch yet" command={command}>
+      A batch scores up to 50,000 requests from one file in the background. Upload the file, then create the batch:
+    </EmptyState>
+  );
+}
+
+function Batches({ first }: { first: BatchPage }) {
+  const [more, setMore] = useState<BatchPage | null>(null);
+  const [failure, setFailure] = useState<CallFailure | null>(null);
+  // Later pages belong to the first page that they were loaded after.
+  useEffect(() => setMore(null), [first.last_id]);
+  const { last_id, has_more } = more ?? first;
+  const loadMore = async (): Promise<void> => {
+    if (last_id === null) return;
+    const reply = await callApi<BatchPage>(`/v1/batches?limit=50&after=${encodeURIComponent(last_id)}`);
+    setFailure(reply.ok ? null : reply.failure);
+    if (reply.ok) setMore({ ...reply.value, data: [...(more?.data ?? []), ...reply.value.data] });
+  };
+  return (
+    <>
+      <div class="scroll-x">
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Batch</th>
+              <th scope="col">Status</th>
+              <th scope="col">Progress</th>
+              <th scope="col">Endpoint</th>
+              <th scope="col">Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...first.data, ...(more?.data ?? [])].map((batch) => (
+              <tr key={batch.id}>
+                <th scope="row" class="row-name">
+                  <a class="list-link" href={hrefOf('batches', batch.id)}>
+                    <code>{batch.id.slice(0, 14)}…</code>
+                  </a>
+                </th>
+                <td>
+                  <StatusTag status={batch.status} />
+                </td>
+                <td>
+                  <BatchProgress batch={batch} />
+                </td>
+                <td>
+                  <code>{batch.endpoint}</code>
+                </td>
+                <td>
+                  <Time at={batch.created_at * 1000} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {failure !== null && <ProblemNotice failure={failure} />}
+      {has_more && (
+        <p class="pad">
+          <button type="button" onClick={loadMore}>
+            Load more
+          </button>
+        </p>
+      )}
     </>
   );
 }

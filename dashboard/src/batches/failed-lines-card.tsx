@@ -1,7 +1,7 @@
-/** The failed lines by reason, and a new batch of those that are chosen. */
+/** Failed lines by reason; the selected ones can be sent again as a new batch. */
 import { useState } from 'preact/hooks';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
-import { useLoading } from '../api/loaded.ts';
+import { useLoading } from '../api/use-api.ts';
 import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
@@ -23,17 +23,17 @@ export function FailedLinesCard({ batch, errorFile }: { batch: BatchReply; error
 }
 
 function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; failed: FailedLines }) {
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
   const [state, setState] = useState<Redriven | 'none' | 'sending'>('none');
-  const chosen = [...codes].flatMap(([id, code]) => (left.has(code) ? [] : [id]));
+  const chosen = [...codes].flatMap(([id, code]) => (excluded.has(code) ? [] : [id]));
   const redrive = async (): Promise<void> => {
     setState('sending');
     setState(await redriveLines(batch, new Set(chosen)));
   };
   const toggle = (code: string): void => {
-    const next = new Set(left);
+    const next = new Set(excluded);
     if (!next.delete(code)) next.add(code);
-    setLeft(next);
+    setExcluded(next);
   };
   return (
     <>
@@ -41,12 +41,12 @@ function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; fai
         <table>
           <thead>
             <tr>
-              <th scope="col">Again</th>
+              <th scope="col">Retry</th>
               <th scope="col">Reason</th>
               <th scope="col" class="number">
                 Lines
               </th>
-              <th scope="col">The first of them</th>
+              <th scope="col">Example</th>
             </tr>
           </thead>
           <tbody>
@@ -55,8 +55,8 @@ function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; fai
                 <td>
                   <input
                     type="checkbox"
-                    aria-label={`Try lines with ${code} again`}
-                    checked={!left.has(code)}
+                    aria-label={`Retry lines with ${code}`}
+                    checked={!excluded.has(code)}
                     onChange={() => toggle(code)}
                   />
                 </td>
@@ -96,10 +96,10 @@ function Outcome({ redriven }: { redriven: Redriven }) {
       </>
     );
   }
-  if ('failure' in redriven) return <>It was not made.</>;
+  if ('failure' in redriven) return <>The batch was not created.</>;
   return redriven.reason === 'nothing' ? (
-    <>None of these lines stands in the input file.</>
+    <>The input file contains none of these lines.</>
   ) : (
-    <>More than 64 MB: that is for the command line, as this page would have to hold it.</>
+    <>The selected lines exceed 64 MB; use the command line: citeward batch.</>
   );
 }

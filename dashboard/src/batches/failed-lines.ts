@@ -1,26 +1,26 @@
-/** What went wrong with the lines of a batch, by reason, out of its error file; and the same lines once more as a new batch. */
+/** Reads the error file of a batch by reason, and sends selected lines again as a new batch. */
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import type { FileReply } from '../../../src/wire/files.ts';
-import { callApi, openApi, type Reply } from '../api/call.ts';
+import { callApi, fileContentPath, openApi, type Reply } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
 
 export type FailureReason = {
   readonly code: string;
   readonly count: number;
-  /** Of the first line with this reason. */
+  /** The first line with this reason. */
   readonly example: { readonly custom_id: string; readonly message: string };
 };
 
 export type FailedLines = {
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly reasons: readonly FailureReason[];
   /** Reason by custom_id. */
   readonly codes: ReadonlyMap<string, string>;
 };
 
-/** @throws DOMException (AbortError) once `signal` fires. */
+/** Counts the failed lines by reason. @throws DOMException (AbortError) when `signal` aborts. */
 export async function loadFailedLines(errorFile: string, signal: AbortSignal): Promise<Reply<FailedLines>> {
-  const file = await openApi(contentPath(errorFile), { signal });
+  const file = await openApi(fileContentPath(errorFile), { signal });
   if (!file.ok) return file;
   const codes = new Map<string, string>();
   const reasons = new Map<string, FailureReason>();
@@ -34,13 +34,9 @@ export async function loadFailedLines(errorFile: string, signal: AbortSignal): P
   return { ...file, value: { reasons: [...reasons.values()].sort((a, b) => b.count - a.count), codes } };
 }
 
-export function contentPath(file: string): string {
-  return `/v1/files/${encodeURIComponent(file)}/content`;
-}
-
 type FailedLine = { readonly custom_id: string | null; readonly code: string; readonly message: string };
 
-/** A line that is no line of an error file counts as one without a reason. */
+/** A line without an error code counts as `not_said`. */
 function failureOf(line: string): FailedLine {
   const fields = fieldsOf(line);
   const error = fields.get('error');
@@ -59,7 +55,7 @@ function textsOf(value: unknown): Readonly<Partial<Record<'code' | 'message', st
   return Object.fromEntries(Object.entries(value).filter(([, member]) => typeof member === 'string'));
 }
 
-/** Held in memory until it is sent. */
+/** The lines are held in memory until they are sent. */
 const MAX_REDRIVE_BYTES = 64 * 1024 * 1024;
 
 export type Redriven =
@@ -67,9 +63,9 @@ export type Redriven =
   | { readonly ok: false; readonly reason: 'too_large' | 'nothing' }
   | Extract<Reply<never>, { ok: false }>;
 
-/** Sends the lines whose custom_id is given, as they stand in the input file, as a new batch. */
+/** Creates a batch from the lines of the input file whose custom_id is in `ids`, unchanged. */
 export async function redriveLines(batch: BatchReply, ids: ReadonlySet<string>): Promise<Redriven> {
-  const input = await openApi(contentPath(batch.input_file_id));
+  const input = await openApi(fileContentPath(batch.input_file_id));
   if (!input.ok) return input;
   const lines: string[] = [];
   let bytes = 0;

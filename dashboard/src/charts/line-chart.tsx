@@ -1,41 +1,46 @@
 /**
- * Lines over steps, drawn by uPlot. What a canvas shows stands beside it as a table as well; here it is an image with its
- * last values in the legend, which follow the pointer.
+ * A line chart over steps, drawn by uPlot. The legend shows the values under the pointer, by default the last ones. For
+ * screen readers the canvas is an image; the page lists the same values in a table.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import '../styles/charts.css';
+import { useObservable } from '../settings/observable.ts';
 import { shownTheme } from '../settings/theme.ts';
-import { useWatched } from '../settings/watched-value.ts';
-import { colourAt, LINE_DASHES, LINE_LOOKS } from './chart-colours.ts';
 
 export type Values = readonly (number | null)[];
 export type ChartLine = { readonly name: string; readonly values: Values };
 
 type LineChartProps = {
   title: string;
-  /** What is drawn, in a few words. */
+  /** A short description beside the title. */
   hint: string;
-  /** Ascending; one for each value of every line. */
+  /** Ascending; `values[i]` of each line belongs to `steps[i]`. */
   steps: readonly number[];
   lines: readonly ChartLine[];
-  /** A shade around the first line. */
+  /** A shaded band around the first line. */
   band?: { readonly name: string; readonly low: Values; readonly high: Values };
-  /** Ends of the axis; `null` = as the values have it. */
+  /** Ends of the y axis; `null` fits the values. */
   range?: readonly [number | null, number | null];
   text: (value: number) => string;
 };
 
+/** Lines differ in dashes too, for readers who cannot tell the colours apart. */
+const LINE_DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 4]];
+
+/** Number of distinct line styles. */
+export const LINE_LOOKS = LINE_DASHES.length;
+
 const HEIGHT_PX = 190;
 const AXIS_PX = 52;
 const FONT = '11px system-ui, sans-serif';
-/** Charts of one page share their pointer. */
+/** Charts with one sync key share the pointer. */
 const SYNC = 'steps';
 
 export function LineChart({ title, hint, steps, lines, band, range, text }: LineChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const theme = useWatched(shownTheme);
+  const theme = useObservable(shownTheme);
   const [pointed, setPointed] = useState<number | null>(null);
 
   const drawn = useRef<uPlot | null>(null);
@@ -54,7 +59,7 @@ export function LineChart({ title, hint, steps, lines, band, range, text }: Line
       drawn.current = null;
     };
   }, [looks, band === undefined, range, text, theme]);
-  // Values alone are drawn anew without a new chart: a slider moves them many times a second.
+  // New values reuse the chart: a slider changes them many times a second.
   useEffect(() => drawn.current?.setData(data), [steps, lines, band]);
 
   const shown = pointed !== null && pointed < steps.length ? pointed : steps.length - 1;
@@ -141,7 +146,7 @@ function valueText(value: number | null, text: (value: number) => string): strin
   return value === null ? 'n/a' : text(value);
 }
 
-/** First and last value of every line: what a glance would tell. */
+/** The first and last value of every line, for screen readers. */
 function spoken(steps: readonly number[], lines: readonly ChartLine[], text: (value: number) => string): string {
   const ends = lines.map(({ name, values }) => {
     const first = values.findIndex((value) => value !== null);
@@ -150,5 +155,15 @@ function spoken(steps: readonly number[], lines: readonly ChartLine[], text: (va
     const at = (position: number): string => `${valueText(values[position] ?? null, text)} at step ${steps[position]}`;
     return first === last ? `${name}: ${at(first)}` : `${name}: ${at(first)}, ${at(last)}`;
   });
-  return `${ends.join('; ')}. All values stand in the table of steps.`;
+  return `${ends.join('; ')}. The table of steps lists all values.`;
+}
+
+/** Resolves a CSS variable in the current theme: a canvas cannot use variables. */
+function colourAt(place: HTMLElement, variable: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${variable})`;
+  place.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
 }

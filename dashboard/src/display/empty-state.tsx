@@ -1,4 +1,4 @@
-/** What a page says while it has nothing to show: why, and what fills it. */
+/** Shown when a list is empty: why it is empty, and the command that fills it. */
 import type { ComponentChildren } from 'preact';
 
 type EmptyStateProps = { title: string; children: ComponentChildren; command?: string };

@@ -1,14 +1,14 @@
-/** A failed call, said so that its reader knows what to do: the reason for programs, the detail for people, every field. */
+/** Shows a failed call: title and detail, the machine-readable reason, invalid fields, missing judgments, and a retry. */
 import type { CallFailure } from '../api/call.ts';
 import { openSettings } from '../settings/settings-dialog.tsx';
 
-/** Reasons that a key of this page would mend. */
+/** Reasons that entering an API key fixes. */
 const KEY_REASONS: ReadonlySet<string> = new Set(['key_missing', 'key_unknown', 'scope_missing']);
 
 export function ProblemNotice({ failure, retry }: { failure: CallFailure; retry?: () => void }) {
   const { title, detail } = wordsOf(failure);
   const problem = failure.kind === 'problem' ? failure.problem : null;
-  const wantsKey = problem !== null && KEY_REASONS.has(problem.reason);
+  const needsKey = problem !== null && KEY_REASONS.has(problem.reason);
   return (
     <div class="notice notice-bad" role="alert">
       <p class="notice-title">{title}</p>
@@ -35,17 +35,17 @@ export function ProblemNotice({ failure, retry }: { failure: CallFailure; retry?
         {problem !== null && (
           <span>
             <code>{problem.reason}</code>
-            {problem.retryable ? ' · may work later' : ''} · request <code>{problem.request_id}</code>
+            {problem.retryable ? ' · retryable' : ''} · request <code>{problem.request_id}</code>
           </span>
         )}
-        {wantsKey && (
+        {needsKey && (
           <button type="button" onClick={openSettings}>
             Enter an API key
           </button>
         )}
-        {retry !== undefined && !wantsKey && (
+        {retry !== undefined && !needsKey && (
           <button type="button" onClick={retry}>
-            Try again
+            Retry
           </button>
         )}
       </p>
@@ -60,12 +60,12 @@ function wordsOf(failure: CallFailure): { readonly title: string; readonly detai
     case 'unreachable':
       return {
         title: 'The server cannot be reached',
-        detail: 'No connection, or it has been stopped. Nothing was scored.',
+        detail: 'There is no network connection, or the server has stopped.',
       };
     case 'unreadable':
       return {
-        title: 'Something else answered',
-        detail: `The reply (HTTP ${failure.status}) is not one of this API: a proxy in between, perhaps.`,
+        title: 'Unexpected reply',
+        detail: `The reply (HTTP ${failure.status}) does not come from this API; a proxy may have answered instead.`,
       };
   }
 }

@@ -1,4 +1,4 @@
-/** A time as its reader's clock says it, with the whole of it on hover and for programs. */
+/** A time in the reader's time zone; the full ISO time appears on hover. */
 
 const SHORT = new Intl.DateTimeFormat('en', {
   month: 'short',

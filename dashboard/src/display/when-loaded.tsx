@@ -1,6 +1,6 @@
-/** What a page asked for: that it is on its way, why it did not come, or what to show of it. */
+/** Renders loaded data, or its loading state, or its failure with a retry button. */
 import type { ComponentChildren } from 'preact';
-import type { Loading } from '../api/loaded.ts';
+import type { Loading } from '../api/use-api.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
 export function WhenLoaded<T>({
@@ -9,7 +9,7 @@ export function WhenLoaded<T>({
   children,
 }: {
   loading: Loading<T>;
-  /** Said meanwhile. */
+  /** Text while loading. */
   waiting?: string;
   children: (value: T) => ComponentChildren;
 }) {

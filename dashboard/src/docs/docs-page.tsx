@@ -1,6 +1,6 @@
-/** The API for people to read: /openapi.json, route by route. */
+/** API reference: renders /openapi.json route by route. */
 import { useState } from 'preact/hooks';
-import { useApi } from '../api/loaded.ts';
+import { useApi } from '../api/use-api.ts';
 import { plural } from '../display/number-text.ts';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import '../styles/docs.css';
@@ -21,8 +21,8 @@ export function DocsPage() {
 }
 
 function Routes({ api }: { api: OpenApi }) {
-  const [sought, setSought] = useState('');
-  const words = sought.toLowerCase().trim();
+  const [search, setSearch] = useState('');
+  const words = search.toLowerCase().trim();
   const isShown = ({ method, path, operation }: Route): boolean =>
     `${method} ${path} ${operation.summary ?? ''}`.toLowerCase().includes(words);
   const groups = [...routeGroups(api)].flatMap(([name, routes]) => {
@@ -33,7 +33,7 @@ function Routes({ api }: { api: OpenApi }) {
     <>
       <label class="field docs-search">
         <span>Find a route</span>
-        <input type="search" value={sought} onInput={(event) => setSought(event.currentTarget.value)} />
+        <input type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
       </label>
       <p class="visually-hidden" aria-live="polite">
         {plural(
@@ -108,7 +108,7 @@ function RouteBody({ operation, api }: { operation: Operation; api: OpenApi }) {
       ))}
       {problems.length > 0 && (
         <p class="muted">
-          Problems: {problems.map(([status]) => status).join(', ')}; <code>reason</code> says which.
+          Problems: {problems.map(([status]) => status).join(', ')}; the field <code>reason</code> distinguishes them.
         </p>
       )}
     </div>

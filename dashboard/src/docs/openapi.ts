@@ -1,4 +1,4 @@
-/** What the docs page reads of /openapi.json: routes with their parameters, bodies and replies, and fields of schemas. */
+/** The subset of OpenAPI that the reference page reads: routes with parameters, bodies and replies, and schema fields. */
 
 export type Schema = {
   readonly $ref?: string;
@@ -44,7 +44,7 @@ export type Route = { readonly method: string; readonly path: string; readonly o
 
 const METHODS = ['get', 'post', 'patch', 'put', 'delete'] as const;
 
-/** Routes by their first word: `/v1/files/{id}` belongs to files. */
+/** Groups routes by their first path segment: `/v1/files/{id}` belongs to files. */
 export function routeGroups({ paths }: OpenApi): ReadonlyMap<string, readonly Route[]> {
   const routes = Object.entries(paths).flatMap(([path, methods]): Route[] =>
     METHODS.flatMap((method) => {
@@ -60,7 +60,7 @@ export function routeGroups({ paths }: OpenApi): ReadonlyMap<string, readonly Ro
 
 const REFERENCE = '#/components/schemas/';
 
-/** The name of a schema that has one. */
+/** The name of a referenced schema; `null` for an inline schema. */
 export function nameOf({ $ref }: Schema): string | null {
   return $ref?.startsWith(REFERENCE) === true ? $ref.slice(REFERENCE.length) : null;
 }
@@ -76,7 +76,7 @@ export type Field = {
   readonly required: boolean;
 };
 
-/** Fields of an object. */
+/** The fields of an object schema. */
 export function fieldsOf(schema: Schema): Field[] {
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
@@ -86,12 +86,12 @@ export function fieldsOf(schema: Schema): Field[] {
   }));
 }
 
-/** What a schema stands for in place of an object: `anyOf` and `oneOf`. */
+/** The members of `oneOf` or `anyOf`. */
 export function alternativesOf(schema: Schema): readonly Schema[] {
   return schema.oneOf ?? schema.anyOf ?? [];
 }
 
-/** A type in a few words. */
+/** A short type, such as `string[]` or `number, 0 to 1`. */
 export function typeText(schema: Schema): string {
   const name = nameOf(schema);
   if (name !== null) return name;

@@ -1,4 +1,4 @@
-/** The fields of a schema as a list; what has fields of its own opens inside it. */
+/** Lists the fields of a schema; nested schemas open in place. */
 import { useState } from 'preact/hooks';
 import {
   alternativesOf,
@@ -64,7 +64,7 @@ function FieldList({ api, fields }: { api: OpenApi; fields: readonly Field[] }) 
   );
 }
 
-/** Made when it is opened: schemas may hold themselves. */
+/** Renders its content when opened: schemas may be recursive. */
 function Opening({ label, api, schema }: { label: string; api: OpenApi; schema: Schema }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -75,7 +75,7 @@ function Opening({ label, api, schema }: { label: string; api: OpenApi; schema: 
   );
 }
 
-/** The schema of what has fields: the value itself, or the members of a list. */
+/** The nested object schema of a value or of the items of a list; `null` if there are no fields. */
 function innerOf(schema: Schema, api: OpenApi): Schema | null {
   const whole = resolved(schema, api);
   if (whole.type === 'array' && whole.items !== undefined) return innerOf(whole.items, api);

@@ -1,25 +1,17 @@
-/** The bar on top: where one is, where one can go, theme and key. */
+/** The top bar: navigation, theme switch, settings. */
 import { apiKey } from '../settings/api-key.ts';
+import { useObservable } from '../settings/observable.ts';
 import { openSettings } from '../settings/settings-dialog.tsx';
 import { chooseTheme, shownTheme } from '../settings/theme.ts';
-import { useWatched } from '../settings/watched-value.ts';
-import { hrefOf, PAGES, type Page } from './route.ts';
-
-const PAGE_NAMES: Readonly<Record<Page, string>> = {
-  playground: 'Playground',
-  runs: 'Runs',
-  replay: 'Replay',
-  batches: 'Batches',
-  docs: 'API',
-};
+import { hrefOf, PAGE_NAMES, PAGES, type Page } from './route.ts';
 
 export function Header({ page }: { page: Page }) {
-  const shown = useWatched(shownTheme);
-  const key = useWatched(apiKey);
+  const shown = useObservable(shownTheme);
+  const key = useObservable(apiKey);
   const other = shown === 'dark' ? 'light' : 'dark';
   return (
     <header class="top">
-      <a class="brand" href={hrefOf('playground')} aria-label="Citeward, start">
+      <a class="brand" href={hrefOf('playground')} aria-label="Citeward, home">
         <svg viewBox="0 0 32 32" aria-hidden="true">
           <path class="brand-shield" d="M16 2 28 6v9c0 7.6-4.9 12.7-12 15C8.9 27.7 4 22.6 4 15V6z" />
           <path
@@ -63,7 +55,7 @@ export function Header({ page }: { page: Page }) {
             <path d="M14 10a4.5 4.5 0 1 0-3.2 4.3L13 16.5h2V18.5h2v2h3.5v-3.3l-6.8-6.5" />
             <path d="M8.6 8.6h.01" />
           </svg>
-          {key !== '' && <span class="key-dot" title="A key is set" />}
+          {key !== '' && <span class="key-dot" title="An API key is set" />}
         </button>
       </div>
     </header>

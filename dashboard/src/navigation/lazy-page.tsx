@@ -1,4 +1,4 @@
-/** A page whose script is loaded when somebody goes there: the playground does not wait for charts and recipes. */
+/** Loads the script of a page on first visit, so that the playground does not wait for charts and schemas. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -7,18 +7,18 @@ type Loaded<P> =
   | { readonly state: 'failed' }
   | { readonly state: 'loaded'; readonly component: ComponentType<P> };
 
-/** @param load imports the module and gives its page; the same function at every render. */
+/** @param load imports the module and returns its page; must be the same function at every render. */
 export function LazyPage<P extends object>({ load, props }: { load: () => Promise<ComponentType<P>>; props: P }) {
   const [page, setPage] = useState<Loaded<P>>({ state: 'loading' });
   useEffect(() => {
-    let isWanted = true;
+    let isMounted = true;
     setPage({ state: 'loading' });
     load().then(
-      (component) => isWanted && setPage({ state: 'loaded', component }),
-      () => isWanted && setPage({ state: 'failed' }),
+      (component) => isMounted && setPage({ state: 'loaded', component }),
+      () => isMounted && setPage({ state: 'failed' }),
     );
     return () => {
-      isWanted = false;
+      isMounted = false;
     };
   }, [load]);
   switch (page.state) {
@@ -28,8 +28,8 @@ export function LazyPage<P extends object>({ load, props }: { load: () => Promis
       return (
         <main class="page">
           <div class="notice notice-bad" role="alert">
-            <p class="notice-title">This page could not be loaded</p>
-            <p>The server is gone, or a newer version has taken the place of this one. Load the dashboard anew.</p>
+            <p class="notice-title">Failed to load this page</p>
+            <p>The server is unreachable or has been updated. Reload the dashboard.</p>
           </div>
         </main>
       );

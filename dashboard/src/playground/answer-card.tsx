@@ -1,15 +1,15 @@
-/** The answer, what its marks mean, and what can be said of its citations as a whole. */
+/** The answer with marked claims, a legend, and citation statistics. */
 import { useState } from 'preact/hooks';
 import type { Verification } from '../../../src/citations/verify.ts';
 import { percentText } from '../display/number-text.ts';
 import { AnswerView, Legend } from './answer-view.tsx';
-import type { ClaimState } from './claim-states.ts';
+import type { ClaimStatus } from './claim-status.ts';
 
 type AnswerCardProps = {
   question: string;
   response: string;
   verification: Verification;
-  states: readonly ClaimState[];
+  states: readonly ClaimStatus[];
   active: number | null;
   onLook: (claim: number) => void;
   onFollow: (claim: number) => void;
@@ -36,7 +36,7 @@ export function AnswerCard({ question, response, verification, states, active, o
       {question !== '' && <p class="question">{question}</p>}
       {answer === null && (
         <p class="no-answer">
-          There is no answer here: no closed answer block with text in it. A rollout like this earns zero, scored.
+          No answer: the response has no closed answer block with text. The reward of such a rollout is 0.
         </p>
       )}
       <AnswerView
@@ -50,12 +50,16 @@ export function AnswerCard({ question, response, verification, states, active, o
       />
       <Legend states={states} uncited={statements.length} />
       <p class="muted basis">
-        {judged ? 'As judged.' : byWords ? 'Going by words alone, until a judge is asked: a flag, not a verdict.' : ''}
+        {judged
+          ? 'Support according to the judge.'
+          : byWords
+            ? 'Support estimated from word overlap; score the rollout for a judgment.'
+            : ''}
       </p>
       <dl class="facts">
         <Share name="format" value={format.full} text={format.full === 1 ? 'well formed' : 'broken'} />
         <Share name="cited" value={ratios.cited_share} />
-        <Share name="ids that exist" value={ratios.known_id_share} />
+        <Share name="known ids" value={ratios.known_id_share} />
         <Share name="sources used" value={ratios.source_use} />
         <Share name="copied" value={ratios.copied_share ?? null} />
       </dl>

@@ -1,6 +1,6 @@
 /**
- * The response cut into pieces that are drawn alike: claims, uncited statements, markup, what stands outside the answer.
- * One sweep over sorted edges. What it gives is positions in the caller's text: nothing is ever parsed as HTML.
+ * Splits the response into pieces of one style: claims, uncited statements, markup, text outside the answer. One sweep over
+ * sorted edges; the result is positions in the caller's text, so nothing is parsed as HTML.
  */
 import type { Finding, FindingReason } from '../../../src/citations/types.ts';
 import type { Verification } from '../../../src/citations/verify.ts';
@@ -8,18 +8,18 @@ import type { Span } from '../../../src/text/span.ts';
 
 export type Piece = Span & {
   readonly kind: 'outside' | 'text' | 'statement' | 'claim' | 'markup';
-  /** The finding that points at just this place, such as a number that no source has. */
+  /** The finding at this exact place, such as a number that no source contains. */
   readonly flag: FindingReason | null;
 };
 
-/** Pieces of one claim, or of none, in reading order. */
+/** Consecutive pieces inside one claim, or outside claims, in reading order. */
 export type Segment = {
-  /** Position of the claim. */
+  /** Index of the claim; `null` outside claims. */
   readonly claim: number | null;
   readonly pieces: readonly Piece[];
 };
 
-/** Findings that point at a part of a claim or of the answer. */
+/** Findings that mark a part of a claim or of the answer. */
 const FLAGS: ReadonlySet<FindingReason> = new Set([
   'number_not_in_source',
   'name_not_in_source',
@@ -32,7 +32,7 @@ type Layer =
   | { readonly kind: 'element' | 'claim'; readonly claim: number }
   | { readonly kind: 'flag'; readonly reason: FindingReason };
 
-/** Cuts the response. The pieces cover it without a gap, except that an empty piece is left out. */
+/** Splits a response of `length` characters. The pieces cover it without gaps; there are no empty pieces. */
 export function answerSegments(length: number, verification: Verification): Segment[] {
   const { answer, claims, statements, findings } = verification;
   const edges: Edge[] = [];
@@ -56,7 +56,7 @@ function isFlag({ in: where, reason }: Finding): boolean {
 
 function sweep(length: number, edges: readonly Edge[]): Segment[] {
   const segments: { claim: number | null; pieces: Piece[] }[] = [];
-  /** Innermost last; an opened claim is inside whatever was open before it. */
+  /** Open claims, innermost last. */
   const elements: number[] = [];
   const claims = new Set<number>();
   const flags: FindingReason[] = [];

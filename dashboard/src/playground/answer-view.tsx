@@ -1,17 +1,17 @@
 /**
- * The answer with its claims: each one a link to its source, shown on hover and on focus, followed with Enter or a click.
- * The text is put in as text nodes and nothing else, whatever it holds.
+ * The answer with its claims as links: hover or focus shows the sources of a claim, Enter or a click moves to them. All
+ * caller text is rendered as text nodes, never as HTML.
  */
 import type { Verification } from '../../../src/citations/verify.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
 import { answerSegments, type Piece, type Segment } from './answer-segments.ts';
-import { type ClaimState, STANDING_NAMES, STANDINGS, type Standing } from './claim-states.ts';
+import { type ClaimStatus, SUPPORT_NAMES, SUPPORTS, type Support } from './claim-status.ts';
 
 type AnswerViewProps = {
   response: string;
   verification: Verification;
-  states: readonly ClaimState[];
+  states: readonly ClaimStatus[];
   active: number | null;
   withMarkup: boolean;
   onLook: (claim: number) => void;
@@ -33,7 +33,7 @@ export function AnswerView({ response, verification, states, active, withMarkup,
           <a
             key={key}
             id={`claim-${number}`}
-            class={`claim is-${state.standing}${active === number ? ' is-active' : ''}`}
+            class={`claim is-${state.support}${active === number ? ' is-active' : ''}`}
             href={hrefOf('playground')}
             aria-label={`Claim ${number + 1}, ${state.text}: ${claim.text}`}
             onMouseEnter={() => onLook(number)}
@@ -80,16 +80,16 @@ function Pieces({ response, pieces }: { response: string; pieces: readonly Piece
   });
 }
 
-/** What the marks mean, of those that occur. */
-export function Legend({ states, uncited }: { states: readonly ClaimState[]; uncited: number }) {
-  const counts = new Map<Standing, number>();
-  for (const { standing } of states) counts.set(standing, (counts.get(standing) ?? 0) + 1);
+/** Explains the marks that occur, with counts. */
+export function Legend({ states, uncited }: { states: readonly ClaimStatus[]; uncited: number }) {
+  const counts = new Map<Support, number>();
+  for (const { support } of states) counts.set(support, (counts.get(support) ?? 0) + 1);
   return (
     <ul class="legend">
-      {STANDINGS.filter((standing) => counts.has(standing)).map((standing) => (
-        <li key={standing}>
-          <span class={`swatch is-${standing}`} aria-hidden="true" />
-          {STANDING_NAMES[standing]} <b>{counts.get(standing)}</b>
+      {SUPPORTS.filter((support) => counts.has(support)).map((support) => (
+        <li key={support}>
+          <span class={`swatch is-${support}`} aria-hidden="true" />
+          {SUPPORT_NAMES[support]} <b>{counts.get(support)}</b>
         </li>
       ))}
       {uncited > 0 && (

@@ -1,4 +1,4 @@
-/** The criteria of a reply: what was asked, which way it counts, and what the judge said. */
+/** The criteria of a score: text, polarity, weight and verdict. */
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { numberText } from '../display/number-text.ts';
 
@@ -7,14 +7,14 @@ type Criteria = Extract<ScoreResponse, { criteria: unknown }>['criteria'];
 const VERDICTS = ['not met', 'partly met', 'met'] as const;
 
 export function CriteriaTable({ criteria }: { criteria: Criteria }) {
-  if (criteria.length === 0) return <p class="muted pad">No criterion was judged.</p>;
+  if (criteria.length === 0) return <p class="muted pad">No criteria were judged.</p>;
   return (
     <div class="scroll-x">
       <table class="criteria">
         <thead>
           <tr>
             <th scope="col">Criterion</th>
-            <th scope="col">Counts</th>
+            <th scope="col">Polarity</th>
             <th scope="col" class="number">
               Weight
             </th>
@@ -33,7 +33,7 @@ export function CriteriaTable({ criteria }: { criteria: Criteria }) {
                   {description}
                   {origin !== null && <span class="tag">{origin}</span>}
                 </td>
-                <td>{negative ? 'against' : 'for'}</td>
+                <td>{negative ? 'negative' : 'positive'}</td>
                 <td class="number">{numberText(weight)}</td>
                 <td class="row-name">
                   {score === null ? (

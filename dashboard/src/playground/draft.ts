@@ -1,18 +1,24 @@
-/** The rollout on the desk: what the editor changes, what is verified here, and the request that scores it. */
+/** A draft: the rollout in the editor, its verification in the browser, and the request that scores it. */
+import type { GrammarName } from '../../../src/citations/grammars.ts';
+import { parseResponse } from '../../../src/citations/parse.ts';
+import { sizeProblems } from '../../../src/citations/size.ts';
 import type { SourceInput } from '../../../src/citations/sources.ts';
+import { sourcesOf as readSources } from '../../../src/citations/sources.ts';
+import type { Source } from '../../../src/citations/types.ts';
+import { describeResponse, type Verification } from '../../../src/citations/verify.ts';
 import type { CriterionInput } from '../../../src/family/rollout.ts';
 
-/** A rollout as examples and requests have it; criteria are texts or texts with title and weight. */
+/** A rollout with the field names of examples and requests. */
 export type Draft = {
   readonly question: string;
   readonly response: string;
-  /** `null` where the sources came one by one. */
+  /** `null` if the rollout lists its sources in `sources`. */
   readonly tool_output: string | null;
   readonly sources: readonly SourceInput[];
   readonly positive_rubrics: readonly CriterionInput[];
   readonly negative_rubrics: readonly CriterionInput[];
   readonly finish_reason: string;
-  /** What other families read (reference, entities, num_turns, …): sent as it came. */
+  /** Inputs of other families (reference, entities, num_turns, …), sent unchanged. */
   readonly others: Readonly<Record<string, unknown>>;
 };
 
@@ -38,7 +44,7 @@ const OTHER_FIELDS = [
   'response_tokens',
 ] as const;
 
-/** A draft of pasted JSON: a line of a rollout file, or a request to `/v1/score`. `null` = it is neither. */
+/** Reads a line of a rollout file or a request to `/v1/score`. Returns `null` if the value is neither. */
 export function draftOf(value: unknown): Draft | null {
   if (typeof value !== 'object' || value === null || !('response' in value)) return null;
   const fields = new Map<string, unknown>(Object.entries(value));
@@ -92,18 +98,18 @@ function textsOf(entry: unknown): Readonly<Partial<Record<'id' | 'text' | 'title
   return Object.fromEntries(Object.entries(entry).filter(([, member]) => typeof member === 'string'));
 }
 
-/** Criteria as lines of the editor. */
+/** The criteria as lines of the editor, one each. */
 export function linesOf(criteria: readonly CriterionInput[]): string {
   return criteria.map(({ description }) => description).join('\n');
 }
 
-/** The lines back as criteria. A line that was there before keeps the title and the weight that it came with. */
+/** Parses the editor's lines. A line that equals an earlier criterion keeps its title and weight. */
 export function criteriaOfLines(lines: string, before: readonly CriterionInput[]): CriterionInput[] {
   const known = new Map(before.map((criterion) => [criterion.description, criterion]));
   return lines.split('\n').flatMap((line) => (line.trim() === '' ? [] : [known.get(line) ?? { description: line }]));
 }
 
-/** The body of `POST /v1/score`. Empty fields are left out: the API says which of them the recipe needs. */
+/** The body of `POST /v1/score`. Empty fields are left out; the API reports those that the recipe requires. */
 export function scoreRequest(draft: Draft, recipe: string, judge: string): Readonly<Record<string, unknown>> {
   const criteria = (list: readonly CriterionInput[]): unknown[] =>
     list.map((criterion) => (Object.keys(criterion).length === 1 ? criterion.description : criterion));
@@ -120,14 +126,64 @@ export function scoreRequest(draft: Draft, recipe: string, judge: string): Reado
   };
 }
 
-/** The request for a shell. The body is quoted as a whole, and no key is ever in it. */
+/** The request as a shell command. The key is a shell variable, never part of the text. */
 export function curlOf(origin: string, body: unknown, withKey: boolean): string {
   return [
     `curl -s ${origin}/v1/score \\`,
     ...(withKey ? ['  -H "authorization: Bearer $CITEWARD_KEY" \\'] : []),
     "  -H 'content-type: application/json' --data-binary @- <<'REQUEST'",
-    // Lines of JSON begin with a brace, a quote or spaces: none can be the word that ends it.
+    // No line of formatted JSON can equal the heredoc's end marker.
     JSON.stringify(body, null, 2),
     'REQUEST',
   ].join('\n');
+}
+
+export type ParseOptions = { readonly grammar: GrammarName; readonly mode: 'full' | 'answer_only' };
+
+export type DraftVerification =
+  | {
+      readonly ok: true;
+      readonly verification: Verification;
+      /** The sources with their texts, in the order of `verification.sources`. */
+      readonly sources: readonly Source[];
+      readonly milliseconds: number;
+    }
+  /** The rollout exceeds the size limits of the API. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Verifies the draft with the parser and the lexical evidence of `POST /v1/verify?evidence=lexical`. Fast enough to run on
+ * every keystroke.
+ */
+export function verifyDraft(draft: Draft, { grammar, mode }: ParseOptions): DraftVerification {
+  const began = performance.now();
+  const { response, tool_output, sources: given } = draft;
+  const sources = readSources(tool_output === null ? { sources: given } : { tool_output });
+  const parsed = parseResponse(response, sources, { grammar });
+  const problems = sizeProblems(parsed, sources, tool_output === null ? 'sources' : 'tool_output');
+  if (problems.length > 0) {
+    return { ok: false, problems: problems.map(({ path, message }) => `${path.join('.')}: ${message}`) };
+  }
+  const verification = describeResponse(response, parsed, sources, mode, 'lexical');
+  return { ok: true, verification, sources: sources.list, milliseconds: performance.now() - began };
+}
+
+export type OpenedDraft = { readonly draft: Draft; readonly note: string };
+
+let opened: OpenedDraft | null = null;
+
+/**
+ * Hands a rollout to the playground's route `own`. It stays in memory: the text of a rollout must not be in a URL.
+ * @returns false if the fields are not a rollout with a response.
+ */
+export function openDraft(rollout: unknown, note: string): boolean {
+  const draft = draftOf(rollout);
+  if (draft === null) return false;
+  opened = { draft, note };
+  return true;
+}
+
+/** The last rollout that was handed over. */
+export function openedDraft(): OpenedDraft | null {
+  return opened;
 }

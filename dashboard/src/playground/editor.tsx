@@ -1,14 +1,13 @@
-/** The rollout as text: everything that is read and scored can be changed, and is verified with every keystroke. */
+/** The editor of a rollout; every keystroke verifies it again. */
 import { useId, useState } from 'preact/hooks';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
-import { criteriaOfLines, type Draft, draftOf, linesOf } from './draft.ts';
-import type { ReadingOptions } from './reading.ts';
+import { criteriaOfLines, type Draft, draftOf, linesOf, type ParseOptions } from './draft.ts';
 
 type EditorProps = {
   draft: Draft;
-  options: ReadingOptions;
+  options: ParseOptions;
   onDraft: (draft: Draft) => void;
-  onOptions: (options: ReadingOptions) => void;
+  onOptions: (options: ParseOptions) => void;
 };
 
 export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
@@ -25,11 +24,13 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
         onText={(response) => set({ response })}
       />
       {draft.tool_output === null ? (
-        <p class="muted">{draft.sources.length} sources came one by one; paste other JSON to change them.</p>
+        <p class="muted">
+          The rollout lists {draft.sources.length} sources separately; paste other JSON to change them.
+        </p>
       ) : (
         <TextField
           label="Tool output"
-          hint="What may be cited: <snippet id=…>, <webpage id=…>."
+          hint="The sources that can be cited: <snippet id=…>, <webpage id=…>."
           rows={14}
           code
           value={draft.tool_output}
@@ -37,18 +38,18 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
         />
       )}
       <Criteria
-        label="Criteria for"
+        label="Positive criteria"
         value={draft.positive_rubrics}
         onCriteria={(positive_rubrics) => set({ positive_rubrics })}
       />
       <Criteria
-        label="Criteria against"
+        label="Negative criteria"
         value={draft.negative_rubrics}
         onCriteria={(negative_rubrics) => set({ negative_rubrics })}
       />
       <div class="row">
         <label class="field">
-          <span>Citations</span>
+          <span>Citation grammar</span>
           <select
             value={options.grammar}
             onChange={(event) => {
@@ -71,7 +72,7 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
               onOptions({ ...options, mode: event.currentTarget.value === 'answer_only' ? 'answer_only' : 'full' })
             }
           >
-            <option value="full">full: reasoning may precede</option>
+            <option value="full">full: reasoning may precede the answer</option>
             <option value="answer_only">answer only</option>
           </select>
         </label>
@@ -85,7 +86,7 @@ export function Editor({ draft, options, onDraft, onOptions }: EditorProps) {
         </label>
       </div>
       {Object.keys(draft.others).length > 0 && (
-        <p class="muted">Also sent as they came: {Object.keys(draft.others).join(', ')}.</p>
+        <p class="muted">Sent unchanged: {Object.keys(draft.others).join(', ')}.</p>
       )}
       <PasteJson onDraft={onDraft} />
     </div>
@@ -126,14 +127,14 @@ type CriteriaProps = {
   onCriteria: (criteria: Draft['positive_rubrics']) => void;
 };
 
-/** The lines are kept as they are typed: an empty last line is no criterion, but one is about to be. */
+/** Keeps the typed lines, including an empty last line, which is not a criterion yet. */
 function Criteria({ label, value, onCriteria }: CriteriaProps) {
   const [typed, setTyped] = useState({ lines: linesOf(value), of: value });
   const lines = typed.of === value ? typed.lines : linesOf(value);
   return (
     <TextField
       label={label}
-      hint="One a line. Titles and weights stay with lines that are not changed."
+      hint="One per line. Unchanged lines keep their title and weight."
       rows={4}
       value={lines}
       onText={(text) => {
@@ -146,7 +147,7 @@ function Criteria({ label, value, onCriteria }: CriteriaProps) {
 }
 
 function PasteJson({ onDraft }: { onDraft: (draft: Draft) => void }) {
-  const [said, setSaid] = useState('');
+  const [status, setStatus] = useState('');
   return (
     <details class="paste">
       <summary>Paste a rollout as JSON</summary>
@@ -157,12 +158,12 @@ function PasteJson({ onDraft }: { onDraft: (draft: Draft) => void }) {
         value=""
         onText={(text) => {
           const draft = draftOfText(text);
-          setSaid(draft === null ? 'That is no JSON with a "response" in it.' : 'Taken over.');
+          setStatus(draft === null ? 'Not valid: paste a JSON object with a "response" field.' : 'Loaded.');
           if (draft !== null) onDraft(draft);
         }}
       />
       <p class="muted" aria-live="polite">
-        {said}
+        {status}
       </p>
     </details>
   );

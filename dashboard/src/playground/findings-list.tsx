@@ -1,4 +1,4 @@
-/** Every finding in words, with the place that it points at. */
+/** All findings by reason, with links to their places. */
 import type { Finding, FindingReason } from '../../../src/citations/types.ts';
 import type { Verification } from '../../../src/citations/verify.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
@@ -9,7 +9,7 @@ type FindingsListProps = {
   onFollow: (claim: number) => void;
 };
 
-/** Of each reason at most so many places are listed; the count says how many there are. */
+/** At most this many places are listed per reason, beside the total count. */
 const PLACES_SHOWN = 4;
 const EXCERPT_CHARS = 90;
 
@@ -20,7 +20,7 @@ export function FindingsList({ verification, response, onFollow }: FindingsListP
     if (same === undefined) byReason.set(finding.reason, [finding]);
     else same.push(finding);
   }
-  if (byReason.size === 0) return <p class="muted pad">Nothing to report.</p>;
+  if (byReason.size === 0) return <p class="muted pad">No findings.</p>;
   const order = { fault: 0, warning: 1, note: 2 } as const;
   const reasons = [...byReason].sort(
     ([a], [b]) => order[FINDING_WORDS[a].weight] - order[FINDING_WORDS[b].weight] || a.localeCompare(b),

@@ -1,10 +1,10 @@
-/** Which recipe and which judge: as this deployment names them. */
+/** Selects for the recipes and judges of this deployment. */
 
 import type { RecipeDescription } from '../../../src/families/catalogue.ts';
 import type { Readiness } from '../../../src/wire/health.ts';
-import { useApi } from '../api/loaded.ts';
+import { useApi } from '../api/use-api.ts';
 
-/** Used until the list is there, so that nothing jumps. */
+/** Shown until the list has loaded, so that the layout does not shift. */
 export const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
 
 type PickerProps = { value: string; onPick: (name: string) => void };

@@ -1,4 +1,4 @@
-/** The playground: a rollout, what its citations are worth, and what it would earn. */
+/** The playground: verifies the citations of a rollout and scores it. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { callApi } from '../api/call.ts';
@@ -6,21 +6,27 @@ import { CopyButton } from '../display/copy-button.tsx';
 import { numberText } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { apiKey } from '../settings/api-key.ts';
-import { useWatched } from '../settings/watched-value.ts';
+import { useObservable } from '../settings/observable.ts';
 import { AnswerCard } from './answer-card.tsx';
-import { claimStates } from './claim-states.ts';
+import { claimStatuses } from './claim-status.ts';
 import { CriteriaTable } from './criteria-table.tsx';
-import { curlOf, type Draft, EMPTY_DRAFT, scoreRequest } from './draft.ts';
+import {
+  curlOf,
+  type Draft,
+  draftOf,
+  EMPTY_DRAFT,
+  openedDraft,
+  type ParseOptions,
+  scoreRequest,
+  verifyDraft,
+} from './draft.ts';
 import { Editor } from './editor.tsx';
-import { type Example, loadExamples } from './examples.ts';
 import { FindingsList } from './findings-list.tsx';
-import { handedOver } from './handed-over.ts';
 import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from './pickers.tsx';
-import { type ReadingOptions, read } from './reading.ts';
 import { type Scored, ScorePanel } from './score-panel.tsx';
 import { SourcePanel } from './source-panel.tsx';
 
-/** One with something to see: two numbers that its sources do not have. */
+/** An example with findings: two numbers that its sources do not contain. */
 const FIRST_EXAMPLE = 'wrong-number';
 const OWN = 'own';
 
@@ -31,17 +37,17 @@ export function PlaygroundPage({ example }: { example: string }) {
   }, []);
   const wanted = example === '' ? FIRST_EXAMPLE : example;
   const picked = examples.find(({ id }) => id === wanted) ?? null;
-  const handed = wanted === OWN ? handedOver() : null;
+  const opened = wanted === OWN ? openedDraft() : null;
   if (examples.length === 0) return <main class="page" aria-busy="true" />;
   return (
     <main class="page">
       <h1 class="visually-hidden">Playground</h1>
       <Desk
         key={wanted}
-        initial={handed?.draft ?? picked?.draft ?? EMPTY_DRAFT}
+        initial={opened?.draft ?? picked?.draft ?? EMPTY_DRAFT}
         example={picked}
-        note={handed?.note ?? picked?.note ?? 'Paste a rollout, or type one.'}
-        isEmpty={handed === null && picked === null}
+        note={opened?.note ?? picked?.note ?? 'Paste or type a rollout.'}
+        isEmpty={opened === null && picked === null}
         examples={examples}
       />
     </main>
@@ -58,7 +64,7 @@ type DeskProps = {
 
 function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const [draft, setDraft] = useState(initial);
-  const [options, setOptions] = useState<ReadingOptions>({ grammar: 'snippet', mode: 'full' });
+  const [options, setOptions] = useState<ParseOptions>({ grammar: 'snippet', mode: 'full' });
   const [recipe, setRecipe] = useState(DEFAULT_RECIPE);
   const [judge, setJudge] = useState('');
   const [isEditing, setEditing] = useState(isEmpty);
@@ -66,16 +72,16 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const [active, setActive] = useState<number | null>(null);
   const [pinned, setPinned] = useState<number | null>(null);
   const panel = useRef<HTMLElement>(null);
-  const withKey = useWatched(apiKey) !== '';
+  const withKey = useObservable(apiKey) !== '';
 
-  const reading = useMemo(() => read(draft, options), [draft, options]);
+  const verified = useMemo(() => verifyDraft(draft, options), [draft, options]);
   const request = useMemo(() => scoreRequest(draft, recipe, judge), [draft, recipe, judge]);
   const requestText = useMemo(() => JSON.stringify(request), [request]);
   const isStale = scored.state === 'scored' && scored.of !== requestText;
   const reply = scored.state === 'scored' && !isStale ? scored.reply : null;
   const judged = reply?.family === 'refiner' ? reply.claims : null;
-  const claims = reading.ok ? reading.verification.claims : [];
-  const states = useMemo(() => claimStates(claims, judged), [claims, judged]);
+  const claims = verified.ok ? verified.verification.claims : [];
+  const states = useMemo(() => claimStatuses(claims, judged), [claims, judged]);
 
   const score = async (): Promise<void> => {
     setScored({ state: 'asking', of: requestText });
@@ -93,7 +99,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
     panel.current?.scrollIntoView({ block: 'nearest' });
   };
   const leave = (): void => {
-    // Back to where one came from, so that Tab goes on with the next claim.
+    // Returns focus to the claim, so that Tab moves on to the next claim.
     if (pinned !== null) document.getElementById(`claim-${pinned}`)?.focus();
     setActive(null);
     setPinned(null);
@@ -137,12 +143,12 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
         </section>
       )}
 
-      {reading.ok ? (
+      {verified.ok ? (
         <div class="split">
           <AnswerCard
             question={draft.question}
             response={draft.response}
-            verification={reading.verification}
+            verification={verified.verification}
             states={states}
             active={active}
             onLook={(claim) => {
@@ -152,8 +158,8 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
           />
           <SourcePanel
             panel={panel}
-            verification={reading.verification}
-            sources={reading.sources}
+            verification={verified.verification}
+            sources={verified.sources}
             states={states}
             active={active !== null && active < claims.length ? active : null}
             onLeave={leave}
@@ -161,8 +167,8 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
         </div>
       ) : (
         <div class="notice notice-bad" role="alert">
-          <p class="notice-title">Larger than the API takes</p>
-          {reading.problems.map((problem) => (
+          <p class="notice-title">Larger than the API accepts</p>
+          {verified.problems.map((problem) => (
             <p key={problem}>{problem}</p>
           ))}
         </div>
@@ -179,14 +185,14 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
         <section class="card" aria-label="Findings">
           <header class="card-head">
             <h2>Findings</h2>
-            {reading.ok && (
+            {verified.ok && (
               <span class="muted">
-                read here in {numberText(reading.milliseconds, reading.milliseconds < 10 ? 1 : 0)} ms
+                verified in this browser in {numberText(verified.milliseconds, verified.milliseconds < 10 ? 1 : 0)} ms
               </span>
             )}
           </header>
-          {reading.ok && (
-            <FindingsList verification={reading.verification} response={draft.response} onFollow={follow} />
+          {verified.ok && (
+            <FindingsList verification={verified.verification} response={draft.response} onFollow={follow} />
           )}
         </section>
       </div>
@@ -216,8 +222,21 @@ function CurlText({ text }: { text: string }) {
   return (
     <div class="curl">
       <CopyButton text={text} />
-      {/* A field: it scrolls, and can be selected, with the keyboard alone. */}
+      {/* A text field, because it can be scrolled and selected by keyboard. */}
       <textarea class="code" readOnly rows={16} aria-label="The request as curl" value={text} />
     </div>
   );
+}
+
+type Example = { readonly id: string; readonly note: string; readonly draft: Draft };
+
+/** The rollouts of examples/, bundled as a file of their own: they need no server. */
+async function loadExamples(): Promise<readonly Example[]> {
+  const { default: lines } = await import('../../../examples/rollouts.jsonl?raw');
+  return lines.split('\n').flatMap((line): Example[] => {
+    if (line === '') return [];
+    const row: { readonly id: string; readonly note: string } = JSON.parse(line);
+    const draft = draftOf(row);
+    return draft === null ? [] : [{ id: row.id, note: row.note, draft }];
+  });
 }

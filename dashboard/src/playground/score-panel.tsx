@@ -1,13 +1,14 @@
-/** What `POST /v1/score` said of the rollout: the reward, its parts, and what made it. */
+/** The result of `POST /v1/score`: reward, components, details, judgments and recipe. */
 
+import type { UnscoredReason } from '../../../src/family/score.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { CallFailure } from '../api/call.ts';
-import { ComponentBars } from '../display/component-bars.tsx';
-import { numberText, percentText } from '../display/number-text.ts';
+import { numberText, percentText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
-import { RewardFigure } from '../display/reward-figure.tsx';
+import { UNSCORED_WORDS } from '../words/unscored.ts';
+import { ComponentBars } from './component-bars.tsx';
 
-/** `of`: the request as text, so that a reply is never shown as that of another one. */
+/** `of`: the request as text; identifies the request that a reply belongs to. */
 export type Scored =
   | { readonly state: 'none' }
   | { readonly state: 'asking'; readonly of: string }
@@ -23,7 +24,7 @@ export function ScorePanel({ scored, isStale, onScore }: ScorePanelProps) {
         <div class="score-empty">
           <p>Not scored yet.</p>
           <p class="muted">
-            Citations are verified here as you type. A score asks the judge of this deployment, and stores its
+            Citations are verified in the browser as you type. Scoring calls the judge of this deployment and stores its
             judgments.
           </p>
           <button type="button" class="primary" onClick={onScore}>
@@ -42,7 +43,7 @@ export function ScorePanel({ scored, isStale, onScore }: ScorePanelProps) {
     case 'scored':
       return (
         <div class={isStale ? 'is-stale' : ''} aria-live="polite">
-          {isStale && <p class="stale-note">Edited since: this is the score of the text before.</p>}
+          {isStale && <p class="stale-note">The rollout was edited after this score.</p>}
           <Score reply={scored.reply} milliseconds={scored.milliseconds} />
         </div>
       );
@@ -58,7 +59,7 @@ function Score({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: nu
       <RewardFigure reward={reward} reason={reason} range={recipe.reward_range} />
       {decided_by !== null && decided_by !== 'components' && (
         <p class="decided">
-          Decided by <b>{decided_by.replaceAll('_', ' ')}</b>, whatever the components say.
+          Decided by <b>{decided_by.replaceAll('_', ' ')}</b>, regardless of the components.
         </p>
       )}
       <ComponentBars components={components} />
@@ -82,7 +83,7 @@ function Score({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: nu
         <ul class="judgments">
           {judgments.map(({ kind, key, model, cached, issuer, failure }) => (
             <li key={`${kind} ${key}`}>
-              <b>{kind}</b> {model ?? 'no model'} · {cached ? 'stored' : 'judged now'}
+              <b>{kind}</b> {model ?? 'no model'} · {cached ? 'from the store' : 'new'}
               {issuer !== null && <span> · signed</span>}
               {failure !== null && <span class="tone is-none"> · {failure.detail}</span>}
               <br />
@@ -97,13 +98,13 @@ function Score({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: nu
         </ul>
       </details>
       {failed.length > 0 && reward !== null && (
-        <p class="muted">{failed.length} judgment that was not needed could not be had.</p>
+        <p class="muted">{plural(failed.length, 'judgment')} failed, but the reward does not depend on it.</p>
       )}
     </>
   );
 }
 
-/** Shares for the most part; `null` is said, not shown as a number. */
+/** Numbers in [0, 1] are shown as percentages, `null` as n/a. */
 function detailText(value: string | number | boolean | null): string {
   if (value === null) return 'n/a';
   if (typeof value === 'number') return value >= 0 && value <= 1 ? percentText(value) : numberText(value);
@@ -112,4 +113,39 @@ function detailText(value: string | number | boolean | null): string {
 
 function judgeNames(judgments: ScoreResponse['judgments']): string {
   return [...new Set(judgments.map(({ model }) => model ?? 'no judge'))].join(', ');
+}
+
+type RewardFigureProps = {
+  reward: number | null;
+  reason: UnscoredReason | null;
+  range: readonly [number | null, number | null];
+};
+
+/** The number over its range, or the reason it is missing: an unscored rollout is never shown as 0. */
+function RewardFigure({ reward, reason, range: [least, most] }: RewardFigureProps) {
+  if (reward === null) {
+    return (
+      <div class="reward is-unscored">
+        <p class="reward-value">not scored</p>
+        <p class="muted">{reason === null ? 'no reason given' : UNSCORED_WORDS[reason]}</p>
+      </div>
+    );
+  }
+  const from = least ?? Math.min(reward, 0);
+  const to = most ?? Math.max(reward, 1);
+  const share = to > from ? (reward - from) / (to - from) : 0;
+  return (
+    <div class="reward">
+      <p class="reward-value">
+        {numberText(reward)}
+        <span class="reward-range">
+          {most === null ? '' : ` of ${numberText(most)}`}
+          {least !== null && least !== 0 ? `, at least ${numberText(least)}` : ''}
+        </span>
+      </p>
+      <div class="meter" aria-hidden="true">
+        <span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
+      </div>
+    </div>
+  );
 }

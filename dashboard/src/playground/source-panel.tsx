@@ -1,18 +1,18 @@
-/** The sources: all of them in a list, or those of the claim that is looked at, with the passage that carries it. */
+/** The sources: a list of all, or those of the active claim with the supporting passage marked. */
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Source } from '../../../src/citations/types.ts';
-import type { Verification, VerifiedClaim } from '../../../src/citations/verify.ts';
+import type { LexicalEvidence, Verification, VerifiedClaim } from '../../../src/citations/verify.ts';
+import type { Span } from '../../../src/text/span.ts';
 import { numberText, plural } from '../display/number-text.ts';
 import { FINDING_WORDS } from '../words/findings.ts';
-import { type ClaimState, STANDING_NAMES } from './claim-states.ts';
-import { sourceMarks } from './source-marks.ts';
+import { type ClaimStatus, SUPPORT_NAMES } from './claim-status.ts';
 
 type SourcePanelProps = {
   panel: RefObject<HTMLElement | null>;
   verification: Verification;
   sources: readonly Source[];
-  states: readonly ClaimState[];
+  states: readonly ClaimStatus[];
   active: number | null;
   onLeave: () => void;
 };
@@ -56,11 +56,11 @@ function AllSources({ verification, sources }: { verification: Verification; sou
   for (const { ids } of verification.claims) {
     for (const { source } of ids) if (source !== null) uses.set(source, (uses.get(source) ?? 0) + 1);
   }
-  if (sources.length === 0) return <p class="muted pad">The tool output holds no tagged source.</p>;
+  if (sources.length === 0) return <p class="muted pad">The tool output contains no tagged sources.</p>;
   return (
     <>
       <p class="muted pad hint">
-        Point at a claim, or move to it with Tab, to see what it cites. Enter goes to the source.
+        Hover over a claim, or focus it with Tab, to see its sources. Press Enter to move to them.
       </p>
       <ul class="source-list">
         {sources.map(({ id, title, text }, index) => (
@@ -83,7 +83,7 @@ function AllSources({ verification, sources }: { verification: Verification; sou
 type ClaimSourcesProps = {
   panel: RefObject<HTMLElement | null>;
   claim: VerifiedClaim;
-  state: ClaimState;
+  state: ClaimStatus;
   sources: readonly Source[];
 };
 
@@ -96,7 +96,7 @@ function ClaimSources({ panel, claim, state, sources }: ClaimSourcesProps) {
       scroller?.scrollTo({ top: 0 });
       return;
     }
-    // Of the panel alone: the page stays where it is.
+    // Scrolls the panel only, not the page.
     const offset = mark.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
     const wanted = scroller.scrollTop + offset - scroller.clientHeight / 3;
     scroller.scrollTo({ top: offset > 0 && offset < scroller.clientHeight - 48 ? scroller.scrollTop : wanted });
@@ -107,17 +107,19 @@ function ClaimSources({ panel, claim, state, sources }: ClaimSourcesProps) {
   const marked = evidence?.verbatim[0]?.source ?? evidence?.window?.source;
   return (
     <div class="claim-sources">
-      <blockquote class={`claim-quote is-${state.standing}`}>{claim.text === '' ? '(no text)' : claim.text}</blockquote>
+      <blockquote class={`claim-quote is-${state.support}`}>{claim.text === '' ? '(no text)' : claim.text}</blockquote>
       <p class="claim-verdict" aria-live="polite">
-        <b class={`tone is-${state.standing}`}>{STANDING_NAMES[state.standing]}</b>
+        <b class={`tone is-${state.support}`}>{SUPPORT_NAMES[state.support]}</b>
         <span class="muted">
           {state.by === 'words' && evidence !== undefined
-            ? `by its words: probability ${numberText(evidence.support, 2)}, ${numberText(evidence.coverage, 2)} of it found`
+            ? `estimated from word overlap: support probability ${numberText(evidence.support, 2)}, word coverage ${numberText(evidence.coverage, 2)}`
             : state.text}
         </span>
       </p>
       {reasons.length > 0 && <p class="claim-reasons">{reasons.join(' · ')}</p>}
-      {evidence?.negation_mismatch === true && <p class="claim-reasons">One denies what the other says, it seems</p>}
+      {evidence?.negation_mismatch === true && (
+        <p class="claim-reasons">Claim and source seem to contradict each other: only one is negated</p>
+      )}
       {claim.ids.map(({ id, source }) => {
         const cited = source === null ? undefined : sources[source];
         if (source === null || cited === undefined) {
@@ -155,4 +157,29 @@ function ClaimSources({ panel, claim, state, sources }: ClaimSourcesProps) {
       })}
     </div>
   );
+}
+
+type MarkedPiece = Span & { readonly mark: 'none' | 'closest' | 'copied' };
+
+/** Splits a source text into marked and unmarked pieces, in order and without gaps. */
+function sourceMarks(length: number, source: number, evidence: LexicalEvidence | undefined): MarkedPiece[] {
+  const marks: MarkedPiece[] = (evidence?.verbatim ?? [])
+    .filter((span) => span.source === source)
+    .map(({ start, end }) => ({ start, end, mark: 'copied' }));
+  const window = evidence?.window ?? null;
+  // A copied passage takes precedence over the closest one.
+  if (marks.length === 0 && window?.source === source) {
+    marks.push({ start: window.start, end: window.end, mark: 'closest' });
+  }
+  marks.sort((a, b) => a.start - b.start);
+  const pieces: MarkedPiece[] = [];
+  let at = 0;
+  for (const { start, end, mark } of marks) {
+    if (end <= at) continue;
+    if (start > at) pieces.push({ start: at, end: start, mark: 'none' });
+    pieces.push({ start: Math.max(start, at), end, mark });
+    at = end;
+  }
+  if (at < length) pieces.push({ start: at, end: length, mark: 'none' });
+  return pieces;
 }

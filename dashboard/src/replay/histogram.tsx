@@ -1,4 +1,4 @@
-/** How rewards are spread before and after: two outlines over the same bins. */
+/** Reward histogram: recorded and replayed rewards over the same bins. */
 
 const BINS = 32;
 const WIDTH = 640;
@@ -44,7 +44,7 @@ export function Histogram({ before, after, text }: HistogramProps) {
   );
 }
 
-/** NaN stands for no reward, and is in no bin. */
+/** NaN marks a missing reward and is ignored. */
 function rangeOf(...lists: readonly (readonly number[] | Float64Array)[]): [number, number] {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
- * What is shown while a slider moves: rewards and advantages of every rollout under the changed recipe, by the same
- * `compose` and `advantages` as on the server, gathered into sums on the way. What takes longer (order within groups, who
- * moved most) is made by settled-pass.ts once the slider rests.
+ * Recomputes a run while a slider moves: rewards and advantages of every rollout under the changed recipe, with the
+ * server's own `compose` and `advantages`, summed up in one pass. Once the slider rests, settled-pass.ts computes the
+ * slower figures: rank correlation and the largest changes.
  */
 
 import { compose, voteOf } from '../../../src/families/compose.ts';
@@ -18,7 +18,7 @@ export type LiveFigures = {
   readonly mean: number | null;
   readonly std: number | null;
   readonly degenerate: number;
-  /** Advantages that changed sign, and how many could be compared. */
+  /** Number of advantages that changed sign, out of `compared`. */
   readonly flipped: number;
   readonly compared: number;
   readonly rewards: Float64Array<ArrayBuffer>;
@@ -31,7 +31,7 @@ type Context = { readonly recipe: Recipe; readonly gaps: ReturnType<typeof creat
 
 type StepSum = { readonly step: number | null; scored: number; sum: number };
 
-/** One pass over the groups, which may be cut anywhere between two of them. Plain sums and loops: it runs within a frame. */
+/** One pass over the groups; can pause after any group. Uses plain loops, so that it fits into a frame. */
 export class LivePass {
   readonly #groups: readonly PreparedGroup[];
   readonly #contexts: ReadonlyMap<string, Context>;
@@ -44,7 +44,7 @@ export class LivePass {
   #flipped = 0;
   #compared = 0;
 
-  /** @param rollouts of all groups together. */
+  /** @param rollouts number of rollouts in all groups. */
   constructor(
     groups: readonly PreparedGroup[],
     rollouts: number,
@@ -64,7 +64,7 @@ export class LivePass {
     );
   }
 
-  /** Does one group. @returns false when there is none left. */
+  /** Processes one group. @returns false when no group is left. */
   step(): boolean {
     const group = this.#groups[this.#next];
     if (group === undefined) return false;
@@ -141,7 +141,7 @@ export class LivePass {
   }
 }
 
-/** The steps of groups that come step by step. */
+/** The distinct steps of groups that are sorted by step. */
 export function stepsOf(groups: readonly PreparedGroup[]): (number | null)[] {
   const steps: (number | null)[] = [];
   for (const { rows } of groups) {

@@ -1,4 +1,4 @@
-/** What moves with the slider: the figures of the run, how its rewards are spread, and their mean over steps. */
+/** Figures that follow the slider: run statistics, reward histogram, mean reward by step. */
 import { useMemo } from 'preact/hooks';
 import { Moments } from '../../../src/runs/moments.ts';
 import type { PreparedGroup } from '../../../src/runs/replay-group.ts';
@@ -29,7 +29,7 @@ export function LiveView({ run, prepared, live }: LiveViewProps) {
         <Figure name="mean reward" before={textOf(before.mean)} after={textOf(live.mean)} />
         <Figure name="standard deviation" before={textOf(before.std)} after={textOf(live.std)} />
         <Figure
-          name="groups without signal"
+          name="degenerate groups"
           before={share(before.degenerate, groups)}
           after={share(live.degenerate, groups)}
         />
@@ -38,7 +38,7 @@ export function LiveView({ run, prepared, live }: LiveViewProps) {
           before={countText(run.rollouts - before.scored)}
           after={countText(run.rollouts - live.scored)}
         />
-        <Figure name="advantages flipped" before="" after={share(live.flipped, live.compared)} />
+        <Figure name="advantages that changed sign" before="" after={share(live.flipped, live.compared)} />
       </dl>
       <div class="live-charts">
         <Histogram before={before.rewards} after={live.rewards} text={numberText} />

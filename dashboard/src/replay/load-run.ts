@@ -1,47 +1,46 @@
-/** A run with all that replay reads of it, out of its file (src/runs/run-file.ts): from the API, or from a disk. */
+/** Loads a run for replay from its run file (src/runs/run-file.ts), exported by the API or opened from disk. */
 
 import { type Recipe, recipeSchema } from '../../../src/families/recipes.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
-import { openApi, type Reply } from '../api/call.ts';
+import { openApi, type Reply, runPath } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
-import { pathOfRun } from '../runs/run-steps.ts';
 
 export type ReplayedRun = {
   readonly id: string;
-  /** Name of the file that it was read from; `null` = the API. */
+  /** Name of the file on disk; `null` for a run from the API. */
   readonly file: string | null;
-  /** By digest, in the order of the run; never empty. */
+  /** Recipes by digest, in the order of the run; never empty. */
   readonly recipes: ReadonlyMap<string, { readonly name: string | null; readonly recipe: Recipe }>;
-  /** Samples of one prompt and one step, each of its latest attempt. */
+  /** The samples of one prompt and step; of each sample the latest attempt. */
   readonly groups: readonly (readonly LedgerRow[])[];
   readonly rollouts: number;
 };
 
 export type LoadedRun =
   | { readonly kind: 'run'; readonly run: ReplayedRun }
-  /** `line`: the first that is none of such a file. `cut_off`: the file lacks its end. */
+  /** `line`: the first invalid line. `cut_off`: the file ends early. */
   | { readonly kind: 'refused'; readonly why: 'line' | 'cut_off' | 'too_many' | 'empty'; readonly line: number };
 
 export type OnProgress = (rollouts: number) => void;
 
-/** 2 KB each, as a rule, and held as objects: more is for the command line. */
+/** A rollout takes about 2 KB in memory; larger runs need the command line. */
 export const MAX_ROLLOUTS = 100_000;
 
 const PROGRESS_ROLLOUTS = 500;
 
-/** @throws DOMException (AbortError) once `signal` fires. */
+/** Loads a run from the API. @throws DOMException (AbortError) when `signal` aborts. */
 export async function loadReplayedRun(
   id: string,
   signal: AbortSignal,
   onProgress: OnProgress,
 ): Promise<Reply<LoadedRun>> {
-  const file = await openApi(`${pathOfRun(id)}/export`, { signal });
+  const file = await openApi(`${runPath(id)}/export`, { signal });
   if (!file.ok) return file;
   return { ...file, value: await readRunFile(file.value, null, onProgress) };
 }
 
-/** @param name of the file; `null` = the API. */
+/** Reads a run file. @param name of the file on disk; `null` for a run from the API. */
 export async function readRunFile(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   name: string | null,
@@ -91,7 +90,7 @@ export async function readRunFile(
   return { kind: 'run', run: { id, file: name, recipes, groups, rollouts } };
 }
 
-/** Rows come by step, group, sample and attempt, so that a group stands together and the last attempt counts. */
+/** Collects groups from rows sorted by step, group, sample and attempt; the last attempt of a sample wins. */
 class GatheredRows {
   readonly groups: LedgerRow[][] = [];
   lines = 0;

@@ -1,16 +1,15 @@
 /**
- * A loop that reads what the facts of each rollout say and makes nothing of it: what a recomputation is measured against,
- * on the same machine and the same rows.
+ * Baseline for the recompute time: a loop that only reads the facts of each rollout, on the same machine and the same rows.
  */
 
 import type { Facts } from '../../../src/family/facts.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 
-/** The first ones warm it up: code that runs for the first time is slow, and would flatter what is measured against it. */
+/** Untimed passes: cold code is slow and would make the recomputation look better. */
 const WARM_PASSES = 20;
 const PASSES = 9;
 
-/** Milliseconds that the loop takes over all groups: the median of a few passes once it is warm. */
+/** Milliseconds for one loop over all groups: the median of several passes after warm-up. */
 export function plainReadMilliseconds(groups: readonly (readonly LedgerRow[])[]): number {
   const times: number[] = [];
   let sum = 0;
@@ -19,8 +18,8 @@ export function plainReadMilliseconds(groups: readonly (readonly LedgerRow[])[])
     for (const rows of groups) for (const { facts } of rows) sum += read(facts);
     if (pass >= WARM_PASSES) times.push(performance.now() - began);
   }
-  // Of use to nobody, but a sum that nobody reads need not be made.
-  if (Number.isNaN(sum)) throw new RangeError('plainReadMilliseconds: facts that are no numbers');
+  // Uses the sum, so that the optimiser cannot drop the loop.
+  if (Number.isNaN(sum)) throw new RangeError('plainReadMilliseconds: a fact is not a number');
   times.sort((a, b) => a - b);
   return times[Math.floor(PASSES / 2)] ?? 0;
 }

@@ -1,7 +1,7 @@
-/** The compose fields of the recipe as sliders, switches and choices. */
+/** Controls for the compose fields of a recipe: sliders, switches and selects. */
 import { useId, useState } from 'preact/hooks';
 import { numberText } from '../display/number-text.ts';
-import type { Changes } from './changed-recipe.ts';
+import type { Changes } from './recipe-changes.ts';
 import type { FieldValue, RecipeField } from './recipe-fields.ts';
 
 type ControlsProps = {
@@ -38,7 +38,7 @@ function Control({ field, value, onChange }: ControlProps) {
           type="button"
           class="quiet is-small"
           onClick={() => set(field.value)}
-          aria-label={`Back to ${recorded}`}
+          aria-label={`Reset to ${recorded}`}
         >
           {recorded}
         </button>
@@ -99,7 +99,7 @@ type NumberBoxProps = {
   onText: (text: string) => void;
 };
 
-/** What is being typed stays as it is until the box is left: `0.` is on its way to a number. */
+/** Keeps the typed text until the box loses focus: `0.` may become a number. */
 function NumberBox({ field, value, onText }: NumberBoxProps) {
   const [typed, setTyped] = useState<string | null>(null);
   return (

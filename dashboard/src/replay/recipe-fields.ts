@@ -1,6 +1,6 @@
 /**
- * The compose fields of a family as controls: kind, bounds and words as the recipe's own schema says them. Measure fields
- * are left out: another value of theirs asks other questions, which nothing in the browser can answer.
+ * Describes the compose fields of a recipe as controls, with kind, bounds and description from the recipe's schema.
+ * Measure fields are left out: changing one needs new judgments, which the browser cannot make.
  */
 import * as z from 'zod';
 import { drTuluRecipeSchema } from '../../../src/families/dr-tulu/recipe.ts';
@@ -13,7 +13,7 @@ export type FieldValue = string | number | boolean;
 
 type FieldOf<Kind extends string> = {
   readonly kind: Kind;
-  /** Path in the recipe: a field, or a field and its member. */
+  /** Path in the recipe: `field` or `field.member`. */
   readonly name: string;
   readonly description: string;
 };
@@ -22,10 +22,10 @@ export type RecipeField =
   | (FieldOf<'number'> & {
       readonly value: number;
       readonly isInteger: boolean;
-      /** What the recipe takes. */
+      /** Bounds of the schema; `null` = unbounded. */
       readonly least: number | null;
       readonly most: number | null;
-      /** What the slider spans. */
+      /** Ends of the slider. */
       readonly span: readonly [number, number];
       readonly stride: number;
     })
@@ -39,7 +39,7 @@ const SCHEMAS = {
   'dr-tulu': drTuluRecipeSchema,
 } as const satisfies Record<Family, z.ZodObject>;
 
-/** The fields in the recipe's own order; a field that is an object comes as its members. */
+/** The fields in schema order; an object field yields one entry per member. */
 export function composeFields(recipe: Recipe): RecipeField[] {
   const kinds: Readonly<Record<string, FieldKind>> = FAMILY_FIELDS[recipe.family];
   const values: Readonly<Record<string, unknown>> = recipe;
@@ -80,7 +80,7 @@ function finite(bound: number | null): number | null {
 const STRIDES = 200;
 const ROOM = 2;
 
-/** A bound may lie far from any value that is of use: the slider goes to twice what is set, and to 1 at least. */
+/** The slider spans twice the value, at least 1, within the bounds: bounds alone may be far from useful values. */
 function spanOf(value: number, least: number | null, most: number | null): readonly [number, number] {
   const far = Math.max(1, Math.abs(value) * ROOM);
   const low = Math.max(least ?? -far, -far);
@@ -88,7 +88,7 @@ function spanOf(value: number, least: number | null, most: number | null): reado
   return [Math.min(low, value), Math.max(high, value)];
 }
 
-/** A power of ten, or its half, that cuts the span into some 200 parts. */
+/** A step of 1 or 5 times a power of ten that divides the span into about 200 parts. */
 function strideOf(span: number): number {
   const rough = span / STRIDES;
   const power = 10 ** Math.floor(Math.log10(rough));

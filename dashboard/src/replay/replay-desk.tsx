@@ -1,13 +1,13 @@
-/** The recipe on the left, what it makes of the run on the right. */
+/** Replay workspace: recipe controls on the left, recomputed results on the right. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { prepareGroup } from '../../../src/runs/replay-group.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/scoring/advantage-presets.ts';
 import { numberText } from '../display/number-text.ts';
-import { type Changes, changedRecipes } from './changed-recipe.ts';
 import { type LiveFigures, LivePass } from './live-pass.ts';
 import { LiveView } from './live-view.tsx';
 import type { ReplayedRun } from './load-run.ts';
 import { plainReadMilliseconds } from './plain-read.ts';
+import { type Changes, changedRecipes } from './recipe-changes.ts';
 import { RecipeControls } from './recipe-controls.tsx';
 import { RecipeExport } from './recipe-export.tsx';
 import { composeFields, type FieldValue } from './recipe-fields.ts';
@@ -15,7 +15,7 @@ import { type SettledFigures, SettledPass } from './settled-pass.ts';
 import { SettledView } from './settled-view.tsx';
 import { type Done, Slices } from './slices.ts';
 
-/** How long a slider rests before what takes longer is made. */
+/** How long a slider must rest before the slower figures are computed. */
 const REST_MS = 150;
 
 export function ReplayDesk({ run }: { run: ReplayedRun }) {
@@ -55,17 +55,17 @@ export function ReplayDesk({ run }: { run: ReplayedRun }) {
         <header class="card-head">
           <h2>Recipe</h2>
           <button type="button" class="quiet" onClick={() => setChanges(new Map())} disabled={changes.size === 0}>
-            As recorded
+            Reset
           </button>
         </header>
         {run.recipes.size > 1 && (
           <p class="note pad">
-            The run has {run.recipes.size} recipes. The values of the first are shown; a change is made to all of them.
+            The run has {run.recipes.size} recipes. The controls show the first; changes apply to all of them.
           </p>
         )}
         <RecipeControls fields={fields} changes={changes} onChange={change} />
         <label class="field pad">
-          <span>Advantages as in</span>
+          <span>Advantage preset</span>
           <select
             value={preset}
             onChange={(event) => {
@@ -82,7 +82,7 @@ export function ReplayDesk({ run }: { run: ReplayedRun }) {
         </label>
         {!changed.ok && (
           <div class="notice notice-bad" role="alert">
-            <p class="notice-title">No such recipe</p>
+            <p class="notice-title">Invalid recipe</p>
             {changed.problems.map((problem) => (
               <p key={problem}>{problem}</p>
             ))}
@@ -115,13 +115,13 @@ const FRAME_MS = 1000 / 60;
 function recomputeText(rollouts: number, milliseconds: number, readMs: number): string {
   const frame = `${numberText((milliseconds / FRAME_MS) * 100, 0)} % of a frame`;
   const ratio = readMs > 0 ? `, ${numberText(milliseconds / readMs, 1)} times a plain read of the same rows` : '';
-  return `${rollouts.toLocaleString('en')} rollouts recomputed here in ${numberText(milliseconds, 1)} ms (${frame}${ratio}). No judge was asked.`;
+  return `Recomputed ${rollouts.toLocaleString('en')} rollouts in this browser in ${numberText(milliseconds, 1)} ms (${frame}${ratio}), without judge calls.`;
 }
 
 function useSlices<T>(onDone: (done: Done<T>) => void): Slices<T> {
-  const told = useRef(onDone);
-  told.current = onDone;
-  const slices = useMemo(() => new Slices<T>((done) => told.current(done)), []);
+  const latest = useRef(onDone);
+  latest.current = onDone;
+  const slices = useMemo(() => new Slices<T>((done) => latest.current(done)), []);
   useEffect(() => () => slices.end(), [slices]);
   return slices;
 }

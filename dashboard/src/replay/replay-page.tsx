@@ -1,20 +1,18 @@
-/** Replay: a run under a changed recipe, recomputed in this browser while its sliders move. */
+/** The replay page: recomputes the rewards of a run under a changed recipe, in the browser. */
 
-import './no-compiling.ts';
+import './zod-without-eval.ts';
 import { useState } from 'preact/hooks';
-import { useLoading } from '../api/loaded.ts';
+import { useLoading } from '../api/use-api.ts';
 import { countText } from '../display/number-text.ts';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { RunList } from '../runs/run-list.tsx';
 import '../styles/replay.css';
-import { loadReplayedRun } from './load-run.ts';
-import { RefusedRun } from './refused-run.tsx';
+import { type LoadedRun, loadReplayedRun, MAX_ROLLOUTS, readRunFile } from './load-run.ts';
 import { ReplayDesk } from './replay-desk.tsx';
-import { RunFromFile } from './run-from-file.tsx';
 
 export function ReplayPage({ path: [run] }: { path: readonly string[] }) {
-  return <main class="page">{run === undefined ? <ChooseRun /> : <LoadedRun key={run} id={run} />}</main>;
+  return <main class="page">{run === undefined ? <ChooseRun /> : <StoredRun key={run} id={run} />}</main>;
 }
 
 function ChooseRun() {
@@ -22,7 +20,7 @@ function ChooseRun() {
     <>
       <div class="page-head">
         <h1>Replay</h1>
-        <span class="muted">Choose a run: its rewards are composed anew here, without a judge.</span>
+        <span class="muted">Choose a run to recompute its rewards under another recipe, without judge calls.</span>
       </div>
       <section class="card" aria-label="Runs to replay">
         <RunList leadsTo="replay" />
@@ -32,7 +30,7 @@ function ChooseRun() {
   );
 }
 
-function LoadedRun({ id }: { id: string }) {
+function StoredRun({ id }: { id: string }) {
   const [progress, setProgress] = useState('');
   const loading = useLoading(
     (signal) => loadReplayedRun(id, signal, (rollouts) => setProgress(`${countText(rollouts)} rollouts`)),
@@ -42,7 +40,7 @@ function LoadedRun({ id }: { id: string }) {
     <>
       <div class="page-head">
         <h1>Replay of {id}</h1>
-        <a href={hrefOf('runs', id)}>The run</a>
+        <a href={hrefOf('runs', id)}>Run</a>
         <a href={hrefOf('replay')}>All runs</a>
       </div>
       <WhenLoaded loading={loading} waiting={`Loading the rows… ${progress}`}>
@@ -52,4 +50,60 @@ function LoadedRun({ id }: { id: string }) {
       </WhenLoaded>
     </>
   );
+}
+
+/** Replays a run file of this machine; the file is not uploaded. */
+function RunFromFile() {
+  const [loaded, setLoaded] = useState<LoadedRun | null>(null);
+  const [status, setStatus] = useState('');
+  const open = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    setLoaded(null);
+    setStatus('Reading…');
+    const onProgress = (rollouts: number): void => setStatus(`${countText(rollouts)} rollouts read`);
+    setLoaded(await readRunFile(file.stream(), file.name, onProgress));
+    setStatus('');
+  };
+  return (
+    <>
+      <section class="card pad" aria-label="Run file">
+        <label class="field">
+          <span>Or open an exported run file; it is not uploaded</span>
+          <input type="file" accept=".jsonl,.json" onChange={(event) => open(event.currentTarget.files?.[0])} />
+        </label>
+        <p class="muted" aria-live="polite">
+          {status}
+        </p>
+      </section>
+      {loaded?.kind === 'refused' && <RefusedRun refused={loaded} />}
+      {loaded?.kind === 'run' && (
+        <>
+          <h2>Replay of {loaded.run.id}</h2>
+          <ReplayDesk key={loaded.run.file} run={loaded.run} />
+        </>
+      )}
+    </>
+  );
+}
+
+function RefusedRun({ refused: { why, line } }: { refused: Extract<LoadedRun, { kind: 'refused' }> }) {
+  return (
+    <div class="notice notice-bad" role="alert">
+      <p class="notice-title">This run cannot be replayed</p>
+      <p>{wordsOf(why, line)}</p>
+    </div>
+  );
+}
+
+function wordsOf(why: Extract<LoadedRun, { kind: 'refused' }>['why'], line: number): string {
+  switch (why) {
+    case 'line':
+      return `Line ${line} is not a valid line of a run file of a supported version.`;
+    case 'cut_off':
+      return `The file is truncated: it ends after line ${line}, without a matching end record.`;
+    case 'too_many':
+      return `The run has more than ${countText(MAX_ROLLOUTS)} rollouts; use the command line: citeward replay.`;
+    case 'empty':
+      return 'The run has no rollouts.';
+  }
 }

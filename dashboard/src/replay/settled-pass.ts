@@ -1,4 +1,4 @@
-/** The whole replay, group by group: the figures, the components' shifts and the movers that the API gives for a run. */
+/** The full replay of a run, group by group: the same figures, component shifts and largest changes as the API's replay. */
 import type { Recipe } from '../../../src/families/recipes.ts';
 import { type PreparedGroup, replayPrepared } from '../../../src/runs/replay-group.ts';
 import type { ReplayFigures, ReplayMover } from '../../../src/runs/replay-report.ts';
@@ -17,7 +17,7 @@ export class SettledPass {
     this.#after = after;
   }
 
-  /** Does one group. @returns false when there is none left. */
+  /** Processes one group. @returns false when no group is left. */
   step(): boolean {
     const group = this.#groups[this.#next];
     if (group === undefined) return false;

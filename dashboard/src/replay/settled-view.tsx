@@ -1,5 +1,6 @@
-/** What the whole replay says once the slider rests: order within groups, shifts by component, who moved most. */
+/** Figures shown once the slider rests: rank correlation, component shifts, largest rank changes. */
 import type { ReplayMover } from '../../../src/runs/replay-report.ts';
+import { Fact } from '../display/fact.tsx';
 import { columnText, countText, numberText, plural } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { NO_STEP } from '../runs/step-table.tsx';
@@ -14,27 +15,27 @@ export function SettledView({ run, settled: { figures, movers } }: { run: Replay
       <section class="card" aria-label="Differences">
         <header class="card-head">
           <h2>Differences</h2>
-          <span class="muted">against the recorded rewards</span>
+          <span class="muted">compared with the recorded rewards</span>
         </header>
         <dl class="facts is-alone" aria-live="polite">
           <Fact name="rank correlation within groups" text={tau.mean === null ? 'n/a' : numberText(tau.mean)} />
-          <Fact name="lowest in a group" text={tau.least === null ? 'n/a' : numberText(tau.least)} />
+          <Fact name="lowest rank correlation" text={tau.least === null ? 'n/a' : numberText(tau.least)} />
           <Fact
-            name="advantages flipped"
+            name="advantages that changed sign"
             text={`${countText(advantages.flipped)} of ${countText(advantages.compared)}`}
           />
           <Fact
-            name="silenced, awakened"
-            text={`${countText(advantages.silenced)}, ${countText(advantages.awakened)}`}
+            name="advantages that became 0 / stopped being 0"
+            text={`${countText(advantages.silenced)} / ${countText(advantages.awakened)}`}
           />
           <Fact
-            name="groups that lost or won a signal"
-            text={`${countText(degenerate.became)}, ${countText(degenerate.ceased)}`}
+            name="groups that became / stopped being degenerate"
+            text={`${countText(degenerate.became)} / ${countText(degenerate.ceased)}`}
           />
         </dl>
         {Object.keys(gaps).length > 0 && (
           <p class="pad">
-            Some rollouts have no reward under this recipe, as nobody observed what it reads:{' '}
+            Some rollouts have no reward under this recipe, because its inputs were not recorded:{' '}
             {Object.entries(gaps)
               .map(([name, count]) => `${name} (${countText(count)})`)
               .join(', ')}
@@ -52,29 +53,19 @@ export function SettledView({ run, settled: { figures, movers } }: { run: Replay
         )}
         {recorded.different > 0 && (
           <p class="pad">
-            {plural(recorded.different, 'rollout')} {recorded.different === 1 ? 'was' : 'were'} recorded with another
-            reward than this version composes.
+            This version composes a different reward than the recorded one for {plural(recorded.different, 'rollout')}.
           </p>
         )}
         <Shifts components={figures.components} />
       </section>
-      <section class="card" aria-label="Moved most">
+      <section class="card" aria-label="Largest changes">
         <header class="card-head">
-          <h2>Moved most</h2>
-          <span class="muted">rank in its group, 1 is best</span>
+          <h2>Largest changes</h2>
+          <span class="muted">by rank in the group; 1 is best</span>
         </header>
         <Movers run={run.id} movers={movers} />
       </section>
     </>
-  );
-}
-
-function Fact({ name, text }: { name: string; text: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{text}</dd>
-    </div>
   );
 }
 

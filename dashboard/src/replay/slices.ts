@@ -1,21 +1,21 @@
 /**
- * Long passes in slices, so that the page stays alive: a run of thousands of rollouts is done within one, a larger one
- * goes on in the next frames. A pass that was begun is finished, also while the slider goes on; then the latest is done.
+ * Runs long passes in time slices, so that the page stays responsive: thousands of rollouts fit into one slice, and a
+ * larger run continues in the next frames. A started pass always finishes; then the latest requested pass starts.
  */
 
 export type Pass<T> = {
-  /** Does a part. @returns false when there is none left. */
+  /** Processes one part. @returns false when no part is left. */
   step(): boolean;
   readonly figures: T;
 };
 
 export type Done<T> = {
   readonly figures: T;
-  /** Of all slices together, without the pauses between them. */
+  /** Total time of all slices, without the pauses between them. */
   readonly milliseconds: number;
 };
 
-/** Leaves the browser time to draw within a frame of 16.7 ms. */
+/** Leaves the browser time to draw in a frame of 16.7 ms. */
 const SLICE_MS = 12;
 
 export class Slices<T> {
@@ -28,13 +28,13 @@ export class Slices<T> {
     this.#onDone = onDone;
   }
 
-  /** Does this pass next; one that still waits for its turn is dropped. The first slice is done before this returns. */
+  /** Queues a pass and drops the pass still in the queue. An idle queue runs the first slice before this returns. */
   ask(start: () => Pass<T>): void {
     this.#waiting = start;
     if (!this.#isBusy) this.#begin();
   }
 
-  /** Nothing is done or told from now on. */
+  /** Stops: no further slice runs and `onDone` is not called again. */
   end(): void {
     this.#isEnded = true;
     this.#waiting = null;
@@ -51,9 +51,9 @@ export class Slices<T> {
 
   #go(pass: Pass<T>, began: number, before: number): void {
     if (this.#isEnded) return;
-    let goesOn = true;
-    while (goesOn && performance.now() - began < SLICE_MS) goesOn = pass.step();
-    if (goesOn) {
+    let hasMore = true;
+    while (hasMore && performance.now() - began < SLICE_MS) hasMore = pass.step();
+    if (hasMore) {
       const sofar = before + performance.now() - began;
       requestAnimationFrame(() => this.#go(pass, performance.now(), sofar));
       return;

@@ -1,7 +1,6 @@
-/** The curves of a run over its steps. */
+/** Charts of a run over its steps. */
 import { useMemo } from 'preact/hooks';
-import { LINE_LOOKS } from '../charts/chart-colours.ts';
-import { LineChart } from '../charts/line-chart.tsx';
+import { LINE_LOOKS, LineChart } from '../charts/line-chart.tsx';
 import { numberText, percentText } from '../display/number-text.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { componentLines, type NumberedStep, rewardBand, unscoredLines } from './step-columns.ts';
@@ -17,7 +16,7 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
       band: { name: 'one standard deviation', ...rewardBand(steps) },
       components: componentLines(steps),
       spread: [{ name: 'mean within groups', values: steps.map(({ spread }) => spread.mean_std) }],
-      degenerate: [{ name: 'groups without signal', values: steps.map(({ degenerate }) => degenerate.share) }],
+      degenerate: [{ name: 'degenerate groups', values: steps.map(({ degenerate }) => degenerate.share) }],
       unscored: unscoredLines(steps, LINE_LOOKS - 1, unscoredWords),
       cache: [{ name: 'judgments from the store', values: steps.map(({ judgments }) => judgments.hit_rate) }],
     }),
@@ -28,13 +27,13 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
     <div class="charts">
       <LineChart
         title="Reward"
-        hint="over the scored rollouts"
+        hint="mean over scored rollouts"
         steps={at}
         lines={curves.reward}
         band={curves.band}
         text={numberText}
       />
-      <LineChart title="Components" hint="mean value of each" steps={at} lines={curves.components} text={numberText} />
+      <LineChart title="Components" hint="mean values" steps={at} lines={curves.components} text={numberText} />
       <LineChart
         title="Group spread"
         hint="standard deviation of the rewards of one prompt"
@@ -45,7 +44,7 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
       />
       <LineChart
         title="Degenerate groups"
-        hint="all rewards equal, or fewer than two"
+        hint="all rewards equal, or fewer than two scored"
         steps={at}
         lines={curves.degenerate}
         range={SHARE}
@@ -53,7 +52,7 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
       />
       <LineChart
         title="Not scored"
-        hint="share of the rollouts, by reason"
+        hint="share of rollouts, by reason"
         steps={at}
         lines={curves.unscored}
         range={FROM_ZERO}
@@ -61,7 +60,7 @@ export function RunCharts({ steps }: { steps: readonly NumberedStep[] }) {
       />
       <LineChart
         title="Cache hit rate"
-        hint="judgments that cost no call"
+        hint="judgments reused without a judge call"
         steps={at}
         lines={curves.cache}
         range={SHARE}

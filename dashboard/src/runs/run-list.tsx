@@ -1,8 +1,8 @@
-/** The runs of this deployment, the newest first. */
+/** The runs of this deployment, newest first. */
 import { useState } from 'preact/hooks';
 import type { RunReply } from '../../../src/wire/runs.ts';
 import { type CallFailure, callApi } from '../api/call.ts';
-import { useApi } from '../api/loaded.ts';
+import { useApi } from '../api/use-api.ts';
 import { EmptyState } from '../display/empty-state.tsx';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
@@ -11,7 +11,7 @@ import { hrefOf, type Page } from '../navigation/route.ts';
 
 type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
 
-/** @param leadsTo where the name of a run leads. */
+/** @param leadsTo the page that a run links to. */
 export function RunList({ leadsTo }: { leadsTo: Extract<Page, 'runs' | 'replay'> }) {
   const loading = useApi<RunPage>('/v1/runs?limit=50');
   return (
@@ -24,8 +24,8 @@ export function RunList({ leadsTo }: { leadsTo: Extract<Page, 'runs' | 'replay'>
 function NoRuns() {
   return (
     <EmptyState title="No run yet" command={'"run": {"id": "my-run", "step": 0, "group": "prompt-1", "sample": 0}'}>
-      A score or a group that says where it belongs is recorded: its rewards over steps are drawn here, and can be
-      replayed under other recipes. Add this to the body of a request to <code>/v1/score</code>:
+      Scores and groups that name a run are recorded. Their rewards are charted here by step and can be replayed under
+      other recipes. Add this field to the body of a request to <code>/v1/score</code>:
     </EmptyState>
   );
 }
@@ -67,7 +67,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
                 <td>
                   <Time at={Date.parse(run.active_at)} />
                 </td>
-                <td class="muted">{run.store_text ? 'kept' : 'not kept'}</td>
+                <td class="muted">{run.store_text ? 'stored' : 'not stored'}</td>
               </tr>
             ))}
           </tbody>
@@ -77,7 +77,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
       {more.next !== null && (
         <p class="pad">
           <button type="button" onClick={loadMore}>
-            More runs
+            Load more
           </button>
         </p>
       )}

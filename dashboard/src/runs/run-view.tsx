@@ -1,7 +1,10 @@
 /** One run: what it is, its curves, and its steps as a table. */
+
 import { useMemo } from 'preact/hooks';
 import type { RunDetail } from '../../../src/wire/runs.ts';
-import { useLoading } from '../api/loaded.ts';
+import { callApi, type Reply, runPath } from '../api/call.ts';
+import { useLoading } from '../api/use-api.ts';
+import { Fact } from '../display/fact.tsx';
 import { countText, plural } from '../display/number-text.ts';
 import { Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
@@ -9,7 +12,6 @@ import { hrefOf } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
-import { loadRun } from './run-steps.ts';
 import { numberedSteps } from './step-columns.ts';
 import { StepTable } from './step-table.tsx';
 
@@ -44,16 +46,16 @@ function Run({ run }: { run: RunDetail }) {
         <RunFacts run={run} />
       </section>
       {numbered.length > 0 ? (
-        <section aria-label="Curves">
+        <section aria-label="Charts">
           <RunCharts steps={numbered} />
         </section>
       ) : (
-        <p class="note">No rollout of this run says its step, so there is no curve to draw.</p>
+        <p class="note">No rollout of this run has a step number, so there are no charts.</p>
       )}
       <section class="card" aria-label="Steps">
         <header class="card-head">
           <h2>Steps</h2>
-          <span class="muted">a step leads to its rollouts</span>
+          <span class="muted">select a step to see its rollouts</span>
         </header>
         <StepTable run={run.id} steps={run.steps} />
       </section>
@@ -86,7 +88,7 @@ function RunFacts({ run }: { run: RunDetail }) {
           <Time at={Date.parse(run.active_at)} />
         </dd>
       </div>
-      <Fact name="text" text={run.store_text ? 'kept' : 'not kept'} />
+      <Fact name="text" text={run.store_text ? 'stored' : 'not stored'} />
       <div>
         <dt>not scored</dt>
         {unscored.size === 0 && <dd>none</dd>}
@@ -100,11 +102,17 @@ function RunFacts({ run }: { run: RunDetail }) {
   );
 }
 
-function Fact({ name, text }: { name: string; text: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{text}</dd>
-    </div>
-  );
+/** Loads a run with all its steps, page by page. @throws DOMException (AbortError) when `signal` aborts. */
+async function loadRun(run: string, signal: AbortSignal): Promise<Reply<RunDetail>> {
+  const first = await callApi<RunDetail>(`${runPath(run)}?limit=1000`, { signal });
+  if (!first.ok) return first;
+  const steps = [...first.value.steps];
+  let next = first.value.next_step;
+  while (next !== null) {
+    const more = await callApi<RunDetail>(`${runPath(run)}?limit=1000&from_step=${next}`, { signal });
+    if (!more.ok) return more;
+    steps.push(...more.value.steps);
+    next = more.value.next_step;
+  }
+  return { ...first, value: { ...first.value, steps, next_step: null } };
 }

@@ -1,4 +1,4 @@
-/** Runs: the list, one of them, or one of its steps. */
+/** The runs page: all runs, one run, or one step of a run. */
 import { RunList } from './run-list.tsx';
 import { RunView } from './run-view.tsx';
 import { StepView } from './step-view.tsx';
@@ -16,7 +16,7 @@ function AllRuns() {
     <>
       <div class="page-head">
         <h1>Runs</h1>
-        <span class="muted">Rollouts that were scored with a place in a run, step by step.</span>
+        <span class="muted">Recorded training runs, with their rewards by step.</span>
       </div>
       <section class="card" aria-label="All runs">
         <RunList leadsTo="runs" />

@@ -1,15 +1,15 @@
-/** What is drawn and listed of the steps of a run, as columns. */
+/** Series of a run's steps for charts and the table. */
 import type { RunStep } from '../../../src/runs/summary.ts';
 import type { ChartLine, Values } from '../charts/line-chart.tsx';
 
-/** A step that has a number, as charts need one. */
+/** A step with a number, which charts need. */
 export type NumberedStep = RunStep & { readonly step: number };
 
 export function numberedSteps(steps: readonly RunStep[]): NumberedStep[] {
   return steps.flatMap(({ step, ...rest }): NumberedStep[] => (step === null ? [] : [{ ...rest, step }]));
 }
 
-/** Names of all components that occur, in the order in which they come. */
+/** The names of all components, in order of first occurrence. */
 export function componentNames(steps: readonly RunStep[]): string[] {
   return [...new Set(steps.flatMap(({ components }) => Object.keys(components)))];
 }
@@ -21,14 +21,14 @@ export function componentLines(steps: readonly RunStep[]): ChartLine[] {
   }));
 }
 
-/** Mean, and one standard deviation to both sides. */
+/** One standard deviation below and above the mean reward. */
 export function rewardBand(steps: readonly RunStep[]): { readonly low: Values; readonly high: Values } {
   const edge = (sign: 1 | -1): Values =>
     steps.map(({ reward: { mean, std } }) => (mean === null ? null : mean + sign * (std ?? 0)));
   return { low: edge(-1), high: edge(1) };
 }
 
-/** Share of the rollouts that have no reward: in all, then by reason, the most frequent first. */
+/** Shares of unscored rollouts: the total, then the `most` frequent reasons. */
 export function unscoredLines(
   steps: readonly RunStep[],
   most: number,

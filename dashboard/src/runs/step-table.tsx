@@ -1,11 +1,11 @@
-/** The steps of a run as a table: all that the charts show, and the way to the rollouts of each. */
+/** The steps of a run as a table: the values of the charts, with links to the rollouts. */
 import type { RunStep } from '../../../src/runs/summary.ts';
 import { columnText, countText, percentText } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { componentNames } from './step-columns.ts';
 
-/** In routes: the rollouts whose trainer names no step. */
+/** The step segment of routes for rollouts recorded without a step. */
 export const NO_STEP = 'none';
 
 export function StepTable({ run, steps }: { run: string; steps: readonly RunStep[] }) {
@@ -32,7 +32,7 @@ export function StepTable({ run, steps }: { run: string; steps: readonly RunStep
             <tr key={step.step}>
               <th scope="row" class="row-name">
                 <a class="list-link" href={hrefOf('runs', run, String(step.step ?? NO_STEP))}>
-                  {step.step ?? 'no step'}
+                  {step.step ?? 'none'}
                 </a>
               </th>
               <td class="number">{countText(step.rollouts)}</td>

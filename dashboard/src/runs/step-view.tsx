@@ -1,27 +1,27 @@
 /** The rollouts of one step, group by group. */
 import { useEffect, useState } from 'preact/hooks';
 import type { RunRollout } from '../../../src/wire/runs.ts';
-import { type CallFailure, callApi } from '../api/call.ts';
+import { type CallFailure, callApi, runPath } from '../api/call.ts';
 import { columnText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
 import { hrefOf } from '../navigation/route.ts';
-import { handOver } from '../playground/handed-over.ts';
+import { openDraft } from '../playground/draft.ts';
 import { apiKey } from '../settings/api-key.ts';
-import { useWatched } from '../settings/watched-value.ts';
+import { useObservable } from '../settings/observable.ts';
 import { unscoredWords } from '../words/unscored.ts';
-import { pathOfRun } from './run-steps.ts';
+import { NO_STEP } from './step-table.tsx';
 
 type RolloutPage = { readonly rollouts: readonly RunRollout[]; readonly next: string | null };
 
 const PAGE_ROLLOUTS = 200;
 
 export function StepView({ run, step }: { run: string; step: string }) {
-  const key = useWatched(apiKey);
+  const key = useObservable(apiKey);
   const [rows, setRows] = useState<RolloutPage | null>(null);
   const [failure, setFailure] = useState<CallFailure | null>(null);
   const load = async (before: RolloutPage | null): Promise<void> => {
     const after = before?.next == null ? '' : `&after=${encodeURIComponent(before.next)}`;
-    const path = `${pathOfRun(run)}/rollouts?step=${encodeURIComponent(step)}&limit=${PAGE_ROLLOUTS}${after}`;
+    const path = `${runPath(run)}/rollouts?step=${encodeURIComponent(step)}&limit=${PAGE_ROLLOUTS}${after}`;
     const reply = await callApi<RolloutPage>(path);
     setFailure(reply.ok ? null : reply.failure);
     if (reply.ok) setRows({ ...reply.value, rollouts: [...(before?.rollouts ?? []), ...reply.value.rollouts] });
@@ -33,7 +33,7 @@ export function StepView({ run, step }: { run: string; step: string }) {
   return (
     <>
       <div class="page-head">
-        <h1>{step === 'none' ? 'Rollouts without a step' : `Step ${step}`}</h1>
+        <h1>{step === NO_STEP ? 'Rollouts without a step' : `Step ${step}`}</h1>
         <a href={hrefOf('runs', run)}>{run}</a>
       </div>
       {failure !== null && <ProblemNotice failure={failure} retry={() => load(rows)} />}
@@ -48,7 +48,7 @@ export function StepView({ run, step }: { run: string; step: string }) {
           {rows.next !== null && (
             <p class="pad">
               <button type="button" onClick={() => load(rows)}>
-                More rollouts
+                Load more
               </button>
             </p>
           )}
@@ -125,17 +125,17 @@ function Rollout({ run, rollout, names }: { run: string; rollout: RunRollout; na
   );
 }
 
-/** Fetches the kept text of a rollout and opens it in the playground. */
+/** Loads the stored text of a rollout and opens it in the playground. */
 function ReadButton({ run, rollout }: { run: string; rollout: RunRollout }) {
-  const [said, setSaid] = useState('Read');
+  const [label, setLabel] = useState<'Read' | 'Failed to load - Retry' | 'Not stored'>('Read');
   const { step, group, sample } = rollout;
   const open = async (): Promise<void> => {
-    const place = new URLSearchParams({ step: String(step ?? 'none'), group, sample, detail: 'true', limit: '1' });
-    const reply = await callApi<RolloutPage>(`${pathOfRun(run)}/rollouts?${place}`);
-    if (!reply.ok) return setSaid('Could not be had');
+    const place = new URLSearchParams({ step: String(step ?? NO_STEP), group, sample, detail: 'true', limit: '1' });
+    const reply = await callApi<RolloutPage>(`${runPath(run)}/rollouts?${place}`);
+    if (!reply.ok) return setLabel('Failed to load - Retry');
     const text = reply.value.rollouts[0]?.detail?.rollout ?? null;
-    if (text === null || !handOver(text, `${run}, step ${step ?? 'none'}, ${group}, sample ${sample}`)) {
-      return setSaid('Not kept');
+    if (text === null || !openDraft(text, `${run}, step ${step ?? 'none'}, ${group}, sample ${sample}`)) {
+      return setLabel('Not stored');
     }
     location.hash = hrefOf('playground', 'own');
   };
@@ -144,10 +144,10 @@ function ReadButton({ run, rollout }: { run: string; rollout: RunRollout }) {
       type="button"
       class="quiet is-small"
       onClick={open}
-      disabled={said !== 'Read'}
-      aria-label={`${said}: text of ${group}, sample ${sample}`}
+      disabled={label === 'Not stored'}
+      aria-label={`${label}: text of ${group}, sample ${sample}`}
     >
-      {said}
+      {label}
     </button>
   );
 }

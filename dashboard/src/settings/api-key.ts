@@ -1,13 +1,13 @@
-/** The API key of this tab: in sessionStorage and nowhere else, gone with the tab. It leaves as a header, never in a URL. */
-import { watchedValue } from './watched-value.ts';
+/** The API key, stored in this tab's sessionStorage only. It is sent as a header, never in a URL. */
+import { observable } from './observable.ts';
 
-const STORED_AS = 'citeward.key';
+const STORAGE_KEY = 'citeward.key';
 
-/** Empty = no key: a deployment that allows anonymous requests needs none. */
-export const apiKey = watchedValue(sessionStorage.getItem(STORED_AS) ?? '');
+/** Empty without a key; a deployment that allows anonymous requests needs none. */
+export const apiKey = observable(sessionStorage.getItem(STORAGE_KEY) ?? '');
 
-export function keepApiKey(key: string): void {
-  if (key === '') sessionStorage.removeItem(STORED_AS);
-  else sessionStorage.setItem(STORED_AS, key);
+export function saveApiKey(key: string): void {
+  if (key === '') sessionStorage.removeItem(STORAGE_KEY);
+  else sessionStorage.setItem(STORAGE_KEY, key);
   apiKey.set(key);
 }

@@ -1,10 +1,10 @@
-/** The settings corner: the API key of this tab and the theme. */
+/** Settings: API key and theme. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { apiKey, keepApiKey } from './api-key.ts';
+import { apiKey, saveApiKey } from './api-key.ts';
+import { observable, useObservable } from './observable.ts';
 import { chooseTheme, THEMES, theme } from './theme.ts';
-import { useWatched, watchedValue } from './watched-value.ts';
 
-const isOpen = watchedValue(false);
+const isOpen = observable(false);
 
 export function openSettings(): void {
   isOpen.set(true);
@@ -12,10 +12,10 @@ export function openSettings(): void {
 
 export function SettingsDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const open = useWatched(isOpen);
-  const kept = useWatched(apiKey);
-  const chosen = useWatched(theme);
-  const [typed, setTyped] = useState(kept);
+  const open = useObservable(isOpen);
+  const stored = useObservable(apiKey);
+  const chosen = useObservable(theme);
+  const [typed, setTyped] = useState(stored);
 
   useEffect(() => {
     if (!open) return;
@@ -29,7 +29,7 @@ export function SettingsDialog() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          keepApiKey(typed.trim());
+          saveApiKey(typed.trim());
           close();
         }}
       >
@@ -45,8 +45,8 @@ export function SettingsDialog() {
             onInput={(event) => setTyped(event.currentTarget.value)}
           />
           <small>
-            Kept in this tab only and forgotten when it closes. It is sent as a header to this server, never in a URL. A
-            local <code>npm run dev</code> needs none.
+            Stored in this tab only and deleted when the tab closes. It is sent to this server as a header, never in a
+            URL. A local <code>npm run dev</code> needs no key.
           </small>
         </label>
         <fieldset class="choice">
@@ -54,28 +54,28 @@ export function SettingsDialog() {
           {THEMES.map((name) => (
             <label key={name}>
               <input type="radio" name="theme" checked={chosen === name} onChange={() => chooseTheme(name)} />
-              {name === 'system' ? 'As the system' : name === 'light' ? 'Light' : 'Dark'}
+              {name === 'system' ? 'System' : name === 'light' ? 'Light' : 'Dark'}
             </label>
           ))}
         </fieldset>
         <div class="actions">
-          {kept !== '' && (
+          {stored !== '' && (
             <button
               type="button"
               class="quiet"
               onClick={() => {
-                keepApiKey('');
+                saveApiKey('');
                 close();
               }}
             >
-              Forget the key
+              Delete key
             </button>
           )}
           <button type="button" onClick={close}>
             Close
           </button>
           <button type="submit" class="primary">
-            Keep
+            Save
           </button>
         </div>
       </form>

@@ -1,110 +1,110 @@
-/** What each finding of the parser says, for people. */
+/** Titles and explanations of the parser's findings. */
 import type { FindingReason } from '../../../src/citations/types.ts';
 
 export type FindingWords = {
   readonly title: string;
   readonly meaning: string;
-  /** `note`: worth knowing, no fault by itself. */
+  /** `note`: information, not a fault. */
   readonly weight: 'fault' | 'warning' | 'note';
 };
 
 export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
   no_answer: {
     title: 'No answer',
-    meaning: 'No closed answer block with text in it: the rollout earns zero.',
+    meaning: 'The response has no closed answer block with text: the rollout is scored 0.',
     weight: 'fault',
   },
   several_answers: {
     title: 'Several answers',
-    meaning: 'More than one answer block is closed; one of them is judged.',
+    meaning: 'The response closes more than one answer block; one of them is judged.',
     weight: 'fault',
   },
   answer_unclosed: {
     title: 'Answer never closed',
-    meaning: 'An answer block is opened and not closed: cut off, as a rule.',
+    meaning: 'An answer block is never closed, usually because the response was truncated.',
     weight: 'fault',
   },
   text_outside_answer: {
     title: 'Text outside the answer',
-    meaning: 'The recipe asks for the answer block alone, and there is more.',
+    meaning: 'The recipe expects the answer block alone, but the response contains other text.',
     weight: 'fault',
   },
   citation_unclosed: {
     title: 'Citation never closed',
-    meaning: 'Its text counts as uncited.',
+    meaning: 'The text of the citation counts as uncited.',
     weight: 'fault',
   },
   citation_nested: {
     title: 'Citation inside a citation',
-    meaning: 'Citations must not be nested: the format is broken.',
+    meaning: 'Nested citations break the format.',
     weight: 'fault',
   },
   citation_stray_close: {
     title: 'Closing tag without a citation',
-    meaning: 'A citation is closed that was never opened.',
+    meaning: 'A closing tag has no opening tag.',
     weight: 'fault',
   },
   citation_empty_claim: {
     title: 'Citation without a claim',
-    meaning: 'There is no text in it: its support is zero.',
+    meaning: 'The citation contains no text, so its support is 0.',
     weight: 'fault',
   },
-  citation_no_id: { title: 'Citation without an id', meaning: 'It says no source.', weight: 'fault' },
+  citation_no_id: { title: 'Citation without an id', meaning: 'The citation names no source.', weight: 'fault' },
   citation_id_malformed: {
     title: 'Malformed id',
-    meaning: 'The id cannot be read as one.',
+    meaning: 'The id has an invalid format.',
     weight: 'fault',
   },
   citation_id_unknown: {
     title: 'Invented source',
-    meaning: 'No source has this id: it supports nothing.',
+    meaning: 'No source has this id, so it supports nothing.',
     weight: 'fault',
   },
   citation_id_repeated: {
     title: 'Id repeated in one citation',
-    meaning: 'It counts once.',
+    meaning: 'The repeated id counts once.',
     weight: 'note',
   },
   citation_outside_answer: {
     title: 'Citation outside the answer',
-    meaning: 'It stands outside the judged text and is not scored.',
+    meaning: 'The citation is outside the judged text and is not scored.',
     weight: 'note',
   },
   source_duplicate_id: {
     title: 'Two sources with one id',
-    meaning: 'They are read as one source with both texts.',
+    meaning: 'Both texts are read as one source.',
     weight: 'note',
   },
   source_empty: { title: 'Empty source', meaning: 'The source has no text.', weight: 'note' },
   ids_shotgun: {
     title: 'Cites very many sources',
-    meaning: 'A claim that cites nearly everything says little about where it comes from.',
+    meaning: 'A claim that cites nearly every source does not show where it comes from.',
     weight: 'warning',
   },
   claim_covers_answer: {
-    title: 'One claim is the answer',
+    title: 'One claim covers the answer',
     meaning: 'A single citation spans nearly the whole answer.',
     weight: 'warning',
   },
   claim_verbatim: {
     title: 'Copied from the source',
-    meaning: 'The claim is whole source sentences, word for word: supported, but nobody wrote it.',
+    meaning: 'The claim repeats whole source sentences word for word.',
     weight: 'note',
   },
   number_not_in_source: {
     title: 'Number in no cited source',
-    meaning: 'No cited source holds this number.',
+    meaning: 'No cited source contains this number.',
     weight: 'warning',
   },
   name_not_in_source: {
     title: 'Name in no cited source',
-    meaning: 'No cited source holds this name.',
+    meaning: 'No cited source contains this name.',
     weight: 'warning',
   },
-  markup_only: { title: 'Only markup', meaning: 'The answer is tags without text.', weight: 'fault' },
+  markup_only: { title: 'Only markup', meaning: 'The answer consists of tags without text.', weight: 'fault' },
   judge_injection_suspected: {
-    title: 'Seems to talk to the judge',
-    meaning: 'The text reads like instructions to whoever scores it.',
+    title: 'Possible instructions to the judge',
+    meaning: 'The text reads like instructions to the judge.',
     weight: 'fault',
   },
 };

@@ -1,7 +1,7 @@
-/** What a page has of something that it asked for. */
+/** Hooks that load data from the API, with its loading and failure states. */
 import { useEffect, useState } from 'preact/hooks';
 import { apiKey } from '../settings/api-key.ts';
-import { useWatched } from '../settings/watched-value.ts';
+import { useObservable } from '../settings/observable.ts';
 import { type CallFailure, callApi, type Reply } from './call.ts';
 
 export type Loaded<T> =
@@ -11,18 +11,21 @@ export type Loaded<T> =
 
 export type Loading<T> = {
   readonly loaded: Loaded<T>;
-  /** Asks again, and shows what there is until the answer comes. */
+  /** Loads again; the current value stays visible until the reply arrives. */
   readonly reload: () => void;
 };
 
-/** Loads a path of the API; again when it or the key changes. */
+/** Loads a path of the API, and loads again when the path or the API key changes. */
 export function useApi<T>(path: string): Loading<T> {
   return useLoading<T>((signal) => callApi(path, { signal }), path);
 }
 
-/** @param of what it is loaded for: when it changes, what is shown is of something else. */
+/**
+ * Runs `load`, and runs it again when `of` or the API key changes.
+ * @param of identifies what is loaded; a value of another `of` is never shown.
+ */
 export function useLoading<T>(load: (signal: AbortSignal) => Promise<Reply<T>>, of: string): Loading<T> {
-  const key = useWatched(apiKey);
+  const key = useObservable(apiKey);
   const [round, setRound] = useState(0);
   const [shown, setShown] = useState<{ readonly of: string; readonly loaded: Loaded<T> } | null>(null);
   useEffect(() => {
@@ -43,4 +46,25 @@ export function useLoading<T>(load: (signal: AbortSignal) => Promise<Reply<T>>, 
   }, [of, key, round]);
   const loaded: Loaded<T> = shown?.of === of ? shown.loaded : { state: 'loading' };
   return { loaded, reload: () => setRound((n) => n + 1) };
+}
+
+const POLL_MS = 1_500;
+
+/**
+ * Calls `poll` every 1.5 s while `isActive` and the page is visible, and once when the page becomes visible again.
+ * @param since changes with every answer; the next call waits for it.
+ */
+export function usePolling(isActive: boolean, poll: () => void, since: unknown): void {
+  useEffect(() => {
+    if (!isActive) return;
+    const pollIfVisible = (): void => {
+      if (document.visibilityState === 'visible') poll();
+    };
+    const timer = setTimeout(pollIfVisible, POLL_MS);
+    document.addEventListener('visibilitychange', pollIfVisible);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', pollIfVisible);
+    };
+  }, [isActive, since]);
 }

@@ -1,14 +1,14 @@
-/** A value that components follow: for what several pages share (key, theme, route). */
+/** An observable value that pages share: API key, theme, route. */
 import { useEffect, useState } from 'preact/hooks';
 
-export type WatchedValue<T> = {
+export type Observable<T> = {
   get(): T;
   set(value: T): void;
-  /** @returns What ends the watching. */
-  watch(listener: (value: T) => void): () => void;
+  /** @returns A function that unsubscribes. */
+  subscribe(listener: (value: T) => void): () => void;
 };
 
-export function watchedValue<T>(initial: T): WatchedValue<T> {
+export function observable<T>(initial: T): Observable<T> {
   let current = initial;
   const listeners = new Set<(value: T) => void>();
   return {
@@ -18,20 +18,20 @@ export function watchedValue<T>(initial: T): WatchedValue<T> {
       current = value;
       for (const listener of [...listeners]) listener(value);
     },
-    watch(listener) {
+    subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
 }
 
-/** The value now; renders again when it changes. */
-export function useWatched<T>(value: WatchedValue<T>): T {
+/** The current value; rerenders when it changes. */
+export function useObservable<T>(value: Observable<T>): T {
   const [current, setCurrent] = useState(value.get);
   useEffect(() => {
-    // It may have changed between the first render and this effect.
+    // The value may have changed between the first render and this effect.
     setCurrent(value.get);
-    return value.watch((next) => setCurrent(() => next));
+    return value.subscribe((next) => setCurrent(() => next));
   }, [value]);
   return current;
 }

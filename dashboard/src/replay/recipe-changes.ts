@@ -1,16 +1,16 @@
-/** Recipes with some fields changed, as `{set: {…}}` of a replay request changes those of a run. */
+/** Applies changed fields to the recipes of a run, like `{set: {…}}` in a replay request. */
 import { type Recipe, recipeSchema } from '../../../src/families/recipes.ts';
 import type { ReplayedRun } from './load-run.ts';
 import type { FieldValue } from './recipe-fields.ts';
 
-/** Values by path, where they differ from what was recorded. */
+/** New values by path in the recipe; fields with their recorded value are absent. */
 export type Changes = ReadonlyMap<string, FieldValue>;
 
 export type ChangedRecipes =
   | { readonly ok: true; readonly recipes: ReadonlyMap<string, Recipe> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The recipes that take the place of those of the run, by the same digests. */
+/** The changed recipes, by the digests of the recorded recipes that they replace. */
 export function changedRecipes(recorded: ReplayedRun['recipes'], changes: Changes): ChangedRecipes {
   const recipes = new Map<string, Recipe>();
   for (const [digest, { recipe }] of recorded) {
@@ -34,7 +34,7 @@ function withChanges(recipe: Recipe, changes: Changes): Readonly<Record<string, 
   return Object.fromEntries(changed);
 }
 
-/** The command line that does the same over the whole run on the server, or over the file. */
+/** The CLI command that replays the run on the server, or the file, with the same changes. */
 export function replayCommand(origin: string, { id, file }: ReplayedRun, changes: Changes): string {
   const flags = [...changes].map(([path, value]) => ` \\\n  --set ${path}=${value}`);
   const run = file === null ? `${id} --url ${origin}` : `--file '${file.replaceAll("'", `'\\''`)}'`;

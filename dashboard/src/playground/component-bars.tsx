@@ -1,11 +1,11 @@
-/** The parts of a reward as bars: value, weight and what each contributes. */
+/** The components of a reward: value as a bar, weight and contribution. */
 import type { Component } from '../../../src/family/score.ts';
+import { numberText } from '../display/number-text.ts';
 import { UNSCORED_WORDS } from '../words/unscored.ts';
-import { numberText } from './number-text.ts';
 
 export function ComponentBars({ components }: { components: Readonly<Record<string, Component>> }) {
   const parts = Object.entries(components);
-  // Values lie in [0, 1], but for outcomes and penalties, which may be below.
+  // Values are in [0, 1], except outcomes and penalties, which may be negative.
   const least = Math.min(0, ...parts.map(([, { value }]) => value ?? 0));
   const most = Math.max(1, ...parts.map(([, { value }]) => value ?? 0));
   const at = (value: number): number => ((value - least) / (most - least)) * 100;
@@ -21,7 +21,7 @@ export function ComponentBars({ components }: { components: Readonly<Record<stri
             Weight
           </th>
           <th scope="col" class="number">
-            Contributes
+            Contribution
           </th>
         </tr>
       </thead>
