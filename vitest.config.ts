@@ -19,6 +19,7 @@ const ofProcesses = {
 
 function inWorkerd(): ReturnType<typeof cloudflareTest> {
   return cloudflareTest({
+    main: './test/functions/worker.ts',
     wrangler: { configPath: './wrangler.toml' },
     remoteBindings: false,
     miniflare: { bindings: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' } },

@@ -5,25 +5,15 @@
  * which is logged: the object's alarm finds the task again all the same.
  */
 import * as z from 'zod';
-import type { JudgmentStore } from '../../src/judgments/store.ts';
 import { TASK_HEARTBEAT_MS } from '../../src/limits.ts';
-import { configuredBackends } from '../backends/configured.ts';
-import { createDeskClient } from '../desk/desk-client.ts';
-import type { Environment, SettingsResult } from '../environment.ts';
-import { createLedger } from '../services/record.ts';
-import type { ScoringPlatform } from '../services/score.ts';
+import type { Environment } from '../environment.ts';
+import type { PlatformFactory } from '../platform.ts';
 import { FileStore } from '../storage/files.ts';
-import { issuerOf } from '../storage/issuer-settings.ts';
 import { BATCH_MESSAGE_VERSION, type ClaimedTask, type TaskReport } from './batch-messages.ts';
 import { ChunkResults } from './chunk-results.ts';
 import { finalise } from './finalise.ts';
 import { scoreChunk } from './score-chunk.ts';
 import { validateInput } from './validate.ts';
-
-export type JobParts = {
-  readonly settingsOf: (environment: Environment) => SettingsResult;
-  readonly storeOf: (environment: Environment) => JudgmentStore;
-};
 
 const messageSchema = z.object({
   v: z.literal(BATCH_MESSAGE_VERSION),
@@ -36,7 +26,11 @@ const DEAD_LETTERS = 'citeward-jobs-dead';
 /** After an object that could not be reached. */
 const REDELIVER_S = 10;
 
-export async function consumeJobs(queued: MessageBatch, environment: Environment, parts: JobParts): Promise<void> {
+export async function consumeJobs(
+  queued: MessageBatch,
+  environment: Environment,
+  platforms: PlatformFactory,
+): Promise<void> {
   for (const message of queued.messages) {
     const read = messageSchema.safeParse(message.body);
     if (queued.queue === DEAD_LETTERS || !read.success) {
@@ -46,7 +40,7 @@ export async function consumeJobs(queued: MessageBatch, environment: Environment
       continue;
     }
     try {
-      await doTask(read.data.batch, read.data.task, environment, parts);
+      await doTask(read.data.batch, read.data.task, environment, platforms);
       message.ack();
     } catch (error) {
       console.error(JSON.stringify({ event: 'job_failed', ...read.data, error: nameOf(error) }));
@@ -55,7 +49,12 @@ export async function consumeJobs(queued: MessageBatch, environment: Environment
   }
 }
 
-async function doTask(batch: string, task: number, environment: Environment, parts: JobParts): Promise<void> {
+async function doTask(
+  batch: string,
+  task: number,
+  environment: Environment,
+  platforms: PlatformFactory,
+): Promise<void> {
   // A new stub for each call: one whose call failed stays broken, whatever becomes of the object.
   const object = () => environment.BATCH.getByName(batch);
   const claimed = await object().claim(BATCH_MESSAGE_VERSION, task);
@@ -76,7 +75,7 @@ async function doTask(batch: string, task: number, environment: Environment, par
       );
   }, TASK_HEARTBEAT_MS);
   try {
-    const report = await work(claimed, environment, parts, () => held);
+    const report = await work(claimed, environment, platforms, () => held);
     try {
       await object().report(task, token, report);
     } catch (error) {
@@ -92,7 +91,7 @@ async function doTask(batch: string, task: number, environment: Environment, par
 async function work(
   claimed: ClaimedTask,
   environment: Environment,
-  parts: JobParts,
+  platforms: PlatformFactory,
   isHeld: () => boolean,
 ): Promise<TaskReport> {
   const files = new FileStore(environment.FILES, environment.DB);
@@ -103,9 +102,9 @@ async function work(
       case 'validate':
         return await validateInput(claimed.batch, files);
       case 'chunk': {
-        const platform = await platformOf(environment, parts);
-        if (platform === null) return { kind: 'broke', reason: 'config_invalid' };
-        return await scoreChunk(claimed, { files, results, platform, isHeld, now });
+        const platform = await platforms.createPlatform(environment, 'batch');
+        if (!platform.ok) return { kind: 'broke', reason: 'config_invalid' };
+        return await scoreChunk(claimed, { files, results, platform: platform.value, isHeld, now });
       }
       case 'finalise':
         return await finalise(claimed, { files, results, isHeld, now });
@@ -117,24 +116,6 @@ async function work(
     );
     return { kind: 'broke', reason: 'internal' };
   }
-}
-
-/** `null` while the deployment's settings are malformed. */
-async function platformOf(
-  environment: Environment,
-  { settingsOf, storeOf }: JobParts,
-): Promise<ScoringPlatform | null> {
-  const read = settingsOf(environment);
-  const issuer = await issuerOf(environment);
-  if (!read.ok || !issuer.ok) return null;
-  return {
-    backends: configuredBackends(read.settings, environment),
-    store: storeOf(environment),
-    desk: createDeskClient(environment.JUDGE_DESK),
-    class: 'batch',
-    signing: issuer.signing,
-    ledger: createLedger(environment, read.settings),
-  };
 }
 
 function nameOf(error: unknown): string {

@@ -12,11 +12,10 @@ import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
-import { withinMs } from '../within-ms.ts';
+import { withinMs } from '../rpc.ts';
 import type { BridgedJudgments } from './bridged-judgments.ts';
 import type { SlotTicket } from './call-slots.ts';
 import { type CallEvidence, evidenceOf } from './circuit-breaker.ts';
-import { DESK_GRACE_MS } from './desk-client.ts';
 import {
   CIRCUIT_OPEN,
   DESK_FULL,
@@ -26,6 +25,7 @@ import {
   SLOT_TAKEN,
   STILL_UNDER_WAY,
 } from './desk-failures.ts';
+import { DESK_GRACE_MS } from './desk-messages.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { Lane } from './lanes.ts';
 import { type PromptMemory, promptBytes } from './prompt-memory.ts';

@@ -6,18 +6,15 @@ import type { Desk, DeskJudgment } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
-import { rpcFailure } from '../rpc-failure.ts';
-import { withinMs } from '../within-ms.ts';
+import { rpcFailure, withinMs } from '../rpc.ts';
 import { DESK_FULL, DESK_LOST, OVERDUE } from './desk-failures.ts';
-import { DESK_MESSAGE_VERSION } from './desk-messages.ts';
-import type { JudgeDesk } from './judge-desk.ts';
+import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
 
 /** Desks of a deployment; keys are spread over them. A few can count, and one object takes some hundred calls a second. */
 export const JUDGE_DESKS = 4;
-/** What a caller waits beyond its deadline before it gives up on the desk itself. */
-export const DESK_GRACE_MS = 5_000;
 
-export type DeskNamespace = Pick<DurableObjectNamespace<JudgeDesk>, 'getByName'>;
+/** The namespace of the desks, as `env.JUDGE_DESK` is one. */
+export type DeskNamespace = { getByName(name: string): DeskMethods };
 
 export type DeskClient = Desk & {
   /** Takes in judgments whose issuer has been checked. One outcome each, in their order. */

@@ -8,6 +8,9 @@ import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 
 export const DESK_MESSAGE_VERSION = 1;
 
+/** How long a caller waits beyond its deadline before it gives up on the desk itself. */
+export const DESK_GRACE_MS = 5_000;
+
 /** Which desk this is, of how many; its share of every backend's slots follows from it. */
 export type DeskPlace = { readonly desk: number; readonly desks: number };
 
@@ -19,6 +22,13 @@ export type JudgeReplyMessage = DeskJudgment;
 export type FindReplyMessage = { readonly judgments: readonly Judgment[] };
 /** One entry a judgment, in their order. */
 export type ImportReplyMessage = { readonly outcomes: readonly ImportOutcome[] };
+
+/** The methods of a desk that callers use over RPC. */
+export type DeskMethods = {
+  judge(message: JudgeMessage): Promise<JudgeReplyMessage>;
+  find(message: FindMessage): Promise<FindReplyMessage>;
+  import(message: ImportMessage): Promise<ImportReplyMessage>;
+};
 
 /** The message was made by other code than the desk runs. */
 export const VERSION_SKEW: JudgeFailure = {

@@ -7,11 +7,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../../src/judgments/desk.ts';
-import { type Backends, configuredBackends } from '../backends/configured.ts';
-import { type Environment, readSettings } from '../environment.ts';
-import { issuerOf } from '../storage/issuer-settings.ts';
-import { createKvJudgmentStore } from '../storage/judgments.ts';
-import { createRecentJudgments } from '../storage/recent-judgments.ts';
+import type { Environment } from '../environment.ts';
+import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
 import { BridgedJudgments } from './bridged-judgments.ts';
 import { DeskCalls } from './desk-calls.ts';
 import {
@@ -34,21 +31,15 @@ const now = (): number => Date.now();
 
 export class JudgeDesk extends DurableObject<Environment> {
   readonly #bridged: BridgedJudgments;
-  readonly #kv;
+  readonly #platforms: PlatformFactory;
   #calls: DeskCalls | null = null;
 
-  constructor(state: DurableObjectState, environment: Environment) {
+  /** @param parts replaces parts of the platform, for tests. */
+  constructor(state: DurableObjectState, environment: Environment, parts: Partial<PlatformParts> = {}) {
     super(state, environment);
-    // Nothing is remembered beside SQLite: what KV says is asked anew each time.
-    this.#kv = createKvJudgmentStore(environment.JUDGMENTS, createRecentJudgments({ entries: 0, chars: 0 }));
-    this.#bridged = new BridgedJudgments(new FinishedJudgments(state.storage.sql), this.#kv, state.storage, now);
-  }
-
-  /** The backends of this deployment. A seam for tests, which subclass the desk in an entry module of their own. */
-  protected backends(environment: Environment): Backends {
-    const read = readSettings(environment);
-    if (!read.ok) throw new Error(`JudgeDesk: the setting ${read.setting} is malformed`);
-    return configuredBackends(read.settings, environment);
+    this.#platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
+    const kv = uncachedJudgments(environment);
+    this.#bridged = new BridgedJudgments(new FinishedJudgments(state.storage.sql), kv, state.storage, now);
   }
 
   async judge(message: JudgeMessage): Promise<JudgeReplyMessage> {
@@ -76,15 +67,16 @@ export class JudgeDesk extends DurableObject<Environment> {
   }
 
   async #callsAt(place: DeskPlace): Promise<DeskCalls> {
-    const issuer = await issuerOf(this.env);
-    if (!issuer.ok) throw new Error(`JudgeDesk: the setting ${issuer.setting} is malformed`);
+    const platform = await this.#platforms.createPlatform(this.env, 'live');
+    if (!platform.ok) throw new Error(`JudgeDesk: the setting ${platform.error.setting} is malformed`);
+    const { backends, judgments, signing } = platform.value;
     this.#calls ??= new DeskCalls({
-      lanes: lanesOf(this.backends(this.env), place, now),
+      lanes: lanesOf(backends, place, now),
       failures: new FailureMemory({ ms: FAILURE_MEMORY_MS, entries: MAX_REMEMBERED_FAILURES }, now),
       memory: new PromptMemory({ bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE }),
       bridged: this.#bridged,
-      kv: this.#kv,
-      signing: issuer.signing,
+      kv: judgments,
+      signing,
       now,
     });
     return this.#calls;

@@ -3,48 +3,43 @@ import { Hono } from 'hono';
 import { agentRequestSchema } from '../../src/wire/agent.ts';
 import type { AgentEventData, AgentEventName, AgentResponse } from '../../src/wire/agent-reply.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../services/agent/agent-run.ts';
-import { configuredCodeRunner } from '../services/agent/code-runner.ts';
-import { type AgentObserver, NOBODY } from '../services/agent/run-trajectory.ts';
-import { type ScoringPlatform, scoreOne } from '../services/score.ts';
+import { RequestError } from '../failures.ts';
+import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../services/agent.ts';
+import type { AgentPlatform } from '../services/ports.ts';
+import { scoreOne } from '../services/score.ts';
+import { type AgentObserver, NOBODY } from '../services/trajectory.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
-import type { AppEnvironment, Context } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, type Context, platformOf, succeeded } from './context.ts';
 import { type EventStream, policyStream } from './event-stream.ts';
-import { type ScoringPlatformOf, succeeded } from './scoring-platform.ts';
 
 /** A trajectory has to be whole by then, where nothing is sent before its end; proxies give up after 100 to 120 s. */
 const AGENT_DEADLINE_MS = 90_000;
 /** The same where it is streamed: sixteen turns of thought at 30 tokens a second take 11 minutes. */
 const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
 
-export function agentRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {
-    readQuery(c, emptyQuerySchema);
-    const request = await readJson(c, agentRequestSchema);
-    const platform = await platformOf(c);
-    const bindingOf = (name: string): unknown => Reflect.get(c.env, name);
-    const runCode = configuredCodeRunner(c.get('settings').backends.sandbox, bindingOf);
-    const planned = await planAgent(request, platform.backends, runCode);
-    if (!planned.ok) throw new RequestError(planned.failure);
-    const { plan } = planned;
-    const asking = { c, platform, plan };
-    if (!request.stream) {
-      const waiting = { observer: NOBODY, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
-      return c.json(await answer(asking, waiting));
-    }
-    const stream = policyStream(c.get('requestId'), async (events) => {
-      const observer = observerOf(events);
-      observer.send('start', plan.start);
-      const waiting = { observer, caller: events.gone, deadline_ms: AGENT_STREAM_DEADLINE_MS };
-      observer.send('done', await answer(asking, waiting));
-    });
-    return c.body(stream, 200, { 'content-type': 'text/event-stream' });
+export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {
+  readQuery(c, emptyQuerySchema);
+  const request = await readJson(c, agentRequestSchema);
+  const platform = await platformOf(c);
+  const planned = await planAgent(request, platform);
+  if (!planned.ok) throw new RequestError(planned.failure);
+  const { plan } = planned;
+  const asking = { c, platform, plan };
+  if (!request.stream) {
+    const waiting = { observer: NOBODY, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
+    return c.json(await answer(asking, waiting));
+  }
+  const stream = policyStream(c.get('requestId'), async (events) => {
+    const observer = observerOf(events);
+    observer.send('start', plan.start);
+    const waiting = { observer, caller: events.gone, deadline_ms: AGENT_STREAM_DEADLINE_MS };
+    observer.send('done', await answer(asking, waiting));
   });
-}
+  return c.body(stream, 200, { 'content-type': 'text/event-stream' });
+});
 
-type Asking = { readonly c: Context; readonly platform: ScoringPlatform; readonly plan: AgentPlan };
+type Asking = { readonly c: Context; readonly platform: AgentPlatform; readonly plan: AgentPlan };
 
 /** @throws RequestError where there is no reply. */
 async function answer(

@@ -4,27 +4,26 @@
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import type { JudgmentStore } from '../../src/judgments/store.ts';
-import { createSettingsReader, type Environment, reportProblem } from '../environment.ts';
+import type { PlatformFactory } from '../platform.ts';
+import { ADAPTER_RETRY_WINDOW_MS } from './adapters/adapter-scoring.ts';
 import { adapterRoutes } from './adapters/routes.ts';
 import { agentRoutes } from './agent.ts';
 import { authenticate } from './auth.ts';
 import { batchRoutes } from './batches.ts';
 import { discardUnread } from './body.ts';
 import type { AppEnvironment } from './context.ts';
-import { failureOf, problemResponse } from './errors.ts';
 import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
 import { judgmentRoutes } from './judgments.ts';
 import { observe } from './observe.ts';
 import { openApiRoutes } from './openapi.ts';
+import { failureOf, problemResponse } from './problems.ts';
 import { recipeRoutes } from './recipes.ts';
 import { refineRoutes } from './refine.ts';
 import { replayRoutes } from './replay.ts';
 import { runFileRoutes } from './run-files.ts';
 import { runRoutes } from './runs.ts';
 import { scoreRoutes } from './score.ts';
-import { createScoringPlatform } from './scoring-platform.ts';
 import { uploadRoutes } from './uploads.ts';
 import { verifyRoutes } from './verify.ts';
 import { verifyStreamRoutes } from './verify-stream.ts';
@@ -32,20 +31,20 @@ import { webhookScoreRoutes } from './webhook-score.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export type AppOptions = {
-  /** The judgment store of an environment. */
-  readonly judgmentStoreOf: (environment: Environment) => JudgmentStore;
+  /** How long adapters retry short failures for trainers that hardly retry. Default: what leaves a judge its deadline. */
+  readonly adapterRetryWindowMs?: number;
 };
 
-/** Builds the app once an isolate. */
-export function createApp(options: AppOptions): Hono<AppEnvironment> {
-  const settingsOf = createSettingsReader(reportProblem);
+/** Builds the app, once per isolate. */
+export function createApp(platforms: PlatformFactory, options: AppOptions = {}): Hono<AppEnvironment> {
+  const { adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS } = options;
   const app = new Hono<AppEnvironment>();
   app.use(observe);
   app.use(async function discardRefused(c, next) {
     await next();
     if (c.res.status >= 400) await discardUnread(c.req.raw);
   });
-  app.use(authenticate(settingsOf));
+  app.use(authenticate(platforms));
   app.use(
     methodNotAllowed({
       app,
@@ -58,15 +57,14 @@ export function createApp(options: AppOptions): Hono<AppEnvironment> {
   app.route('/', verifyRoutes);
   app.route('/', verifyStreamRoutes);
   app.route('/', recipeRoutes);
-  const platformOf = createScoringPlatform(options.judgmentStoreOf);
-  app.route('/', scoreRoutes(platformOf));
-  app.route('/', refineRoutes(platformOf));
-  app.route('/', agentRoutes(platformOf));
-  app.route('/', adapterRoutes(platformOf));
-  app.route('/', replayRoutes(platformOf));
+  app.route('/', scoreRoutes);
+  app.route('/', refineRoutes);
+  app.route('/', agentRoutes);
+  app.route('/', adapterRoutes(adapterRetryWindowMs));
+  app.route('/', replayRoutes);
   app.route('/', runRoutes);
-  app.route('/', runFileRoutes(options.judgmentStoreOf));
-  app.route('/', judgmentRoutes(options.judgmentStoreOf));
+  app.route('/', runFileRoutes);
+  app.route('/', judgmentRoutes);
   app.route('/', fileRoutes);
   app.route('/', uploadRoutes);
   app.route('/', batchRoutes);

@@ -4,9 +4,10 @@
  */
 import { createMiddleware } from 'hono/factory';
 import { SCOPES, type Scope } from '../../src/wire/api-keys.ts';
-import type { ApiKey, createSettingsReader } from '../environment.ts';
+import type { ApiKey } from '../environment.ts';
+import { RequestError } from '../failures.ts';
+import type { PlatformFactory } from '../platform.ts';
 import type { AppEnvironment, Principal } from './context.ts';
-import { RequestError } from './errors.ts';
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
 
@@ -19,13 +20,14 @@ const SIGNED_PATH = /^\/v1\/webhooks\/[^/]+\/score$/;
 const ANONYMOUS: Principal = { name: 'anonymous', scopes: new Set(SCOPES) };
 
 /** Authenticates every request but those of public paths, and puts the settings on the context. */
-export function authenticate(settingsOf: ReturnType<typeof createSettingsReader>) {
+export function authenticate(platforms: PlatformFactory) {
   return createMiddleware<AppEnvironment>(async function authenticate(c, next) {
     if (PUBLIC_PATHS.has(c.req.path)) return next();
-    const read = settingsOf(c.env);
-    if (!read.ok) throw new RequestError({ reason: 'config_invalid', setting: read.setting });
-    const { keys, allowAnonymous } = read.settings;
-    c.set('settings', read.settings);
+    const settings = platforms.settingsOf(c.env);
+    if (!settings.ok) throw new RequestError(settings.error);
+    const { keys, allowAnonymous } = settings.value;
+    c.set('settings', settings.value);
+    c.set('platforms', platforms);
     if (SIGNED_PATH.test(c.req.path)) return next();
     if (keys.length > 0) {
       const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS));

@@ -10,12 +10,12 @@ import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { BatchList } from '../batches/batch-list.ts';
 import { BATCH_MESSAGE_VERSION, type NewBatch } from '../batches/batch-messages.ts';
 import type { Environment } from '../environment.ts';
-import { FileStore, newFileId } from '../storage/files.ts';
+import { RequestError } from '../failures.ts';
+import { newFileId } from '../storage/files.ts';
 import { endpointExists } from '../webhooks/endpoint-client.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
-import type { AppEnvironment } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, storesOf } from './context.ts';
 
 const CREATE_ATTEMPTS = 3;
 const HOUR_MS = 60 * 60 * 1000;
@@ -25,7 +25,7 @@ export const batchRoutes = new Hono<AppEnvironment>()
   .post('/v1/batches', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, batchRequestSchema);
-    const file = await new FileStore(c.env.FILES, c.env.DB).get(request.input_file_id);
+    const file = await storesOf(c).files.get(request.input_file_id);
     if (file === null) throw new RequestError({ reason: 'file_not_found' });
     if (request.webhook !== undefined && !(await endpointExists(c.env, request.webhook))) {
       throw invalid(['webhook'], 'expected the id of a registered webhook endpoint');

@@ -5,8 +5,8 @@
 import type * as z from 'zod';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from '../../src/limits.ts';
+import { RequestError } from '../failures.ts';
 import type { Context } from './context.ts';
-import { RequestError } from './errors.ts';
 
 /** How long the rest of a refused body of unknown length is read. */
 const DISCARD_MS = 2_000;
@@ -52,7 +52,8 @@ function requireJson(headers: Headers): void {
   const encoding = headers.get('content-encoding') ?? 'identity';
   const isJson = type.trim() === 'application/json';
   const isUtf8 = charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
-  if (!isJson || !isUtf8 || encoding !== 'identity') throw new RequestError({ reason: 'content_type_unsupported' });
+  if (!isJson || !isUtf8 || encoding !== 'identity')
+    throw new RequestError({ reason: 'content_type_unsupported', wanted: 'json' });
 }
 
 /** A body as it came in. @throws RequestError for one that is too large, or whose connection broke. */

@@ -1,30 +1,58 @@
-/** What travels with one request through the Hono app. */
+/** What belongs to one request in the Hono app: its variables, and the ports of its deployment. */
+
 import type { Context as HonoContext } from 'hono';
+import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
+import { RequestError } from '../failures.ts';
+import type { Platform, PlatformFactory, Stores } from '../platform.ts';
+import type { ScoringReply } from '../services/score.ts';
 
-/** Who asks: a configured key, or anyone where that is allowed. */
+/** The authenticated caller: the name and scopes of an API key, or `anonymous`. */
 export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Scope> };
 
 /** Durations of I/O phases, in milliseconds, for `Server-Timing`. */
 export type PhaseTimings = { [phase in 'body' | 'generate' | 'store_read' | 'judge' | 'store_write']?: number };
 
-/** What the caller calls the run that a request belongs to, for the log. Digests are no content. */
+/** The run and groups that a trainer's request names, for the log. Group names are digests. */
 export type NamedRun = { readonly run: string; readonly groups: readonly string[] };
 
 export type AppEnvironment = {
   Bindings: Environment;
   Variables: {
     requestId: string;
-    /** `null` until the request is authenticated, and on public routes. */
+    /** `null` before authentication, and on public routes. */
     principal: Principal | null;
     settings: Settings;
+    platforms: PlatformFactory;
     phases: PhaseTimings;
-    /** Judgments of this request that the store could not serve or keep. */
+    /** Judgments of this request that the store failed to read or write. */
     storeProblems: number;
-    /** `null` where the request names no run. */
+    /** `null` = the request names no run. */
     namedRun: NamedRun | null;
   };
 };
 
 export type Context = HonoContext<AppEnvironment>;
+
+/** The stores of this deployment. Verification uses none, so they are created on demand. */
+export function storesOf(c: Context): Stores {
+  return c.get('platforms').createStores(c.env, c.get('settings'));
+}
+
+/** The ports for scoring while the caller waits. @throws RequestError if a setting is malformed. */
+export async function platformOf(c: Context): Promise<Platform> {
+  const platform = await c.get('platforms').createPlatform(c.env, 'live');
+  if (!platform.ok) throw new RequestError(platform.error);
+  return platform.value;
+}
+
+/** Unwraps a scoring reply and notes its timings and store problems for the log. @throws RequestError if it failed. */
+export function succeeded<T extends ScoredRollout | readonly ScoredRollout[]>(c: Context, scored: ScoringReply<T>): T {
+  if (scored.timings !== null) Object.assign(c.get('phases'), scored.timings);
+  if (!scored.ok) throw new RequestError(scored.failure);
+  const members: readonly ScoredRollout[] = 'reply' in scored.reply ? [scored.reply] : scored.reply;
+  const judgments = members.flatMap(({ reply }) => reply.judgments);
+  c.set('storeProblems', judgments.filter(({ store_problem }) => store_problem !== null).length);
+  return scored.reply;
+}

@@ -3,7 +3,7 @@
  * that fails is how a caller is noticed to be gone, wherever the Worker runs; then `gone` aborts, and with it whatever
  * works for the stream. What waits to be read is bounded: a producer that awaits `room` is slowed by a slow reader.
  */
-import { failureOf, problemOf, wireReason } from './errors.ts';
+import { failureOf, problemOf, wireReason } from './problems.ts';
 
 /** A comment is sent so often, so that a caller who has gone is noticed. */
 const EVENT_HEARTBEAT_MS = 1_000;

@@ -4,12 +4,12 @@ import type * as z from 'zod';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../src/wire/files.ts';
-import { FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
+import { RequestError } from '../failures.ts';
+import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
-import type { AppEnvironment, Context } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, type Context, storesOf } from './context.ts';
 import { contentHeaders, rangeOf } from './file-content.ts';
 import { readForm } from './upload-form.ts';
 
@@ -19,14 +19,14 @@ const FILE_FIELDS = ['purpose', LIFETIME_ANCHOR, LIFETIME_SECONDS] as const;
 
 export const fileRoutes = new Hono<AppEnvironment>()
   .post('/v1/files', requireScope('batch'), async (c) => {
-    const store = storeOf(c);
+    const store = storesOf(c).files;
     const file = await outlivingCaller(c, receiveFile(c.req.raw, store));
     await besides(() => store.removeExpired());
     return c.json(fileReply(file));
   })
   .get('/v1/files', requireScope('batch'), async (c) => {
     const query = readQuery(c, fileListQuerySchema);
-    const store = storeOf(c);
+    const store = storesOf(c).files;
     if (query.after !== undefined && !(await store.knows(query.after))) {
       const problem = { path: ['query', 'after'], message: 'no such file' };
       throw new RequestError({ reason: 'input_invalid', problems: [problem] });
@@ -38,14 +38,14 @@ export const fileRoutes = new Hono<AppEnvironment>()
   .get('/v1/files/:id', requireScope('batch'), async (c) => c.json(fileReply(await found(c))))
   .delete('/v1/files/:id', requireScope('batch'), async (c) => {
     const { id } = await found(c);
-    await storeOf(c).remove(id);
+    await storesOf(c).files.remove(id);
     return c.json({ id, object: 'file', deleted: true });
   })
   .get('/v1/files/:id/content', requireScope('batch'), async (c) => {
     const file = await found(c);
     const range = rangeOf(c.req.raw.headers, file);
     if (range === 'unsatisfiable') throw new RequestError({ reason: 'range_not_satisfiable', bytes: file.bytes });
-    const object = await storeOf(c).open(file.id, range ?? undefined);
+    const object = await storesOf(c).files.open(file.id, range ?? undefined);
     if (object === null) throw new RequestError({ reason: 'file_not_found' });
     return c.body(object.body, range === null ? 200 : 206, contentHeaders(file, range));
   });
@@ -99,13 +99,9 @@ export function fileReply({ id, bytes, created_at, expires_at, filename, purpose
 }
 
 async function found(c: Context): Promise<StoredFile> {
-  const file = await storeOf(c).get(c.req.param('id') ?? '');
+  const file = await storesOf(c).files.get(c.req.param('id') ?? '');
   if (file === null) throw new RequestError({ reason: 'file_not_found' });
   return file;
-}
-
-function storeOf(c: Context): FileStore {
-  return new FileStore(c.env.FILES, c.env.DB);
 }
 
 /**

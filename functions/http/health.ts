@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import type { Readiness } from '../../src/wire/health.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { type Backends, configuredBackends } from '../backends/configured.ts';
+import type { Backends } from '../backends/configured.ts';
 import type { Generators } from '../backends/generator-backends.ts';
 import type { JudgeBackend } from '../backends/judge-backends.ts';
 import { readQuery } from './body.ts';
@@ -12,7 +12,7 @@ export const healthRoutes = new Hono<AppEnvironment>()
   .get('/healthz', (c) => c.json({ status: 'ok' }))
   .get('/readyz', async (c) => {
     readQuery(c, emptyQuerySchema);
-    const readiness = await readinessOf(configuredBackends(c.get('settings'), c.env));
+    const readiness = await readinessOf(c.get('platforms').backendsOf(c.get('settings'), c.env));
     return c.json(readiness, readiness.status === 'ready' ? 200 : 503);
   });
 

@@ -7,52 +7,40 @@ import { type ImportReport, importJudgments } from '../../src/judgments/import-j
 import type { IssuerKey } from '../../src/judgments/issuer.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { exportJudgments } from '../../src/judgments/record-file.ts';
-import type { JudgmentStore } from '../../src/judgments/store.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } from '../../src/limits.ts';
 import { exportRequestSchema, type IssuerKeysReply } from '../../src/wire/judgment-files.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { createDeskClient } from '../desk/desk-client.ts';
-import type { Environment } from '../environment.ts';
-import { type IssuerKeys, issuerOf } from '../storage/issuer-settings.ts';
+import { RequestError } from '../failures.ts';
+import type { IssuerKeys } from '../storage/issuer-settings.ts';
 import { MAX_KV_BULK_KEYS } from '../storage/judgments.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
-import type { AppEnvironment } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, platformOf, storesOf } from './context.ts';
 
 /** Judgments that are checked and stored together by an import. */
 const IMPORT_CHUNK_LINES = 100;
 
-/** @param storeOf the judgment store of an environment. */
-export function judgmentRoutes(storeOf: (environment: Environment) => JudgmentStore): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>()
-    .get('/v1/keys', async (c) => {
-      readQuery(c, emptyQuerySchema);
-      return c.json(describeKeys(await issuerKeysOf(c.env)));
-    })
-    .post('/v1/judgments:export', requireScope('score'), async (c) => {
-      readQuery(c, emptyQuerySchema);
-      const { keys } = await readJson(c, exportRequestSchema);
-      const wanted = keys.map((key) => ({ key, verdicts: null }));
-      const lines = exportJudgments(storeOf(c.env), createDeskClient(c.env.JUDGE_DESK), wanted, MAX_KV_BULK_KEYS);
-      return c.body(streamOf(lines), 200, { 'content-type': 'application/jsonl' });
-    })
-    .post('/v1/judgments:import', requireScope('admin'), async (c) => {
-      readQuery(c, emptyQuerySchema);
-      const { signing } = await issuerKeysOf(c.env);
-      const lines = readLines(chunksOf(c.req.raw), MAX_IMPORT_LINE_BYTES);
-      const limits = { lines: MAX_IMPORT_LINES, chunk: IMPORT_CHUNK_LINES, listed: MAX_REFUSED_LINES_LISTED };
-      const sink = createDeskClient(c.env.JUDGE_DESK).import;
-      const report: ImportReport = await importJudgments(lines, signing.known, sink, limits);
-      return c.json(report);
-    });
-}
-
-async function issuerKeysOf(environment: Environment): Promise<IssuerKeys> {
-  const issuer = await issuerOf(environment);
-  if (!issuer.ok) throw new RequestError({ reason: 'config_invalid', setting: issuer.setting });
-  return issuer;
-}
+export const judgmentRoutes = new Hono<AppEnvironment>()
+  .get('/v1/keys', async (c) => {
+    readQuery(c, emptyQuerySchema);
+    return c.json(describeKeys((await platformOf(c)).issuer));
+  })
+  .post('/v1/judgments:export', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { keys } = await readJson(c, exportRequestSchema);
+    const wanted = keys.map((key) => ({ key, verdicts: null }));
+    const { judgments, desk } = storesOf(c);
+    const lines = exportJudgments(judgments, desk, wanted, MAX_KV_BULK_KEYS);
+    return c.body(streamOf(lines), 200, { 'content-type': 'application/jsonl' });
+  })
+  .post('/v1/judgments:import', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { signing, desk } = await platformOf(c);
+    const lines = readLines(chunksOf(c.req.raw), MAX_IMPORT_LINE_BYTES);
+    const limits = { lines: MAX_IMPORT_LINES, chunk: IMPORT_CHUNK_LINES, listed: MAX_REFUSED_LINES_LISTED };
+    const report: ImportReport = await importJudgments(lines, signing.known, desk.import, limits);
+    return c.json(report);
+  });
 
 function describeKeys({ current, previous, revoked }: IssuerKeys): IssuerKeysReply {
   const described = (status: 'current' | 'previous') => (key: IssuerKey) => ({ ...key, status });

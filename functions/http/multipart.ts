@@ -4,32 +4,15 @@
  * on as it comes, in time linear in its length.
  */
 import { MAX_FORM_IGNORED_BYTES, MAX_FORM_PARTS, MAX_PART_HEADER_BYTES } from '../../src/limits.ts';
+import type { MultipartDefect } from '../failures.ts';
 import { type PartHead, readParameters, readPartHead } from './multipart-head.ts';
-
-/** Why a body is no form; sentences of ours, for the caller. */
-export const MULTIPART_DEFECTS = {
-  boundary: 'The content type has no boundary, or none of RFC 2046 (1 to 70 characters).',
-  delimiter: 'After a boundary something else than the end of its line was found.',
-  not_closed: 'The last boundary, which ends in "--", is missing.',
-  header: 'The header of a part is malformed.',
-  header_too_long: `The header of a part has more than ${MAX_PART_HEADER_BYTES} bytes.`,
-  name_missing: 'A part has no name.',
-  encoding: 'A part is encoded for transfer; send its bytes as they are.',
-  too_many_parts: `The form has more than ${MAX_FORM_PARTS} parts.`,
-  ignored_too_long: `Unknown fields and text around the parts have more than ${MAX_FORM_IGNORED_BYTES} bytes.`,
-  field_repeated: 'A field occurs more than once.',
-  field_too_long: 'A field is too long.',
-  field_not_utf8: 'A field is not UTF-8.',
-} as const;
-
-export type MultipartDefect = keyof typeof MULTIPART_DEFECTS;
 
 /** The body is not a form; nothing more can be read from it. */
 export class MultipartError extends Error {
   readonly defect: MultipartDefect;
 
   constructor(defect: MultipartDefect) {
-    super(MULTIPART_DEFECTS[defect]);
+    super(defect);
     this.name = 'MultipartError';
     this.defect = defect;
   }

@@ -9,42 +9,39 @@ import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import type { RefineReply } from '../../src/wire/refine-reply.ts';
+import { RequestError } from '../failures.ts';
+import type { ScoringPlatform } from '../services/ports.ts';
 import { type ReadyRefinement, readyRefinement, refine } from '../services/refine.ts';
-import type { ScoringPlatform } from '../services/score.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
-import type { AppEnvironment } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, platformOf } from './context.ts';
 import { type EventStream, policyStream } from './event-stream.ts';
-import type { ScoringPlatformOf } from './scoring-platform.ts';
 
 /** All candidates have to be there by then, where nothing is sent before the end; proxies give up after 100 to 120 s. */
 const REFINE_DEADLINE_MS = 60_000;
 
-export function refineRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
-    readQuery(c, emptyQuerySchema);
-    const request = await readJson(c, refineRequestSchema);
-    const platform = await platformOf(c);
-    const prepared = await readyRefinement(request, platform);
-    if (!prepared.ok) throw new RequestError(prepared.failure);
-    const { ready } = prepared;
-    if (request.stream) {
-      const stream = policyStream(c.get('requestId'), (events) => sendRefinement(ready, platform, events));
-      return c.body(stream, 200, { 'content-type': 'text/event-stream' });
-    }
-    const result = await refine(ready, platform, {
-      deadline_ms: REFINE_DEADLINE_MS,
-      // Nothing is written before the end, so this is all there is to notice by that the caller has gone.
-      signal: c.req.raw.signal,
-      tell: async () => undefined,
-    });
-    Object.assign(c.get('phases'), result.timings);
-    if (!result.ok) throw new RequestError(result.failure);
-    c.set('storeProblems', storeProblemsOf(result.reply));
-    return c.json(result.reply);
+export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
+  readQuery(c, emptyQuerySchema);
+  const request = await readJson(c, refineRequestSchema);
+  const platform = await platformOf(c);
+  const prepared = await readyRefinement(request, platform);
+  if (!prepared.ok) throw new RequestError(prepared.failure);
+  const { ready } = prepared;
+  if (request.stream) {
+    const stream = policyStream(c.get('requestId'), (events) => sendRefinement(ready, platform, events));
+    return c.body(stream, 200, { 'content-type': 'text/event-stream' });
+  }
+  const result = await refine(ready, platform, {
+    deadline_ms: REFINE_DEADLINE_MS,
+    // Nothing is written before the end, so this is all there is to notice by that the caller has gone.
+    signal: c.req.raw.signal,
+    tell: async () => undefined,
   });
-}
+  Object.assign(c.get('phases'), result.timings);
+  if (!result.ok) throw new RequestError(result.failure);
+  c.set('storeProblems', storeProblemsOf(result.reply));
+  return c.json(result.reply);
+});
 
 /** Judgments that the store could not serve or keep. */
 function storeProblemsOf({ candidates }: RefineReply): number {

@@ -10,30 +10,19 @@ import {
   runListQuerySchema,
   runQuerySchema,
 } from '../../src/wire/runs.ts';
-import {
-  countRollouts,
-  expiryOf,
-  findRun,
-  inactiveSince,
-  listRuns,
-  recipesOf,
-  type StoredRun,
-} from '../ledger/run-list.ts';
-import { readDetail } from '../ledger/run-objects.ts';
-import { clearRuns, removeRun } from '../ledger/run-removal.ts';
-import { type RowSelection, readPage, type StoredRow } from '../ledger/run-rows.ts';
-import { summariseSteps } from '../ledger/run-summary.ts';
-import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
+import { RequestError } from '../failures.ts';
+import type { RunLedger } from '../ledger/run-ledger.ts';
+import type { StoredRun } from '../ledger/run-list.ts';
+import type { RowSelection, StoredRow } from '../ledger/run-rows.ts';
 import { requireScope } from './auth.ts';
 import { readQuery } from './body.ts';
-import type { AppEnvironment, Context } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, type Context, storesOf } from './context.ts';
 import { readCursor, writeCursor } from './run-cursor.ts';
 
 export const runRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs', requireScope('score'), async (c) => {
     const { after = null, limit } = readQuery(c, runListQuerySchema);
-    const page = await listRuns(c.env.DB, { after, limit });
+    const page = await storesOf(c).ledger.list({ after, limit });
     if (page === null) throw invalid(['query', 'after'], 'no such run');
     const runs = page.runs.map((run) => runReply(c, run));
     return c.json({ runs, next: page.has_more ? (runs.at(-1)?.id ?? null) : null });
@@ -41,11 +30,11 @@ export const runRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs/:id', requireScope('score'), async (c) => {
     const { from_step, limit } = readQuery(c, runQuerySchema);
     const run = await foundRun(c);
-    const { DB } = c.env;
+    const { ledger } = storesOf(c);
     const [rollouts, recipes, { steps, next_step }] = await Promise.all([
-      countRollouts(DB, run.id),
-      recipesOf(DB, run.id),
-      summariseSteps(DB, run.id, from_step ?? null, limit),
+      ledger.count(run.id),
+      ledger.recipes(run.id),
+      ledger.steps(run.id, from_step ?? null, limit),
     ]);
     const detail: RunDetail = {
       ...runReply(c, run),
@@ -62,29 +51,30 @@ export const runRoutes = new Hono<AppEnvironment>()
     const position = after === undefined ? null : readCursor(after);
     if (position === 'malformed') throw invalid(['query', 'after'], 'expected `next` of a page');
     const selection: RowSelection = { ...stepsOf(step), attempts, group, sample, after: position };
-    const rows = await readPage(c.env.DB, c.env.FILES, run.id, selection, limit + 1);
+    const { ledger } = storesOf(c);
+    const rows = await ledger.page(run.id, selection, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return c.json({
-      rollouts: await Promise.all(page.map((row) => rolloutReply(row, detail === 'true' ? c.env.FILES : null))),
+      rollouts: await Promise.all(page.map((row) => rolloutReply(row, detail === 'true' ? ledger : null))),
       next: rows.length > limit && last !== undefined ? writeCursor(last.position) : null,
     });
   })
   .delete('/v1/runs/:id', requireScope('admin'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const id = runIdOf(c);
-    const { DB, FILES } = c.env;
+    const { ledger } = storesOf(c);
     const now = Date.now();
-    const removal = await removeRun(DB, FILES, id, now);
+    const removal = await ledger.remove(id, now);
     if (removal === null) throw new RequestError({ reason: 'run_not_found' });
     // Also what an earlier deletion left unfinished, and runs whose time is over.
-    await clearRuns(DB, FILES, inactiveSince(c.get('settings').runRetentionDays, now), MAX_CLEARED_AT_ONCE, now);
+    await ledger.clear(now);
     return c.json({ id, deleted: true, complete: removal.complete });
   });
 
 /** The run that the path names. @throws RequestError where there is none. */
 export async function foundRun(c: Context): Promise<StoredRun> {
-  const run = await findRun(c.env.DB, runIdOf(c));
+  const run = await storesOf(c).ledger.find(runIdOf(c));
   if (run === null) throw new RequestError({ reason: 'run_not_found' });
   return run;
 }
@@ -98,7 +88,7 @@ export function runIdOf(c: Context): string {
 
 function runReply(c: Context, run: StoredRun): RunReply {
   const { id, family, created_at, active_at, store_text, first_step, last_step } = run;
-  const expires_at = expiryOf(run, c.get('settings').runRetentionDays);
+  const expires_at = storesOf(c).ledger.expiryOf(run);
   return {
     id,
     family,
@@ -111,14 +101,14 @@ function runReply(c: Context, run: StoredRun): RunReply {
   };
 }
 
-/** @param bucket `null` = without the detail. */
+/** @param ledger `null` = without the detail. */
 async function rolloutReply(
   { row, components, cached, object }: StoredRow,
-  bucket: R2Bucket | null,
+  ledger: RunLedger | null,
 ): Promise<Partial<Record<keyof RunRollout, unknown>>> {
   const rollout = { ...row, components, cached };
-  if (bucket === null) return rollout;
-  return { ...rollout, detail: object === null ? null : await readDetail(bucket, object) };
+  if (ledger === null) return rollout;
+  return { ...rollout, detail: object === null ? null : await ledger.detail(object) };
 }
 
 function stepsOf(step: number | 'none' | undefined): Omit<RowSelection, 'attempts'> {

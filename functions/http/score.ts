@@ -3,41 +3,38 @@ import { Hono } from 'hono';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
+import { RequestError } from '../failures.ts';
 import { scoreRecorded, scoreTogetherRecorded } from '../services/record.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
-import type { AppEnvironment } from './context.ts';
-import { RequestError } from './errors.ts';
-import { type ScoringPlatformOf, succeeded } from './scoring-platform.ts';
+import { type AppEnvironment, platformOf, succeeded } from './context.ts';
 
-export function scoreRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>()
-    .post('/v1/score', requireScope('score'), async (c) => {
-      readQuery(c, emptyQuerySchema);
-      const request = await readJson(c, scoreRequestSchema);
-      const { reply } = succeeded(
-        c,
-        await scoreRecorded(requestedRollout(request), request, requestedPlacement(request), await platformOf(c)),
-      );
-      return c.json(reply);
-    })
-    .post('/v1/groups', requireScope('score'), async (c) => {
-      readQuery(c, emptyQuerySchema);
-      const request = await readJson(c, groupRequestSchema);
-      const members = succeeded(
-        c,
-        await scoreTogetherRecorded(
-          groupRollouts(request),
-          request,
-          requestedGroupPlacement(request),
-          await platformOf(c),
-        ),
-      );
-      const reply = groupReplyOf(
+export const scoreRoutes = new Hono<AppEnvironment>()
+  .post('/v1/score', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const request = await readJson(c, scoreRequestSchema);
+    const { reply } = succeeded(
+      c,
+      await scoreRecorded(requestedRollout(request), request, requestedPlacement(request), await platformOf(c)),
+    );
+    return c.json(reply);
+  })
+  .post('/v1/groups', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const request = await readJson(c, groupRequestSchema);
+    const members = succeeded(
+      c,
+      await scoreTogetherRecorded(
+        groupRollouts(request),
         request,
-        members.map((member) => member.reply),
-      );
-      if (!reply.ok) throw new RequestError({ reason: 'input_invalid', problems: reply.problems });
-      return c.json(reply.reply);
-    });
-}
+        requestedGroupPlacement(request),
+        await platformOf(c),
+      ),
+    );
+    const reply = groupReplyOf(
+      request,
+      members.map((member) => member.reply),
+    );
+    if (!reply.ok) throw new RequestError({ reason: 'input_invalid', problems: reply.problems });
+    return c.json(reply.reply);
+  });

@@ -10,7 +10,7 @@ import {
   MAX_FORM_PARTS,
   MAX_PART_HEADER_BYTES,
 } from '../../src/limits.ts';
-import { RequestError } from './errors.ts';
+import { RequestError } from '../failures.ts';
 import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser } from './multipart.ts';
 import type { PartHead } from './multipart-head.ts';
 

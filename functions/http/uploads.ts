@@ -11,12 +11,12 @@ import {
   uploadCompletionSchema,
   uploadRequestSchema,
 } from '../../src/wire/files.ts';
-import { FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
-import { newPartId, newUploadId, type StoredUpload, UploadStore } from '../storage/uploads.ts';
+import { RequestError } from '../failures.ts';
+import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
+import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../storage/uploads.ts';
 import { requireScope } from './auth.ts';
 import { readJson } from './body.ts';
-import type { AppEnvironment, Context } from './context.ts';
-import { RequestError } from './errors.ts';
+import { type AppEnvironment, type Context, storesOf } from './context.ts';
 import { besides, fileReply, outlivingCaller } from './files.ts';
 import { readForm } from './upload-form.ts';
 
@@ -40,30 +40,33 @@ export const uploadRoutes = new Hono<AppEnvironment>()
       file_id: null,
       part_ids_sha256: null,
     };
-    const store = storeOf(c);
+    const store = storesOf(c).uploads;
     await store.create(upload);
     await besides(() => store.clearEnded());
     return c.json(uploadReply(upload));
   })
   .post('/v1/uploads/:id/parts', requireScope('batch'), async (c) => {
     const upload = await pending(c);
-    return c.json(await outlivingCaller(c, receivePart(c.req.raw, upload, storeOf(c))));
+    return c.json(await outlivingCaller(c, receivePart(c.req.raw, upload, storesOf(c).uploads)));
   })
   .post('/v1/uploads/:id/complete', requireScope('batch'), async (c) => {
     const { part_ids, md5 } = await readJson(c, uploadCompletionSchema);
     const upload = await found(c);
-    const files = new FileStore(c.env.FILES, c.env.DB);
+    const { files } = storesOf(c);
     const partIdsSha256 = await sha256Hex(JSON.stringify(part_ids));
     const before = upload.part_ids_sha256 === partIdsSha256 && upload.file_id !== null;
     const file = before
       ? await files.get(upload.file_id)
-      : await outlivingCaller(c, complete(stillPending(upload), { part_ids, md5, partIdsSha256 }, storeOf(c), files));
+      : await outlivingCaller(
+          c,
+          complete(stillPending(upload), { part_ids, md5, partIdsSha256 }, storesOf(c).uploads, files),
+        );
     if (file === null) throw notPending(upload);
     return c.json(uploadReply({ ...upload, status: 'completed' }, file));
   })
   .post('/v1/uploads/:id/cancel', requireScope('batch'), async (c) => {
     const upload = await found(c);
-    const store = storeOf(c);
+    const store = storesOf(c).uploads;
     if (upload.status !== 'cancelled') {
       stillPending(upload);
       if (!(await store.cancel(upload.id))) throw notPending(await found(c));
@@ -187,7 +190,7 @@ function uploadReply(upload: StoredUpload, file?: StoredFile): UploadReply {
 }
 
 async function found(c: Context): Promise<StoredUpload> {
-  const upload = await storeOf(c).get(c.req.param('id') ?? '');
+  const upload = await storesOf(c).uploads.get(c.req.param('id') ?? '');
   if (upload === null) throw new RequestError({ reason: 'upload_not_found' });
   return upload;
 }
@@ -215,8 +218,4 @@ async function refusal(id: string, store: UploadStore): Promise<RequestError> {
 
 function invalid(path: InputProblem['path'], message: string): RequestError {
   return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
-}
-
-function storeOf(c: Context): UploadStore {
-  return new UploadStore(c.env.FILES, c.env.DB);
 }

@@ -4,8 +4,8 @@
  */
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import { RequestError } from '../failures.ts';
 import { discardForAWhile, readChunk } from './body.ts';
-import { RequestError } from './errors.ts';
 
 export class BodyLines {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;

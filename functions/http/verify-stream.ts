@@ -21,10 +21,10 @@ import {
   verifyStreamHeadSchema,
   verifyStreamQuerySchema,
 } from '../../src/wire/verify-stream.ts';
+import { RequestError } from '../failures.ts';
 import { requireScope } from './auth.ts';
 import { parseText, readQuery } from './body.ts';
 import type { AppEnvironment } from './context.ts';
-import { RequestError } from './errors.ts';
 import { type EventStream, eventStream } from './event-stream.ts';
 import { BodyLines } from './verify-stream-lines.ts';
 

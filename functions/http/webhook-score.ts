@@ -7,13 +7,13 @@ import { Hono } from 'hono';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
 import { emptyQuerySchema } from '../../src/wire/query.ts';
 import { scoreRequestSchema } from '../../src/wire/score.ts';
+import { RequestError } from '../failures.ts';
 import { askObject } from '../webhooks/endpoint-client.ts';
 import { WebhookEndpoints } from '../webhooks/endpoint-list.ts';
 import { WEBHOOK_MESSAGE_VERSION } from '../webhooks/endpoint-messages.ts';
 import { type PresentedSignature, readSignature, verifySignature } from '../webhooks/signature.ts';
 import { parseBody, readBytes, readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';
-import { RequestError } from './errors.ts';
 import { granted } from './webhooks.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;

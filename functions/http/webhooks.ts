@@ -9,6 +9,7 @@ import {
   endpointRegistrationSchema,
   secretRotationSchema,
 } from '../../src/wire/webhooks.ts';
+import { RequestError, type RequestFailure } from '../failures.ts';
 import { newId } from '../storage/ids.ts';
 import { type Asked, askEndpoint, askObject, type EndpointObject } from '../webhooks/endpoint-client.ts';
 import { WebhookEndpoints } from '../webhooks/endpoint-list.ts';
@@ -22,7 +23,6 @@ import { readEndpointUrl } from '../webhooks/endpoint-url.ts';
 import { requireScope } from './auth.ts';
 import { readJson, readQuery } from './body.ts';
 import type { AppEnvironment, Context } from './context.ts';
-import { RequestError, type RequestFailure } from './errors.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
 const ENDPOINT = '/v1/webhooks/:endpoint';
@@ -38,8 +38,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
     const endpoint = granted(await askObject(object, async () => await object.register(registration)));
     if (await new WebhookEndpoints(c.env.DB).add(id, Date.parse(endpoint.created_at))) return c.json(endpoint, 201);
     granted(await askObject(object, async () => await object.remove({ v })));
-    const limit = `There are ${MAX_WEBHOOK_ENDPOINTS} endpoints already: delete one first.`;
-    throw new RequestError({ reason: 'webhook_limit_reached', limit });
+    throw new RequestError({ reason: 'webhook_limit_reached', of: 'endpoints', limit: MAX_WEBHOOK_ENDPOINTS });
   })
   .get('/v1/webhooks', requireScope('admin'), async (c) => {
     readQuery(c, emptyQuerySchema);
@@ -138,10 +137,8 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
       return { reason: 'webhook_delivery_not_found' };
     case 'id_reused':
       return { reason: 'webhook_id_reused' };
-    case 'secrets_full': {
-      const limit = `${MAX_WEBHOOK_SECRETS} secrets are valid already: wait for one to expire, or rotate with "grace_s": 0.`;
-      return { reason: 'webhook_limit_reached', limit };
-    }
+    case 'secrets_full':
+      return { reason: 'webhook_limit_reached', of: 'secrets', limit: MAX_WEBHOOK_SECRETS };
     case 'full':
     case 'version_skew':
     case 'unavailable':

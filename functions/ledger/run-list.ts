@@ -4,8 +4,6 @@ import { FAMILIES, type Family, type Recipe, recipeSchema } from '../../src/fami
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 
-export { type RunGroup, readGroups, type StepRange } from './run-rows.ts';
-
 export type StoredRun = {
   readonly id: string;
   readonly family: Family;
@@ -81,18 +79,6 @@ export async function recipesOf(db: D1Database, run: string): Promise<ReadonlyMa
     ]),
   );
 }
-
-/** Runs in which nothing was recorded since then are over; `null` = none ever is. Milliseconds since 1970. */
-export function inactiveSince(retentionDays: number | null, now: number): number | null {
-  return retentionDays === null ? null : now - retentionDays * DAY_MS;
-}
-
-/** When a run is over unless something is recorded in it. Milliseconds since 1970. */
-export function expiryOf({ active_at }: Pick<StoredRun, 'active_at'>, retentionDays: number | null): number | null {
-  return retentionDays === null ? null : active_at + retentionDays * DAY_MS;
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Rollouts of a run, all attempts counted. @throws StorageError. */
 export async function countRollouts(db: D1Database, run: string): Promise<number> {

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { ledgerPlaceSchema, storedFactsSchema } from '../../src/runs/row-schema.ts';
+import { RequestError } from '../failures.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { type ObjectPlace, readOutsizedRow } from './run-objects.ts';
@@ -56,26 +57,10 @@ export type RunGroup = {
 /** A rollout without a step stands before all steps. */
 export const NO_STEP = -1;
 
-/** The run was deleted while it was read: what was read so far is not the run. */
-export class RunGoneError extends Error {
-  constructor() {
-    super('the run was deleted while it was read');
-    this.name = 'RunGoneError';
-  }
-}
-
-/** A group has more rollouts than can be normalised at once. */
-export class GroupTooLargeError extends Error {
-  constructor() {
-    super(`a group of the run has more than ${MAX_RUN_GROUP} rollouts`);
-    this.name = 'GroupTooLargeError';
-  }
-}
-
 /**
  * The groups of a run, by step (those without one first), then by group; within it by sample, all in the order of their
  * bytes. Nothing for a run that is not there.
- * @throws StorageError where D1 or R2 fails, RunGoneError, GroupTooLargeError.
+ * @throws StorageError where D1 or R2 fails; RequestError if the run is deleted meanwhile or a group is too large.
  */
 export async function* readGroups(
   db: D1Database,
@@ -90,13 +75,13 @@ export async function* readGroups(
       open = null;
     }
     open ??= { step: row.step, group: row.group, rows: [] };
-    if (open.rows.length === MAX_RUN_GROUP) throw new GroupTooLargeError();
+    if (open.rows.length === MAX_RUN_GROUP) throw new RequestError({ reason: 'run_group_too_large' });
     open.rows.push(row);
   }
   if (open !== null) yield open;
 }
 
-/** The rows of a run in the same order, attempts of one place by their number. @throws StorageError, RunGoneError. */
+/** The rows of a run in the same order, attempts of one place by their number. @throws StorageError, RequestError. */
 export async function* readRows(
   db: D1Database,
   bucket: R2Bucket,
@@ -108,7 +93,8 @@ export async function* readRows(
   let after = selection.after ?? null;
   for (;;) {
     const page = await readPage(db, bucket, run, { ...selection, after }, LEDGER_PAGE_ROWS);
-    if (page.length < LEDGER_PAGE_ROWS && (await incarnationOf(db, run)) !== incarnation) throw new RunGoneError();
+    if (page.length < LEDGER_PAGE_ROWS && (await incarnationOf(db, run)) !== incarnation)
+      throw new RequestError({ reason: 'run_gone' });
     yield* page;
     after = page.at(-1)?.position ?? null;
     if (page.length < LEDGER_PAGE_ROWS) return;

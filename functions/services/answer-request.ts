@@ -7,10 +7,11 @@ import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacemen
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
-import type { RequestFailure } from '../http/errors.ts';
+import type { RequestFailure } from '../failures.ts';
+import type { ScoringPlatform } from './ports.ts';
 import { scoreRecorded, scoreTogetherRecorded } from './record.ts';
 import { readyRefinement, refine } from './refine.ts';
-import type { ScoringPlatform, ScoringReply } from './score.ts';
+import type { ScoringReply } from './score.ts';
 
 export type RequestOutcome =
   | { readonly ok: true; readonly body: unknown }

@@ -10,39 +10,11 @@ import type { RunPlacement } from '../../src/runs/placement.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RunRecord } from '../../src/wire/score.ts';
-import type { Environment, Settings } from '../environment.ts';
-import type { RequestFailure } from '../http/errors.ts';
-import { inactiveSince } from '../ledger/run-list.ts';
-import { type Recording, type RecordingResult, recordRollouts } from '../ledger/run-recording.ts';
-import { clearRuns } from '../ledger/run-removal.ts';
-import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
+import type { RequestFailure } from '../failures.ts';
+import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { type ScoringPlatform, type ScoringReply, type ScoringWishes, scoreOne, scoreTogether } from './score.ts';
-
-/** The ledger as scoring sees it. */
-export type Ledger = {
-  /** @throws StorageError. */
-  readonly record: (recording: Recording) => Promise<RecordingResult>;
-};
-
-/** The ledger in D1 and R2. With a run's first rollout, runs whose time is over are cleared away. */
-export function createLedger({ DB, FILES }: Environment, { runRetentionDays }: Settings): Ledger {
-  return {
-    async record(recording) {
-      const result = await recordRollouts(DB, FILES, recording);
-      if (result.status === 'done' && result.created) {
-        const { now } = recording;
-        try {
-          await clearRuns(DB, FILES, inactiveSince(runRetentionDays, now), MAX_CLEARED_AT_ONCE, now);
-        } catch (error) {
-          // In the log already; what was recorded stands, and the clearing comes again.
-          if (!(error instanceof StorageError)) throw error;
-        }
-      }
-      return result;
-    },
-  };
-}
+import type { Ledger, ScoringPlatform } from './ports.ts';
+import { type ScoringReply, type ScoringWishes, scoreOne, scoreTogether } from './score.ts';
 
 /** One rollout of a run. */
 export type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };

@@ -17,8 +17,9 @@ import {
 } from '../../src/wire/refine-reply.ts';
 import type { ScoreResponse } from '../../src/wire/score.ts';
 import { chooseGenerator, chooseJudge } from '../backends/configured.ts';
-import type { RequestFailure } from '../http/errors.ts';
-import { type ScoringPlatform, scoreTogether } from './score.ts';
+import type { RequestFailure } from '../failures.ts';
+import type { ScoringPlatform } from './ports.ts';
+import { scoreTogether } from './score.ts';
 
 /** A request that nothing is wrong with, and what will generate for it. */
 export type ReadyRefinement = {

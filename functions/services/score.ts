@@ -5,33 +5,18 @@
 
 import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
-import type { CallClass, Desk } from '../../src/judgments/desk.ts';
-import type { Signing } from '../../src/judgments/issuer.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
 import type { ObtainOptions, ObtainTimings } from '../../src/judgments/obtain.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
-import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
 import type { ScoreRequest } from '../../src/wire/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from '../backends/configured.ts';
-import type { RequestFailure } from '../http/errors.ts';
-import type { Ledger } from './record.ts';
+import type { RequestFailure } from '../failures.ts';
+import type { ScoringPlatform } from './ports.ts';
 
 /** All judges of one request together end after this time: trainers give up after 120 s, proxies after 100. */
 export const SCORING_DEADLINE_MS = 95_000;
-
-export type ScoringPlatform = {
-  readonly backends: Backends;
-  readonly store: JudgmentStore;
-  /** Where paid judge calls are made. */
-  readonly desk: Desk;
-  /** Whether somebody waits for the score, or a batch collects it. */
-  readonly class: CallClass;
-  readonly signing: Signing;
-  /** Where rollouts of runs are recorded (recording.ts). */
-  readonly ledger: Ledger;
-};
 
 /** How a rollout or a group is to be scored; see src/wire/score.ts. */
 export type ScoringWishes = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments' | 'replicate' | 'on_judge_failure'> & {
@@ -140,7 +125,7 @@ async function takeTurn<T>(
   deadline_ms: number,
   score: Score<T>,
 ): Promise<Turn<T>> {
-  const { backends, store, desk, class: callClass, signing } = platform;
+  const { backends, judgments, desk, class: callClass, signing } = platform;
   const plan = { explain: wishes.explain === true, measureAll: wishes.measureAll === true };
   const signs = wishes.receipt === true && signing.issuer !== null ? { receiptIssuer: signing.issuer } : {};
   const result = await score(
@@ -149,7 +134,7 @@ async function takeTurn<T>(
     {
       judge,
       sandbox: chooseSandbox(backends),
-      store,
+      store: judgments,
       desk: { desk, class: callClass, takes: (name) => runsInDesk(name, backends) },
       signing,
       mode: wishes.judgments,

@@ -8,6 +8,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MAX_WEBHOOK_STORAGE_BYTES } from '../../src/limits.ts';
 import type { Environment } from '../environment.ts';
+import { createPlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
 import { newId } from '../storage/ids.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import {
@@ -58,7 +59,8 @@ export class Deliveries extends DurableObject<Environment> {
   readonly #work: EndpointWork;
   readonly #loop: WorkLoop;
 
-  constructor(state: DurableObjectState, environment: Environment) {
+  /** @param parts replaces parts of the platform, for tests. */
+  constructor(state: DurableObjectState, environment: Environment, parts: Partial<PlatformParts> = {}) {
     super(state, environment);
     const { sql } = state.storage;
     this.#endpoint = new EndpointRecord(sql);
@@ -66,8 +68,9 @@ export class Deliveries extends DurableObject<Environment> {
     this.#inbox = new Inbox(sql, this.#texts);
     this.#outbox = new Outbox(sql, this.#texts);
     this.#log = new DeliveryLog(sql, this.#texts);
-    const parts = { endpoint: this.#endpoint, inbox: this.#inbox, outbox: this.#outbox };
-    this.#work = new EndpointWork(parts, state.storage, environment);
+    const stored = { endpoint: this.#endpoint, inbox: this.#inbox, outbox: this.#outbox };
+    const platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
+    this.#work = new EndpointWork(stored, state.storage, environment, platforms);
     this.#loop = new WorkLoop(this.#work.lanes, () => Date.now());
   }
 

@@ -3,8 +3,7 @@
  * goes wrong on the way is a refusal; a rejection that comes from the object's own code is a bug and stays one.
  */
 import type { Environment } from '../environment.ts';
-import { rpcFailure } from '../rpc-failure.ts';
-import { withinMs } from '../within-ms.ts';
+import { rpcFailure, withinMs } from '../rpc.ts';
 import { WebhookEndpoints } from './endpoint-list.ts';
 import { type Answer, type EndpointRefusal, WEBHOOK_MESSAGE_VERSION } from './endpoint-messages.ts';
 

@@ -4,7 +4,8 @@
  */
 import { DELIVERIES_AT_ONCE, MAX_WEBHOOK_BYTES_AT_WORK, WEBHOOK_JOBS_AT_ONCE } from '../../src/limits.ts';
 import type { Environment } from '../environment.ts';
-import { problemOf, wireReason } from '../http/errors.ts';
+import { problemOf, wireReason } from '../http/problems.ts';
+import type { PlatformFactory } from '../platform.ts';
 import { attemptDelivery } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 import type { Inbox } from './inbox.ts';
@@ -20,17 +21,20 @@ export class EndpointWork {
   readonly #outbox: Outbox;
   readonly #storage: Pick<DurableObjectStorage, 'transactionSync'>;
   readonly #environment: Environment;
+  readonly #platforms: PlatformFactory;
 
   constructor(
     { endpoint, inbox, outbox }: EndpointParts,
     storage: Pick<DurableObjectStorage, 'transactionSync'>,
     environment: Environment,
+    platforms: PlatformFactory,
   ) {
     this.#endpoint = endpoint;
     this.#inbox = inbox;
     this.#outbox = outbox;
     this.#storage = storage;
     this.#environment = environment;
+    this.#platforms = platforms;
   }
 
   get lanes(): readonly Lane[] {
@@ -67,7 +71,7 @@ export class EndpointWork {
   async #score(id: string): Promise<void> {
     const job = this.#inbox.open(id);
     if (job === null) return;
-    const outcome = await scoreJob(job.body, this.#inbox.isLastTry(id, Date.now()), this.#environment);
+    const outcome = await scoreJob(job.body, this.#inbox.isLastTry(id, Date.now()), this.#environment, this.#platforms);
     this.#endJob(id, outcome);
   }
 
@@ -113,7 +117,13 @@ export class EndpointWork {
   /** Signs with all valid secrets and sends, once. */
   send(url: string, id: string, body: Uint8Array): ReturnType<typeof attemptDelivery> {
     const secrets = this.#endpoint.secrets(Date.now());
-    return attemptDelivery({ url, id, body, secrets, allowLoopback: allowsLoopback(this.#environment) });
+    return attemptDelivery({
+      url,
+      id,
+      body,
+      secrets,
+      allowLoopback: allowsLoopback(this.#environment, this.#platforms),
+    });
   }
 
   /** Ids and reasons of ours: no URL, no text. */

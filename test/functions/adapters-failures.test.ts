@@ -2,16 +2,18 @@
  * The fault matrix through the adapters: whatever a judge does wrong, a trainer gets an error status and no number, in no
  * shape that its client could take for one.
  */
-import { describe, expect, it, vi } from 'vitest';
-import type { Backends } from '../../functions/backends/configured.ts';
+import { describe, expect, it } from 'vitest';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
+import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf, TRAINERS, type Trainer } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';
+import { stubBackends } from './stub-judges.ts';
+import { replaceParts } from './worker.ts';
 
 /** What a model may say in place of an outcome. */
-const GARBAGE = vi.hoisted(() => [
+const GARBAGE = [
   '1',
   '0.0',
   'yes',
@@ -24,33 +26,32 @@ const GARBAGE = vi.hoisted(() => [
   '[{"reason": "so", "correct": true}]',
   '{"reason": "so", "correct": tr',
   '',
-]);
+];
 
-vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
-  const { stubBackends } = await import('./stub-judges.ts');
-  const { createModelJudge } = await import('../../src/judgments/model-judge.ts');
-  // The stub server knows no outcomes, which are all that LongTraceRL asks for: the same failures, told by a backend.
-  const told = (name: string, outcome: CompletionOutcome): JudgeBackend => {
-    const chat = { name, model: 'told', context_tokens: 32_768, complete: async () => outcome };
-    const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
-    return { judge: createModelJudge(chat, () => 0), runs_in: 'caller', slots: 8, health };
-  };
-  const failures = Object.entries(SERVER_FAULTS).map(([name, { reason, retryable }]) =>
+// The stub server knows no outcomes, which are all that LongTraceRL asks for: the same failures, told by a backend.
+function told(name: string, outcome: CompletionOutcome): JudgeBackend {
+  const chat = { name, model: 'told', context_tokens: 32_768, complete: async () => outcome };
+  const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
+  return { judge: createModelJudge(chat, () => 0), runs_in: 'caller', slots: 8, health };
+}
+
+const good = '{"reason": "so", "correct": true}';
+const TOLD: readonly JudgeBackend[] = [
+  ...Object.entries(SERVER_FAULTS).map(([name, { reason, retryable }]) =>
     told(`told ${name}`, { ok: false, failure: { reason, retryable, detail: 'as told' } }),
-  );
-  const garbage = GARBAGE.map((text, n) =>
-    told(`garbage ${n}`, { ok: true, completion: { text, usage: null, model: 'told' } }),
-  );
-  const good = '{"reason": "so", "correct": true}';
-  const fine = told('told vllm', { ok: true, completion: { text: good, usage: null, model: 'told' } });
-  const backends = (): Backends => {
+  ),
+  ...GARBAGE.map((text, n) => told(`garbage ${n}`, { ok: true, completion: { text, usage: null, model: 'told' } })),
+  told('told vllm', { ok: true, completion: { text: good, usage: null, model: 'told' } }),
+];
+
+replaceParts({
+  backendsOf() {
     const stub = stubBackends();
-    return { ...stub, named: [...stub.named, ...failures, ...garbage, fine] };
-  };
-  return { ...(await importOriginal<object>()), configuredBackends: backends };
+    return { ...stub, named: [...stub.named, ...TOLD] };
+  },
+  // adapters-patience.test.ts tests retries.
+  adapterRetryWindowMs: 0,
 });
-// Waiting failures out is another test's matter (adapters-patience.test.ts).
-vi.mock('../../functions/http/adapters/patience.ts', () => ({ PATIENCE_MS: 0 }));
 
 /** Fields by which each request is judged anew. */
 function ownFields(trainer: Trainer, mark: string): object {

@@ -2,18 +2,19 @@
  * Every row that the reference's `evaluate` and `get_reward` gave, through the whole Worker, with a judge that says what
  * the row's judge said. One row is answered otherwise: missing arguments are 422 here.
  */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
 import rowsText from '../golden/longtrace.jsonl?raw';
 import { adapterPath, EXTRA_REWARD_INFO } from './adapters-trainers.ts';
 import { post, send, wrongFields } from './api.ts';
+import { replaceParts } from './worker.ts';
 
-const asked = vi.hoisted((): unknown[] => []);
+const asked: unknown[] = [];
 
-vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
-  const judgeThat = (name: string, correct: boolean): JudgeBackend => ({
+function judgeThat(name: string, correct: boolean): JudgeBackend {
+  return {
     judge: {
       name,
       model: name,
@@ -27,15 +28,17 @@ vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
     runs_in: 'caller',
     slots: 1,
     health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
-  });
-  const backends: Backends = {
-    named: [judgeThat('right', true), judgeThat('wrong', false)],
-    default: null,
-    sandbox: null,
-    generators: { named: [], default: null },
   };
-  return { ...(await importOriginal<object>()), configuredBackends: () => backends };
-});
+}
+
+const BACKENDS: Backends = {
+  named: [judgeThat('right', true), judgeThat('wrong', false)],
+  default: null,
+  sandbox: null,
+  generators: { named: [], default: null },
+};
+
+replaceParts({ backendsOf: () => BACKENDS });
 
 type Row = {
   readonly id: string;

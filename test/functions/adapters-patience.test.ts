@@ -1,39 +1,40 @@
 /** Short failures are waited out for trainers that hardly try again, and answered at once to those that do. */
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
+import { ADAPTER_RETRY_WINDOW_MS } from '../../functions/http/adapters/adapter-scoring.ts';
 import { SCORING_DEADLINE_MS } from '../../functions/services/score.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
 import { EXTRA_REWARD_INFO, LABEL, requestOf } from './adapters-trainers.ts';
 import { problemOf, send } from './api.ts';
+import { replaceParts } from './worker.ts';
 
-const judge = vi.hoisted(() => ({ failures: 0, calls: 0, retryable: true, retry_after_s: 1 }));
+const judge = { failures: 0, calls: 0, retryable: true, retry_after_s: 1 };
 
-vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
-  const { LEXICAL_JUDGE } = await import('../../src/judgments/lexical-judge.ts');
-  const backend: Backends['named'][number] = {
-    judge: {
-      ...LEXICAL_JUDGE,
-      async judge(request, options) {
-        judge.calls++;
-        if (judge.failures-- <= 0) return LEXICAL_JUDGE.judge(request, options);
-        const { retryable, retry_after_s } = judge;
-        return { ok: false, failure: { reason: 'judge_overloaded', detail: 'as told', retryable, retry_after_s } };
-      },
+const BACKEND: Backends['named'][number] = {
+  judge: {
+    ...LEXICAL_JUDGE,
+    async judge(request, options) {
+      judge.calls++;
+      if (judge.failures-- <= 0) return LEXICAL_JUDGE.judge(request, options);
+      const { retryable, retry_after_s } = judge;
+      return { ok: false, failure: { reason: 'judge_overloaded', detail: 'as told', retryable, retry_after_s } };
     },
-    runs_in: 'caller',
-    slots: 1,
-    health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
-  };
-  const backends: Backends = {
-    named: [backend],
-    default: backend,
-    sandbox: null,
-    generators: { named: [], default: null },
-  };
-  return { ...(await importOriginal<object>()), configuredBackends: () => backends };
-});
-vi.mock('../../functions/http/adapters/patience.ts', () => ({ PATIENCE_MS: 2_500 }));
+  },
+  runs_in: 'caller',
+  slots: 1,
+  health: async () => ({ reachable: true, model_present: true, last_error: null, routes: [] }),
+};
+
+const BACKENDS: Backends = {
+  named: [BACKEND],
+  default: BACKEND,
+  sandbox: null,
+  generators: { named: [], default: null },
+};
+
+replaceParts({ backendsOf: () => BACKENDS, adapterRetryWindowMs: 2_500 });
 
 /** Of a rollout with one judgment: who waits asks again. */
 const CALLS_OF_ONE_SCORING = 1;
@@ -100,12 +101,9 @@ describe('a failure that does not pass', () => {
   });
 });
 
-describe('the patience of production', () => {
-  it('outlasts the memory of a failure, and leaves a judge its whole time', async () => {
-    const { PATIENCE_MS } = await vi.importActual<typeof import('../../functions/http/adapters/patience.ts')>(
-      '../../functions/http/adapters/patience.ts',
-    );
-    expect(PATIENCE_MS).toBeGreaterThan(2 * DEFAULT_RETRY_AFTER_S * 1000);
-    expect(PATIENCE_MS + JUDGE_DEADLINE_MS).toBeLessThanOrEqual(SCORING_DEADLINE_MS);
+describe('the retry window of production', () => {
+  it('outlasts the memory of a failure, and leaves a judge its whole time', () => {
+    expect(ADAPTER_RETRY_WINDOW_MS).toBeGreaterThan(2 * DEFAULT_RETRY_AFTER_S * 1000);
+    expect(ADAPTER_RETRY_WINDOW_MS + JUDGE_DEADLINE_MS).toBeLessThanOrEqual(SCORING_DEADLINE_MS);
   });
 });

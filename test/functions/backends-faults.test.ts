@@ -3,16 +3,15 @@
  * reason, on the wire and in the reply; none becomes a number; nothing of it is stored, and nothing the server said shows.
  */
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_RETRY_AFTER_S } from '../../src/limits.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { DIALECTS, type FaultRow, SERVER_FAULTS, STUB_CANARY, STUB_MODEL } from '../contract/backend-faults.ts';
 import { familyScoreOf, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, send } from './api.ts';
+import { stubBackends } from './stub-judges.ts';
+import { replaceParts } from './worker.ts';
 
-vi.mock('../../functions/backends/configured.ts', async (importOriginal) => {
-  const { stubBackends } = await import('./stub-judges.ts');
-  return { ...(await importOriginal<object>()), configuredBackends: stubBackends };
-});
+replaceParts({ backendsOf: stubBackends });
 
 const rows: readonly (readonly [string, FaultRow])[] = Object.entries(SERVER_FAULTS);
 

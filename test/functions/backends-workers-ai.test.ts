@@ -1,6 +1,6 @@
 /** Workers AI: what is asked in each family's shape, what comes of each fault, and the fake that stands in for it here. */
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
@@ -14,6 +14,7 @@ import { STUB_CANARY } from '../contract/backend-faults.ts';
 import { AI_FAULTS, type AiFaultRow } from '../contract/workers-ai-faults.ts';
 import { post, problemOf, ROLLOUT, scoreOf, send } from './api.ts';
 import { HURRIED } from './stub-judges.ts';
+import { replaceParts } from './worker.ts';
 
 const MODEL = '@cf/qwen/qwen3.8-27b';
 const GOOD = 'good';
@@ -49,11 +50,6 @@ function behaving(row: AiFaultRow | undefined): AiBinding {
   };
 }
 
-vi.mock('../../functions/backends/configured.ts', async (importOriginal) => ({
-  ...(await importOriginal<object>()),
-  configuredBackends: () => ({ named: judges, default: null, sandbox: null }),
-}));
-
 const judges: readonly JudgeBackend[] = [
   ...[GOOD, ...Object.keys(AI_FAULTS)].map((name): JudgeBackend => {
     const backend = modelJudge({ name, routes: [{ ...CONFIG, name }] }, () => behaving(AI_FAULTS[name]), HURRIED);
@@ -62,6 +58,10 @@ const judges: readonly JudgeBackend[] = [
   }),
   lexicalBackend,
 ];
+
+replaceParts({
+  backendsOf: () => ({ named: judges, default: null, sandbox: null, generators: { named: [], default: null } }),
+});
 
 describe('a fault of Workers AI', () => {
   it.concurrent.each(Object.entries(AI_FAULTS))('%s', async (judge, { reason, retryable, status, retry_after }) => {

@@ -11,9 +11,8 @@ import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import { consumeJobs } from '../../functions/batches/consume-queue.ts';
-import { createSettingsReader, type Environment } from '../../functions/environment.ts';
-import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
-import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import type { Environment } from '../../functions/environment.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import type { JudgeFailure, JudgmentRequest } from '../../src/judgments/types.ts';
@@ -109,17 +108,14 @@ function sentOf(method: string, [sent]: readonly unknown[]): Iterable<MessageSen
   return sent;
 }
 
-const recent = createRecentJudgments({ entries: 10_000, chars: 10_000_000 });
-const settingsOf = createSettingsReader(() => undefined);
+const platforms = createPlatformFactory({ backendsOf: benchBackends });
 let delivered = 0;
 
 /** Delivers one message to a consumer. */
 export async function deliver(body: unknown, queue = 'citeward-jobs'): Promise<void> {
   const id = String(delivered++);
-  await consumeJobs(createMessageBatch(queue, [{ id, timestamp: Date.now(), attempts: 1, body }]), doctored(env), {
-    settingsOf,
-    storeOf: ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent),
-  });
+  const batch = createMessageBatch(queue, [{ id, timestamp: Date.now(), attempts: 1, body }]);
+  await consumeJobs(batch, doctored(env), platforms);
 }
 
 /** Delivers what there is, and what comes of it, until there is nothing. */

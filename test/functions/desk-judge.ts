@@ -1,18 +1,24 @@
-/**
- * A model judge that counts, and a KV that remembers its misses, for tests of the desk: they stand in for the configured
- * ones through `vi.mock`, for callers and Durable Objects alike, so that nothing of them exists in production.
- */
+/** A model judge that counts its calls, and a KV that caches its misses: parts of the Worker for tests of the desk. */
 
 import type { Backends } from '../../functions/backends/configured.ts';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import type { Environment } from '../../functions/environment.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
 import { StaleKv } from '../contract/stale-kv.ts';
 
-/** The one KV of callers and desks, where a test mocks the store with it. */
+/** The KV of callers and desks, in tests that replace the environment with `onSharedKv`. */
 export const sharedKv = new StaleKv();
+
+/** An environment whose judgments are in `sharedKv`. */
+export function onSharedKv(environment: Environment): Environment {
+  const JUDGMENTS = new Proxy(environment.JUDGMENTS, {
+    get: (_, name) => (name === 'get' ? sharedKv.get.bind(sharedKv) : sharedKv.put.bind(sharedKv)),
+  });
+  return { ...environment, JUDGMENTS };
+}
 
 export const COUNTING = 'counting';
 

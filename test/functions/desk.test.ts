@@ -11,6 +11,7 @@ import { BridgedJudgments } from '../../functions/desk/bridged-judgments.ts';
 import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import { FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { createApp } from '../../functions/http/app.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
 import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
 import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
@@ -19,17 +20,10 @@ import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgeFailure, JudgeFailureReason, JudgmentRequest } from '../../src/judgments/types.ts';
 import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { post, problemOf, ROLLOUT, scoreOf } from './api.ts';
-import { COUNTING, counting, countingBackends, lexically, resetCounting, sharedKv } from './desk-judge.ts';
+import { COUNTING, counting, countingBackends, lexically, onSharedKv, resetCounting, sharedKv } from './desk-judge.ts';
+import { replaceParts } from './worker.ts';
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => countingBackends(),
-}));
-
-vi.mock(import('../../functions/storage/judgments.ts'), async (original) => {
-  const module = await original();
-  return { ...module, createKvJudgmentStore: (_kv, recent) => module.createKvJudgmentStore(sharedKv, recent) };
-});
+replaceParts({ backendsOf: countingBackends, environmentOf: onSharedKv });
 
 let replicate = 0;
 let rollout: typeof ROLLOUT & { replicate: number };
@@ -42,7 +36,8 @@ beforeEach(() => {
 /** An isolate of its own, which has seen nothing yet. */
 function isolate(): (body: unknown) => Promise<Response> {
   const recent = createRecentJudgments({ entries: 10, chars: 100_000 });
-  const app = createApp({ judgmentStoreOf: ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent) });
+  const judgmentStoreOf = () => createKvJudgmentStore(sharedKv, recent);
+  const app = createApp(createPlatformFactory({ backendsOf: countingBackends, judgmentStoreOf }));
   return async (body) => app.request(post('/v1/score', body), undefined, { ...env });
 }
 
@@ -166,7 +161,7 @@ describe('what a desk has finished', () => {
           alarm.at = Number(at);
         },
       };
-      const store = createKvJudgmentStore(env.JUDGMENTS, createRecentJudgments({ entries: 0, chars: 0 }));
+      const store = createKvJudgmentStore(sharedKv, createRecentJudgments({ entries: 0, chars: 0 }));
       const bridged = new BridgedJudgments(new FinishedJudgments(storage.sql), store, alarms, () => clock.ms);
       const minutes = async (count: number): Promise<void> => {
         clock.ms += count * 60_000;

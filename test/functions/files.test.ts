@@ -506,7 +506,7 @@ describe('keys and errors', () => {
     const missing = await send(get('/v1/files/x'));
     expect(missing.headers.get('x-should-retry')).toBe('false');
     expect((await problemOf(missing, 404, 'file_not_found')).error).toEqual({
-      message: 'There is no file of that id.',
+      message: 'No file has this id.',
       type: 'invalid_request_error',
       param: null,
       code: 'file_not_found',

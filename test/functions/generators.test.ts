@@ -5,7 +5,7 @@ import { spokenText } from '../../fake-ai/speech.ts';
 import { createExtractiveGenerator } from '../../functions/backends/extractive-generator.ts';
 import type { AiBinding, WorkersAiGeneratorConfig } from '../../functions/backends/workers-ai/ai-run.ts';
 import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/workers-ai-generator.ts';
-import { wireOfGenerationFailure } from '../../functions/http/generation-failures.ts';
+import { problemResponse } from '../../functions/http/problems.ts';
 import type { GenerationRequest } from '../../src/generation/generator.ts';
 import { DIALECTS, STUB_CANARY, STUB_MODEL, type StubBehaviour } from '../contract/backend-faults.ts';
 import {
@@ -202,17 +202,16 @@ describe('a fault of an OpenAI-compatible server', () => {
     await vi.waitFor(async () => expect(await staged.working()).toBe(0), { timeout: 5_000 });
   });
 
-  it('goes over the wire as what a retry would make of it', () => {
-    const wire = (reason: 'generator_rate_limited' | 'generator_refusal' | 'generator_prompt_too_long') =>
-      wireOfGenerationFailure({
-        reason,
-        detail: 'd',
-        retryable: reason === 'generator_rate_limited',
-        retry_after_s: 2.2,
-      });
-    expect(wire('generator_rate_limited')).toMatchObject({ status: 503, headers: { 'retry-after': '3' } });
-    expect(wire('generator_refusal')).toMatchObject({ status: 502, retryable: false });
-    expect(wire('generator_refusal')).not.toHaveProperty('headers');
+  it('goes over the wire with the status and headers of its retryability', async () => {
+    const wire = (reason: 'generator_rate_limited' | 'generator_refusal' | 'generator_prompt_too_long') => {
+      const failure = { reason, detail: 'd', retryable: reason === 'generator_rate_limited', retry_after_s: 2.2 };
+      return problemResponse({ reason: 'generation_failed', failure }, 'r', '/v1/refine');
+    };
+    expect(wire('generator_rate_limited').status).toBe(503);
+    expect(wire('generator_rate_limited').headers.get('retry-after')).toBe('3');
+    expect(wire('generator_refusal').status).toBe(502);
+    expect(await wire('generator_refusal').json()).toMatchObject({ retryable: false });
+    expect(wire('generator_refusal').headers.has('retry-after')).toBe(false);
     expect(wire('generator_prompt_too_long').status).toBe(422);
   });
 });

@@ -1,9 +1,11 @@
 /** Signed records, export, import, replay: rewards that outlive restarts and deployments without another judge call. */
 import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
+import type { Environment } from '../../functions/environment.ts';
 import { createApp } from '../../functions/http/app.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
 import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
@@ -18,20 +20,14 @@ import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
 import { counting, countingBackends, resetCounting } from './desk-judge.ts';
+import { replaceParts } from './worker.ts';
 
 type KeySettings = { ISSUER_KEY?: string; ISSUER_KEYS_PREVIOUS?: string; TRUSTED_ISSUERS?: string };
-const { settings } = vi.hoisted(() => ({ settings: { now: {} as KeySettings } }));
+const settings: { now: KeySettings } = { now: {} };
+const keyed = <E extends object>(environment: E) => ({ ...environment, ...settings.now });
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => countingBackends(),
-}));
-
-// Secrets are bindings: callers and desks read the same ones.
-vi.mock(import('../../functions/storage/issuer-settings.ts'), async (original) => {
-  const module = await original();
-  return { ...module, issuerOf: (environment) => module.issuerOf({ ...environment, ...settings.now }) };
-});
+// Secrets are bindings: handlers and desks read the same ones.
+replaceParts({ backendsOf: countingBackends, environmentOf: keyed });
 
 type Pair = { readonly secret: string; readonly pkcs8: string; readonly public: JsonWebKey };
 
@@ -59,8 +55,9 @@ beforeAll(async () => {
 /** An isolate that has seen nothing yet. */
 function isolate(variables: Record<string, string> = {}): (request: Request) => Promise<Response> {
   const recent = createRecentJudgments({ entries: 10, chars: 100_000 });
-  const app = createApp({ judgmentStoreOf: ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent) });
-  return async (request) => app.request(request, undefined, { ...env, ...variables });
+  const judgmentStoreOf = ({ JUDGMENTS }: Environment) => createKvJudgmentStore(JUDGMENTS, recent);
+  const app = createApp(createPlatformFactory({ backendsOf: countingBackends, judgmentStoreOf }));
+  return async (request) => app.request(request, undefined, { ...keyed(env), ...variables });
 }
 
 async function score(body: unknown): Promise<RefinerScore> {

@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/http/app.ts';
 import worker from '../../functions/index.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
 import { healthSchema, readinessSchema } from '../../src/wire/health.ts';
 import { buildOpenApi, ROUTES } from '../../src/wire/openapi/document.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT } from './api.ts';
@@ -174,11 +175,7 @@ describe('routes', () => {
     const reply = await send(get('/openapi.json'));
     const served: { info: { version: string } } = await reply.json();
     expect(served, 'run `npm run openapi`').toEqual(buildOpenApi(served.info.version));
-    const app = createApp({
-      judgmentStoreOf: () => {
-        throw new Error('no store here');
-      },
-    });
+    const app = createApp(createPlatformFactory());
     const routed = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`);
     const inBraces = routed.map((route) => route.replaceAll(/\/:(\w+)/g, '/{$1}'));
     expect(new Set(inBraces)).toEqual(new Set(ROUTES.map(({ method, path }) => `${method.toUpperCase()} ${path}`)));
@@ -274,11 +271,10 @@ describe('the log', () => {
 
   it('names the class and the place of an unexpected error, and not its message', async () => {
     const lines = listen();
-    const app = createApp({
-      judgmentStoreOf: () => {
-        throw new RangeError(`${ROLLOUT.response}\n    at secret`);
-      },
-    });
+    const judgmentStoreOf = () => {
+      throw new RangeError(`${ROLLOUT.response}\n    at secret`);
+    };
+    const app = createApp(createPlatformFactory({ judgmentStoreOf }));
     const reply = await app.request(post('/v1/score', ROLLOUT), undefined, { ...env });
     const problem = await problemOf(reply, 500, 'internal');
     expect(JSON.stringify(problem)).not.toMatch(/Aare|RangeError|secret/);

@@ -1,6 +1,6 @@
 /** `POST /v1/runs/{id}/replay` from the outside: exact, whole or refused, and judged where that is asked for. */
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordRollouts } from '../../functions/ledger/run-recording.ts';
 import { RECIPES } from '../../src/families/recipes.ts';
 import { digestJson } from '../../src/judgments/key.ts';
@@ -18,11 +18,9 @@ import {
 import { syntheticRun } from '../unit/runs/synthetic-rows.ts';
 import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 import { stubBackends } from './stub-judges.ts';
+import { replaceParts } from './worker.ts';
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => stubBackends(),
-}));
+replaceParts({ backendsOf: stubBackends });
 
 const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
 

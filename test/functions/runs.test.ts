@@ -3,10 +3,9 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import worker from '../../functions/index.ts';
-import { readGroups } from '../../functions/ledger/run-list.ts';
 import { MAX_LEDGER_ROW_BYTES } from '../../functions/ledger/run-recording.ts';
 import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
-import { LEDGER_PAGE_ROWS } from '../../functions/ledger/run-rows.ts';
+import { LEDGER_PAGE_ROWS, readGroups } from '../../functions/ledger/run-rows.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {

@@ -2,6 +2,7 @@
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/http/app.ts';
+import { createPlatformFactory, uncachedJudgments } from '../../functions/platform.ts';
 import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
 import { FaultyKv } from '../contract/faulty-kv.ts';
@@ -178,7 +179,7 @@ describe('judgments', () => {
 
 describe('without a default judge', () => {
   const strict = (body: unknown) =>
-    createApp({ judgmentStoreOf: ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, noMemory()) }).request(
+    createApp(createPlatformFactory({ judgmentStoreOf: uncachedJudgments })).request(
       post('/v1/score', body),
       undefined,
       { ...env, ALLOW_LEXICAL_JUDGE: 'false' },
@@ -209,7 +210,7 @@ function noMemory() {
 
 describe('when the store fails', () => {
   const kv = new FaultyKv();
-  const app = createApp({ judgmentStoreOf: () => createKvJudgmentStore(kv, noMemory()) });
+  const app = createApp(createPlatformFactory({ judgmentStoreOf: () => createKvJudgmentStore(kv, noMemory()) }));
   const request = async (body: unknown) => app.request(post('/v1/score', body), undefined, { ...env });
   beforeEach(() => {
     kv.fault = 'none';
@@ -292,11 +293,10 @@ describe('when the store fails', () => {
 
 describe('the Worker', () => {
   it('touches no store for a verification', async () => {
-    const app = createApp({
-      judgmentStoreOf: () => {
-        throw new Error('no store here');
-      },
-    });
+    const judgmentStoreOf = () => {
+      throw new Error('no store here');
+    };
+    const app = createApp(createPlatformFactory({ judgmentStoreOf }));
     const body = { response: ROLLOUT.response, tool_output: TOOL_OUTPUT };
     expect((await app.request(post('/v1/verify?evidence=lexical', body), undefined, { ...env })).status).toBe(200);
   });

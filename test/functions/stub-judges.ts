@@ -1,6 +1,6 @@
 /**
- * Judges on the stub server for tests: one judge a behaviour, named after it. `stubBackends` stands in for the configured
- * backends through `vi.mock`, in the caller's isolate and in the desk's; everything but waiting is the real thing.
+ * Judges on the stub server for tests: one judge a behaviour, named after it. Tests pass `stubBackends` to the
+ * Worker, for its handlers and its desks. Everything except waiting is real.
  */
 import { inject } from 'vitest';
 import type { RouterClock } from '../../functions/backends/calls/router.ts';

@@ -8,8 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createApp } from '../../functions/http/app.ts';
-import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
-import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
 import {
   BATCH_WATCH_MS,
   MAX_CHUNK_FAILURES,
@@ -350,10 +349,7 @@ function cutShort(object: unknown): unknown {
 }
 
 describe('D1', () => {
-  const app = createApp({
-    judgmentStoreOf: ({ JUDGMENTS }) =>
-      createKvJudgmentStore(JUDGMENTS, createRecentJudgments({ entries: 10, chars: 100_000 })),
-  });
+  const app = createApp(createPlatformFactory({ backendsOf: benchBackends }));
   const ask = async (request: Request) => app.request(request, undefined, doctored(env));
   const list = async () => {
     const reply = await ask(new Request(`${ORIGIN}/v1/batches?limit=100`));

@@ -10,11 +10,9 @@ import type { CallClass } from '../../src/judgments/desk.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
 import { COUNTING, counting, countingBackends, lexically } from '../functions/desk-judge.ts';
+import { replaceParts } from '../functions/worker.ts';
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => countingBackends(),
-}));
+replaceParts({ backendsOf: countingBackends });
 
 const SLOTS = 8;
 const DELAY_MS = 200;

@@ -6,19 +6,27 @@
 import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
+import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../../src/limits.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
 import type { InferredRun, RunReport } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
+import type { RequestFailure } from '../../failures.ts';
+import { RequestError } from '../../failures.ts';
+import type { ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
-import { type ScoringPlatform, type ScoringReply, type ScoringWishes, scoreOne } from '../../services/score.ts';
-import type { Context } from '../context.ts';
-import { RequestError, type RequestFailure } from '../errors.ts';
-import { type ScoringPlatformOf, succeeded } from '../scoring-platform.ts';
-import { PATIENCE_MS } from './patience.ts';
+import { SCORING_DEADLINE_MS, type ScoringReply, type ScoringWishes, scoreOne } from '../../services/score.ts';
+import { type Context, platformOf, succeeded } from '../context.ts';
 
 type Path = InputProblem['path'];
+
+/**
+ * How long an adapter retries a failure for a client that hardly retries: OpenRLHF tries five times within four seconds,
+ * NeMo Gym once. A judge keeps its whole deadline after the last wait. slime and LongTraceRL retry for minutes, so their
+ * adapters answer at once: a held connection would delay their next samples.
+ */
+export const ADAPTER_RETRY_WINDOW_MS = SCORING_DEADLINE_MS - JUDGE_DEADLINE_MS;
 
 export type Sample = {
   readonly rollout: Rollout;
@@ -38,16 +46,15 @@ export type AdapterScoring = {
   readonly query: Pick<AdapterQuery, 'judge'>;
   /** The place of each sample in the run, in their order; empty = the request names none. */
   readonly runs: readonly InferredRun[];
-  /** Wait out short failures, for trainers that hardly try again (patience.ts). */
-  readonly patient: boolean;
+  /** How long short failures are retried here, for trainers that hardly retry; 0 = not at all. */
+  readonly retryWindowMs: number;
 };
 
 /** Scores samples side by side. @throws RequestError unless every one of them has a reward. */
 export async function scoreSamples(
   c: Context,
-  platformOf: ScoringPlatformOf,
   samples: readonly Sample[],
-  { recipe, query, runs, patient }: AdapterScoring,
+  { recipe, query, runs, retryWindowMs }: AdapterScoring,
 ): Promise<Determined[]> {
   const platform = await platformOf(c);
   const wishes: ScoringWishes = {
@@ -58,9 +65,8 @@ export async function scoreSamples(
     on_judge_failure: 'error',
     measureAll: runs.length > 0,
   };
-  const patience_ms = patient ? PATIENCE_MS : 0;
   const scored = await Promise.all(
-    samples.map(({ rollout }) => scoreInTime(rollout, wishes, platform, patience_ms, c.req.raw.signal)),
+    samples.map(({ rollout }) => scoreInTime(rollout, wishes, platform, retryWindowMs, c.req.raw.signal)),
   );
   const failure = failureOf(scored, samples);
   if (failure !== null) throw new RequestError(failure);
@@ -88,13 +94,8 @@ export async function scoreSamples(
 }
 
 /** One sample with its reward. */
-export async function scoreSample(
-  c: Context,
-  platformOf: ScoringPlatformOf,
-  sample: Sample,
-  scoring: AdapterScoring,
-): Promise<Determined> {
-  const [only] = await scoreSamples(c, platformOf, [sample], scoring);
+export async function scoreSample(c: Context, sample: Sample, scoring: AdapterScoring): Promise<Determined> {
+  const [only] = await scoreSamples(c, [sample], scoring);
   if (only === undefined) throw new Error('scoreSample: the sample was lost');
   return only;
 }
@@ -104,7 +105,7 @@ async function scoreInTime(
   rollout: Rollout,
   wishes: ScoringWishes,
   platform: ScoringPlatform,
-  patience_ms: number,
+  retryWindowMs: number,
   signal: AbortSignal,
 ): Promise<ScoringReply<ScoredRollout>> {
   const started = performance.now();
@@ -112,7 +113,7 @@ async function scoreInTime(
     const reply = await scoreOne(rollout, wishes, platform);
     const wait_ms = reply.ok ? null : passesIn(reply.failure);
     if (wait_ms === null || signal.aborted) return reply;
-    if (performance.now() - started + wait_ms > patience_ms) return reply;
+    if (performance.now() - started + wait_ms > retryWindowMs) return reply;
     await new Promise((resolve) => setTimeout(resolve, wait_ms));
   }
 }

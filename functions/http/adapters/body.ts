@@ -1,8 +1,8 @@
 /** Reading the bodies of trainers: as everywhere, but for values of any shape that are passed on or hashed whole. */
 import type * as z from 'zod';
+import { RequestError } from '../../failures.ts';
 import { readJson } from '../body.ts';
 import type { Context } from '../context.ts';
-import { RequestError } from '../errors.ts';
 
 /** Rows of trainers are a few levels deep; writing or hashing one that is thousands deep would overflow the stack. */
 const MAX_NESTING = 256;

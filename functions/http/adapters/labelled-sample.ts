@@ -3,7 +3,7 @@
 import type { Family } from '../../../src/families/recipes.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
-import { RequestError } from '../errors.ts';
+import { RequestError } from '../../failures.ts';
 import type { Sample } from './adapter-scoring.ts';
 
 type Path = InputProblem['path'];

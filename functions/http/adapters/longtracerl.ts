@@ -13,43 +13,40 @@ import {
 } from '../../../src/wire/adapters/longtracerl.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
+import { RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
-import { RequestError } from '../errors.ts';
-import type { ScoringPlatformOf } from '../scoring-platform.ts';
 import { noteRun, type Sample, scoreSample } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { reportRefusals } from './refusals.ts';
 
 const NOT_JUDGED: LongTraceRlReply = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 
-export function longTraceRlRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>().post(
-    '/v1/adapters/longtracerl/evaluate',
-    reportRefusals('longtracerl'),
-    requireScope('score'),
-    async (c) => {
-      const query = readQuery(c, longTraceRlQuerySchema);
-      if (RECIPES[query.recipe].family !== 'long-trace') {
-        const message = 'expected a recipe of the long-trace family';
-        throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
-      }
-      const request = await readRow(c, longTraceRlRequestSchema);
-      const run = query.run === undefined ? null : await inferredRun(query.run, longTraceRlPrompt(request), request);
-      const runs = run === null ? [] : [run];
-      noteRun(c, runs);
+export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
+  '/v1/adapters/longtracerl/evaluate',
+  reportRefusals('longtracerl'),
+  requireScope('score'),
+  async (c) => {
+    const query = readQuery(c, longTraceRlQuerySchema);
+    if (RECIPES[query.recipe].family !== 'long-trace') {
+      const message = 'expected a recipe of the long-trace family';
+      throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+    }
+    const request = await readRow(c, longTraceRlRequestSchema);
+    const run = query.run === undefined ? null : await inferredRun(query.run, longTraceRlPrompt(request), request);
+    const runs = run === null ? [] : [run];
+    noteRun(c, runs);
 
-      const reading = readLongTraceRl(request);
-      // Nothing was observed, so there is nothing to record.
-      if (reading.status === 'no_final_turn') return c.json(NOT_JUDGED);
-      const { rollout, recipe } = reading;
-      const scoring = { recipe, query, runs, patient: false };
-      const { reply, reward, run: report } = await scoreSample(c, platformOf, { rollout, place }, scoring);
-      return c.json({ ...longTraceRlReply(request, reply, reward), ...(report === null ? {} : { run: report }) });
-    },
-  );
-}
+    const reading = readLongTraceRl(request);
+    // Nothing was observed, so there is nothing to record.
+    if (reading.status === 'no_final_turn') return c.json(NOT_JUDGED);
+    const { rollout, recipe } = reading;
+    const scoring = { recipe, query, runs, retryWindowMs: 0 };
+    const { reply, reward, run: report } = await scoreSample(c, { rollout, place }, scoring);
+    return c.json({ ...longTraceRlReply(request, reply, reward), ...(report === null ? {} : { run: report }) });
+  },
+);
 
 /** Where the request holds what a rollout calls so. */
 const place: Sample['place'] = ([first, ...rest]) => {

@@ -15,13 +15,12 @@ import { adapterQuerySchema, LABEL_FIELD_NAMES, questionOf } from '../../../src/
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
-import type { ScoringPlatformOf } from '../scoring-platform.ts';
 import { noteRun, scoreSample } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { type LabelledSample, labelledSample } from './labelled-sample.ts';
 import { reportRefusals } from './refusals.ts';
 
-export function nemoGymRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(
     '/v1/adapters/nemo-gym/verify',
     reportRefusals('nemo-gym'),
@@ -39,8 +38,8 @@ export function nemoGymRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironmen
       const run = query.run === undefined ? null : await inferredRun(query.run, input, request);
       const runs = run === null ? [] : [run];
       noteRun(c, runs);
-      const scoring = { recipe: query.recipe, query, runs, patient: true };
-      const { reply, reward, run: report } = await scoreSample(c, platformOf, sample, scoring);
+      const scoring = { recipe: query.recipe, query, runs, retryWindowMs };
+      const { reply, reward, run: report } = await scoreSample(c, sample, scoring);
       return c.json(nemoGymReply(request, reply, reward, report));
     },
   );

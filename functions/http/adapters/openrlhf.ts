@@ -13,11 +13,10 @@ import {
 } from '../../../src/wire/adapters/openrlhf.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
+import { RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
-import { RequestError } from '../errors.ts';
-import type { ScoringPlatformOf } from '../scoring-platform.ts';
 import { type Determined, noteRun, scoreSamples } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { labelledSample } from './labelled-sample.ts';
@@ -26,7 +25,7 @@ import { reportRefusals } from './refusals.ts';
 /** What a server gets that is one of several: OpenRLHF gives each a shard of its one sample. */
 const NO_SAMPLES: OpenRlhfReply = { rewards: [], scores: [], extra_logs: {} };
 
-export function openRlhfRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(
     '/v1/adapters/openrlhf/get_reward',
     reportRefusals('openrlhf'),
@@ -48,7 +47,7 @@ export function openRlhfRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironme
       const { run } = query;
       const runs = run === undefined ? [] : await Promise.all(rows.map((row) => inferredRun(run, row.prompt, row)));
       noteRun(c, runs);
-      const scored = await scoreSamples(c, platformOf, samples, { recipe: query.recipe, query, runs, patient: true });
+      const scored = await scoreSamples(c, samples, { recipe: query.recipe, query, runs, retryWindowMs });
       return c.json(replyOf(scored));
     },
   );

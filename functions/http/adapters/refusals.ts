@@ -5,8 +5,10 @@
  */
 import { createMiddleware } from 'hono/factory';
 import { pathText } from '../../../src/input-problem.ts';
+import type { RequestFailure } from '../../failures.ts';
+import { RequestError } from '../../failures.ts';
 import type { AppEnvironment } from '../context.ts';
-import { RequestError, type RequestFailure, wireReason } from '../errors.ts';
+import { wireReason } from '../problems.ts';
 
 const MAX_FIELDS = 20;
 

@@ -1,16 +1,16 @@
-/** `/v1/adapters/*`: drop-in reward servers, one file a trainer. */
+/** `/v1/adapters/*`: drop-in reward servers, one file per trainer. */
 import { Hono } from 'hono';
 import type { AppEnvironment } from '../context.ts';
-import type { ScoringPlatformOf } from '../scoring-platform.ts';
 import { longTraceRlRoutes } from './longtracerl.ts';
 import { nemoGymRoutes } from './nemo-gym.ts';
 import { openRlhfRoutes } from './openrlhf.ts';
 import { slimeRoutes } from './slime.ts';
 
-export function adapterRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
+/** @param retryWindowMs how long the adapters of OpenRLHF and NeMo Gym, whose clients hardly retry, retry short failures. */
+export function adapterRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>()
-    .route('/', slimeRoutes(platformOf))
-    .route('/', longTraceRlRoutes(platformOf))
-    .route('/', openRlhfRoutes(platformOf))
-    .route('/', nemoGymRoutes(platformOf));
+    .route('/', slimeRoutes)
+    .route('/', longTraceRlRoutes)
+    .route('/', openRlhfRoutes(retryWindowMs))
+    .route('/', nemoGymRoutes(retryWindowMs));
 }

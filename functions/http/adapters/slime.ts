@@ -7,41 +7,38 @@ import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slim
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
-import type { ScoringPlatformOf } from '../scoring-platform.ts';
 import { noteRun, scoreSample } from './adapter-scoring.ts';
 import { readRow } from './body.ts';
 import { labelledSample } from './labelled-sample.ts';
 import { reportRefusals } from './refusals.ts';
 
-export function slimeRoutes(platformOf: ScoringPlatformOf): Hono<AppEnvironment> {
-  return new Hono<AppEnvironment>().post(
-    '/v1/adapters/slime',
-    reportRefusals('slime'),
-    requireScope('score'),
-    async (c) => {
-      const query = readQuery(c, slimeQuerySchema);
-      const request = await readRow(c, slimeRequestSchema);
-      const { prompt, response, label } = request;
-      const sample = labelledSample({
-        label: { value: label, path: ['label'] },
-        response: { text: response, path: ['response'] },
-        question: questionOf(prompt),
-        family: RECIPES[query.recipe].family,
-      });
-      const run = query.run === undefined ? null : await inferredRun(query.run, prompt, request);
-      const runs = run === null ? [] : [run];
-      noteRun(c, runs);
-      const {
-        reply,
-        reward,
-        run: report,
-      } = await scoreSample(c, platformOf, sample, {
-        recipe: query.recipe,
-        query,
-        runs,
-        patient: false,
-      });
-      return query.reply === 'number' ? c.json(reward) : c.json(slimeObject(reply, reward, report));
-    },
-  );
-}
+export const slimeRoutes = new Hono<AppEnvironment>().post(
+  '/v1/adapters/slime',
+  reportRefusals('slime'),
+  requireScope('score'),
+  async (c) => {
+    const query = readQuery(c, slimeQuerySchema);
+    const request = await readRow(c, slimeRequestSchema);
+    const { prompt, response, label } = request;
+    const sample = labelledSample({
+      label: { value: label, path: ['label'] },
+      response: { text: response, path: ['response'] },
+      question: questionOf(prompt),
+      family: RECIPES[query.recipe].family,
+    });
+    const run = query.run === undefined ? null : await inferredRun(query.run, prompt, request);
+    const runs = run === null ? [] : [run];
+    noteRun(c, runs);
+    const {
+      reply,
+      reward,
+      run: report,
+    } = await scoreSample(c, sample, {
+      recipe: query.recipe,
+      query,
+      runs,
+      retryWindowMs: 0,
+    });
+    return query.reply === 'number' ? c.json(reward) : c.json(slimeObject(reply, reward, report));
+  },
+);

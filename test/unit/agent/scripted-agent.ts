@@ -1,5 +1,5 @@
 /** An agent whose turns and whose sandbox are written down by the test. */
-import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/services/agent/run-trajectory.ts';
+import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/services/trajectory.ts';
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';

@@ -1,7 +1,7 @@
 /** The driver: what an observer is told, and who is stopped when nobody waits any more. */
 import { describe, expect, it } from 'vitest';
-import { createCodeRunner } from '../../../functions/services/agent/code-runner.ts';
-import { runTrajectory } from '../../../functions/services/agent/run-trajectory.ts';
+import { createCodeRunner } from '../../../functions/backends/code-runner.ts';
+import { runTrajectory } from '../../../functions/services/trajectory.ts';
 import { codeRun } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop } from '../../../src/agent/loop.ts';
 import { agentEventSchemas } from '../../../src/wire/agent-reply.ts';

@@ -3,16 +3,17 @@
  * sandbox does (unreachable, overloaded, an error of its own) is a failure, and never shown to the policy as an output.
  */
 
-import { readRun, runDeadlineMs } from '../../../src/agent/code-interpreter.ts';
-import type { CodeOutcome } from '../../../src/agent/loop.ts';
-import type { RunCode } from '../../../src/judgments/sandbox/run-code.ts';
-import { type BindingOf, transportOf } from '../../backends/bindings.ts';
-import { failed } from '../../backends/calls/failures.ts';
-import { Lifetime } from '../../backends/calls/lifetime.ts';
-import type { Transport } from '../../backends/calls/transport.ts';
-import type { SandboxClock, SandboxConfig } from '../../backends/sandbox/sandbox-client.ts';
-import { runCode, withRetries } from '../../backends/sandbox/sandbox-client.ts';
-import { sandboxFailure } from '../../backends/sandbox/sandbox-failures.ts';
+import { readRun, runDeadlineMs } from '../../src/agent/code-interpreter.ts';
+import type { CodeOutcome } from '../../src/agent/loop.ts';
+import type { RunCode } from '../../src/judgments/sandbox/run-code.ts';
+import type { BindingOf } from './bindings.ts';
+import { transportOf } from './bindings.ts';
+import { failed } from './calls/failures.ts';
+import { Lifetime } from './calls/lifetime.ts';
+import type { Transport } from './calls/transport.ts';
+import type { SandboxClock, SandboxConfig } from './sandbox/sandbox-client.ts';
+import { runCode, withRetries } from './sandbox/sandbox-client.ts';
+import { sandboxFailure } from './sandbox/sandbox-failures.ts';
 
 /** @param signal ends the run; the outcome is then nobody's. */
 export type CodeRunner = (run: RunCode, signal: AbortSignal) => Promise<CodeOutcome>;

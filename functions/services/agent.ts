@@ -2,15 +2,18 @@
  * One agent: everything that can be refused is refused before anything is paid for; then the trajectory runs, and is
  * scored where something says what is right.
  */
-import { AgentLoop } from '../../../src/agent/loop.ts';
-import { agentPromptTokens } from '../../../src/agent/prompt.ts';
-import type { AgentSettings } from '../../../src/agent/types.ts';
-import { AGENT_DEFAULTS } from '../../../src/agent/types.ts';
-import type { Rollout } from '../../../src/family/rollout.ts';
-import type { Generator } from '../../../src/generation/generator.ts';
-import { MAX_AGENT_RESPONSE_TOKENS } from '../../../src/limits.ts';
-import type { AgentRequest } from '../../../src/wire/agent.ts';
-import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
+import { AgentLoop } from '../../src/agent/loop.ts';
+import { agentPromptTokens } from '../../src/agent/prompt.ts';
+import type { AgentSettings } from '../../src/agent/types.ts';
+import { AGENT_DEFAULTS } from '../../src/agent/types.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
+import { planToolCall } from '../../src/families/tool-call/plan.ts';
+import type { ToolCallRecipe } from '../../src/families/tool-call/recipe.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
+import type { Generator } from '../../src/generation/generator.ts';
+import { MAX_AGENT_RESPONSE_TOKENS } from '../../src/limits.ts';
+import type { AgentRequest } from '../../src/wire/agent.ts';
+import type { AgentResponse } from '../../src/wire/agent-reply.ts';
 import {
   type AgentStart,
   agentReply,
@@ -18,14 +21,14 @@ import {
   scored,
   unscored,
   unscoredReason,
-} from '../../../src/wire/agent-reply.ts';
-import type { ScoreResponse } from '../../../src/wire/score.ts';
-import { type Backends, chooseGenerator, chooseSandbox } from '../../backends/configured.ts';
-import type { RequestFailure } from '../../http/errors.ts';
-import type { ScoringWishes } from '../score.ts';
-import type { CodeRunner } from './code-runner.ts';
-import { runTrajectory, type TrajectoryOptions } from './run-trajectory.ts';
-import { planScoring, type ScoringPlan } from './scoring-plan.ts';
+} from '../../src/wire/agent-reply.ts';
+import type { ScoreResponse } from '../../src/wire/score.ts';
+import type { CodeRunner } from '../backends/code-runner.ts';
+import { chooseGenerator, chooseSandbox } from '../backends/configured.ts';
+import type { RequestFailure } from '../failures.ts';
+import type { AgentPlatform } from './ports.ts';
+import type { ScoringWishes } from './score.ts';
+import { runTrajectory, type TrajectoryOptions } from './trajectory.ts';
 
 export type AgentPlan = {
   readonly settings: AgentSettings;
@@ -40,12 +43,7 @@ export type AgentPlanResult =
   | { readonly ok: true; readonly plan: AgentPlan }
   | { readonly ok: false; readonly failure: RequestFailure };
 
-/** @param runCode `null` = the deployment has no sandbox. */
-export async function planAgent(
-  request: AgentRequest,
-  backends: Backends,
-  runCode: CodeRunner | null,
-): Promise<AgentPlanResult> {
+export async function planAgent(request: AgentRequest, { backends, runCode }: AgentPlatform): Promise<AgentPlanResult> {
   const chosen = chooseGenerator(backends, request.generator);
   if (chosen === null) {
     const configured = backends.generators.named.map(({ generator }) => generator.name);
@@ -98,6 +96,38 @@ function promptProblem(request: AgentRequest, generator: Generator): RequestFail
     reason: 'generation_failed',
     failure: { reason: 'generator_prompt_too_long', detail, retryable: false },
   };
+}
+
+/** The recipe of the run that all other defaults are of. */
+const DEFAULT_RECIPE = 'open-agentrl';
+
+type ScoringPlan = {
+  readonly recipe: ToolCallRecipe;
+  /** What says what is right. */
+  readonly known: Pick<Rollout, 'reference' | 'tests'>;
+  readonly wishes: ScoringWishes;
+};
+
+/** `plan: null` = nothing says what is right, so nothing is scored. */
+type ScoringPlanResult =
+  | { readonly ok: true; readonly plan: ScoringPlan | null }
+  | { readonly ok: false; readonly failure: RequestFailure };
+
+async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
+  const { reference, tests, judgments, replicate, on_judge_failure } = request;
+  if (reference === undefined && tests === undefined) return { ok: true, plan: null };
+  const input = request.recipe ?? DEFAULT_RECIPE;
+  const resolved = await resolveRecipe(input);
+  if (!resolved.ok) return refused({ reason: 'input_invalid', problems: resolved.problems });
+  const { recipe } = resolved.resolved;
+  if (recipe.family !== 'tool-call') {
+    const message = `expected a recipe of the tool-call family, got ${recipe.family}`;
+    return refused({ reason: 'input_invalid', problems: [{ path: ['recipe'], message }] });
+  }
+  const known = { ...(reference === undefined ? {} : { reference }), ...(tests === undefined ? {} : { tests }) };
+  const planned = planToolCall({ ...known, response: '', num_turns: 2, response_tokens: 0 }, recipe, false);
+  if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.problems });
+  return { ok: true, plan: { recipe, known, wishes: { recipe: input, judgments, replicate, on_judge_failure } } };
 }
 
 export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {

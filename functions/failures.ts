@@ -1,0 +1,110 @@
+/**
+ * Every expected failure of a request, as one tagged union. Services, Durable Objects and routes return or throw these
+ * values; `http/problems.ts` maps them to problem+json. This file imports nothing from the Worker, so everything may
+ * import it.
+ */
+
+import type { GenerationFailure } from '../src/generation/generator.ts';
+import type { InputProblem } from '../src/input-problem.ts';
+import type { JudgeFailure, JudgmentKind } from '../src/judgments/types.ts';
+import type { MissingMeasures } from '../src/runs/replay-lines.ts';
+import type { Scope } from '../src/wire/api-keys.ts';
+
+/** The fields of a failure beside `reason`, by reason; `unknown` = none. */
+export type FailureFields = {
+  readonly auth_unconfigured: unknown;
+  readonly key_missing: unknown;
+  readonly key_unknown: unknown;
+  readonly scope_missing: { readonly scope: Scope };
+  readonly config_invalid: { readonly setting: string };
+  readonly route_unknown: unknown;
+  readonly method_not_allowed: { readonly allow: readonly string[] };
+  readonly content_type_unsupported: { readonly wanted: 'json' | 'form' };
+  readonly body_too_large: { readonly limit_bytes: number };
+  readonly body_interrupted: unknown;
+  readonly body_not_utf8: unknown;
+  /** `position` in UTF-16 code units; `null` = unknown. */
+  readonly body_not_json: { readonly position: number | null };
+  readonly input_invalid: { readonly problems: readonly InputProblem[] };
+  readonly file_not_found: unknown;
+  readonly file_too_large: { readonly limit_bytes: number };
+  readonly multipart_malformed: { readonly defect: MultipartDefect };
+  readonly range_not_satisfiable: { readonly bytes: number };
+  readonly upload_not_found: unknown;
+  readonly upload_not_pending: { readonly status: string };
+  readonly upload_parts_exceeded: { readonly limit: number };
+  /** R2, D1 or a Durable Object failed. */
+  readonly storage_failed: unknown;
+  readonly batch_not_found: unknown;
+  /** The batch has ended or is being finalised. */
+  readonly batch_is_over: { readonly status: string };
+  readonly signature_missing: unknown;
+  readonly signature_malformed: unknown;
+  readonly signature_wrong: unknown;
+  readonly timestamp_stale: unknown;
+  readonly timestamp_future: unknown;
+  readonly webhook_not_found: unknown;
+  readonly webhook_job_not_found: unknown;
+  readonly webhook_delivery_not_found: unknown;
+  readonly webhook_disabled: unknown;
+  readonly webhook_id_reused: unknown;
+  readonly webhook_limit_reached: { readonly of: 'endpoints' | 'secrets'; readonly limit: number };
+  readonly webhook_busy: unknown;
+  /** The rollout was scored but not recorded: a reward is never returned without its record. */
+  readonly ledger_failed: { readonly why: 'storage' | 'deleting' };
+  readonly run_not_found: unknown;
+  /** The other recipe reads values that were never measured. `can_fill`: the run has its text, so a judge can. */
+  readonly measurement_missing: { readonly missing: MissingMeasures; readonly can_fill: boolean };
+  /** A judge needs the text of the run, which was not stored. `missing: null` = all rollouts were to be judged. */
+  readonly text_not_kept: { readonly missing: MissingMeasures | null };
+  /** The run was deleted while it was read, so the lines sent so far are incomplete. */
+  readonly run_gone: unknown;
+  readonly run_group_too_large: unknown;
+  readonly judge_unknown: { readonly configured: readonly string[] };
+  /** The request asks for a receipt, and the deployment has no signing key. */
+  readonly issuer_unconfigured: unknown;
+  readonly judgment_missing: { readonly missing: readonly { readonly kind: JudgmentKind; readonly key: string }[] };
+  /** A required judgment failed; its own reason goes over the wire. */
+  readonly judgment_failed: { readonly failure: JudgeFailure };
+  readonly generator_unknown: { readonly configured: readonly string[] };
+  /** A generation failed or is incomplete; its own reason goes over the wire. */
+  readonly generation_failed: { readonly failure: GenerationFailure };
+  readonly internal: unknown;
+};
+
+export type RequestFailure = {
+  [R in keyof FailureFields]: { readonly reason: R } & FailureFields[R];
+}[keyof FailureFields];
+
+export type FailureOf<R extends keyof FailureFields> = { readonly reason: R } & FailureFields[R];
+
+/** Why a body is not valid multipart/form-data. */
+export type MultipartDefect =
+  | 'boundary'
+  | 'delimiter'
+  | 'not_closed'
+  | 'header'
+  | 'header_too_long'
+  | 'name_missing'
+  | 'encoding'
+  | 'too_many_parts'
+  | 'ignored_too_long'
+  | 'field_repeated'
+  | 'field_too_long'
+  | 'field_not_utf8';
+
+/** Carries a failure from the code that detects it to the app's error handler. */
+export class RequestError extends Error {
+  readonly failure: RequestFailure;
+
+  constructor(failure: RequestFailure) {
+    super(failure.reason);
+    this.name = 'RequestError';
+    this.failure = failure;
+  }
+}
+
+/** The error for invalid fields of a request. @param path of the field, as problems report it. */
+export function invalidInput(path: InputProblem['path'], message: string): RequestError {
+  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
+}

@@ -1,0 +1,441 @@
+/**
+ * Maps every failure of a request to RFC 9457 problem+json, as one table: a new reason without an entry does not compile.
+ * Titles and details are constants and numbers of this code. They repeat nothing of the request except the names of
+ * unknown fields, and reveal nothing internal.
+ */
+
+import type { GenerationFailureReason } from '../../src/generation/generator.ts';
+import type { InputProblem } from '../../src/input-problem.ts';
+import { pathText } from '../../src/input-problem.ts';
+import type { JudgeFailureReason } from '../../src/judgments/types.ts';
+import {
+  DEFAULT_RETRY_AFTER_S,
+  MAX_FORM_IGNORED_BYTES,
+  MAX_FORM_PARTS,
+  MAX_PART_HEADER_BYTES,
+  MAX_PROBLEM_ERRORS,
+  MAX_RUN_GROUP,
+  WEBHOOK_TOLERANCE_S,
+} from '../../src/limits.ts';
+import type { MissingMeasures } from '../../src/runs/replay-lines.ts';
+import type { Problem, ProblemReason } from '../../src/wire/problem.ts';
+import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from '../failures.ts';
+import { StorageError } from '../storage/storage-error.ts';
+
+type Reason = keyof FailureFields;
+
+type Entry = {
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  /** Default: false. */
+  readonly retryable?: boolean;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterS?: number;
+  readonly extra?: Pick<Problem, 'errors' | 'missing' | 'unobserved'>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+const BEARER = { 'www-authenticate': 'Bearer realm="citeward"' };
+const SIGNED = { 'www-authenticate': 'StandardWebhooks realm="citeward"' };
+const RETRY = { retryable: true, retryAfterS: DEFAULT_RETRY_AFTER_S };
+
+const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry } = {
+  auth_unconfigured: () => ({
+    status: 403,
+    title: 'No API key is configured',
+    detail: 'This deployment refuses all requests: set the secret API_KEYS, or ALLOW_ANONYMOUS=true for local use.',
+  }),
+  key_missing: () => ({
+    status: 401,
+    title: 'API key missing',
+    detail: 'Send the header "Authorization: Bearer <key>".',
+    headers: BEARER,
+  }),
+  key_unknown: () => ({
+    status: 401,
+    title: 'API key unknown',
+    detail: 'This deployment does not have the key in the Authorization header; send a configured key.',
+    headers: BEARER,
+  }),
+  scope_missing: ({ scope }) => ({
+    status: 403,
+    title: 'Scope missing',
+    detail: `The key does not have the scope "${scope}"; use a key that has it.`,
+  }),
+  config_invalid: ({ setting }) => ({
+    status: 500,
+    title: 'The deployment is misconfigured',
+    detail: `The setting ${setting} is malformed, and requests are refused until the operator corrects it. The Worker's log names the fields.`,
+  }),
+  route_unknown: () => ({
+    status: 404,
+    title: 'Route unknown',
+    detail: 'This path has no route; GET /openapi.json lists all routes.',
+  }),
+  method_not_allowed: ({ allow }) => ({
+    status: 405,
+    title: 'Method not allowed',
+    detail: `This route accepts ${allow.join(', ')}.`,
+    headers: { allow: allow.join(', ') },
+  }),
+  content_type_unsupported: ({ wanted }) => ({
+    status: 415,
+    title: 'Content type unsupported',
+    detail:
+      wanted === 'form'
+        ? 'Send a form with "content-type: multipart/form-data" and no content-encoding.'
+        : 'Send JSON in UTF-8 with "content-type: application/json" and no content-encoding.',
+  }),
+  body_too_large: ({ limit_bytes }) => ({
+    status: 413,
+    title: 'Body too large',
+    detail: `The body exceeds the limit of ${limit_bytes} bytes; send a smaller one.`,
+  }),
+  body_interrupted: () => ({
+    status: 400,
+    title: 'Body interrupted',
+    detail: 'The connection closed before the body was complete; send the request again.',
+    retryable: true,
+  }),
+  body_not_utf8: () => ({
+    status: 400,
+    title: 'Body is not UTF-8',
+    detail: 'The body contains bytes that are not valid UTF-8; encode it as UTF-8.',
+  }),
+  body_not_json: ({ position }) => ({
+    status: 400,
+    title: 'Body is not JSON',
+    detail:
+      position === null
+        ? 'The body is not valid JSON (NaN and Infinity are not JSON).'
+        : `The body is not valid JSON at position ${position} (UTF-16 code units).`,
+  }),
+  input_invalid: ({ problems }) => ({
+    status: 422,
+    title: 'Invalid input',
+    detail:
+      problems.length > MAX_PROBLEM_ERRORS
+        ? `${problems.length} fields are invalid; "errors" lists the first ${MAX_PROBLEM_ERRORS} with what was expected.`
+        : 'Some fields are invalid; "errors" lists each with what was expected.',
+    extra: { errors: wireErrors(problems) },
+  }),
+  file_not_found: () => ({ status: 404, title: 'File not found', detail: 'No file has this id.' }),
+  file_too_large: ({ limit_bytes }) => ({
+    status: 413,
+    title: 'File too large',
+    detail: `The file exceeds the limit of ${limit_bytes} bytes; split it.`,
+  }),
+  multipart_malformed: ({ defect }) => ({ status: 400, title: 'Malformed form', detail: MULTIPART_DEFECTS[defect] }),
+  range_not_satisfiable: ({ bytes }) => ({
+    status: 416,
+    title: 'Range not satisfiable',
+    detail: `The requested range starts after the end of the file, which has ${bytes} bytes.`,
+    headers: { 'content-range': `bytes */${bytes}` },
+  }),
+  upload_not_found: () => ({ status: 404, title: 'Upload not found', detail: 'No upload has this id.' }),
+  upload_not_pending: ({ status }) => ({
+    status: 409,
+    title: 'Upload not pending',
+    detail: `The upload is ${status} and accepts no more changes; create a new upload.`,
+  }),
+  upload_parts_exceeded: ({ limit }) => ({
+    status: 413,
+    title: 'Too many parts',
+    detail: `The upload has reached the limit of ${limit} parts; send larger parts.`,
+  }),
+  storage_failed: () => ({
+    status: 503,
+    title: 'Storage failed',
+    detail: 'The storage of this deployment failed; retry the request.',
+    ...RETRY,
+  }),
+  batch_not_found: () => ({ status: 404, title: 'Batch not found', detail: 'No batch has this id.' }),
+  batch_is_over: ({ status }) => ({
+    status: 409,
+    title: 'Batch has ended',
+    detail: `The batch is ${status}, so it cannot be cancelled.`,
+  }),
+  signature_missing: () => ({
+    status: 401,
+    title: 'Signature missing',
+    detail: 'Send the headers webhook-id, webhook-timestamp and webhook-signature.',
+    headers: SIGNED,
+  }),
+  signature_malformed: () => ({
+    status: 401,
+    title: 'Signature malformed',
+    detail: 'webhook-id must be printable ASCII without a full stop; webhook-timestamp must be seconds since 1970.',
+    headers: SIGNED,
+  }),
+  signature_wrong: () => ({
+    status: 401,
+    title: 'Signature wrong',
+    detail:
+      'No v1 signature matches the id, timestamp and body; sign the exact body with a valid secret of the endpoint.',
+    headers: SIGNED,
+  }),
+  timestamp_stale: () => ({
+    status: 401,
+    title: 'Timestamp too old',
+    detail: `webhook-timestamp is older than the ${WEBHOOK_TOLERANCE_S / 60}-minute tolerance; sign again with the current time.`,
+    headers: SIGNED,
+  }),
+  timestamp_future: () => ({
+    status: 401,
+    title: 'Timestamp in the future',
+    detail: `webhook-timestamp is ahead by more than the ${WEBHOOK_TOLERANCE_S / 60}-minute tolerance; check the sender's clock.`,
+    headers: SIGNED,
+  }),
+  webhook_not_found: () => ({ status: 404, title: 'Webhook not found', detail: 'No webhook endpoint has this id.' }),
+  webhook_job_not_found: () => ({
+    status: 404,
+    title: 'Job not found',
+    detail: 'The endpoint has no job with this id: it never existed or its retention has ended.',
+  }),
+  webhook_delivery_not_found: () => ({
+    status: 404,
+    title: 'Delivery not found',
+    detail: 'The endpoint has no delivery with this id: it never existed or its retention has ended.',
+  }),
+  webhook_disabled: () => ({
+    status: 403,
+    title: 'Webhook disabled',
+    detail: 'The endpoint is disabled; enable it with PATCH /v1/webhooks/{endpoint}.',
+  }),
+  webhook_id_reused: () => ({
+    status: 409,
+    title: 'webhook-id reused',
+    detail: 'An earlier message with another body has this webhook-id; send each message with a new id.',
+  }),
+  webhook_limit_reached: ({ of, limit }) => ({
+    status: 409,
+    title: 'Limit reached',
+    detail:
+      of === 'endpoints'
+        ? `This deployment has its maximum of ${limit} webhook endpoints; delete one first.`
+        : `The endpoint has its maximum of ${limit} valid secrets; wait for one to expire, or rotate with "grace_s": 0.`,
+  }),
+  webhook_busy: () => ({
+    status: 503,
+    title: 'Webhook busy',
+    detail: 'The endpoint cannot accept more messages now; retry later.',
+    ...RETRY,
+  }),
+  ledger_failed: ({ why }) => ({
+    status: 503,
+    title: 'Not recorded',
+    detail:
+      why === 'storage'
+        ? 'The rollout was scored, but the ledger of its run could not be written; retry. Its judgments are stored.'
+        : 'The run is being deleted; retry when the deletion is complete.',
+    ...RETRY,
+  }),
+  run_not_found: () => ({ status: 404, title: 'Run not found', detail: 'No run has this id.' }),
+  measurement_missing: ({ missing, can_fill }) => ({
+    status: 409,
+    title: 'Measurements missing',
+    detail: `The recipe reads values that were not measured: ${missingText(missing)}. ${
+      can_fill
+        ? 'Send "fill": true to have a judge measure them.'
+        : 'The text of this run was not stored (store_text), so no judge can measure them: score the rollouts again.'
+    }`,
+    extra: { unobserved: { ...missing.missing } },
+  }),
+  text_not_kept: ({ missing }) => ({
+    status: 409,
+    title: 'Text not stored',
+    detail: `The text of this run was not stored (store_text), so no judge can read it${
+      missing === null ? '' : `: ${missingText(missing)}`
+    }. Score the rollouts again.`,
+    extra: missing === null ? {} : { unobserved: { ...missing.missing } },
+  }),
+  run_gone: () => ({
+    status: 409,
+    title: 'Run deleted',
+    detail: 'The run was deleted while it was read; the lines sent so far are incomplete.',
+  }),
+  run_group_too_large: () => ({
+    status: 409,
+    title: 'Group too large',
+    detail: `A group of the run exceeds the limit of ${MAX_RUN_GROUP} rollouts that can be normalised together.`,
+  }),
+  judge_unknown: ({ configured }) => unknownName('judge', 'Judge unknown', configured),
+  issuer_unconfigured: () => ({
+    status: 422,
+    title: 'No issuer key is configured',
+    detail: 'This deployment signs no receipts: it has no ISSUER_KEY.',
+    extra: { errors: [{ path: 'receipt', message: 'expected false: this deployment has no signing key' }] },
+  }),
+  judgment_missing: ({ missing }) => ({
+    status: 409,
+    title: 'Judgment missing',
+    detail: 'The store lacks some judgments, and the request accepts stored ones only; "missing" lists them.',
+    extra: { missing: missing.map(({ kind, key }) => ({ kind, key })) },
+  }),
+  judgment_failed: ({ failure }) => backendProblem(failure, JUDGE_PROBLEMS[failure.reason]),
+  generator_unknown: ({ configured }) => unknownName('generator', 'Generator unknown', configured),
+  generation_failed: ({ failure }) => backendProblem(failure, GENERATION_PROBLEMS[failure.reason]),
+  internal: () => ({
+    status: 500,
+    title: 'Internal error',
+    detail: 'The Worker failed on this request because of a bug; report it with the request id.',
+  }),
+};
+
+type StatusAndTitle = readonly [status: number, title: string];
+
+/** Failed judgments. The detail comes with the failure and is a constant of this code, too. */
+const JUDGE_PROBLEMS: Readonly<Record<JudgeFailureReason, StatusAndTitle>> = {
+  judge_unconfigured: [503, 'No judge is configured'],
+  judge_unknown: [422, 'Judge unknown'],
+  judge_capacity: [503, 'No judge capacity'],
+  judge_circuit_open: [503, 'Circuit breaker open'],
+  judge_timeout: [503, 'Judge timed out'],
+  judge_unreachable: [503, 'Judge unreachable'],
+  judge_interrupted: [503, 'Judge connection interrupted'],
+  judge_rate_limited: [503, 'Judge rate limited'],
+  judge_overloaded: [503, 'Judge overloaded'],
+  judge_error: [503, 'Judge failed'],
+  judge_unauthorized: [503, 'Judge rejected the credentials'],
+  judge_request_refused: [503, 'Judge rejected the request'],
+  judge_not_an_api: [503, 'Judge returned an unexpected response'],
+  judge_prompt_too_long: [422, 'Prompt too long for the judge'],
+  judge_reply_cut: [503, 'Judge reply truncated'],
+  judge_refusal: [503, 'Judge refused to judge'],
+  judge_reply_invalid: [503, 'Judge reply invalid'],
+  judge_model_mismatch: [503, 'Another model answered'],
+  sandbox_unconfigured: [503, 'No sandbox is configured'],
+  sandbox_unreachable: [503, 'Sandbox unreachable'],
+  sandbox_timeout: [503, 'Sandbox timed out'],
+  sandbox_overloaded: [503, 'Sandbox overloaded'],
+  sandbox_unauthorized: [503, 'Sandbox rejected the credentials'],
+  sandbox_error: [503, 'Sandbox failed'],
+  sandbox_reply_invalid: [503, 'Sandbox reply invalid'],
+  equivalence_undecided: [422, 'Answers not comparable'],
+  judgment_missing: [409, 'Judgment missing'],
+  judgment_skipped: [409, 'Judgment skipped'],
+  judgment_store_failed: [503, 'Judgment store failed'],
+  judgment_record_invalid: [503, 'Judgment record invalid'],
+};
+
+/** Failed generations: 503 if a retry may succeed or none is configured, 502 if the backend would answer the same again. */
+const GENERATION_PROBLEMS: Readonly<Record<GenerationFailureReason, StatusAndTitle>> = {
+  generator_unconfigured: [503, 'No generator is configured'],
+  generator_timeout: [503, 'Generator timed out'],
+  generator_unreachable: [503, 'Generator unreachable'],
+  generator_interrupted: [503, 'Generator connection interrupted'],
+  generator_rate_limited: [503, 'Generator rate limited'],
+  generator_overloaded: [503, 'Generator overloaded'],
+  generator_error: [503, 'Generator failed'],
+  generator_unauthorized: [502, 'Generator rejected the credentials'],
+  generator_request_refused: [502, 'Generator rejected the request'],
+  generator_not_an_api: [502, 'Generator returned an unexpected response'],
+  generator_prompt_too_long: [422, 'Prompt too long for the generator'],
+  generator_reply_too_large: [502, 'Generator reply too large'],
+  generator_refusal: [502, 'Generator refused to answer'],
+  generator_model_mismatch: [502, 'Another model answered'],
+};
+
+const MULTIPART_DEFECTS: Readonly<Record<MultipartDefect, string>> = {
+  boundary: 'The content type lacks a valid boundary (RFC 2046: 1 to 70 characters).',
+  delimiter: 'A boundary is not followed by a line end.',
+  not_closed: 'The closing boundary, which ends in "--", is missing.',
+  header: 'The header of a part is malformed.',
+  header_too_long: `The header of a part exceeds ${MAX_PART_HEADER_BYTES} bytes.`,
+  name_missing: 'A part has no name.',
+  encoding: 'A part has a transfer encoding; send its bytes unencoded.',
+  too_many_parts: `The form exceeds ${MAX_FORM_PARTS} parts.`,
+  ignored_too_long: `Unknown fields and text around the parts exceed ${MAX_FORM_IGNORED_BYTES} bytes.`,
+  field_repeated: 'A field occurs more than once.',
+  field_too_long: 'A field is too long.',
+  field_not_utf8: 'A field is not UTF-8.',
+};
+
+function unknownName(field: 'judge' | 'generator', title: string, configured: readonly string[]): Entry {
+  const message = `expected one of ${configured.join(', ')}`;
+  return {
+    status: 422,
+    title,
+    detail: `No ${field} of this name is configured; ${message}.`,
+    extra: { errors: [{ path: field, message }] },
+  };
+}
+
+type BackendFailure = {
+  readonly detail: string;
+  readonly retryable: boolean;
+  readonly retry_after_s?: number;
+};
+
+/** A failure that is not retryable has no `Retry-After`. */
+function backendProblem({ detail, retryable, retry_after_s }: BackendFailure, [status, title]: StatusAndTitle): Entry {
+  const entry = { status, title, detail, retryable };
+  return retryable ? { ...entry, retryAfterS: Math.ceil(retry_after_s ?? DEFAULT_RETRY_AFTER_S) } : entry;
+}
+
+function wireErrors(problems: readonly InputProblem[]): { path: string; message: string }[] {
+  return problems.slice(0, MAX_PROBLEM_ERRORS).map(({ path, message }) => ({ path: pathText(path), message }));
+}
+
+/** Names are fields of recipes and requests, as this API defines them. */
+function missingText({ rollouts, open, missing }: MissingMeasures): string {
+  const named = Object.entries(missing).map(([name, count]) => `${name} in ${count}`);
+  return `${named.join(', ')} (${open} of ${rollouts} rollouts)`;
+}
+
+function entryOf<R extends Reason>(failure: { readonly reason: R } & FailureFields[R]): Entry {
+  return PROBLEMS[failure.reason](failure);
+}
+
+/** The machine-readable reason of the problem and of the log line. */
+export function wireReason(failure: RequestFailure): ProblemReason {
+  switch (failure.reason) {
+    case 'judgment_failed':
+    case 'generation_failed':
+      return failure.failure.reason;
+    default:
+      return failure.reason;
+  }
+}
+
+/** The problem document of a failure. */
+export function problemOf(failure: RequestFailure, requestId: string): Problem {
+  const reason = wireReason(failure);
+  const { status, title, detail, retryable = false, extra } = entryOf(failure);
+  const type = `urn:citeward:problem:${reason}`;
+  return { type, title, status, reason, detail, retryable, request_id: requestId, ...extra };
+}
+
+/** The failure of a thrown value; anything unexpected is `internal`. */
+export function failureOf(error: unknown): RequestFailure {
+  if (error instanceof RequestError) return error.failure;
+  return { reason: error instanceof StorageError ? 'storage_failed' : 'internal' };
+}
+
+/** The reply to a failed request. @param path of the request: routes in OpenAI's shape also describe the error OpenAI's way. */
+export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
+  const { retryAfterS, headers } = entryOf(failure);
+  const problem = problemOf(failure, requestId);
+  const isOpenAi = OPENAI_PATHS.some((root) => path === root || path.startsWith(`${root}/`));
+  return new Response(JSON.stringify(isOpenAi ? withOpenAiError(problem) : problem), {
+    status: problem.status,
+    headers: {
+      'content-type': 'application/problem+json',
+      // OpenAI's clients retry 409 and 5xx unless this header forbids it.
+      ...(isOpenAi ? { 'x-should-retry': String(problem.retryable) } : {}),
+      ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
+      ...headers,
+    },
+  });
+}
+
+const OPENAI_PATHS = ['/v1/files', '/v1/uploads', '/v1/batches'] as const;
+
+/** Adds the member `error`, which is all that OpenAI's clients read of a failed reply. */
+function withOpenAiError(problem: Problem): Problem {
+  const [first] = problem.errors ?? [];
+  const type = problem.status >= 500 ? 'server_error' : 'invalid_request_error';
+  const message = first === undefined ? problem.detail : `${problem.detail} ${first.path}: ${first.message}.`;
+  return { ...problem, error: { message, type, param: first?.path ?? null, code: problem.reason } };
+}

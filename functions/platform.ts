@@ -1,0 +1,108 @@
+/**
+ * Builds the ports of the services from the bindings of a deployment. Bindings become ports here and nowhere else: for
+ * requests, for queue consumers and inside Durable Objects.
+ */
+
+import type { CallClass } from '../src/judgments/desk.ts';
+import type { JudgmentStore } from '../src/judgments/store.ts';
+import type { Result } from '../src/result.ts';
+import { configuredCodeRunner } from './backends/code-runner.ts';
+import { type Backends, configuredBackends } from './backends/configured.ts';
+import { createDeskClient, type DeskClient } from './desk/desk-client.ts';
+import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
+import type { FailureOf } from './failures.ts';
+import { RunLedger } from './ledger/run-ledger.ts';
+import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
+import { FileStore } from './storage/files.ts';
+import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
+import { createKvJudgmentStore } from './storage/judgments.ts';
+import { createRecentJudgments, MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from './storage/recent-judgments.ts';
+import { UploadStore } from './storage/uploads.ts';
+
+/** The replaceable parts of a platform. Tests pass their own. */
+export type PlatformParts = {
+  /** The judges, the sandbox and the generators of a deployment. */
+  readonly backendsOf: (settings: Settings, environment: Environment) => Backends;
+  /** The judgment store. Default: KV behind a cache of the judgments that this isolate saw last. */
+  readonly judgmentStoreOf: (environment: Environment) => JudgmentStore;
+};
+
+/** Ports that need no issuer key. */
+export type Stores = {
+  readonly files: FileStore;
+  readonly uploads: UploadStore;
+  readonly ledger: RunLedger;
+  readonly judgments: JudgmentStore;
+  readonly desk: DeskClient;
+};
+
+export type Platform = Stores &
+  AgentPlatform &
+  ReplayPlatform & {
+    readonly settings: Settings;
+    readonly issuer: IssuerKeys;
+  };
+
+/** A setting is malformed. The operator's log names its fields. */
+export type ConfigFailure = FailureOf<'config_invalid'>;
+
+export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
+  readonly settingsOf: (environment: Environment) => Result<Settings, ConfigFailure>;
+  readonly createStores: (environment: Environment, settings: Settings) => Stores;
+  readonly createPlatform: (environment: Environment, callClass: CallClass) => Promise<Result<Platform, ConfigFailure>>;
+};
+
+/** One per isolate: it parses the settings once, and backends remember their last failures per settings object. */
+const readSettings = createSettingsReader(reportProblem);
+
+/** Creates the factory that an isolate uses for all its requests. */
+export function createPlatformFactory(parts: Partial<PlatformParts> = {}): PlatformFactory {
+  const { backendsOf = configuredBackends, judgmentStoreOf = cachedJudgments() } = parts;
+
+  const settingsOf: PlatformFactory['settingsOf'] = (environment) => {
+    const read = readSettings(environment);
+    return read.ok ? { ok: true, value: read.settings } : malformed(read.setting);
+  };
+
+  const createStores: PlatformFactory['createStores'] = (environment, settings) => ({
+    files: new FileStore(environment.FILES, environment.DB),
+    uploads: new UploadStore(environment.FILES, environment.DB),
+    ledger: new RunLedger(environment.DB, environment.FILES, settings.runRetentionDays),
+    judgments: judgmentStoreOf(environment),
+    desk: createDeskClient(environment.JUDGE_DESK),
+  });
+
+  const createPlatform: PlatformFactory['createPlatform'] = async (environment, callClass) => {
+    const settings = settingsOf(environment);
+    if (!settings.ok) return settings;
+    const issuer = await issuerOf(environment);
+    if (!issuer.ok) return malformed(issuer.setting);
+    const bindingOf = (name: string): unknown => Reflect.get(environment, name);
+    const value: Platform = {
+      ...createStores(environment, settings.value),
+      settings: settings.value,
+      issuer,
+      signing: issuer.signing,
+      class: callClass,
+      backends: backendsOf(settings.value, environment),
+      runCode: configuredCodeRunner(settings.value.backends.sandbox, bindingOf),
+    };
+    return { ok: true, value };
+  };
+
+  return { backendsOf, settingsOf, createStores, createPlatform };
+}
+
+function malformed(setting: string): { readonly ok: false; readonly error: ConfigFailure } {
+  return { ok: false, error: { reason: 'config_invalid', setting } };
+}
+
+function cachedJudgments(): PlatformParts['judgmentStoreOf'] {
+  const recent = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
+  return ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent);
+}
+
+/** A judgment store without a cache, for Durable Objects, whose memory is needed for their own work. */
+export function uncachedJudgments({ JUDGMENTS }: Environment): JudgmentStore {
+  return createKvJudgmentStore(JUDGMENTS, createRecentJudgments({ entries: 0, chars: 0 }));
+}

@@ -1,0 +1,43 @@
+/** What the services need of a deployment. `functions/platform.ts` builds it from the bindings; tests may pass their own. */
+
+import type { CallClass, Desk } from '../../src/judgments/desk.ts';
+import type { Signing } from '../../src/judgments/issuer.ts';
+import type { JudgmentStore } from '../../src/judgments/store.ts';
+import type { CodeRunner } from '../backends/code-runner.ts';
+import type { Backends } from '../backends/configured.ts';
+import type { RunRecipe, StoredRun } from '../ledger/run-list.ts';
+import type { ObjectPlace, RolloutDetail } from '../ledger/run-objects.ts';
+import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
+import type { RowSelection, RunGroup, StepRange, StoredRow } from '../ledger/run-rows.ts';
+
+/** The ledger of runs, where scored rollouts are recorded. Every method throws StorageError. */
+export type Ledger = {
+  record(recording: Recording): Promise<RecordingResult>;
+};
+
+/** Reads the ledger, for replay. */
+export type LedgerReader = {
+  find(run: string): Promise<StoredRun | null>;
+  recipes(run: string): Promise<ReadonlyMap<string, RunRecipe>>;
+  groups(run: string, range: StepRange): AsyncGenerator<RunGroup>;
+  page(run: string, selection: RowSelection, limit: number): Promise<StoredRow[]>;
+  detail(place: ObjectPlace): Promise<RolloutDetail>;
+};
+
+export type ScoringPlatform = {
+  readonly backends: Backends;
+  readonly judgments: JudgmentStore;
+  /** Makes the paid judge calls. */
+  readonly desk: Desk;
+  /** `live`: a caller waits for the score. `batch`: calls yield to live ones. */
+  readonly class: CallClass;
+  readonly signing: Signing;
+  readonly ledger: Ledger;
+};
+
+export type ReplayPlatform = ScoringPlatform & { readonly ledger: LedgerReader };
+
+export type AgentPlatform = ScoringPlatform & {
+  /** `null` = the deployment has no sandbox. */
+  readonly runCode: CodeRunner | null;
+};

@@ -1,0 +1,196 @@
+/**
+ * Replays a recorded run under another recipe: which rewards and advantages it would have had. Where the request asks for
+ * it, a judge measures what the ledger lacks, from the text that the run stores, through the same scoring as `/v1/score`.
+ * New judgments are stored, so a second replay calls no judge. The ledger itself does not change.
+ */
+
+import * as z from 'zod';
+import type { Recipe } from '../../src/families/recipes.ts';
+import type { Rollout } from '../../src/family/rollout.ts';
+import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
+import { MAX_RUN_GROUP } from '../../src/limits.ts';
+import type { Result } from '../../src/result.ts';
+import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
+import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../../src/runs/replay-group.ts';
+import { findMissing, type Measurer, type RowsOfGroup, replayLines } from '../../src/runs/replay-lines.ts';
+import type { LedgerRow } from '../../src/runs/row.ts';
+import type { ReplayLine, ReplayRequest } from '../../src/wire/replay.ts';
+import { chooseJudge } from '../backends/configured.ts';
+import { RequestError, type RequestFailure } from '../failures.ts';
+import type { StoredRun } from '../ledger/run-list.ts';
+import type { ObjectPlace } from '../ledger/run-objects.ts';
+import type { ReplayPlatform } from './ports.ts';
+import { scoreOne } from './score.ts';
+
+/** Rollouts of a group that are judged concurrently, with their texts in memory. */
+const REPLAY_CONCURRENCY = 8;
+
+export type Replay = {
+  /** @throws RequestError or StorageError where the replay cannot continue. */
+  readonly lines: AsyncGenerator<ReplayLine>;
+  /** A judge is called, so single lines take long. */
+  readonly judges: boolean;
+};
+
+/** Starts a replay. It fails before the first line if the replay could not be complete. */
+export async function startReplay(
+  run: StoredRun,
+  request: ReplayRequest,
+  platform: ReplayPlatform,
+): Promise<Result<Replay, RequestFailure>> {
+  const { ledger } = platform;
+  const recorded = new Map([...(await ledger.recipes(run.id))].map(([digest, { recipe }]) => [digest, recipe]));
+  const planned = await planReplay(run.id, recorded, request);
+  if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.problems } };
+  const { plan } = planned;
+  const groups = () => rowsOfGroups(platform, run.id, request.steps);
+  const refusal = await refusalOf(plan, run, platform, groups);
+  if (refusal !== null) return { ok: false, error: refusal };
+  const judges = plan.measures.kind !== 'nothing';
+  const measurer = judges ? new RunMeasurer(plan, platform) : null;
+  return { ok: true, value: { lines: replayLines(groups(), plan, measurer), judges } };
+}
+
+async function* rowsOfGroups(
+  { ledger }: ReplayPlatform,
+  run: string,
+  steps: ReplayRequest['steps'],
+): AsyncGenerator<RowsOfGroup> {
+  for await (const { rows } of ledger.groups(run, { fromStep: steps?.from, toStep: steps?.to })) yield rows;
+}
+
+/** Why the replay would be incomplete: an unknown judge, no stored text, or missing measurements. */
+async function refusalOf(
+  plan: ReplayPlan,
+  run: StoredRun,
+  { backends }: ReplayPlatform,
+  groups: () => AsyncIterable<RowsOfGroup>,
+): Promise<RequestFailure | null> {
+  const { measures } = plan;
+  const judge = measures.kind === 'nothing' ? null : measures.judge;
+  if (judge !== null && chooseJudge(backends, judge) === null) {
+    return { reason: 'judge_unknown', configured: backends.named.map((backend) => backend.judge.name) };
+  }
+  if (measures.kind === 'all' && !run.store_text) return { reason: 'text_not_kept', missing: null };
+  if (!plan.mayLeaveGaps || measures.kind === 'all' || (measures.kind === 'missing' && run.store_text)) return null;
+  const missing = await findMissing(groups(), plan);
+  if (missing.open === 0) return null;
+  return measures.kind === 'missing'
+    ? { reason: 'text_not_kept', missing }
+    : { reason: 'measurement_missing', missing, can_fill: run.store_text };
+}
+
+/** Measures rollouts again: those without a reward under the new recipe, or all of them with another judge. */
+class RunMeasurer implements Measurer {
+  readonly counts = { rollouts: 0, without_text: 0, refused: 0, judge_calls: 0 };
+  readonly #plan: ReplayPlan;
+  readonly #platform: ReplayPlatform;
+
+  constructor(plan: ReplayPlan, platform: ReplayPlatform) {
+    this.#plan = plan;
+    // No caller waits for a single rollout, so its judge calls yield to live ones.
+    this.#platform = { ...platform, class: 'batch' };
+  }
+
+  /** @throws RequestError if no rollout can be judged, StorageError. */
+  async measure(prepared: PreparedGroup, after: ReplayPlan['after']): Promise<readonly (Measurement | null)[]> {
+    const wanted = this.#wanted(prepared, after);
+    if (!wanted.includes(true)) return [];
+    const gaps = gapsOf(prepared.rows, prepared.recipes, after);
+    const places = await this.#places(prepared.rows);
+    const measured: (Measurement | null)[] = prepared.rows.map(() => null);
+    const left = prepared.rows.entries();
+    const work = async (): Promise<void> => {
+      // All workers draw from one iterator.
+      for (const [position, row] of left) {
+        if (wanted[position] !== true) continue;
+        const recipe = after.get(row.recipe);
+        if (recipe === undefined) throw new Error('measure: the run lacks the recipe of a row');
+        const place = places.get(placeKey(row)) ?? null;
+        measured[position] = await this.#measureRow(row, recipe, place, gaps[position] ?? []);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(REPLAY_CONCURRENCY, wanted.length) }, work));
+    return measured;
+  }
+
+  /** Which rollouts to measure, by position. Where a recipe finds nothing to score, a judge would find nothing either. */
+  #wanted(prepared: PreparedGroup, after: ReplayPlan['after']): boolean[] {
+    if (this.#plan.measures.kind === 'all') return prepared.rows.map(() => true);
+    const { samples } = replayPrepared(prepared, after);
+    return samples.map((sample) => sample.after.reward === null && sample.after.reason !== 'nothing_to_score');
+  }
+
+  async #measureRow(
+    row: LedgerRow,
+    recipe: Recipe,
+    place: ObjectPlace | null,
+    gaps: readonly string[],
+  ): Promise<Measurement | null> {
+    const detail = place === null ? null : await this.#platform.ledger.detail(place);
+    if (detail === null || detail.rollout === null) {
+      this.counts.without_text++;
+      // A rollout that failed when it was scored keeps that reason; for another judge the text itself is the gap.
+      return gaps.length === 0 && this.#plan.measures.kind === 'missing' ? null : { gaps: [...gaps, 'rollout.text'] };
+    }
+    return this.#judge(readStoredRollout(detail.rollout), recipe, row);
+  }
+
+  async #judge(rollout: Rollout, recipe: Recipe, row: LedgerRow): Promise<Measurement> {
+    const { measures } = this.#plan;
+    const judge = measures.kind === 'nothing' || measures.judge === null ? {} : { judge: measures.judge };
+    const scored = await scoreOne(
+      rollout,
+      { recipe, ...judge, judgments: 'use', replicate: 0, on_judge_failure: 'null', measureAll: true },
+      this.#platform,
+    );
+    if (scored.ok) {
+      const { facts, obtained } = scored.reply;
+      this.counts.rollouts++;
+      this.counts.judge_calls += obtained.filter(({ key, outcome }) =>
+        outcome.ok ? !outcome.cached : key !== null,
+      ).length;
+      return { facts };
+    }
+    if (scored.failure.reason !== 'input_invalid') throw new RequestError(scored.failure);
+    // The rollout was scored under one recipe and lacks a field that the other one reads.
+    this.counts.refused++;
+    const fields = scored.failure.problems.map(({ path }) => `rollout.${path[0] ?? row.facts.family}`);
+    return { gaps: [...new Set(fields)] };
+  }
+
+  /** Where the ledger stores the texts of a group's rows. */
+  async #places(rows: readonly LedgerRow[]): Promise<ReadonlyMap<string, ObjectPlace | null>> {
+    const [first] = rows;
+    if (first === undefined) return new Map();
+    const { run, step, group } = first;
+    const range = step === null ? { withoutStep: true } : { fromStep: step, toStep: step };
+    const page = await this.#platform.ledger.page(run, { ...range, group, attempts: 'latest' }, MAX_RUN_GROUP);
+    return new Map(page.map(({ row, object }) => [placeKey(row), object]));
+  }
+}
+
+/** Identifies a row within its group. Each attempt has its own text. */
+function placeKey({ sample, attempt }: LedgerRow): string {
+  return `${attempt} ${sample}`;
+}
+
+const storedRolloutSchema = z.strictObject({
+  ...sharedFields,
+  ...responseFields,
+  history: z
+    .array(
+      z.strictObject({
+        role: z.string(),
+        content: z.string().exactOptional(),
+        reasoning_content: z.string().exactOptional(),
+      }),
+    )
+    .exactOptional(),
+});
+
+/** Parses the stored text of a rollout. @throws ZodError for any other form: a judge sees only what was sent. */
+function readStoredRollout(stored: unknown): Rollout {
+  const { history, ...fields } = storedRolloutSchema.parse(stored);
+  return history === undefined ? rolloutOf(fields) : { ...rolloutOf(fields), history };
+}

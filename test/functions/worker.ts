@@ -1,0 +1,59 @@
+/**
+ * Entry module of the Worker under test: the production handlers and Durable Objects, with parts that a test file can
+ * replace. Each test file has its own instance of this module, so a replacement ends with its file.
+ */
+import { configuredBackends } from '../../functions/backends/configured.ts';
+import type { Environment } from '../../functions/environment.ts';
+import * as production from '../../functions/index.ts';
+import type { PlatformParts } from '../../functions/platform.ts';
+import { createWorker } from '../../functions/worker.ts';
+
+type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries';
+
+type TestParts = Pick<PlatformParts, 'backendsOf'> & {
+  readonly adapterRetryWindowMs?: number;
+  /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
+  readonly environmentOf: (environment: Environment, place: Place) => Environment;
+};
+
+let parts: TestParts = { backendsOf: configuredBackends, environmentOf: (environment) => environment };
+
+/** Replaces parts of the Worker. Call it before the file's first request. */
+export function replaceParts(replaced: Partial<TestParts>): void {
+  parts = { ...parts, ...replaced };
+}
+
+const backendsOf: PlatformParts['backendsOf'] = (settings, environment) => parts.backendsOf(settings, environment);
+
+let made: ReturnType<typeof createWorker> | null = null;
+
+function worker(): ReturnType<typeof createWorker> {
+  const { adapterRetryWindowMs } = parts;
+  made ??= createWorker({ backendsOf, ...(adapterRetryWindowMs === undefined ? {} : { adapterRetryWindowMs }) });
+  return made;
+}
+
+export default {
+  fetch: (request, environment, context) =>
+    worker().fetch(request, parts.environmentOf(environment, 'handlers'), context),
+  queue: (batch, environment) => worker().queue(batch, parts.environmentOf(environment, 'handlers')),
+  scheduled: (controller, environment) => worker().scheduled(controller, parts.environmentOf(environment, 'handlers')),
+} satisfies ExportedHandler<Environment>;
+
+export class JudgeDesk extends production.JudgeDesk {
+  constructor(state: DurableObjectState, environment: Environment) {
+    super(state, parts.environmentOf(environment, 'JudgeDesk'), { backendsOf });
+  }
+}
+
+export class Batch extends production.Batch {
+  constructor(state: DurableObjectState, environment: Environment) {
+    super(state, parts.environmentOf(environment, 'Batch'));
+  }
+}
+
+export class Deliveries extends production.Deliveries {
+  constructor(state: DurableObjectState, environment: Environment) {
+    super(state, parts.environmentOf(environment, 'Deliveries'), { backendsOf });
+  }
+}
