@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the `citeward` command (dispatch.ts). What Node compiles is kept between runs, in its own folder for temporary
- * files: reading the sources anew takes longer than most commands do. Only what is imported afterwards is kept, so this
- * file imports nothing else.
+ * Starts the `citeward` command. Node caches the compiled code of the modules that are imported after
+ * `enableCompileCache`, so this file imports nothing else before it.
  */
 import { enableCompileCache } from 'node:module';
 

@@ -4,8 +4,8 @@
  * the extractive refiner with faults that become fewer, the judge compares words. Its data stays in .citeward/, so that a
  * second start has nothing to score.
  */
-import { durationText } from '../cli/output/progress.ts';
-import { styleFor } from '../cli/output/style.ts';
+import { durationText } from '../cli/shared/number-text.ts';
+import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
 import { ensureDashboard } from './build-dashboard.ts';
 import { type RunShape, recordRun, type ScoredStep } from './demo-run/record.ts';

@@ -3,8 +3,8 @@
  * another recipe, and answers one question itself. Ends by itself and leaves nothing running. No account, no network, no GPU.
  */
 
-import { durationText } from '../cli/output/progress.ts';
-import { styleFor } from '../cli/output/style.ts';
+import { durationText } from '../cli/shared/number-text.ts';
+import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
 import { refineLive } from './demo/refining.ts';
 import { EXAMPLES, type Pass, readExamples, scoreAll } from './demo/rollouts.ts';

@@ -1,5 +1,5 @@
 /** Scores the groups of a demo run, step by step, so that they stand in the ledger of a deployment. */
-import { mapInOrder } from '../../cli/input/in-order.ts';
+import { mapInOrder } from '../../cli/shared/in-order.ts';
 import type { Client, GroupInput } from '../../clients/typescript/client.ts';
 import type { GroupResponse } from '../../src/wire/groups.ts';
 import { makeSample } from './policy.ts';

@@ -1,7 +1,7 @@
 /** One question of the examples, answered by the built-in extractive refiner while the demo looks on. */
 
-import { wrapped } from '../../cli/help.ts';
-import { plainLine } from '../../cli/output/text-width.ts';
+import { wrapped } from '../../cli/shared/help.ts';
+import { plainLine } from '../../cli/shared/text-width.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import type { ExampleRow } from './rollouts.ts';
 import type { Paper } from './tables.ts';

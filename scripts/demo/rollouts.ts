@@ -1,10 +1,11 @@
 /** The example rollouts, and one pass of scoring them over HTTP. */
+
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { mapInOrder } from '../../cli/input/in-order.ts';
-import { readLines } from '../../cli/input/lines.ts';
-import { type Row, readRow } from '../../cli/input/rows.ts';
-import { ScoreTally } from '../../cli/score/tally.ts';
+import { ScoreSummary } from '../../cli/commands/score/render.ts';
+import { mapInOrder } from '../../cli/shared/in-order.ts';
+import { readLines } from '../../cli/shared/lines.ts';
+import { type Row, readRow } from '../../cli/shared/rows.ts';
 import type { Client } from '../../clients/typescript/client.ts';
 import type { RecipeInput } from '../../src/families/resolve.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
@@ -21,7 +22,7 @@ export type ScoredRow = {
   readonly reward: number;
 };
 
-export type Pass = { readonly rows: readonly ScoredRow[]; readonly tally: ScoreTally; readonly seconds: number };
+export type Pass = { readonly rows: readonly ScoredRow[]; readonly tally: ScoreSummary; readonly seconds: number };
 
 /** Reads the examples. @throws Error if a line is not a rollout. */
 export async function readExamples(recipe: string): Promise<ExampleRow[]> {
@@ -45,7 +46,7 @@ export async function scoreAll(
   changes: { readonly recipe?: RecipeInput; readonly judgments?: 'only' },
 ): Promise<Pass> {
   const scored: ScoredRow[] = [];
-  const tally = new ScoreTally();
+  const tally = new ScoreSummary();
   const started = performance.now();
   async function* eachRow(): AsyncGenerator<ExampleRow> {
     yield* rows;

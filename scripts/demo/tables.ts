@@ -1,9 +1,10 @@
 /** The two tables of the demo: every row with its story, and what a replay moved. */
-import { remarksOfScore, remarksText } from '../../cli/output/remarks.ts';
-import type { Style } from '../../cli/output/style.ts';
-import { type Column, Table } from '../../cli/output/table.ts';
-import { fitText, plainLine } from '../../cli/output/text-width.ts';
-import { idCell, numberText, rewardColour } from '../../cli/score/table.ts';
+
+import { idCell, numberText, rewardColour } from '../../cli/commands/score/render.ts';
+import { remarksOfScore, remarksText } from '../../cli/shared/remarks.ts';
+import type { Style } from '../../cli/shared/style.ts';
+import { type Column, Table } from '../../cli/shared/table.ts';
+import { fitText, plainLine } from '../../cli/shared/text-width.ts';
 import type { Pass, ScoredRow } from './rollouts.ts';
 
 export type Paper = { readonly width: number; readonly style: Style; readonly write: (line: string) => void };

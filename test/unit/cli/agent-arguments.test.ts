@@ -1,11 +1,17 @@
 /** Rows and flags of `citeward agent`: what a request is made of. */
+
 import { describe, expect, it } from 'vitest';
-import { AGENT_FLAGS, agentFieldsAsked, readAgentAsked, withAgentAsked } from '../../../cli/agent/asked.ts';
-import { readFlags } from '../../../cli/arguments/flags.ts';
+import {
+  AGENT_FLAGS,
+  agentFieldsSet,
+  applyAgentOptions,
+  readAgentOptions,
+} from '../../../cli/commands/agent/options.ts';
+import { readFlags } from '../../../cli/shared/flags.ts';
 import { agentRequestSchema } from '../../../src/wire/agent.ts';
 
 async function asked(...args: string[]) {
-  return readAgentAsked(readFlags({ name: 'agent', flags: AGENT_FLAGS }, args));
+  return readAgentOptions(readFlags('agent', AGENT_FLAGS, args));
 }
 
 const ROW = { question: '6 * 7?' };
@@ -14,9 +20,9 @@ const MESSAGES = [{ role: 'user', content: '6 * 7?' }];
 describe('a row', () => {
   it('with a question begins a conversation with it; messages win', async () => {
     const plain = await asked();
-    expect(withAgentAsked(ROW, plain)).toEqual({ messages: MESSAGES });
+    expect(applyAgentOptions(ROW, plain)).toEqual({ messages: MESSAGES });
     const messages = [{ role: 'user', content: 'other' }];
-    expect(withAgentAsked({ ...ROW, messages }, plain)).toEqual({ messages });
+    expect(applyAgentOptions({ ...ROW, messages }, plain)).toEqual({ messages });
   });
 
   it('made for scoring is worked on as it is', async () => {
@@ -24,32 +30,35 @@ describe('a row', () => {
       ...{ ...ROW, response: 'old', num_turns: 4, response_tokens: 9, finish_reason: 'stop' },
       ...{ reference: '42', recipe: 'grpo-tcr', run: { id: 'r' } },
     };
-    const request = withAgentAsked(row, await asked());
+    const request = applyAgentOptions(row, await asked());
     expect(request).toEqual({ messages: MESSAGES, reference: '42', recipe: 'grpo-tcr' });
     expect(agentRequestSchema.safeParse(request).success).toBe(true);
     const { reference: _, ...unscored } = row;
-    expect(withAgentAsked(unscored, await asked())).toEqual({ messages: MESSAGES });
+    expect(applyAgentOptions(unscored, await asked())).toEqual({ messages: MESSAGES });
   });
 
   it('keeps what nobody knows, so that it is refused by name', async () => {
-    expect(withAgentAsked({ ...ROW, max_turn: 3 }, await asked())).toMatchObject({ max_turn: 3 });
+    expect(applyAgentOptions({ ...ROW, max_turn: 3 }, await asked())).toMatchObject({ max_turn: 3 });
   });
 
   it('gives way to flags, and keeps what they do not say', async () => {
     const flags = await asked('--reference', '42', '--temperature', '0.5', '--max-turns', '3', '--thinking');
     const row = { ...ROW, max_turns: 9, reference: '0', sampling: { seed: 4, temperature: 1 }, tools: [] };
-    expect(withAgentAsked(row, flags)).toEqual({
+    expect(applyAgentOptions(row, flags)).toEqual({
       ...{ messages: MESSAGES, reference: '42', recipe: 'open-agentrl', max_turns: 3, thinking: true, tools: [] },
       sampling: { seed: 4, temperature: 0.5 },
     });
-    expect([...agentFieldsAsked(flags)].sort()).toEqual(['max_turns', 'reference', 'sampling', 'thinking']);
+    expect([...agentFieldsSet(flags)].sort()).toEqual(['max_turns', 'reference', 'sampling', 'thinking']);
   });
 
   it('has its recipe changed by --set, where something says what is right', async () => {
     const flags = await asked('--set', 'tool_call_credit.enabled=false');
     const change = { tool_call_credit: { enabled: false } };
-    expect(withAgentAsked({ ...ROW, reference: '42' }, flags)['recipe']).toEqual({ base: 'open-agentrl', ...change });
-    expect(withAgentAsked({ ...ROW, reference: '42', recipe: 'grpo-tcr' }, flags)['recipe']).toEqual({
+    expect(applyAgentOptions({ ...ROW, reference: '42' }, flags)['recipe']).toEqual({
+      base: 'open-agentrl',
+      ...change,
+    });
+    expect(applyAgentOptions({ ...ROW, reference: '42', recipe: 'grpo-tcr' }, flags)['recipe']).toEqual({
       base: 'grpo-tcr',
       ...change,
     });

@@ -1,9 +1,10 @@
 /** Reading the command line: every mistake is refused with a word on what was meant. */
+
 import { describe, expect, test } from 'vitest';
-import { readFlags } from '../../../cli/arguments/flags.ts';
-import { changedRecipe, readChanges, readRecipe } from '../../../cli/arguments/recipe.ts';
-import { nearestName } from '../../../cli/arguments/suggest.ts';
-import { type FlagDescription, UsageError } from '../../../cli/command.ts';
+import { UsageError } from '../../../cli/shared/exit.ts';
+import { type FlagDescription, readFlags } from '../../../cli/shared/flags.ts';
+import { changedRecipe, readChanges, readRecipe } from '../../../cli/shared/recipe-flags.ts';
+import { nearestName } from '../../../cli/shared/suggest.ts';
 
 const FLAGS: readonly FlagDescription[] = [
   { name: 'recipe', kind: 'text', help: '' },
@@ -11,7 +12,7 @@ const FLAGS: readonly FlagDescription[] = [
   { name: 'json', kind: 'switch', help: '' },
   { name: 'concurrency', kind: 'text', help: '' },
 ];
-const read = (...args: string[]) => readFlags({ name: 'score', flags: FLAGS }, args);
+const read = (...args: string[]) => readFlags('score', FLAGS, args);
 
 function usageError(action: () => unknown): UsageError {
   try {

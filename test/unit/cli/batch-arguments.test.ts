@@ -1,23 +1,26 @@
 /** The command lines of `citeward batch`: what is refused before anything is read or sent, and what help says. */
+
 import { describe, expect, test } from 'vitest';
-import { readFlags } from '../../../cli/arguments/flags.ts';
-import { resultPaths } from '../../../cli/batch/paths.ts';
-import { type Command, UsageError } from '../../../cli/command.ts';
-import { batchCommands } from '../../../cli/commands/batch.ts';
-import { commandHelp, groupHelp } from '../../../cli/help.ts';
+import { BATCH_COMMANDS } from '../../../cli/command-list.ts';
+import { RESULT_FLAGS, resultPaths } from '../../../cli/commands/batch/options.ts';
+import type { CommandEntry } from '../../../cli/shared/command.ts';
+import { UsageError } from '../../../cli/shared/exit.ts';
+import { readFlags } from '../../../cli/shared/flags.ts';
+import { commandHelp, groupHelp } from '../../../cli/shared/help.ts';
 
 const EXAMPLES = 'examples/rollouts.jsonl';
 
-function command(name: string): Command {
-  const found = batchCommands.commands.find((one) => one.name === `batch ${name}`);
+function command(name: string): CommandEntry {
+  const found = BATCH_COMMANDS.commands.find((one) => one.name === `batch ${name}`);
   if (found === undefined) throw new Error(`no command ${name}`);
   return found;
 }
 
 async function refusal(name: string, args: readonly string[]): Promise<string> {
-  const named = command(name);
+  const entry = command(name);
+  const { flags, run } = await entry.load();
   try {
-    await named.run(readFlags(named, args));
+    await run(readFlags(entry.name, flags, args));
   } catch (error) {
     if (error instanceof UsageError) return `${error.message}\n${error.hint ?? ''}`;
     throw error;
@@ -55,7 +58,7 @@ test.each([
 ])('%s %j is refused', async (name, args, said) => expect(await refusal(name, args)).toContain(said));
 
 describe('where results go', () => {
-  const paths = (...args: string[]) => resultPaths(readFlags(command('fetch'), args), 'batch_1.jsonl');
+  const paths = (...args: string[]) => resultPaths(readFlags('batch fetch', RESULT_FLAGS, args), 'batch_1.jsonl');
 
   test.each([
     [[], 'batch_1.jsonl', 'batch_1.errors.jsonl'],
@@ -65,12 +68,12 @@ describe('where results go', () => {
   ])('%j', (args, output, errors) => expect(paths(...args)).toEqual({ output, errors }));
 });
 
-test('help fits the terminal and says the exit codes', () => {
-  for (const named of batchCommands.commands) {
-    const help = commandHelp(named);
+test('help fits the terminal and says the exit codes', async () => {
+  for (const { summary, load } of BATCH_COMMANDS.commands) {
+    const help = commandHelp(summary, await load());
     expect(help).toContain('Exit code: 0');
     for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
   }
-  const overview = groupHelp(batchCommands);
-  for (const { name } of batchCommands.commands) expect(overview).toContain(`  ${name}`);
+  const overview = groupHelp(BATCH_COMMANDS);
+  for (const { name } of BATCH_COMMANDS.commands) expect(overview).toContain(`  ${name}`);
 });

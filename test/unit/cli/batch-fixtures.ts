@@ -1,9 +1,9 @@
 /** A batch as the Worker describes it, and small rows and requests. */
-import { openInput } from '../../../cli/input/open-input.ts';
-import type { Asked } from '../../../cli/score/asked.ts';
+import { openInput } from '../../../cli/shared/input.ts';
+import type { ScoringOptions } from '../../../cli/shared/scoring-flags.ts';
 import { type BatchReply, batchSchema } from '../../../src/wire/batches/batch.ts';
 
-export const NOT_ASKED: Asked = { recipe: null, changes: {}, judge: null, judgments: null, receipt: false };
+export const NOT_ASKED: ScoringOptions = { recipe: null, changes: {}, judge: null, judgments: null, receipt: false };
 
 export const ROW = {
   question: 'When did it open?',

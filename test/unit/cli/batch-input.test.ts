@@ -1,12 +1,12 @@
 /** The input of a batch: what kind of file it is, rows in their envelopes, and errors by line before anything is done. */
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prepareBatch } from '../../../cli/batch/prepare.ts';
-import { kindOf, wrapRow } from '../../../cli/batch/rows.ts';
-import { UsageError } from '../../../cli/command.ts';
-import type { Input } from '../../../cli/input/open-input.ts';
+import { kindOfFile, prepareBatch, wrapRow } from '../../../cli/commands/batch/input.ts';
+import { UsageError } from '../../../cli/shared/exit.ts';
+import type { Input } from '../../../cli/shared/input.ts';
 import { envelope, fileInput, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
 
 let directory: string;
@@ -26,11 +26,11 @@ describe('kinds', () => {
     ],
     [{ custom_id: 'a' }, { kind: 'envelopes', url: null }],
     [{ url: '/v1/chat/completions' }, { kind: 'envelopes', url: null }],
-  ])('%j', (value, kind) => expect(kindOf(content(value))).toEqual({ ok: true, kind }));
+  ])('%j', (value, kind) => expect(kindOfFile(content(value))).toEqual({ ok: true, kind }));
 
   test('a line that is no object says nothing', () => {
-    expect(kindOf(content([]))).toMatchObject({ ok: false });
-    expect(kindOf({ ok: false, problem: 'not_utf8' })).toEqual({
+    expect(kindOfFile(content([]))).toMatchObject({ ok: false });
+    expect(kindOfFile({ ok: false, problem: 'not_utf8' })).toEqual({
       ok: false,
       problem: { field: null, message: 'not UTF-8' },
     });

@@ -1,12 +1,12 @@
 /** What batches look like on the screen: the bar, the status, the summary. */
+
 import { describe, expect, test } from 'vitest';
-import { shareOf } from '../../../cli/batch/progress.ts';
-import { listRow, statusRows, troubles } from '../../../cli/batch/status-text.ts';
-import { BatchTally } from '../../../cli/batch/tally.ts';
-import { sentText } from '../../../cli/batch/upload.ts';
-import { endText, exitCodeOf } from '../../../cli/batch/wait-for.ts';
-import { barText, type Share, shareText, sizeText } from '../../../cli/output/progress.ts';
-import { textWidth } from '../../../cli/output/text-width.ts';
+import { endText, listRow, sentText, shareOf, statusRows, troubles } from '../../../cli/commands/batch/render.ts';
+import { BatchSummary } from '../../../cli/commands/batch/results.ts';
+import { exitCodeOf } from '../../../cli/commands/batch/watch.ts';
+import { sizeText } from '../../../cli/shared/number-text.ts';
+import { barText, type Share, shareText } from '../../../cli/shared/progress.ts';
+import { textWidth } from '../../../cli/shared/text-width.ts';
 import { batchOf } from './batch-fixtures.ts';
 
 const SHARE: Share = { done: 1_234, total: 5_000, failed: 3, lines_per_second: 87, left_s: 43 };
@@ -115,8 +115,8 @@ describe('the status', () => {
 describe('the summary', () => {
   const reply = (body: Record<string, unknown>) => ({ response: { status_code: 200, body }, error: null });
   const failed = (code: string) => ({ response: null, error: { code, message: 'm' } });
-  const summary = (lines: readonly Parameters<BatchTally['add']>[0][]) => {
-    const tally = new BatchTally();
+  const summary = (lines: readonly Parameters<BatchSummary['add']>[0][]) => {
+    const tally = new BatchSummary();
     for (const line of lines) tally.add(line);
     return tally.summary(null);
   };

@@ -1,15 +1,15 @@
 /** A batch in this process: what it writes, and how it goes on after an interruption. */
+
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readFinished } from '../../../cli/batch/finished-lines.ts';
-import { LineFile } from '../../../cli/batch/line-file.ts';
-import { localAnswers } from '../../../cli/batch/local-answers.ts';
-import { type BatchFile, prepareBatch } from '../../../cli/batch/prepare.ts';
-import { localBatchId, runLocally } from '../../../cli/batch/run-locally.ts';
-import { BatchTally } from '../../../cli/batch/tally.ts';
-import { RunError } from '../../../cli/command.ts';
+import { type BatchFile, prepareBatch } from '../../../cli/commands/batch/input.ts';
+import { LineFile } from '../../../cli/commands/batch/line-file.ts';
+import { localAnswers } from '../../../cli/commands/batch/local-answers.ts';
+import { localBatchId, runLocally } from '../../../cli/commands/batch/local-run.ts';
+import { BatchSummary, readFinishedLines } from '../../../cli/commands/batch/results.ts';
+import { RunError } from '../../../cli/shared/exit.ts';
 import { problemSchema } from '../../../src/wire/problem.ts';
 import { envelope, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
 
@@ -32,10 +32,10 @@ async function fileOf(lines: readonly string[]): Promise<BatchFile> {
 
 /** Runs as `citeward batch run --resume` does; `stopAfter` lines it breaks off. */
 async function run(file: BatchFile, stopAfter = Number.POSITIVE_INFINITY) {
-  const tally = new BatchTally();
+  const tally = new BatchSummary();
   const finished = new Set<string>();
   for (const path of [output, errors]) {
-    await readFinished(path, localBatchId(file), (line) => {
+    await readFinishedLines(path, localBatchId(file), (line) => {
       finished.add(line.custom_id);
       tally.add(line);
     });

@@ -1,6 +1,7 @@
 /** Waiting for a batch: how often it looks, what it sits out, and what ends it. */
+
 import { describe, expect, test } from 'vitest';
-import { untilNextLook, watchBatch } from '../../../cli/batch/watch.ts';
+import { msUntilNextPoll, watchBatch } from '../../../cli/commands/batch/watch.ts';
 import type { ClientFailure, Reply } from '../../../clients/typescript/index.ts';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
 import { batchOf } from './batch-fixtures.ts';
@@ -51,7 +52,7 @@ test.each([
   [10_000, 1, 1_000],
   [1_500, 3_600, 1_500],
 ])('grown to %d ms with %j s left, it waits %d ms', (wait, eta_s, until) => {
-  expect(untilNextLook(wait, eta_s)).toBe(until);
+  expect(msUntilNextPoll(wait, eta_s)).toBe(until);
 });
 
 test.each(['failed', 'completed', 'expired', 'cancelled'] as const)('%s is over', async (status) => {

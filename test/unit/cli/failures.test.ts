@@ -1,7 +1,8 @@
 /** What a failure of the client means for the run: this row, this result, or everything. */
+
 import { describe, expect, test } from 'vitest';
-import { RunError, UsageError } from '../../../cli/command.ts';
-import { outcomeOfFailure } from '../../../cli/remote/failures.ts';
+import { RunError, UsageError } from '../../../cli/shared/exit.ts';
+import { outcomeOfFailure } from '../../../cli/shared/worker-failures.ts';
 
 describe('what a failure means for the run', () => {
   const of = (status: number, reason: string, errors?: { path: string; message: string }[]) =>

@@ -1,9 +1,10 @@
 /** From bytes to rows: whatever a file does to its lines, each is read as it stands or named. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mapInOrder } from '../../../cli/input/in-order.ts';
-import { type Line, readLines } from '../../../cli/input/lines.ts';
-import { readRow, withoutFields } from '../../../cli/input/rows.ts';
+import { mapInOrder } from '../../../cli/shared/in-order.ts';
+import { type Line, readLines } from '../../../cli/shared/lines.ts';
+import { readRow, withoutFields } from '../../../cli/shared/rows.ts';
 import { verifyRequestSchema } from '../../../src/wire/verify.ts';
 
 const MAX_BYTES = 64;

@@ -1,13 +1,18 @@
 /** The ways of judging put the same question, verdicts find back to their criteria, and failures stay out of every figure. */
+
 import { describe, expect, test } from 'vitest';
-import type { CheckedJudge } from '../../../cli/judge/checked-judge.ts';
-import { ClaimsCheck } from '../../../cli/judge/claims-check.ts';
-import { CostMeter } from '../../../cli/judge/cost.ts';
-import { CriteriaCheck } from '../../../cli/judge/criteria-check.ts';
-import { Lane } from '../../../cli/judge/lane.ts';
-import { readingsOf } from '../../../cli/judge/readings.ts';
-import { reportOf } from '../../../cli/judge/report.ts';
-import { reversedRequest, scoresOneByOne, scoresReversed, separateRequests } from '../../../cli/judge/ways.ts';
+import { ClaimsCheck } from '../../../cli/commands/judge/claims-check.ts';
+import {
+  CriteriaCheck,
+  reversedRequest,
+  scoresOneByOne,
+  scoresReversed,
+  separateRequests,
+} from '../../../cli/commands/judge/criteria-check.ts';
+import type { CheckedJudge } from '../../../cli/commands/judge/judges.ts';
+import { CostMeter, MeasuredJudge } from '../../../cli/commands/judge/measured-judge.ts';
+import { readingsOf } from '../../../cli/commands/judge/render.ts';
+import { reportOf } from '../../../cli/commands/judge/report.ts';
 import { planRefiner } from '../../../src/families/refiner/plan.ts';
 import { REFINER_RECIPES } from '../../../src/families/refiner/recipe.ts';
 import { rolloutOf } from '../../../src/family/rollout-schema.ts';
@@ -56,9 +61,9 @@ function judgeThat(reply: (request: JudgmentRequest) => JudgeReply): Judge {
   return { name: 'made-up', ...identity, context_tokens: null, judge: async (request) => reply(request) };
 }
 
-function laneOf(judge: Judge): Lane {
+function laneOf(judge: Judge): MeasuredJudge {
   let time = 0;
-  return new Lane(judge, new CostMeter(), () => time++ * 10);
+  return new MeasuredJudge(judge, new CostMeter(), () => time++ * 10);
 }
 
 function underCheck(judge: Judge): CheckedJudge {

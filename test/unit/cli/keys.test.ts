@@ -1,8 +1,9 @@
 /** API keys: enough randomness, only the hash configured, and files of variables changed in one line only. */
+
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { entryOf, makeKey, readApiKeys } from '../../../cli/keys/api-keys.ts';
-import { readVariable, withVariable } from '../../../cli/keys/vars-file.ts';
+import { entryOf, makeKey, readApiKeys } from '../../../cli/commands/keys/api-keys.ts';
+import { readVariable, withVariable } from '../../../cli/commands/keys/vars-file.ts';
 import { KEY_NAME } from '../../../src/wire/api-keys.ts';
 
 test('a key is 256 random bits behind a prefix', () => {

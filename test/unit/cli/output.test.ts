@@ -1,9 +1,11 @@
 /** What people see: widths in columns, not characters; nothing in a row can write over another. */
+
 import { describe, expect, test } from 'vitest';
-import { durationText, progressText } from '../../../cli/output/progress.ts';
-import { remarksOfFindings, remarksText } from '../../../cli/output/remarks.ts';
-import { type Column, Table, type TableRow } from '../../../cli/output/table.ts';
-import { fitText, plainLine, textWidth } from '../../../cli/output/text-width.ts';
+import { durationText } from '../../../cli/shared/number-text.ts';
+import { progressText } from '../../../cli/shared/progress.ts';
+import { remarksOfFindings, remarksText } from '../../../cli/shared/remarks.ts';
+import { type Column, Table, type TableRow } from '../../../cli/shared/table.ts';
+import { fitText, plainLine, textWidth } from '../../../cli/shared/text-width.ts';
 
 const FAMILY = '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}';
 

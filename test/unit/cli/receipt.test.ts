@@ -1,13 +1,14 @@
 /** What `citeward receipt verify` says: of a signature, of the reply beside it, of the request; in every form they come in. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localJudging } from '../../../cli/local/lexical.ts';
-import { type Document, receiptedIn } from '../../../cli/receipt/documents.ts';
-import { findingsOf } from '../../../cli/receipt/findings.ts';
-import { type KnownKeys, keysOfFile } from '../../../cli/receipt/known-keys.ts';
-import { createRequests } from '../../../cli/receipt/requests.ts';
+import { type Document, receiptedIn } from '../../../cli/commands/receipt/documents.ts';
+import { findingsOf } from '../../../cli/commands/receipt/findings.ts';
+import { type KnownKeys, keysOfFile } from '../../../cli/commands/receipt/known-keys.ts';
+import { createRequestFinder } from '../../../cli/commands/receipt/requests.ts';
+import { localJudging } from '../../../cli/shared/local-judging.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { createKnownIssuers, type Issuer } from '../../../src/judgments/issuer.ts';
 import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
@@ -74,7 +75,7 @@ async function verdicts(value: unknown, asked: Asked = {}): Promise<string[][] |
     keys: known,
     keysFrom: 'keys.json',
     pinned,
-    requests: documents === undefined ? null : createRequests(documents),
+    requests: documents === undefined ? null : createRequestFinder(documents),
   };
   return Promise.all(
     all.map(async (one) => (await findingsOf(one, means)).map(({ what, verdict }) => `${what}: ${verdict}`)),

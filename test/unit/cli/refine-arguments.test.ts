@@ -1,11 +1,12 @@
 /** What the flags of `citeward refine` make of a row, and which of them are refused. */
+
 import { describe, expect, it } from 'vitest';
-import { readFlags } from '../../../cli/arguments/flags.ts';
-import { UsageError } from '../../../cli/command.ts';
-import { refineCommand } from '../../../cli/commands/refine.ts';
-import { readRefineAsked, withRefineAsked } from '../../../cli/refine/asked.ts';
-import { refineFields } from '../../../cli/refine/fields.ts';
-import { readAsked } from '../../../cli/score/asked.ts';
+import { applyRefineOptions, readRefineOptions } from '../../../cli/commands/refine/options.ts';
+import { refineCommand } from '../../../cli/commands/refine/run.ts';
+import { UsageError } from '../../../cli/shared/exit.ts';
+import { readFlags } from '../../../cli/shared/flags.ts';
+import { refineFields } from '../../../cli/shared/row-fields.ts';
+import { readScoringOptions } from '../../../cli/shared/scoring-flags.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 
 const ROW = {
@@ -17,8 +18,10 @@ const ROW = {
 };
 
 async function requestOf(args: readonly string[], row: Readonly<Record<string, unknown>> = ROW) {
-  const flags = readFlags(refineCommand, args);
-  return refineRequestSchema.parse(withRefineAsked(refineFields(row, await readAsked(flags)), readRefineAsked(flags)));
+  const flags = readFlags('refine', refineCommand.flags, args);
+  return refineRequestSchema.parse(
+    applyRefineOptions(refineFields(row, await readScoringOptions(flags)), readRefineOptions(flags)),
+  );
 }
 
 describe('a row that was made for scoring', () => {
@@ -67,6 +70,6 @@ describe('flags', () => {
     ['--seed=-1'],
     ['--mode', 'half'],
   ])('%s %s is refused', (...args) => {
-    expect(() => readRefineAsked(readFlags(refineCommand, args))).toThrow(UsageError);
+    expect(() => readRefineOptions(readFlags('refine', refineCommand.flags, args))).toThrow(UsageError);
   });
 });

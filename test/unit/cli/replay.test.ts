@@ -1,13 +1,14 @@
 /** `citeward replay`: what its flags ask for, and what it draws. */
+
 import { describe, expect, it } from 'vitest';
-import { readFlags } from '../../../cli/arguments/flags.ts';
-import { UsageError } from '../../../cli/command.ts';
-import { replayCommand } from '../../../cli/commands/replay.ts';
-import { readReplay } from '../../../cli/replay/asked.ts';
-import { textPlot } from '../../../cli/replay/plot.ts';
+import { readReplayRequest } from '../../../cli/commands/replay/options.ts';
+import { textPlot } from '../../../cli/commands/replay/plot.ts';
+import { replayCommand } from '../../../cli/commands/replay/run.ts';
+import { UsageError } from '../../../cli/shared/exit.ts';
+import { readFlags } from '../../../cli/shared/flags.ts';
 
 async function asked(...args: string[]) {
-  return (await readReplay(readFlags(replayCommand, args))).input;
+  return (await readReplayRequest(readFlags('replay', replayCommand.flags, args))).input;
 }
 
 describe('the request of the flags', () => {

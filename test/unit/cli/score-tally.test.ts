@@ -1,8 +1,9 @@
 /** The summary counts what it says, and an unscored row never enters the mean. */
+
 import { describe, expect, test } from 'vitest';
-import { BoundedRecords } from '../../../cli/local/bounded-records.ts';
-import { localScoring } from '../../../cli/score/service.ts';
-import { ScoreTally } from '../../../cli/score/tally.ts';
+import { ScoreSummary } from '../../../cli/commands/score/render.ts';
+import { localScoring } from '../../../cli/commands/score/run.ts';
+import { BoundedRecords } from '../../../cli/shared/local-judging.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const request = (response: string, extra: object = {}) =>
@@ -19,7 +20,7 @@ const CITED = '<answer><snippet id=a>The letter x is the twenty-fourth one of th
 describe('tally', () => {
   test('scored, unscored and bad rows; judge calls and stored judgments', async () => {
     const { handle } = localScoring();
-    const tally = new ScoreTally();
+    const tally = new ScoreSummary();
     tally.add(await handle(request('no answer block')));
     tally.add(await handle(request(CITED)));
     const calls = tally.judgeCalls;
@@ -42,7 +43,7 @@ describe('tally', () => {
   });
 
   test('one bad line is enough for an incomplete run', () => {
-    const tally = new ScoreTally();
+    const tally = new ScoreSummary();
     expect(tally.isComplete).toBe(true);
     tally.add({ kind: 'refused', problems: [] });
     expect(tally.isComplete).toBe(false);

@@ -1,0 +1,148 @@
+/** All commands, in the order of `citeward --help`. The code of a command is loaded when it is needed. */
+import type { CommandEntry, CommandGroup } from './shared/command.ts';
+
+export const BATCH_COMMANDS: CommandGroup = {
+  name: 'batch',
+  summary: 'Score large files: submit them to a Worker, or score them here.',
+  commands: [
+    {
+      name: 'batch submit',
+      summary: 'Check a file of requests and submit it to a Worker.',
+      load: async () => (await import('./commands/batch/submit.ts')).submitCommand,
+    },
+    {
+      name: 'batch status',
+      summary: 'Show the status of a batch: counts, rate, time left, errors.',
+      load: async () => (await import('./commands/batch/manage.ts')).statusCommand,
+    },
+    {
+      name: 'batch wait',
+      summary: 'Wait for the end of a batch and show its progress.',
+      load: async () => (await import('./commands/batch/wait.ts')).waitCommand,
+    },
+    {
+      name: 'batch fetch',
+      summary: 'Download the results of a batch that has ended.',
+      load: async () => (await import('./commands/batch/fetch.ts')).fetchCommand,
+    },
+    {
+      name: 'batch cancel',
+      summary: 'Cancel a batch; results that are already there are kept.',
+      load: async () => (await import('./commands/batch/manage.ts')).cancelCommand,
+    },
+    {
+      name: 'batch redrive',
+      summary: 'Retry the dead letters of a batch.',
+      load: async () => (await import('./commands/batch/manage.ts')).redriveCommand,
+    },
+    {
+      name: 'batch list',
+      summary: 'List the batches of a Worker, newest first.',
+      load: async () => (await import('./commands/batch/manage.ts')).listCommand,
+    },
+    {
+      name: 'batch run',
+      summary: 'Score a file without a Worker, with the built-in judge.',
+      load: async () => (await import('./commands/batch/local-run.ts')).localRunCommand,
+    },
+  ],
+  details: [
+    'Try: citeward batch submit rollouts.jsonl --url http://127.0.0.1:8799 --wait --fetch',
+    '     citeward batch run rollouts.jsonl --output scores.jsonl          (no Worker)',
+  ],
+};
+
+const RECEIPT_COMMANDS: CommandGroup = {
+  name: 'receipt',
+  summary: 'Verify the signed receipts of rewards.',
+  commands: [
+    {
+      name: 'receipt verify',
+      summary: 'Verify that receipts are signed by their deployment and match the reply and the request.',
+      load: async () => (await import('./commands/receipt/run.ts')).receiptVerifyCommand,
+    },
+  ],
+  details: ['Try: citeward receipt verify reply.json --keys keys.json --request request.json'],
+};
+
+const RUNS_COMMANDS: CommandGroup = {
+  name: 'runs',
+  summary: 'List, show, export, import and delete the runs that a Worker has recorded.',
+  commands: [
+    {
+      name: 'runs list',
+      summary: 'List the runs of a Worker, newest first.',
+      load: async () => (await import('./commands/runs/run.ts')).listCommand,
+    },
+    {
+      name: 'runs show',
+      summary: 'Show a run step by step: rewards, spread within groups, components, unscored rollouts.',
+      load: async () => (await import('./commands/runs/run.ts')).showCommand,
+    },
+    {
+      name: 'runs export',
+      summary: 'Print the ledger of a run, or its judgments, as JSON lines.',
+      load: async () => (await import('./commands/runs/run.ts')).exportCommand,
+    },
+    {
+      name: 'runs import',
+      summary: 'Import the ledger of a run into a Worker. Nothing is overwritten.',
+      load: async () => (await import('./commands/runs/run.ts')).importCommand,
+    },
+    {
+      name: 'runs delete',
+      summary: 'Delete a run: its ledger, reports and text. Its judgments are kept.',
+      load: async () => (await import('./commands/runs/run.ts')).deleteCommand,
+    },
+  ],
+  details: [
+    'The Worker records a rollout whose request names a run: citeward score FILE --url URL --run ID --step N',
+    'To recompute a run under another recipe, without a judge: citeward replay',
+  ],
+};
+
+export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
+  {
+    name: 'score',
+    summary: 'Score rollouts: one reward for each row, with its components.',
+    load: async () => (await import('./commands/score/run.ts')).scoreCommand,
+  },
+  {
+    name: 'verify',
+    summary: 'Verify the citations of responses, without a judge or a recipe.',
+    load: async () => (await import('./commands/verify/run.ts')).verifyCommand,
+  },
+  {
+    name: 'refine',
+    summary: 'Generate cited answers from tool output and verify them while they stream.',
+    load: async () => (await import('./commands/refine/run.ts')).refineCommand,
+  },
+  {
+    name: 'agent',
+    summary: 'Run a policy with a code interpreter: its turns as they stream, and its reward.',
+    load: async () => (await import('./commands/agent/run.ts')).agentCommand,
+  },
+  BATCH_COMMANDS,
+  {
+    name: 'judge',
+    summary: 'Check a judge: its agreement with itself and with labels.',
+    load: async () => (await import('./commands/judge/run.ts')).judgeCommand,
+  },
+  {
+    name: 'judgments',
+    summary: 'Export stored judgments from a Worker, or import them into one.',
+    load: async () => (await import('./commands/judgments/run.ts')).judgmentsCommand,
+  },
+  {
+    name: 'keys',
+    summary: 'Make an API key for a deployment.',
+    load: async () => (await import('./commands/keys/run.ts')).keysCommand,
+  },
+  RECEIPT_COMMANDS,
+  RUNS_COMMANDS,
+  {
+    name: 'replay',
+    summary: 'Recompute the rewards of a run under another recipe.',
+    load: async () => (await import('./commands/replay/run.ts')).replayCommand,
+  },
+];

@@ -1,0 +1,93 @@
+/**
+ * Problems of requests that are answered in this process, in the words of the Worker (functions/http/errors.ts, which knows
+ * its storage and cannot come along). Only what can happen here: no key, no storage, no judge that fails.
+ */
+
+import { EXTRACTIVE_NAME } from '../../../functions/backends/extractive-generator.ts';
+import type { GenerationFailure } from '../../../src/generation/generator.ts';
+import { type InputProblem, pathText } from '../../../src/input-problem.ts';
+import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
+import type { JudgeFailure, JudgmentKind } from '../../../src/judgments/types.ts';
+import { MAX_PROBLEM_ERRORS } from '../../../src/limits.ts';
+import type { Problem } from '../../../src/wire/problem.ts';
+import { NO_RECEIPTS_HERE } from '../../shared/local-judging.ts';
+
+export type LocalFailure =
+  | { readonly reason: 'input_invalid'; readonly problems: readonly InputProblem[] }
+  | { readonly reason: 'judge_unknown' }
+  | { readonly reason: 'generator_unknown' }
+  | { readonly reason: 'issuer_unconfigured' }
+  | { readonly reason: 'judgment_missing'; readonly missing: readonly { kind: JudgmentKind; key: string }[] }
+  /** Of a judge or sandbox that this process does not have. */
+  | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure }
+  | { readonly reason: 'generation_failed'; readonly failure: GenerationFailure };
+
+/** The problem that says a failure. */
+export function localProblem(failure: LocalFailure, request_id: string): Problem {
+  const said = wordsOf(failure);
+  return { type: `urn:citeward:problem:${said.reason}`, retryable: false, request_id, ...said };
+}
+
+type Words = Pick<Problem, 'title' | 'status' | 'reason' | 'detail' | 'errors' | 'missing'>;
+
+function wordsOf(failure: LocalFailure): Words {
+  switch (failure.reason) {
+    case 'input_invalid': {
+      const { problems } = failure;
+      const errors = problems
+        .slice(0, MAX_PROBLEM_ERRORS)
+        .map(({ path, message }) => ({ path: pathText(path), message }));
+      const detail =
+        problems.length > MAX_PROBLEM_ERRORS
+          ? `${problems.length} fields are wrong; the first ${MAX_PROBLEM_ERRORS} are listed in errors.`
+          : 'Some fields are wrong; errors lists each with what was expected.';
+      return { reason: 'input_invalid', status: 422, title: 'Invalid input', detail, errors };
+    }
+    case 'judge_unknown': {
+      const message = `expected one of ${LEXICAL_JUDGE.name}`;
+      const detail = `No judge of that name is configured; ${message}.`;
+      return {
+        reason: 'judge_unknown',
+        status: 422,
+        title: 'Judge unknown',
+        detail,
+        errors: [{ path: 'judge', message }],
+      };
+    }
+    case 'generator_unknown': {
+      const message = `expected one of ${EXTRACTIVE_NAME}`;
+      const detail = `No generator of that name is configured; ${message}.`;
+      return {
+        reason: 'generator_unknown',
+        status: 422,
+        title: 'Generator unknown',
+        detail,
+        errors: [{ path: 'generator', message }],
+      };
+    }
+    case 'issuer_unconfigured':
+      return {
+        reason: 'issuer_unconfigured',
+        status: 422,
+        title: 'No issuer key is configured',
+        detail: 'This process signs nothing: a Worker with an ISSUER_KEY does.',
+        errors: [{ path: 'receipt', message: NO_RECEIPTS_HERE }],
+      };
+    case 'judgment_missing':
+      return {
+        reason: 'judgment_missing',
+        status: 409,
+        title: 'Judgment missing',
+        detail: 'Some judgments are not in the store, and the request asked for stored ones only; missing names them.',
+        missing: failure.missing.map(({ kind, key }) => ({ kind, key })),
+      };
+    case 'judgment_failed': {
+      const { reason, detail } = failure.failure;
+      return { reason, status: 503, title: 'The judgment could not be had', detail };
+    }
+    case 'generation_failed': {
+      const { reason, detail } = failure.failure;
+      return { reason, status: 503, title: 'The answers could not be had', detail };
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/** A batch in words: what `citeward batch status` prints, and a row of `citeward batch list`. */
+/** How a batch gets on, for standard error: a bar on a terminal, a line now and then elsewhere. */
+/** Sending the input of a batch, with its progress. The file is read as it goes, never as a whole. */
+/** Waiting for a batch on the command line: its progress, how it ended, and what Ctrl-C leaves. */
+
+import { MAX_WHOLE_FILE_BYTES, UPLOAD_PART_BYTES } from '../../../clients/typescript/files.ts';
+import type { BatchReply } from '../../../src/wire/batches/batch.ts';
+import { countText, durationText, rateText, sizeText } from '../../shared/number-text.ts';
+import { barText, LiveLine, type Share, shareText } from '../../shared/progress.ts';
+import type { Screen } from '../../shared/screen.ts';
+import type { Colour } from '../../shared/style.ts';
+import type { Cell, Column, TableRow } from '../../shared/table.ts';
+import { type BatchFile, errorText } from './input.ts';
+import { isStalled } from './watch.ts';
+
+export function statusColumns({ id }: BatchReply): readonly Column[] {
+  return [
+    { title: 'batch', align: 'left', most: 12 },
+    { title: id, align: 'left', most: 200 },
+  ];
+}
+
+/** What is known of a batch, one thing a row. What went wrong may be long and is said by `troubles`. */
+export function statusRows(batch: BatchReply): TableRow[] {
+  const { status, endpoint, progress, metadata } = batch;
+  const rows: (readonly [title: string, text: string, colour?: Colour | null])[] = [
+    ['status', status, statusColour(batch)],
+    ['endpoint', endpoint],
+    ['lines', shareText(shareOf(batch))],
+  ];
+  const { total, done, waiting, dead } = progress.chunks;
+  if (total > 0) {
+    const parts = [`${countText(done)} of ${countText(total)} done`];
+    if (waiting > 0) parts.push(`${countText(waiting)} waiting for another try`);
+    if (dead > 0) parts.push(`${countText(dead)} dead`);
+    rows.push(['chunks', parts.join(', ')]);
+  }
+  rows.push(['created', timeText(batch.created_at)]);
+  const ended = batch.completed_at ?? batch.failed_at ?? batch.expired_at ?? batch.cancelled_at;
+  if (ended !== null) rows.push(['ended', timeText(ended)]);
+  else if (batch.expires_at !== null) rows.push(['expires', timeText(batch.expires_at)]);
+  rows.push(['input', batch.input_file_id]);
+  if (batch.output_file_id !== null) rows.push(['output', batch.output_file_id]);
+  if (batch.error_file_id !== null) rows.push(['errors', batch.error_file_id]);
+  for (const [name, value] of Object.entries(metadata ?? {})) rows.push(['metadata', `${name}=${value}`]);
+  return rows.map(([title, text, colour]) => ({
+    cells: [
+      { text: title, colour: 'dim' },
+      { text, colour: colour ?? null },
+    ],
+  }));
+}
+
+/** Dead letters, and what is wrong with the input, one a line. */
+export function troubles({ dead_letters, errors }: BatchReply): string[] {
+  const dead = dead_letters.map(({ first_line, requests, attempts, reason }) => {
+    const lines = requests === 1 ? '1 line' : `${requests} lines`;
+    return `dead letter: ${lines} from line ${first_line} on: ${reason}, after ${attempts} attempts`;
+  });
+  return [...dead, ...(errors?.data ?? []).map(errorText)];
+}
+
+export const LIST_COLUMNS: readonly Column[] = [
+  { title: 'id', align: 'left', most: 48 },
+  { title: 'status', align: 'left', most: 12 },
+  { title: 'endpoint', align: 'left', most: 12 },
+  { title: 'created, UTC', align: 'left', most: 16 },
+  { title: 'done', align: 'right', most: 16 },
+  { title: 'failed', align: 'right', most: 8 },
+  { title: 'metadata', align: 'left', most: 200 },
+];
+
+export function listRow(batch: BatchReply): TableRow {
+  const { total, completed, failed } = batch.request_counts;
+  const pairs = Object.entries(batch.metadata ?? {}).map(([name, value]) => `${name}=${value}`);
+  const failedCell: Cell = { text: countText(failed), ...(failed > 0 ? { colour: 'red' } : {}) };
+  return {
+    cells: [
+      { text: batch.id },
+      { text: batch.status, colour: statusColour(batch) },
+      { text: batch.endpoint },
+      { text: timeText(batch.created_at).slice(0, 'YYYY-MM-DD HH:MM'.length) },
+      { text: `${countText(completed + failed)}/${countText(total)}` },
+      failedCell,
+      { text: pairs.join(' '), colour: 'dim' },
+    ],
+  };
+}
+
+function statusColour(batch: BatchReply): Colour | null {
+  switch (batch.status) {
+    case 'completed':
+      return batch.request_counts.failed === 0 ? 'green' : 'yellow';
+    case 'failed':
+    case 'expired':
+      return 'red';
+    case 'cancelled':
+    case 'cancelling':
+      return 'yellow';
+    case 'validating':
+    case 'in_progress':
+    case 'finalizing':
+      return isStalled(batch) ? 'red' : null;
+  }
+}
+
+/** `2026-11-21 21:45:03 UTC` */
+function timeText(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+const SECONDS_BETWEEN_LINES = 10;
+
+export class BatchProgress {
+  readonly #screen: Screen;
+  readonly #line: LiveLine;
+  #said: { readonly at: number; readonly status: string | null; readonly text: string };
+  #text: (columns: number) => string = () => '';
+  #inTrouble = false;
+
+  /** @param status that is known, and so not worth a line of its own. */
+  constructor(screen: Screen, status: BatchReply['status'] | null = null) {
+    this.#screen = screen;
+    this.#said = { at: 0, status, text: '' };
+    this.#line = new LiveLine(process.stderr, 0);
+    screen.show(this.#line);
+  }
+
+  show(batch: BatchReply): void {
+    this.update(batch.status, shareOf(batch));
+  }
+
+  /** @param status said before the numbers; in progress, they speak for themselves. */
+  update(status: string, share: Share): void {
+    if (this.#inTrouble && !this.#line.isLive) this.#screen.message('it answers again', 'dim');
+    this.#inTrouble = false;
+    const before = status === 'in_progress' ? '' : `${status}  `;
+    this.#text = (columns) => (share.total === 0 ? status : `${before}${barText(share, columns - before.length)}`);
+    if (this.#line.isLive) this.#line.update(this.#text);
+    else this.#sayNowAndThen(status, share.total === 0 ? '' : `  ${shareText(share)}`);
+  }
+
+  /** Nothing is known for now. */
+  trouble(why: string): void {
+    const said = `${why}; trying again, the batch is not touched`;
+    if (this.#line.isLive) this.#line.remark(said, this.#text);
+    else if (!this.#inTrouble) this.#screen.message(said, 'yellow');
+    this.#inTrouble = true;
+  }
+
+  end(): void {
+    this.#line.clear();
+  }
+
+  #sayNowAndThen(status: string, text: string): void {
+    const { seconds } = this.#line;
+    const isNews = status !== this.#said.status || text !== this.#said.text;
+    const isTime = status !== this.#said.status || seconds - this.#said.at >= SECONDS_BETWEEN_LINES;
+    if (!isNews || !isTime) return;
+    this.#said = { at: seconds, status, text };
+    this.#screen.message(`${status}${text}`, 'dim');
+  }
+}
+
+export function shareOf({ request_counts, progress }: BatchReply): Share {
+  const { total, completed, failed } = request_counts;
+  const { lines_per_second, eta_s } = progress;
+  return { done: completed + failed, total, failed, lines_per_second, left_s: eta_s };
+}
+
+/** `19 requests · 1 chunk · 83,412 bytes · /v1/score · in 3 parts` */
+export function fileText({ requests, chunks, bytes, endpoint }: BatchFile, part_bytes: number | null): string {
+  const parts = [
+    `${countText(requests)} ${requests === 1 ? 'request' : 'requests'}`,
+    `${countText(chunks)} ${chunks === 1 ? 'chunk' : 'chunks'}`,
+    sizeText(bytes),
+    endpoint,
+  ];
+  if (bytes > (part_bytes ?? MAX_WHOLE_FILE_BYTES)) {
+    parts.push(`in ${Math.ceil(bytes / (part_bytes ?? UPLOAD_PART_BYTES))} parts`);
+  }
+  return parts.join(' · ');
+}
+
+/** `sending  128 MB of 400 MB  32%  12 MB/s  about 22.7 s left` */
+export function sentText(sent: number, total: number, seconds: number): string {
+  const parts = [`sending  ${sizeText(sent)} of ${sizeText(total)}  ${Math.floor((100 * sent) / total)}%`];
+  if (sent > 0 && sent < total) {
+    parts.push(
+      `${rateText(sent / BYTES_PER_MB / seconds)} MB/s`,
+      `about ${durationText((seconds * (total - sent)) / sent)} left`,
+    );
+  }
+  return parts.join('  ');
+}
+
+const BYTES_PER_MB = 1_000_000;
+
+/** `batch_x: completed · 19 lines · 17 done · 2 failed · 4.0 s` */
+export function endText({ id, status, request_counts, in_progress_at, ...times }: BatchReply): string {
+  const { total, completed, failed } = request_counts;
+  const parts = [`${id}: ${status}`];
+  if (total > 0) parts.push(`${countText(total)} lines`, `${countText(completed)} done`);
+  if (failed > 0) parts.push(`${countText(failed)} failed`);
+  const end = times.completed_at ?? times.expired_at ?? times.cancelled_at;
+  // Both are whole seconds.
+  if (end !== null && in_progress_at !== null && end > in_progress_at) parts.push(durationText(end - in_progress_at));
+  return parts.join(' · ');
+}

@@ -1,0 +1,88 @@
+/** Labelled claims: the judge's verdict (full, partial, none) against the label that people gave. */
+import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
+import type { CitationsRequest, Support } from '../../../src/judgments/types.ts';
+import { type ClaimLabel, LABELS, type LabelledClaim } from './check-rows.ts';
+import type { CheckedJudge } from './judges.ts';
+import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
+
+/** Verdicts in the order of the labels that they answer to. */
+export const VERDICTS = ['none', 'partial', 'full'] as const;
+
+/** Claims of one set. */
+export type ClaimCounts = {
+  readonly claims: number;
+  /** Claims without a verdict, by label. */
+  readonly failed: Readonly<Record<ClaimLabel, number>>;
+  /** Rows: labels; columns: verdicts; both from unsupported (none) to supported (full). */
+  readonly table: AgreementTable;
+};
+
+export type ClaimsReport = {
+  readonly lane: JudgingReport;
+  /** In the order in which the sets were met. */
+  readonly sets: ReadonlyMap<string, ClaimCounts>;
+};
+
+type ClaimRow = { readonly cut: boolean; readonly anyVerdict: boolean };
+
+class SetTally {
+  readonly #pairs = new PairCounter(LABELS.length);
+  readonly #failed: Record<ClaimLabel, number> = { unsupported: 0, partial: 0, supported: 0 };
+  #claims = 0;
+
+  add(label: ClaimLabel, support: Support | null): void {
+    this.#claims++;
+    if (support === null) this.#failed[label]++;
+    else this.#pairs.add(LABELS.indexOf(label), support * 2);
+  }
+
+  get counts(): ClaimCounts {
+    return { claims: this.#claims, failed: { ...this.#failed }, table: this.#pairs.table };
+  }
+}
+
+export class ClaimsCheck {
+  readonly #lane: MeasuredJudge;
+  readonly #sets = new Map<string, SetTally>();
+
+  constructor(judge: CheckedJudge) {
+    this.#lane = judge.lane(0);
+  }
+
+  async check(claim: LabelledClaim): Promise<ClaimRow> {
+    const fitted = this.#lane.fit(claimRequest(claim), new Set([0]));
+    if (!fitted.ok) {
+      this.#lane.fail(fitted.failure.reason);
+      this.#add(claim, null);
+      return { cut: false, anyVerdict: false };
+    }
+    const verdicts = await this.#lane.ask(fitted.request);
+    const verdict = verdicts?.kind === 'citations' ? verdicts.claims[0] : undefined;
+    this.#add(claim, verdict?.support ?? null);
+    return { cut: fitted.cuts.length > 0, anyVerdict: verdict !== undefined };
+  }
+
+  #add({ set, label }: LabelledClaim, support: Support | null): void {
+    const tally = this.#sets.get(set) ?? new SetTally();
+    this.#sets.set(set, tally);
+    tally.add(label, support);
+  }
+
+  get report(): ClaimsReport {
+    return {
+      lane: this.#lane.report,
+      sets: new Map([...this.#sets].map(([name, tally]) => [name, tally.counts])),
+    };
+  }
+}
+
+/** The claim as if an answer had cited its evidence. Nobody knows what was asked. */
+function claimRequest({ claim, evidence }: LabelledClaim): CitationsRequest {
+  return {
+    kind: 'citations',
+    question: '(not known)',
+    sources: [{ id: 'evidence', text: evidence }],
+    claims: [{ claim: 0, text: claim, sources: [0] }],
+    statements: [],
+  };
+}

@@ -1,0 +1,168 @@
+/** The judge that is checked: the built-in lexical one, or a model behind an OpenAI-compatible server. */
+/**
+ * A judge on an OpenAI-compatible server, asked as a Worker asks it: the same backend, retries, prompts and strict reader.
+ * The server is asked what it serves before the first row, so that a wrong address, key or name is one message.
+ */
+
+import * as z from 'zod';
+import { reasonOf } from '../../../clients/typescript/transport.ts';
+import { createRouter, type RouterClock } from '../../../functions/backends/calls/router.ts';
+import { chatUrlProblem, credentials } from '../../../functions/backends/calls/server-address.ts';
+import { publicTransport } from '../../../functions/backends/calls/transport.ts';
+import { lexicalBackend } from '../../../functions/backends/judge-backends.ts';
+import { createVllmBackend } from '../../../functions/backends/vllm/vllm-chat.ts';
+import { modelsUrl, probeServer, type VllmConfig } from '../../../functions/backends/vllm/vllm-server.ts';
+import type { Judge } from '../../../src/judgments/judge.ts';
+import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
+import type { JudgeIdentity } from '../../../src/judgments/types.ts';
+import { RunError, UsageError } from '../../shared/exit.ts';
+import { CostMeter, MeasuredJudge, metered, reseeded } from './measured-judge.ts';
+
+export type CheckedJudge = {
+  readonly identity: JudgeIdentity;
+  /** Of prompt and reply together; `null` = takes any length. */
+  readonly context_tokens: number | null;
+  /** Rows in hand at a time, unless asked otherwise; each row has one call under way. */
+  readonly concurrency: number;
+  /** Lines for standard error before the first row. */
+  readonly notices: readonly string[];
+  /** A new lane. @param replicate 0 = the seeds that a deployment uses; n = the n-th other ones. */
+  readonly lane: (replicate: number) => MeasuredJudge;
+};
+
+/** Whether asking again could give another answer at all. */
+export function isDeterministic({ identity }: CheckedJudge): boolean {
+  return identity.sampling === null;
+}
+
+export const lexicalUnderCheck: CheckedJudge = {
+  identity: lexicalBackend.judge.identityFor('rubric'),
+  context_tokens: lexicalBackend.judge.context_tokens,
+  concurrency: 1,
+  notices: [
+    'Judge: lexical, built in. It compares words and is no model; a model is checked with --url BASE_URL --model NAME.',
+  ],
+  lane() {
+    const meter = new CostMeter();
+    return new MeasuredJudge(countedAnswers(lexicalBackend.judge, meter), meter, () => performance.now());
+  },
+};
+
+/** A judge without a backend: an answer is a call. */
+function countedAnswers(judge: Judge, meter: CostMeter): Judge {
+  return {
+    ...judge,
+    async judge(request, options) {
+      const reply = await judge.judge(request, options);
+      meter.add(reply.ok ? reply.usage : null);
+      return reply;
+    },
+  };
+}
+
+const CONCURRENCY = 8;
+
+const MODEL_LIST_TIMEOUT_MS = 5_000;
+
+const CLOCK: RouterClock = {
+  now: () => performance.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  random: Math.random,
+};
+
+type ServerOptions = {
+  /** Everything before `/chat/completions`. */
+  readonly url: string;
+  readonly model: string;
+  readonly key: string | null;
+  /** `null` = as the server says. */
+  readonly context_tokens: number | null;
+};
+
+/** @throws UsageError for a wrong URL; RunError if the server does not serve the model, or not to us. */
+export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJudge> {
+  const urlProblem = chatUrlProblem(flags.url, false);
+  if (urlProblem !== null) throw new UsageError(`--url: ${urlProblem}`, 'Example: --url http://127.0.0.1:8000/v1');
+  // What is asked first does not depend on the context, which may be one of the answers.
+  const asking = configOf(flags, flags.context_tokens ?? 0);
+  await refuseUnserved(asking);
+  const config = configOf(flags, flags.context_tokens ?? (await contextOf(asking)));
+  const { model } = config;
+  const chat = createVllmBackend(config, publicTransport, () => Date.now());
+  return {
+    identity: modelJudgeIdentity(model, 'rubric'),
+    context_tokens: config.context_tokens,
+    concurrency: CONCURRENCY,
+    notices: [`Judge: ${model} at ${config.base_url}, context of ${config.context_tokens} tokens`],
+    lane(replicate) {
+      const meter = new CostMeter();
+      const routes = [metered(reseeded(chat, replicate), meter)];
+      const judge = createModelJudge(createRouter({ name: 'judge', routes, clock: CLOCK }), CLOCK.now);
+      return new MeasuredJudge(judge, meter, CLOCK.now);
+    },
+  };
+}
+
+function configOf({ url, model, key }: ServerOptions, context_tokens: number): VllmConfig {
+  return {
+    kind: 'vllm',
+    name: 'judge',
+    model,
+    identity: null,
+    answers_as: null,
+    slots: CONCURRENCY,
+    context_tokens,
+    base_url: url.replace(/\/$/, ''),
+    vpc_binding: null,
+    api_key: key,
+    access: null,
+    length_field: 'max_completion_tokens',
+  };
+}
+
+async function refuseUnserved(config: VllmConfig): Promise<void> {
+  const { failure, model_present } = await probeServer(config, publicTransport);
+  if (failure !== null) {
+    const hint = failure.reason === 'judge_unauthorized' ? 'Give its key with VLLM_API_KEY or --key.' : null;
+    throw new RunError(`no judge at ${config.base_url}: ${failure.detail} (${failure.reason})`, hint);
+  }
+  if (model_present === false) {
+    throw new RunError(`${config.base_url} serves no model "${config.model}"`, `See: ${modelsUrl(config)}`);
+  }
+}
+
+/** vLLM and SGLang say how much a model takes, and llama.cpp in its own way; OpenAI's shape has no such field. */
+const servedSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      max_model_len: z.int().positive().nullish(),
+      meta: z.object({ n_ctx: z.int().positive().nullish() }).nullish(),
+    }),
+  ),
+});
+
+async function contextOf(config: VllmConfig): Promise<number> {
+  const list = servedSchema.safeParse(await modelList(config));
+  const served = list.success ? list.data.data.find(({ id }) => id === config.model) : undefined;
+  const found = served?.max_model_len ?? served?.meta?.n_ctx ?? null;
+  if (found !== null) return found;
+  throw new RunError(
+    `${config.base_url} does not say how long the context of "${config.model}" is`,
+    'Give it: --context-tokens N (prompt and reply together)',
+  );
+}
+
+async function modelList(config: VllmConfig): Promise<unknown> {
+  try {
+    const signal = AbortSignal.timeout(MODEL_LIST_TIMEOUT_MS);
+    const response = await publicTransport(modelsUrl(config), {
+      headers: { accept: 'application/json', ...credentials(config) },
+      redirect: 'manual',
+      signal,
+    });
+    return await response.json();
+  } catch (error) {
+    throw new RunError(`no list of models from ${config.base_url}: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,140 @@
+/** What judging cost: calls, tokens, and the time that answers took. Counted where the calls are made, retries included. */
+/**
+ * A way of asking that is measured by itself: all its questions go through one judge, and what became of them is counted.
+ * A question without verdicts is a failure with its reason: never a number.
+ */
+
+import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
+import { fitToJudge, type Judge } from '../../../src/judgments/judge.ts';
+import { answersRequest } from '../../../src/judgments/kinds/registry.ts';
+import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
+import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
+import type { JudgeFailureReason, JudgmentRequest, TokenUsage, Verdicts } from '../../../src/judgments/types.ts';
+
+export type Cost = {
+  /** Calls of the model, retries included; of a judge without a model, its answers. */
+  readonly calls: number;
+  /** Of the calls that said what they used; `null` if none did. */
+  readonly tokens: TokenUsage | null;
+  /** Calls that did not say: their tokens are in no figure. */
+  readonly calls_without_usage: number;
+};
+
+export class CostMeter {
+  #calls = 0;
+  #withUsage = 0;
+  #prompt = 0;
+  #completion = 0;
+
+  add(usage: TokenUsage | null): void {
+    this.#calls++;
+    if (usage === null) return;
+    this.#withUsage++;
+    this.#prompt += usage.prompt_tokens;
+    this.#completion += usage.completion_tokens;
+  }
+
+  get cost(): Cost {
+    const tokens = { prompt_tokens: this.#prompt, completion_tokens: this.#completion };
+    return {
+      calls: this.#calls,
+      tokens: this.#withUsage === 0 ? null : tokens,
+      calls_without_usage: this.#calls - this.#withUsage,
+    };
+  }
+}
+
+/** A backend whose calls are counted, also those that fail and those whose reply is refused later. */
+export function metered(chat: ChatBackend, meter: CostMeter): ChatBackend {
+  return {
+    ...chat,
+    async complete(request, options) {
+      const outcome = await chat.complete(request, options);
+      meter.add(outcome.ok ? outcome.completion.usage : null);
+      return outcome;
+    },
+  };
+}
+
+/** A backend that is asked under other seeds: the n-th replicate of the same question. 0 changes nothing. */
+export function reseeded(chat: ChatBackend, replicate: number): ChatBackend {
+  return {
+    ...chat,
+    complete: (request, options) => {
+      const { sampling } = request;
+      return chat.complete(
+        { ...request, sampling: { ...sampling, seed: sampling.seed + replicate * SEEDS_PER_QUESTION } },
+        options,
+      );
+    },
+  };
+}
+
+/** Seeds that a model judge uses for one question: the first attempt's and the retry's (src/judgments/model-judge.ts). */
+const SEEDS_PER_QUESTION = 2;
+
+/** What became of the questions of one lane. */
+export type JudgingReport = Cost & {
+  /** Questions that were put, or that could not be put since they do not fit the judge. */
+  readonly questions: number;
+  readonly failures: { readonly total: number; readonly by_reason: Readonly<Record<string, number>> };
+  /** Share of the questions without verdicts; `null` if there was no question. */
+  readonly failure_rate: number | null;
+  /** Mean time to verdicts, over the questions that got some, retries included; `null` if none did. */
+  readonly mean_latency_ms: number | null;
+};
+
+export class MeasuredJudge {
+  readonly #judge: Judge;
+  readonly #meter: CostMeter;
+  readonly #elapsed: () => number;
+  readonly #failures = new Map<JudgeFailureReason, number>();
+  #answered = 0;
+  #latency = 0;
+
+  /** @param elapsed a clock for durations, in milliseconds. */
+  constructor(judge: Judge, meter: CostMeter, elapsed: () => number) {
+    this.#judge = judge;
+    this.#meter = meter;
+    this.#elapsed = elapsed;
+  }
+
+  /** The request as the judge can take it. @param cited positions of the sources that are cut last. */
+  fit(request: JudgmentRequest, cited: ReadonlySet<number>): Fitted<JudgmentRequest> {
+    return fitToJudge(request, this.#judge, cited);
+  }
+
+  /** The verdicts on a request, or `null` where the judge gave none. */
+  async ask(request: JudgmentRequest): Promise<Verdicts | null> {
+    const start = this.#elapsed();
+    const reply = await this.#judge.judge(request, { deadline_ms: JUDGE_DEADLINE_MS });
+    if (!reply.ok) {
+      this.fail(reply.failure.reason);
+      return null;
+    }
+    if (!answersRequest(request, reply.verdicts)) {
+      this.fail('judgment_record_invalid');
+      return null;
+    }
+    this.#answered++;
+    this.#latency += this.#elapsed() - start;
+    return reply.verdicts;
+  }
+
+  /** Counts a question that got no verdicts. */
+  fail(reason: JudgeFailureReason): void {
+    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
+  }
+
+  get report(): JudgingReport {
+    const total = [...this.#failures.values()].reduce((sum, count) => sum + count, 0);
+    const questions = this.#answered + total;
+    return {
+      questions,
+      failures: { total, by_reason: Object.fromEntries(this.#failures) },
+      failure_rate: questions === 0 ? null : total / questions,
+      mean_latency_ms: this.#answered === 0 ? null : this.#latency / this.#answered,
+      ...this.#meter.cost,
+    };
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Judgments into a Worker, from a file of any length: it is sent in parts that the Worker takes whole, and refused lines
+ * are named by their place in the file. Doing it again does no harm: nothing is ever overwritten.
+ */
+
+import { DEFAULT_TRANSPORT, send } from '../../../clients/typescript/transport.ts';
+import { readRecordLine, writeRecordLine } from '../../../src/judgments/record-file.ts';
+import { importReportSchema } from '../../../src/wire/judgment-files.ts';
+import { RunError } from '../../shared/exit.ts';
+import type { Line } from '../../shared/lines.ts';
+import { type JudgmentEndpoints, refusedByWorker } from './endpoints.ts';
+
+/** Lines and UTF-16 units of one request: far below what a Worker takes, and done in seconds. */
+const LINES_PER_REQUEST = 2_000;
+
+const UNITS_PER_REQUEST = 8 * 1024 * 1024;
+
+type Refusal = { readonly line: number; readonly why: string };
+
+type ImportCounts = {
+  readonly imported: number;
+  readonly already_there: number;
+  readonly refused: number;
+  /** Whether the file ended with the count that its writer put there, and it is right. */
+  readonly complete: boolean;
+};
+
+type Part = { readonly lines: { readonly number: number; readonly text: string }[]; units: number };
+
+/** @throws RunError if the JudgmentEndpoints refuses the whole or stops answering; what was imported by then stays. */
+export async function importJudgments(
+  worker: JudgmentEndpoints,
+  lines: AsyncIterable<Line>,
+  onRefusal: (refusal: Refusal) => void,
+  onRetry: (why: string) => void,
+): Promise<ImportCounts> {
+  const counts = { imported: 0, already_there: 0, refused: 0 };
+  const read = { judgments: 0, missing: 0 };
+  let complete = false;
+  let part: Part = { lines: [], units: 0 };
+  const refuse = (line: number, why: string): void => {
+    counts.refused++;
+    onRefusal({ line, why });
+  };
+  const flush = async (): Promise<void> => {
+    if (part.lines.length === 0) return;
+    const report = await importPart(worker, part, onRetry);
+    counts.imported += report.imported;
+    counts.already_there += report.already_there;
+    counts.refused += report.refused;
+    for (const { line, reason, detail } of report.refused_lines) {
+      const number = part.lines[line - 1]?.number;
+      if (number === undefined)
+        throw new RunError(`the JudgmentEndpoints refused line ${line} of a part that does not have it`);
+      onRefusal({ line: number, why: `${reason}: ${detail}` });
+    }
+    part = { lines: [], units: 0 };
+  };
+
+  for await (const { number, content } of lines) {
+    complete = false;
+    if (!content.ok) {
+      refuse(number, content.problem === 'not_utf8' ? 'not UTF-8' : 'too long');
+      continue;
+    }
+    const record = await readRecordLine(content.text);
+    if (!record.ok) {
+      refuse(number, `${record.problem}: ${record.detail}`);
+      continue;
+    }
+    const { line } = record;
+    switch (line.kind) {
+      case 'missing':
+        read.missing++;
+        break;
+      case 'end':
+        complete = line.judgments === read.judgments && line.missing === read.missing;
+        break;
+      case 'judgment':
+        read.judgments++;
+        part.lines.push({ number, text: content.text });
+        part.units += content.text.length;
+        if (part.lines.length >= LINES_PER_REQUEST || part.units >= UNITS_PER_REQUEST) await flush();
+        break;
+    }
+  }
+  await flush();
+  return { ...counts, complete };
+}
+
+async function importPart(
+  { import: url, headers }: JudgmentEndpoints,
+  { lines }: Part,
+  onRetry: (why: string) => void,
+) {
+  const end = writeRecordLine({ kind: 'end', judgments: lines.length, missing: 0 });
+  const body = `${lines.map(({ text }) => `${text}\n`).join('')}${end}`;
+  const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/jsonl' }, body };
+  const answer = await send(url, init, { ...DEFAULT_TRANSPORT, onRetry: ({ why }) => onRetry(why) });
+  if (answer.kind === 'unreachable') throw new RunError(`the JudgmentEndpoints stopped answering: ${answer.why}`);
+  if (answer.status !== 200) throw refusedByWorker(answer.status, answer.body);
+  const report = importReportSchema.safeParse(answer.body);
+  if (!report.success)
+    throw new RunError('the JudgmentEndpoints gave an unexpected reply: 200, but no report of an import');
+  return report.data;
+}

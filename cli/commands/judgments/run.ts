@@ -1,0 +1,84 @@
+/** `citeward judgments export|import`: stored judgments as a file, from one deployment into another. */
+
+import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
+import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
+import type { Command } from '../../shared/command.ts';
+import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { openInput } from '../../shared/input.ts';
+import { type Line, readLines } from '../../shared/lines.ts';
+import { Screen } from '../../shared/screen.ts';
+import { didYouMean } from '../../shared/suggest.ts';
+import { badLinesText } from '../../shared/summary.ts';
+import { judgmentEndpoints } from './endpoints.ts';
+import { exportJudgments } from './export.ts';
+import { importJudgments } from './import.ts';
+import { judgmentsSyntax } from './options.ts';
+
+/** Refused lines that are named; the rest are counted. */
+const MAX_REFUSALS_SHOWN = 20;
+
+const MAX_KEY_LINE_BYTES = 1024;
+
+export const judgmentsCommand: Command = { ...judgmentsSyntax, run };
+
+async function run(flags: Flags): Promise<number> {
+  const [action, ...files] = flags.positionals;
+  switch (action) {
+    case 'export':
+      return runExport(flags, files);
+    case 'import':
+      return runImport(flags, files);
+    default: {
+      const hint = action === undefined ? null : didYouMean(action, ['export', 'import']);
+      throw new UsageError('expected: citeward judgments export KEYS.txt, or import FILE.jsonl', hint);
+    }
+  }
+}
+
+async function runExport(flags: Flags, files: readonly string[]): Promise<number> {
+  const screen = new Screen(flags.isOn('no-color'));
+  const input = await openInput(files, 'judgments export');
+  const worker = await judgmentEndpoints(flags.text('url'), flags.text('key'));
+  const bad = { lines: 0 };
+  const keys = keysIn(readLines(input.chunks, MAX_KEY_LINE_BYTES), (line) => {
+    bad.lines++;
+    screen.message(`line ${line}: expected a key: 64 hexadecimal digits`, 'red');
+  });
+  const counts = await exportJudgments(worker, keys, (line) => screen.result(line.trimEnd()));
+  const parts = [`${counts.judgments} exported`];
+  if (counts.missing > 0) parts.push(`${counts.missing} not there`);
+  if (bad.lines > 0) parts.push(badLinesText(bad.lines));
+  screen.message(parts.join(' · '), 'bold');
+  return counts.missing === 0 && bad.lines === 0 ? EXIT_OK : EXIT_INCOMPLETE;
+}
+
+async function* keysIn(lines: AsyncIterable<Line>, onBad: (line: number) => void): AsyncGenerator<string> {
+  for await (const { number, content } of lines) {
+    const key = content.ok ? sha256Schema.safeParse(content.text.trim()) : null;
+    if (key?.success === true) yield key.data;
+    else onBad(number);
+  }
+}
+
+async function runImport(flags: Flags, files: readonly string[]): Promise<number> {
+  const screen = new Screen(flags.isOn('no-color'));
+  const input = await openInput(files, 'judgments import');
+  const worker = await judgmentEndpoints(flags.text('url'), flags.text('key'));
+  let shown = 0;
+  const counts = await importJudgments(
+    worker,
+    readLines(input.chunks, MAX_IMPORT_LINE_BYTES),
+    ({ line, why }) => {
+      shown++;
+      if (shown <= MAX_REFUSALS_SHOWN) screen.message(`line ${line}: ${why}`, 'red');
+    },
+    (why) => screen.message(`${why}; trying again`, 'dim'),
+  );
+  const parts = [`${counts.imported} imported`, `${counts.already_there} already there`];
+  if (counts.refused > 0) parts.push(`${counts.refused} refused`);
+  screen.message(parts.join(' · '), 'bold');
+  if (!counts.complete)
+    screen.message('the file does not end with the right count of its lines: cut off, or edited', 'red');
+  return counts.refused === 0 && counts.complete ? EXIT_OK : EXIT_INCOMPLETE;
+}

@@ -1,0 +1,41 @@
+/**
+ * API keys: making one, and the entry of the secret `API_KEYS` that admits it. Only the hash is configured; the key
+ * itself is shown once.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { type ApiKeys, apiKeysSchema, type Scope } from '../../../src/wire/api-keys.ts';
+
+const KEY_BYTES = 32;
+
+const KEY_PREFIX = 'cw_';
+
+/** A new key: 256 random bits. */
+export function makeKey(random: (bytes: number) => Buffer = randomBytes): string {
+  return KEY_PREFIX + random(KEY_BYTES).toString('base64url');
+}
+
+/** The entry that admits a key. */
+export function entryOf(key: string, scopes: readonly Scope[]): ApiKeys[string] {
+  return { sha256: createHash('sha256').update(key, 'utf8').digest('hex'), scopes: [...scopes] };
+}
+
+type ReadKeys =
+  | { readonly ok: true; readonly keys: ApiKeys }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Reads a value of API_KEYS; empty = no keys. */
+export function readApiKeys(text: string): ReadKeys {
+  if (text.trim() === '') return { ok: true, keys: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, problems: ['it is not JSON'] };
+    throw error;
+  }
+  const parsed = apiKeysSchema.safeParse(value);
+  if (parsed.success) return { ok: true, keys: parsed.data };
+  const problems = problemsOfIssues(parsed.error.issues, value);
+  return { ok: false, problems: problems.map(({ path, message }) => `${pathText(path)}: ${message}`) };
+}

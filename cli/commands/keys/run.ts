@@ -1,0 +1,75 @@
+/** `citeward keys add`: makes an API key and the configuration that admits it. */
+
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { type ApiKeys, KEY_NAME } from '../../../src/wire/api-keys.ts';
+import type { Command } from '../../shared/command.ts';
+import { EXIT_OK, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { didYouMean } from '../../shared/suggest.ts';
+import { entryOf, makeKey, readApiKeys } from './api-keys.ts';
+import { keysSyntax, readScopes, VARIABLE } from './options.ts';
+import { readVariable, withVariable } from './vars-file.ts';
+
+export const keysCommand: Command = { ...keysSyntax, run };
+
+async function run(flags: Flags): Promise<number> {
+  const [action, name, ...more] = flags.positionals;
+  if (action !== 'add') {
+    const hint = action === undefined ? null : didYouMean(action, ['add']);
+    throw new UsageError('expected: citeward keys add NAME', hint);
+  }
+  if (name === undefined || more.length > 0) throw new UsageError('expected one name: citeward keys add NAME');
+  if (!KEY_NAME.test(name)) {
+    throw new UsageError(`the name "${name}" will not do: 1 to 64 letters, digits, dots, hyphens and underscores`);
+  }
+  const scopes = readScopes(flags.text('scopes'));
+  const file = flags.text('file');
+  const text = file === null ? null : await readFileIfThere(file);
+  const existing = text === null || file === null ? {} : existingKeys(text, file);
+  if (Object.hasOwn(existing, name) && !flags.isOn('replace')) {
+    throw new UsageError(`${file} has a key "${name}" already`, 'Take another name, or --replace it.');
+  }
+
+  const key = makeKey();
+  const keys: ApiKeys = { ...existing, [name]: entryOf(key, scopes) };
+  const value = JSON.stringify(keys);
+  if (file !== null && text !== null) await writeKeys(file, text, value);
+
+  console.error(`Key "${name}" (${scopes.join(', ')}), shown this once:`);
+  console.log(key);
+  console.error(`\n${VARIABLE}, which admits it:`);
+  console.error(value);
+  if (file === null) {
+    console.error('\nTo use it in a deployment (this replaces the keys that are configured there):');
+  } else {
+    console.error(`\nWritten to ${file}. To use the same keys in a deployment:`);
+  }
+  console.error(`  npx wrangler secret put ${VARIABLE}     (and paste the line above)`);
+  console.error('To send it: CITEWARD_KEY=<key> citeward score FILE.jsonl --url URL');
+  return EXIT_OK;
+}
+
+async function readFileIfThere(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw new UsageError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function existingKeys(text: string, file: string): ApiKeys {
+  const read = readApiKeys(readVariable(text, VARIABLE) ?? '');
+  if (read.ok) return read.keys;
+  throw new UsageError(`${VARIABLE} in ${file} is malformed: ${read.problems.join('; ')}`);
+}
+
+/** The file may hold other secrets: for its owner only. */
+async function writeKeys(file: string, text: string, value: string): Promise<void> {
+  const changed = withVariable(text, VARIABLE, value);
+  if (changed === null) {
+    throw new UsageError(`${VARIABLE} in ${file} is set twice or over several lines`, 'Write it as one line first.');
+  }
+  await writeFile(file, changed, { mode: 0o600 });
+  await chmod(file, 0o600);
+}

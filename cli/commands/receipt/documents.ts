@@ -1,0 +1,107 @@
+/**
+ * What `citeward receipt verify` reads: receipts, alone or in what they came with, and the requests that were scored. Both
+ * are JSON or JSON lines, as replies are saved, as `citeward score --json` prints them, or as batches have them.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
+import * as z from 'zod';
+import {
+  type Receipt,
+  type ReceiptedReply,
+  receiptedReplySchema,
+  receiptSchema,
+} from '../../../src/scoring/receipt-schema.ts';
+import { UsageError } from '../../shared/exit.ts';
+
+/** One JSON value of a file, and the line that it stands in; `null` where the file is one value. */
+export type Document = { readonly line: number | null; readonly value: unknown };
+
+/** How the request of a receipt is found: by a batch's id, by the line of its row, or by its own place in the file. */
+export type Origin = {
+  readonly custom_id: string | null;
+  readonly row: number | null;
+  readonly position: number;
+  /** Among the members of its group; `null` = scored alone. */
+  readonly member: number | null;
+};
+
+export type Receipted = {
+  /** For people: `line 3, member 2`. */
+  readonly place: string | null;
+  readonly origin: Origin;
+  /** `null`: the reply has none. */
+  readonly receipt: Receipt | null;
+  /** `null`: the receipt stands alone. */
+  readonly reply: ReceiptedReply | null;
+};
+
+/** Reads a file, or standard input for `-`. @throws UsageError if it cannot be read or is no JSON. */
+export async function readDocuments(path: string): Promise<Document[]> {
+  const text = path === '-' ? await textOf(process.stdin) : await readText(path);
+  const whole = parsed(text);
+  if (whole !== undefined) return [{ line: null, value: whole }];
+  return text.split('\n').flatMap((line, index): Document[] => {
+    if (line.trim() === '') return [];
+    const value = parsed(line);
+    if (value === undefined) throw new UsageError(`${path}: line ${index + 1} is not JSON`);
+    return [{ line: index + 1, value }];
+  });
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const batchLineSchema = z.looseObject({
+  custom_id: z.string(),
+  response: z.looseObject({ body: z.unknown() }).nullable(),
+});
+
+const groupSchema = z.looseObject({ members: z.array(z.unknown()) });
+
+/** As `citeward score --json` prints it. */
+const rowSchema = z.looseObject({ line: z.int().min(1) });
+
+/** The receipts of a document; `null` where it is nothing that could have one. */
+export function receiptedIn({ line, value }: Document, position: number): Receipted[] | null {
+  const batch = batchLineSchema.safeParse(value);
+  const body = batch.success ? batch.data.response?.body : value;
+  const row = rowSchema.safeParse(body);
+  const origin = {
+    custom_id: batch.success ? batch.data.custom_id : null,
+    row: row.success ? row.data.line : null,
+    position,
+  };
+  const place = batch.success ? batch.data.custom_id : line === null ? null : `line ${line}`;
+  const group = groupSchema.safeParse(body);
+  if (!group.success) {
+    const one = receipted(body, place, { ...origin, member: null });
+    return one === null ? null : [one];
+  }
+  const members = group.data.members.map((member, n) =>
+    receipted(member, `${place === null ? '' : `${place}, `}member ${n + 1}`, { ...origin, member: n }),
+  );
+  const read = members.filter((member) => member !== null);
+  return read.length === members.length ? read : null;
+}
+
+function receipted(value: unknown, place: string | null, origin: Origin): Receipted | null {
+  const alone = receiptSchema.safeParse(value);
+  if (alone.success) return { place, origin, receipt: alone.data, reply: null };
+  const reply = receiptedReplySchema.safeParse(value);
+  return reply.success ? { place, origin, receipt: reply.data.receipt, reply: reply.data } : null;
+}

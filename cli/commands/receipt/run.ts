@@ -1,0 +1,60 @@
+/** `citeward receipt verify`: whether a reward is what its deployment signed, for what was asked. */
+
+import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
+import type { Command } from '../../shared/command.ts';
+import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { Screen } from '../../shared/screen.ts';
+import { plainLine } from '../../shared/text-width.ts';
+import { readDocuments, receiptedIn } from './documents.ts';
+import { type CheckMaterial, findingsOf } from './findings.ts';
+import { type KnownKeys, keysOfFile, keysOfWorker } from './known-keys.ts';
+import { pinnedKeys, receiptVerifySyntax } from './options.ts';
+import { findingLine, summaryText } from './render.ts';
+import { createRequestFinder } from './requests.ts';
+
+export const receiptVerifyCommand: Command = { ...receiptVerifySyntax, run };
+
+async function run(flags: Flags): Promise<number> {
+  const [path, ...more] = flags.positionals;
+  if (path === undefined || more.length > 0) {
+    throw new UsageError('expected one file: citeward receipt verify REPLY.json --keys KEYS.json');
+  }
+  const requestPath = flags.text('request');
+  if (path === '-' && requestPath === '-') throw new UsageError('--request: standard input holds the reply already');
+  const pinned = pinnedKeys(flags);
+  const screen = new Screen(flags.isOn('no-color'));
+  const documents = await readDocuments(path);
+  const requests = requestPath === null ? null : createRequestFinder(await readDocuments(requestPath));
+  const { keys, keysFrom } = await keysOf(flags);
+  const means: CheckMaterial = { known: createKnownIssuers(keys.keys), keys, keysFrom, pinned, requests };
+
+  const counts = { held: 0, failed: 0, unread: 0 };
+  for (const [position, document] of documents.entries()) {
+    const all = receiptedIn(document, position);
+    if (all === null) {
+      counts.unread++;
+      const place = document.line === null ? path : `line ${document.line}`;
+      screen.message(`${place}: neither a receipt nor a reply that could have one`, 'red');
+      continue;
+    }
+    for (const receipted of all) {
+      const findings = await findingsOf(receipted, means);
+      if (findings.some(({ verdict }) => verdict === 'fails')) counts.failed++;
+      else counts.held++;
+      if (receipted.place !== null) await screen.result(screen.resultStyle('bold', plainLine(receipted.place)));
+      for (const finding of findings) await screen.result(findingLine(finding, screen));
+    }
+  }
+  screen.message(summaryText(counts), 'bold');
+  return counts.held > 0 && counts.failed + counts.unread === 0 ? EXIT_OK : EXIT_INCOMPLETE;
+}
+
+async function keysOf(flags: Flags): Promise<{ readonly keys: KnownKeys; readonly keysFrom: string }> {
+  const [file, url] = [flags.text('keys'), flags.text('url')];
+  if ((file === null) === (url === null)) {
+    throw new UsageError('whose keys? Give --keys FILE or --url URL', 'A deployment lists them at GET /v1/keys.');
+  }
+  if (file !== null) return { keys: await keysOfFile(file), keysFrom: file };
+  return { keys: await keysOfWorker(url ?? '', flags.text('key')), keysFrom: url ?? '' };
+}

@@ -1,0 +1,80 @@
+/**
+ * Lines of a byte stream of any size, one in memory at a time. node:readline would not do: it also breaks lines at
+ * U+2028, which is legal inside JSON text, and puts U+FFFD in place of bytes that are not UTF-8.
+ */
+import { TextDecoder } from 'node:util';
+
+export type Line = {
+  /** From 1, blank lines included: what an editor shows. */
+  readonly number: number;
+  /** Bytes of the stream up to and including this line. */
+  readonly bytesRead: number;
+  readonly content:
+    | { readonly ok: true; readonly text: string }
+    | { readonly ok: false; readonly problem: 'not_utf8' | 'too_long' };
+};
+
+const NEWLINE = 0x0a;
+
+const CARRIAGE_RETURN = 0x0d;
+
+const BOM = '\uFEFF';
+
+/** Splits at LF and CRLF; drops a byte order mark and blank lines. A line over `maxBytes` is skipped, not buffered. */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
+  let number = 0;
+  let bytesRead = 0;
+  let pieces: Uint8Array[] = [];
+  let length = 0;
+
+  const take = (): Line | null => {
+    number++;
+    const tooLong = length > maxBytes;
+    const content = contentOfLine(tooLong ? null : Buffer.concat(pieces, length), number === 1);
+    pieces = [];
+    length = 0;
+    return content.ok && content.text.trim() === '' ? null : { number, bytesRead, content };
+  };
+  const keep = (piece: Uint8Array): void => {
+    bytesRead += piece.byteLength;
+    length += piece.byteLength;
+    if (length <= maxBytes) pieces.push(piece);
+    else pieces = [];
+  };
+
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      keep(chunk.subarray(start, end));
+      bytesRead++;
+      const line = take();
+      if (line !== null) yield line;
+      start = end + 1;
+    }
+    if (start < chunk.byteLength) keep(chunk.subarray(start));
+  }
+  if (length > 0) {
+    const line = take();
+    if (line !== null) yield line;
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** What stands on a line. @param bytes without the line feed; `null` = they are too many. */
+export function contentOfLine(bytes: Uint8Array | null, isFirst: boolean): Line['content'] {
+  if (bytes === null) return { ok: false, problem: 'too_long' };
+  const text = decode(bytes, isFirst);
+  return text === null ? { ok: false, problem: 'not_utf8' } : { ok: true, text };
+}
+
+function decode(bytes: Uint8Array, isFirst: boolean): string | null {
+  const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.byteLength - 1 : bytes.byteLength;
+  try {
+    const text = decoder.decode(bytes.subarray(0, end));
+    return isFirst && text.startsWith(BOM) ? text.slice(1) : text;
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}

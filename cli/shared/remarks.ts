@@ -1,0 +1,74 @@
+/** What a row's result says besides its numbers, most telling first, in few words: `2 invented ids, 1 unsupported`. */
+import type { FindingReason } from '../../src/citations/types.ts';
+import type { RefinerReply } from '../../src/scoring/score-reply.ts';
+
+/** One thing noticed, and how often. */
+type Remark = { readonly count: number; readonly one: string; readonly many: string };
+
+/** In the order of their weight for a reader. */
+const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many: string]>> = {
+  no_answer: ['no answer', 'no answer'],
+  answer_unclosed: ['answer unclosed', 'answers unclosed'],
+  several_answers: ['several answers', 'several answers'],
+  text_outside_answer: ['text outside answer', 'texts outside answer'],
+  judge_injection_suspected: ['injection?', 'injections?'],
+  citation_id_unknown: ['invented id', 'invented ids'],
+  citation_unclosed: ['unclosed', 'unclosed'],
+  citation_nested: ['nested', 'nested'],
+  citation_stray_close: ['stray close', 'stray closes'],
+  citation_no_id: ['without id', 'without id'],
+  citation_id_malformed: ['malformed id', 'malformed ids'],
+  citation_empty_claim: ['empty claim', 'empty claims'],
+  ids_shotgun: ['shotgun', 'shotgun'],
+  number_not_in_source: ['number not in source', 'numbers not in source'],
+  name_not_in_source: ['name not in source', 'names not in source'],
+  claim_verbatim: ['copied', 'copied'],
+  claim_covers_answer: ['claim covers answer', 'claims cover answer'],
+  citation_id_repeated: ['repeated id', 'repeated ids'],
+  citation_outside_answer: ['cited outside answer', 'cited outside answer'],
+  source_duplicate_id: ['duplicate source', 'duplicate sources'],
+  source_empty: ['empty source', 'empty sources'],
+  markup_only: ['markup only', 'markup only'],
+};
+
+/** Findings that either are there or not: a count would be noise. */
+const WITHOUT_COUNT: ReadonlySet<string> = new Set<FindingReason>(['no_answer', 'answer_unclosed', 'several_answers']);
+
+/** Remarks from finding counts, in the order of the list above. */
+export function remarksOfFindings(counts: Readonly<Partial<Record<FindingReason, number>>>): Remark[] {
+  const found = new Map<string, number>(Object.entries(counts));
+  return Object.entries(FINDING_WORDS).flatMap(([reason, [one, many]]) => {
+    const count = found.get(reason) ?? 0;
+    if (count === 0) return [];
+    return [{ count: WITHOUT_COUNT.has(reason) ? 0 : count, one, many }];
+  });
+}
+
+/** Remarks of a scored row: what the parser found, then what the judge found wanting. */
+export function remarksOfScore(reply: RefinerReply): Remark[] {
+  const counted = reply.claims.filter(({ duplicate_of }) => duplicate_of === null);
+  const repeated = reply.claims.length - counted.length;
+  const unsupported = counted.filter(({ support }) => support === 0).length;
+  const partly = counted.filter(({ support }) => support === 0.5).length;
+  const uncited = reply.statements.filter(({ needs_citation }) => needs_citation === true).length;
+  const judged: Remark[] = [
+    { count: unsupported, one: 'unsupported', many: 'unsupported' },
+    { count: partly, one: 'partial', many: 'partial' },
+    { count: uncited, one: 'uncited', many: 'uncited' },
+    { count: repeated, one: 'repeated claim', many: 'repeated claims' },
+  ];
+  return [...remarksOfFindings(reply.finding_counts), ...judged.filter(({ count }) => count > 0)];
+}
+
+/** The first remarks that fit into `width` columns, and how many more there are. All words are ASCII. */
+export function remarksText(remarks: readonly Remark[], width: number): string {
+  const words = remarks.map(({ count, one, many }) => (count === 0 ? one : `${count} ${count === 1 ? one : many}`));
+  for (let shown = words.length; shown > 1; shown--) {
+    const left = words.length - shown;
+    const text = words.slice(0, shown).join(', ') + (left > 0 ? ` +${left}` : '');
+    if (text.length <= width) return text;
+  }
+  const [first] = words;
+  if (first === undefined) return '';
+  return words.length > 1 && first.length + 3 <= width ? `${first} +${words.length - 1}` : first;
+}

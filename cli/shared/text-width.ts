@@ -1,0 +1,79 @@
+/**
+ * How many terminal columns a text takes, and cutting it to fit. Rows come from anywhere: what would move the cursor or
+ * turn the reading direction is made visible first, so that no text can write over another.
+ */
+import { stripVTControlCharacters } from 'node:util';
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** Marks that reorder or hide text around them. */
+const DIRECTION_MARKS = /[\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
+
+/** One line of text that stays where it is put: control characters become a space, direction marks go. */
+export function plainLine(text: string): string {
+  return stripVTControlCharacters(text).toWellFormed().replace(DIRECTION_MARKS, '').replace(CONTROLS, ' ').trim();
+}
+
+const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
+
+const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+
+const PLAIN = /^[\x20-\x7E]*$/;
+
+/** Columns of a text without escape sequences. */
+export function textWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (EMOJI.test(grapheme)) return 2;
+  const code = grapheme.codePointAt(0) ?? 0;
+  if (isWide(code)) return 2;
+  return ZERO_WIDTH.test(String.fromCodePoint(code)) ? 0 : 1;
+}
+
+/** East Asian Wide and Fullwidth (Unicode 16), in the ranges that text uses. */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2e80, 0x303e],
+  [0x3041, 0x3247],
+  [0x3250, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6b],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18cff],
+  [0x1aff0, 0x1b2fb],
+  [0x1f200, 0x1f251],
+  [0x20000, 0x3fffd],
+];
+
+function isWide(code: number): boolean {
+  return code >= 0x1100 && WIDE.some(([first, last]) => code >= first && code <= last);
+}
+
+/** The text cut to `width` columns, with an ellipsis where something is missing. */
+export function fitText(text: string, width: number): string {
+  // Far more text than columns need not be measured in full.
+  const head = text.length > 16 * width + 64 ? text.slice(0, 16 * width + 64) : text;
+  if (head.length === text.length && textWidth(head) <= width) return head;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of segmenter.segment(head)) {
+    const next = graphemeWidth(segment);
+    if (used + next > width - 1) break;
+    kept += segment;
+    used += next;
+  }
+  return width < 1 ? '' : `${kept.trimEnd()}…`;
+}
