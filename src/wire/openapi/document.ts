@@ -11,164 +11,81 @@ import { refinerRecipeSchema } from '../../families/refiner/recipe.ts';
 import { RECIPE_NAMES } from '../../families/resolve.ts';
 import { toolCallRecipeSchema } from '../../families/tool-call/recipe.ts';
 import { criterionInputSchema, sourceInputSchema } from '../../family/rollout-schema.ts';
-import { judgmentSchema } from '../../judgments/judgment-schema.ts';
 import { componentSchema } from '../../scoring/score-reply.ts';
-import { groupRequestSchema, groupResponseSchema } from '../groups.ts';
 import { healthSchema, readinessSchema } from '../health.ts';
-import { exportRequestSchema, importReportSchema, issuerKeysSchema } from '../judgment-files.ts';
 import { problemSchema } from '../problem.ts';
-import { recipesResponseSchema } from '../recipes.ts';
-import { replayLineSchema, replayRequestSchema } from '../replay.ts';
-import { recipeInputSchema, scoreRequestSchema, scoreResponseSchema } from '../score.ts';
-import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from '../verify.ts';
-import { verifyStreamEventSchema, verifyStreamLineSchema, verifyStreamQuerySchema } from '../verify-stream.ts';
-import { ADAPTER_REPLIES, ADAPTER_REQUESTS, ADAPTER_ROUTES } from './adapters.ts';
-import { AGENT_REPLIES, AGENT_REQUESTS, AGENT_ROUTES } from './agent.ts';
-import { BATCH_REPLIES, BATCH_REQUESTS, BATCH_ROUTES } from './batches.ts';
-import { FILE_REPLIES, FILE_REQUESTS, FILE_ROUTES } from './files.ts';
-import { REFINE_REPLIES, REFINE_REQUESTS, REFINE_ROUTES } from './refine.ts';
-import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Route, type RouteReply } from './route.ts';
-import { RUN_REPLIES, RUN_REQUESTS, RUN_ROUTES } from './runs.ts';
-import { WEBHOOK_REPLIES, WEBHOOK_REQUESTS, WEBHOOK_ROUTES } from './webhooks.ts';
+import { recipeInputSchema } from '../score.ts';
+import { ADAPTERS } from './adapters.ts';
+import { BATCHES } from './batches.ts';
+import { GENERATION } from './generation.ts';
+import { KEY_PROBLEMS, type Route, type RouteReply, type Section } from './route.ts';
+import { RUNS } from './runs.ts';
+import { SCORING } from './scoring.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const JSON_MEDIA = 'application/json';
 
+const OPERATIONS: Section = {
+  routes: [
+    {
+      method: 'get',
+      path: '/healthz',
+      summary: 'Whether the Worker is up.',
+      scope: null,
+      replies: { 200: { description: 'Up.', schema: 'Health' } },
+      problems: [],
+    },
+    {
+      method: 'get',
+      path: '/readyz',
+      summary: 'Whether requests that name no judge can be scored, and how each judge is.',
+      scope: 'any',
+      replies: {
+        200: { description: 'Ready.', schema: 'Readiness' },
+        503: { description: 'Not ready; reason says why.', schema: 'Readiness' },
+      },
+      problems: [...KEY_PROBLEMS, 422],
+    },
+    {
+      method: 'get',
+      path: '/openapi.json',
+      summary: 'This document.',
+      scope: 'any',
+      replies: { 200: { description: 'OpenAPI 3.1.', schema: null } },
+      problems: KEY_PROBLEMS,
+    },
+  ],
+  requests: {
+    RecipeInput: recipeInputSchema,
+    RefinerRecipe: refinerRecipeSchema,
+    RefinerRecipeChange: changeOf(refinerRecipeSchema.shape),
+    LongTraceRecipe: longTraceRecipeSchema,
+    LongTraceRecipeChange: changeOf(longTraceRecipeSchema.shape),
+    ToolCallRecipe: toolCallRecipeSchema,
+    ToolCallRecipeChange: changeOf(toolCallRecipeSchema.shape),
+    DrTuluRecipe: drTuluRecipeSchema,
+    DrTuluRecipeChange: changeOf(drTuluRecipeSchema.shape),
+    SourceInput: sourceInputSchema,
+    CriterionInput: criterionInputSchema,
+  },
+  replies: {
+    Readiness: readinessSchema,
+    Health: healthSchema,
+    Problem: problemSchema,
+    Span: spanSchema,
+    Finding: findingSchema,
+    FindingCounts: findingCountsSchema,
+    CitedId: citedIdSchema,
+    Component: componentSchema,
+  },
+};
+
+const SECTIONS: readonly Section[] = [OPERATIONS, SCORING, ADAPTERS, GENERATION, BATCHES, RUNS, WEBHOOKS];
+
 /** Every route of the Worker. */
-export const ROUTES: readonly Route[] = [
-  {
-    method: 'get',
-    path: '/healthz',
-    summary: 'Whether the Worker is up.',
-    scope: null,
-    replies: { 200: { description: 'Up.', schema: 'Health' } },
-    problems: [],
-  },
-  {
-    method: 'get',
-    path: '/readyz',
-    summary: 'Whether requests that name no judge can be scored, and how each judge is.',
-    scope: 'any',
-    replies: {
-      200: { description: 'Ready.', schema: 'Readiness' },
-      503: { description: 'Not ready; reason says why.', schema: 'Readiness' },
-    },
-    problems: [...KEY_PROBLEMS, 422],
-  },
-  {
-    method: 'get',
-    path: '/openapi.json',
-    summary: 'This document.',
-    scope: 'any',
-    replies: { 200: { description: 'OpenAPI 3.1.', schema: null } },
-    problems: KEY_PROBLEMS,
-  },
-  {
-    method: 'post',
-    path: '/v1/verify',
-    summary: 'Reads the citations of a response: claims, ids, findings, format. No judge, no storage.',
-    scope: 'verify',
-    query: verifyQuerySchema,
-    request: 'VerifyRequest',
-    replies: { 200: { description: 'What was found.', schema: 'VerifyResponse' } },
-    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
-  },
-  {
-    method: 'post',
-    path: '/v1/verify/stream',
-    summary: 'The same while the response is being written: lines of deltas in, events out.',
-    scope: 'verify',
-    query: verifyStreamQuerySchema,
-    request: 'VerifyStreamLine',
-    requestMedia: JSON_LINES,
-    replies: {
-      200: {
-        description: 'Events, the last one done or error.',
-        schema: 'VerifyStreamEvent',
-        media: 'text/event-stream',
-      },
-    },
-    problems: [400, 413, 422, ...KEY_PROBLEMS],
-  },
-  {
-    method: 'post',
-    path: '/v1/score',
-    summary: 'Scores one rollout under a recipe: the reward with all its parts.',
-    scope: 'score',
-    request: 'ScoreRequest',
-    replies: { 200: { description: 'The reward, or null with the reason.', schema: 'ScoreResponse' } },
-    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
-  },
-  {
-    method: 'post',
-    path: '/v1/groups',
-    summary: 'Scores the samples of one prompt together: rewards and advantages.',
-    scope: 'score',
-    request: 'GroupRequest',
-    replies: {
-      200: { description: 'Each reward, or null with the reason; and the advantages.', schema: 'GroupResponse' },
-    },
-    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
-  },
-  {
-    method: 'post',
-    path: '/v1/runs/{id}/replay',
-    summary: 'What the rewards and advantages of a run would have been under another recipe.',
-    scope: 'score',
-    request: 'ReplayRequest',
-    replies: {
-      200: {
-        description: 'Lines while the run is read: a line a group, the last one summary or error.',
-        schema: 'ReplayLine',
-        media: JSON_LINES,
-      },
-    },
-    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 409, 503],
-  },
-  {
-    method: 'get',
-    path: '/v1/recipes',
-    summary: 'Every named recipe: its formula, its parameters, and where each comes from.',
-    scope: 'score',
-    replies: { 200: { description: 'The recipes.', schema: 'Recipes' } },
-    problems: [...KEY_PROBLEMS, 422],
-  },
-  {
-    method: 'get',
-    path: '/v1/keys',
-    summary: 'Public keys by which judgments of this deployment can be checked.',
-    scope: 'any',
-    replies: { 200: { description: 'The current key, previous ones and revoked ones.', schema: 'IssuerKeys' } },
-    problems: [...KEY_PROBLEMS, 422],
-  },
-  {
-    method: 'post',
-    path: '/v1/judgments:export',
-    summary: 'Judgments by their keys as JSON lines; absent keys are named, and the last line counts the others.',
-    scope: 'score',
-    request: 'ExportRequest',
-    replies: { 200: { description: 'One judgment a line.', schema: 'Judgment', media: JSON_LINES } },
-    problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
-  },
-  {
-    method: 'post',
-    path: '/v1/judgments:import',
-    summary: 'Takes in exported judgments that a trusted issuer signed. Nothing is overwritten.',
-    scope: 'admin',
-    request: 'Judgment',
-    requestMedia: JSON_LINES,
-    replies: { 200: { description: 'What became of the lines.', schema: 'ImportReport' } },
-    problems: [400, 422, ...KEY_PROBLEMS],
-  },
-  ...ADAPTER_ROUTES,
-  ...REFINE_ROUTES,
-  ...AGENT_ROUTES,
-  ...FILE_ROUTES,
-  ...BATCH_ROUTES,
-  ...RUN_ROUTES,
-  ...WEBHOOK_ROUTES,
-];
+export const ROUTES: readonly Route[] = SECTIONS.flatMap(({ routes }) => routes);
 
 /** Builds the document. @param version of the API, from package.json. */
 export function buildOpenApi(version: string): Json {
@@ -262,64 +179,10 @@ function changeOf<S extends z.core.$ZodShape & { family: z.ZodLiteral<string> }>
     .describe('A named recipe with some fields changed.');
 }
 
-const REQUESTS = {
-  ...ADAPTER_REQUESTS,
-  ...REFINE_REQUESTS,
-  ...AGENT_REQUESTS,
-  ...FILE_REQUESTS,
-  ...BATCH_REQUESTS,
-  ...RUN_REQUESTS,
-  ...WEBHOOK_REQUESTS,
-  VerifyRequest: verifyRequestSchema,
-  VerifyStreamLine: verifyStreamLineSchema,
-  ScoreRequest: scoreRequestSchema,
-  ExportRequest: exportRequestSchema,
-  ReplayRequest: replayRequestSchema,
-  RecipeInput: recipeInputSchema,
-  GroupRequest: groupRequestSchema,
-  RefinerRecipe: refinerRecipeSchema,
-  RefinerRecipeChange: changeOf(refinerRecipeSchema.shape),
-  LongTraceRecipe: longTraceRecipeSchema,
-  LongTraceRecipeChange: changeOf(longTraceRecipeSchema.shape),
-  ToolCallRecipe: toolCallRecipeSchema,
-  ToolCallRecipeChange: changeOf(toolCallRecipeSchema.shape),
-  DrTuluRecipe: drTuluRecipeSchema,
-  DrTuluRecipeChange: changeOf(drTuluRecipeSchema.shape),
-  SourceInput: sourceInputSchema,
-  CriterionInput: criterionInputSchema,
-};
-
-const REPLIES = {
-  ...ADAPTER_REPLIES,
-  ...REFINE_REPLIES,
-  ...AGENT_REPLIES,
-  ...FILE_REPLIES,
-  ...BATCH_REPLIES,
-  ...RUN_REPLIES,
-  ...WEBHOOK_REPLIES,
-  VerifyResponse: verifyResponseSchema,
-  VerifyStreamEvent: verifyStreamEventSchema,
-  ScoreResponse: scoreResponseSchema,
-  GroupResponse: groupResponseSchema,
-  Recipes: recipesResponseSchema,
-  ReplayLine: replayLineSchema,
-  Judgment: judgmentSchema,
-  ImportReport: importReportSchema,
-  IssuerKeys: issuerKeysSchema,
-  Readiness: readinessSchema,
-  Health: healthSchema,
-  Problem: problemSchema,
-  Span: spanSchema,
-  Finding: findingSchema,
-  FindingCounts: findingCountsSchema,
-  CitedId: citedIdSchema,
-  Component: componentSchema,
-};
-
 const RECIPE_SCHEMAS = ['RefinerRecipe', 'LongTraceRecipe', 'ToolCallRecipe', 'DrTuluRecipe'] as const;
 
 function componentSchemas(): Json {
-  const schemas = { ...jsonSchemas(REQUESTS, 'input'), ...jsonSchemas(REPLIES, 'output') };
+  const schemas = { ...jsonSchemas('requests', 'input'), ...jsonSchemas('replies', 'output') };
   // What the union leaves open (src/families/resolve.ts checks it) is said in full here.
   schemas['RecipeInput'] = {
     oneOf: [
@@ -330,9 +193,11 @@ function componentSchemas(): Json {
   return schemas;
 }
 
-function jsonSchemas(named: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Record<string, Json> {
+function jsonSchemas(which: 'requests' | 'replies', io: 'input' | 'output'): Record<string, Json> {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  for (const section of SECTIONS) {
+    for (const [id, schema] of Object.entries(section[which])) registry.add(schema, { id });
+  }
   const { schemas } = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),

@@ -1,14 +1,14 @@
-/** What the OpenAPI document says of one route (openapi.ts). */
+/** The shape in which each subject describes its routes and schemas for the OpenAPI document. */
 import type * as z from 'zod';
 
 export const JSON_LINES = 'application/jsonl';
 
-/** With JSON lines the schema describes one line, with an event stream the data of one event. */
+/** With JSON lines `schema` describes one line, with an event stream the data of one event. */
 export type RouteReply = {
   readonly description: string;
   readonly schema: string | null;
   readonly media?: typeof JSON_LINES | 'application/octet-stream' | 'text/event-stream';
-  /** The data of one event, where the request may ask for a stream instead. */
+  /** Schema of the data of one event, where a request can ask for an event stream instead. */
   readonly events?: string;
 };
 
@@ -17,17 +17,25 @@ export type Route = {
   /** With parameters in braces. */
   readonly path: string;
   readonly summary: string;
-  /** `null` = public, `any` = any key. */
+  /** The scope that a key needs. `null` = public, `any` = any key. */
   readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'any' | null;
   readonly query?: z.ZodObject;
   readonly request?: string;
   readonly requestMedia?: typeof JSON_LINES | 'multipart/form-data';
   readonly replies: Readonly<Record<number, RouteReply>>;
+  /** Statuses of the problems that the route answers with. */
   readonly problems: readonly number[];
-  /** The key may also come as the password of Basic auth: in a trainer's URL. */
+  /** Whether a trainer's URL can carry the key as the password of Basic auth. */
   readonly keyInUrl?: true;
-  /** Admitted by its signature instead of a key. */
+  /** Whether a webhook signature admits the request in place of a key. */
   readonly signed?: true;
+};
+
+/** The routes of one subject, with the schemas that they name. */
+export type Section = {
+  readonly routes: readonly Route[];
+  readonly requests: Readonly<Record<string, z.ZodType>>;
+  readonly replies: Readonly<Record<string, z.ZodType>>;
 };
 
 export const BODY_PROBLEMS = [400, 413, 415, 422] as const;

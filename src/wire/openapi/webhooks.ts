@@ -1,5 +1,4 @@
-/** The routes of webhooks, for the OpenAPI document (openapi.ts). */
-
+/** Webhooks in the OpenAPI document. */
 import {
   acceptedJobSchema,
   deletedEndpointSchema,
@@ -17,7 +16,7 @@ import {
   scoreFailedEventSchema,
   secretRotationSchema,
 } from '../webhooks.ts';
-import type { Route } from './route.ts';
+import type { Section } from './route.ts';
 
 const ENDPOINT = '/v1/webhooks/{endpoint}';
 const READ_PROBLEMS = [401, 403, 404, 422, 500, 503] as const;
@@ -25,131 +24,131 @@ const WRITE_PROBLEMS = [400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
 
 const reply = (description: string, schema: string) => ({ 200: { description, schema } });
 
-export const WEBHOOK_ROUTES: readonly Route[] = [
-  {
-    method: 'post',
-    path: '/v1/webhooks',
-    summary: 'Registers an endpoint. The reply holds its secret, this once.',
-    scope: 'admin',
-    request: 'WebhookRegistration',
-    replies: { 201: { description: 'The endpoint and its secret.', schema: 'WebhookEndpointWithSecret' } },
-    problems: [400, 401, 403, 409, 413, 415, 422, 500, 503],
-  },
-  {
-    method: 'get',
-    path: '/v1/webhooks',
-    summary: 'Every endpoint.',
-    scope: 'admin',
-    replies: reply('The endpoints, without their secrets.', 'WebhookEndpoints'),
-    problems: [401, 403, 422, 500, 503],
-  },
-  {
-    method: 'get',
-    path: ENDPOINT,
-    summary: 'One endpoint.',
-    scope: 'admin',
-    replies: reply('The endpoint.', 'WebhookEndpoint'),
-    problems: READ_PROBLEMS,
-  },
-  {
-    method: 'patch',
-    path: ENDPOINT,
-    summary: "Changes an endpoint's url or description, enables or disables it.",
-    scope: 'admin',
-    request: 'WebhookChange',
-    replies: reply('The endpoint as it is now.', 'WebhookEndpoint'),
-    problems: WRITE_PROBLEMS,
-  },
-  {
-    method: 'delete',
-    path: ENDPOINT,
-    summary: 'Deletes an endpoint with its secrets, jobs and deliveries.',
-    scope: 'admin',
-    replies: reply('It is gone.', 'WebhookDeleted'),
-    problems: READ_PROBLEMS,
-  },
-  {
-    method: 'post',
-    path: `${ENDPOINT}/secrets:rotate`,
-    summary: 'Makes a new secret; those before stay valid for a while.',
-    scope: 'admin',
-    request: 'WebhookRotation',
-    replies: reply('The endpoint and its new secret.', 'WebhookEndpointWithSecret'),
-    problems: [...WRITE_PROBLEMS, 409],
-  },
-  {
-    method: 'post',
-    path: `${ENDPOINT}/test`,
-    summary: 'Sends a test event now and says what became of it.',
-    scope: 'admin',
-    replies: reply('What the receiver answered.', 'WebhookTest'),
-    problems: READ_PROBLEMS,
-  },
-  {
-    method: 'post',
-    path: `${ENDPOINT}/score`,
-    summary:
-      'Scores one rollout later: a request signed by Standard Webhooks. The outcome is delivered to the endpoint.',
-    scope: null,
-    signed: true,
-    request: 'ScoreRequest',
-    replies: {
-      200: { description: 'The webhook-id is a repeated one, and its job is over.', schema: 'WebhookAccepted' },
-      202: { description: 'It will be scored.', schema: 'WebhookAccepted' },
+export const WEBHOOKS: Section = {
+  routes: [
+    {
+      method: 'post',
+      path: '/v1/webhooks',
+      summary: 'Registers an endpoint. The reply holds its secret, this once.',
+      scope: 'admin',
+      request: 'WebhookRegistration',
+      replies: { 201: { description: 'The endpoint and its secret.', schema: 'WebhookEndpointWithSecret' } },
+      problems: [400, 401, 403, 409, 413, 415, 422, 500, 503],
     },
-    problems: [400, 401, 403, 404, 409, 413, 422, 500, 503],
+    {
+      method: 'get',
+      path: '/v1/webhooks',
+      summary: 'Every endpoint.',
+      scope: 'admin',
+      replies: reply('The endpoints, without their secrets.', 'WebhookEndpoints'),
+      problems: [401, 403, 422, 500, 503],
+    },
+    {
+      method: 'get',
+      path: ENDPOINT,
+      summary: 'One endpoint.',
+      scope: 'admin',
+      replies: reply('The endpoint.', 'WebhookEndpoint'),
+      problems: READ_PROBLEMS,
+    },
+    {
+      method: 'patch',
+      path: ENDPOINT,
+      summary: "Changes an endpoint's url or description, enables or disables it.",
+      scope: 'admin',
+      request: 'WebhookChange',
+      replies: reply('The endpoint as it is now.', 'WebhookEndpoint'),
+      problems: WRITE_PROBLEMS,
+    },
+    {
+      method: 'delete',
+      path: ENDPOINT,
+      summary: 'Deletes an endpoint with its secrets, jobs and deliveries.',
+      scope: 'admin',
+      replies: reply('It is gone.', 'WebhookDeleted'),
+      problems: READ_PROBLEMS,
+    },
+    {
+      method: 'post',
+      path: `${ENDPOINT}/secrets:rotate`,
+      summary: 'Makes a new secret; those before stay valid for a while.',
+      scope: 'admin',
+      request: 'WebhookRotation',
+      replies: reply('The endpoint and its new secret.', 'WebhookEndpointWithSecret'),
+      problems: [...WRITE_PROBLEMS, 409],
+    },
+    {
+      method: 'post',
+      path: `${ENDPOINT}/test`,
+      summary: 'Sends a test event now and says what became of it.',
+      scope: 'admin',
+      replies: reply('What the receiver answered.', 'WebhookTest'),
+      problems: READ_PROBLEMS,
+    },
+    {
+      method: 'post',
+      path: `${ENDPOINT}/score`,
+      summary:
+        'Scores one rollout later: a request signed by Standard Webhooks. The outcome is delivered to the endpoint.',
+      scope: null,
+      signed: true,
+      request: 'ScoreRequest',
+      replies: {
+        200: { description: 'The webhook-id is a repeated one, and its job is over.', schema: 'WebhookAccepted' },
+        202: { description: 'It will be scored.', schema: 'WebhookAccepted' },
+      },
+      problems: [400, 401, 403, 404, 409, 413, 422, 500, 503],
+    },
+    {
+      method: 'get',
+      path: `${ENDPOINT}/jobs/{job}`,
+      summary: 'How a signed request stands, with its outcome.',
+      scope: 'score',
+      replies: reply('The job.', 'WebhookJob'),
+      problems: READ_PROBLEMS,
+    },
+    {
+      method: 'get',
+      path: `${ENDPOINT}/deliveries`,
+      summary: 'What was delivered to the endpoint, is to be, or could not be.',
+      scope: 'admin',
+      query: deliveriesQuerySchema,
+      replies: reply('One page.', 'WebhookDeliveries'),
+      problems: READ_PROBLEMS,
+    },
+    {
+      method: 'get',
+      path: `${ENDPOINT}/deliveries/{message}`,
+      summary: 'One delivery with its attempts and its body.',
+      scope: 'admin',
+      replies: reply('The delivery.', 'WebhookDelivery'),
+      problems: READ_PROBLEMS,
+    },
+    {
+      method: 'post',
+      path: `${ENDPOINT}/deliveries/{message}/resend`,
+      summary: 'Delivers a message again, whatever became of it, with tries for another day.',
+      scope: 'admin',
+      replies: reply('The delivery.', 'WebhookDelivery'),
+      problems: READ_PROBLEMS,
+    },
+  ],
+  requests: {
+    WebhookRegistration: endpointRegistrationSchema,
+    WebhookChange: endpointChangeSchema,
+    WebhookRotation: secretRotationSchema,
   },
-  {
-    method: 'get',
-    path: `${ENDPOINT}/jobs/{job}`,
-    summary: 'How a signed request stands, with its outcome.',
-    scope: 'score',
-    replies: reply('The job.', 'WebhookJob'),
-    problems: READ_PROBLEMS,
+  replies: {
+    WebhookEndpoint: endpointSchema,
+    WebhookEndpoints: endpointsSchema,
+    WebhookEndpointWithSecret: endpointWithSecretSchema,
+    WebhookDeleted: deletedEndpointSchema,
+    WebhookTest: endpointTestSchema,
+    WebhookAccepted: acceptedJobSchema,
+    WebhookJob: jobSchema,
+    WebhookDelivery: deliveryDetailSchema,
+    WebhookDeliveries: deliveriesSchema,
+    ScoreCompletedEvent: scoreCompletedEventSchema,
+    ScoreFailedEvent: scoreFailedEventSchema,
   },
-  {
-    method: 'get',
-    path: `${ENDPOINT}/deliveries`,
-    summary: 'What was delivered to the endpoint, is to be, or could not be.',
-    scope: 'admin',
-    query: deliveriesQuerySchema,
-    replies: reply('One page.', 'WebhookDeliveries'),
-    problems: READ_PROBLEMS,
-  },
-  {
-    method: 'get',
-    path: `${ENDPOINT}/deliveries/{message}`,
-    summary: 'One delivery with its attempts and its body.',
-    scope: 'admin',
-    replies: reply('The delivery.', 'WebhookDelivery'),
-    problems: READ_PROBLEMS,
-  },
-  {
-    method: 'post',
-    path: `${ENDPOINT}/deliveries/{message}/resend`,
-    summary: 'Delivers a message again, whatever became of it, with tries for another day.',
-    scope: 'admin',
-    replies: reply('The delivery.', 'WebhookDelivery'),
-    problems: READ_PROBLEMS,
-  },
-];
-
-export const WEBHOOK_REQUESTS = {
-  WebhookRegistration: endpointRegistrationSchema,
-  WebhookChange: endpointChangeSchema,
-  WebhookRotation: secretRotationSchema,
-};
-
-export const WEBHOOK_REPLIES = {
-  WebhookEndpoint: endpointSchema,
-  WebhookEndpoints: endpointsSchema,
-  WebhookEndpointWithSecret: endpointWithSecretSchema,
-  WebhookDeleted: deletedEndpointSchema,
-  WebhookTest: endpointTestSchema,
-  WebhookAccepted: acceptedJobSchema,
-  WebhookJob: jobSchema,
-  WebhookDelivery: deliveryDetailSchema,
-  WebhookDeliveries: deliveriesSchema,
-  ScoreCompletedEvent: scoreCompletedEventSchema,
-  ScoreFailedEvent: scoreFailedEventSchema,
 };

@@ -1,0 +1,45 @@
+/** `POST /v1/refine` and `POST /v1/agent` in the OpenAPI document. */
+
+import { agentRequestSchema } from '../agent.ts';
+import { agentEventSchema, agentResponseSchema } from '../agent-reply.ts';
+import { candidateSchema, refineEventSchema, refineRequestSchema, refineResponseSchema } from '../refine.ts';
+import type { Section } from './route.ts';
+
+export const GENERATION: Section = {
+  routes: [
+    {
+      method: 'post',
+      path: '/v1/refine',
+      summary: 'Has a policy answer from tool output: n candidates, verified, scored if a recipe is given, best first.',
+      scope: 'generate',
+      request: 'RefineRequest',
+      replies: {
+        200: { description: 'The candidates.', schema: 'RefineResponse', events: 'RefineEvent' },
+      },
+      problems: [400, 401, 403, 409, 413, 415, 422, 500, 502, 503],
+    },
+    {
+      method: 'post',
+      path: '/v1/agent',
+      summary: 'Lets a policy with tools work: its trajectory, and its reward where something says what is right.',
+      scope: 'generate',
+      request: 'AgentRequest',
+      replies: {
+        200: {
+          description: 'The trajectory, with the reward or null and the reason. With stream: events.',
+          schema: 'AgentResponse',
+          events: 'AgentEvent',
+        },
+      },
+      problems: [400, 413, 415, 422, 401, 403, 500, 409, 503],
+    },
+  ],
+  requests: { RefineRequest: refineRequestSchema, AgentRequest: agentRequestSchema },
+  replies: {
+    RefineResponse: refineResponseSchema,
+    RefineEvent: refineEventSchema,
+    Candidate: candidateSchema,
+    AgentResponse: agentResponseSchema,
+    AgentEvent: agentEventSchema,
+  },
+};

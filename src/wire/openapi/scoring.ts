@@ -1,0 +1,113 @@
+/** Verification, scoring, recipes and judgments in the OpenAPI document. */
+import { judgmentSchema } from '../../judgments/judgment-schema.ts';
+import { groupRequestSchema, groupResponseSchema } from '../groups.ts';
+import { exportRequestSchema, importReportSchema, issuerKeysSchema } from '../judgment-files.ts';
+import { recipesResponseSchema } from '../recipes.ts';
+import { scoreRequestSchema, scoreResponseSchema } from '../score.ts';
+import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from '../verify.ts';
+import { verifyStreamEventSchema, verifyStreamLineSchema, verifyStreamQuerySchema } from '../verify-stream.ts';
+import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Section } from './route.ts';
+
+export const SCORING: Section = {
+  routes: [
+    {
+      method: 'post',
+      path: '/v1/verify',
+      summary: 'Reads the citations of a response: claims, ids, findings, format. No judge, no storage.',
+      scope: 'verify',
+      query: verifyQuerySchema,
+      request: 'VerifyRequest',
+      replies: { 200: { description: 'What was found.', schema: 'VerifyResponse' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+    },
+    {
+      method: 'post',
+      path: '/v1/verify/stream',
+      summary: 'The same while the response is being written: lines of deltas in, events out.',
+      scope: 'verify',
+      query: verifyStreamQuerySchema,
+      request: 'VerifyStreamLine',
+      requestMedia: JSON_LINES,
+      replies: {
+        200: {
+          description: 'Events, the last one done or error.',
+          schema: 'VerifyStreamEvent',
+          media: 'text/event-stream',
+        },
+      },
+      problems: [400, 413, 422, ...KEY_PROBLEMS],
+    },
+    {
+      method: 'post',
+      path: '/v1/score',
+      summary: 'Scores one rollout under a recipe: the reward with all its parts.',
+      scope: 'score',
+      request: 'ScoreRequest',
+      replies: { 200: { description: 'The reward, or null with the reason.', schema: 'ScoreResponse' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
+    },
+    {
+      method: 'post',
+      path: '/v1/groups',
+      summary: 'Scores the samples of one prompt together: rewards and advantages.',
+      scope: 'score',
+      request: 'GroupRequest',
+      replies: {
+        200: { description: 'Each reward, or null with the reason; and the advantages.', schema: 'GroupResponse' },
+      },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
+    },
+    {
+      method: 'get',
+      path: '/v1/recipes',
+      summary: 'Every named recipe: its formula, its parameters, and where each comes from.',
+      scope: 'score',
+      replies: { 200: { description: 'The recipes.', schema: 'Recipes' } },
+      problems: [...KEY_PROBLEMS, 422],
+    },
+    {
+      method: 'get',
+      path: '/v1/keys',
+      summary: 'Public keys by which judgments of this deployment can be checked.',
+      scope: 'any',
+      replies: { 200: { description: 'The current key, previous ones and revoked ones.', schema: 'IssuerKeys' } },
+      problems: [...KEY_PROBLEMS, 422],
+    },
+    {
+      method: 'post',
+      path: '/v1/judgments:export',
+      summary: 'Judgments by their keys as JSON lines; absent keys are named, and the last line counts the others.',
+      scope: 'score',
+      request: 'ExportRequest',
+      replies: { 200: { description: 'One judgment a line.', schema: 'Judgment', media: JSON_LINES } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+    },
+    {
+      method: 'post',
+      path: '/v1/judgments:import',
+      summary: 'Takes in exported judgments that a trusted issuer signed. Nothing is overwritten.',
+      scope: 'admin',
+      request: 'Judgment',
+      requestMedia: JSON_LINES,
+      replies: { 200: { description: 'What became of the lines.', schema: 'ImportReport' } },
+      problems: [400, 422, ...KEY_PROBLEMS],
+    },
+  ],
+  requests: {
+    VerifyRequest: verifyRequestSchema,
+    VerifyStreamLine: verifyStreamLineSchema,
+    ScoreRequest: scoreRequestSchema,
+    ExportRequest: exportRequestSchema,
+    GroupRequest: groupRequestSchema,
+  },
+  replies: {
+    VerifyResponse: verifyResponseSchema,
+    VerifyStreamEvent: verifyStreamEventSchema,
+    ScoreResponse: scoreResponseSchema,
+    GroupResponse: groupResponseSchema,
+    Recipes: recipesResponseSchema,
+    Judgment: judgmentSchema,
+    ImportReport: importReportSchema,
+    IssuerKeys: issuerKeysSchema,
+  },
+};
