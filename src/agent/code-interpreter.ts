@@ -1,9 +1,10 @@
 /**
- * The tool `code_interpreter` over a sandbox's `/run_code`, as the training run had it: `CustomSandboxFusionTool` of
- * Gen-Verse/Open-AgentRL 1fe5dbd2 (there from verl's `recipe/retool/retool.py`). Pure: what is asked, and what a reply says.
+ * The tool `code_interpreter` over a sandbox's `/run_code`: prepares the program and reads the sandbox's reply. It
+ * follows the training run: `CustomSandboxFusionTool` of Gen-Verse/Open-AgentRL 1fe5dbd2 (from verl's
+ * `recipe/retool/retool.py`).
  *
- * A program's own failures, an exception or too long a run, are for the policy to see. In training a sandbox that failed
- * was shown as an empty output too; here that is no output at all, and the trajectory ends (`sandbox_failed`).
+ * The policy sees the failures of its own program (exceptions, time limits). A failure of the sandbox ends the
+ * trajectory (`sandbox_failed`); the training run showed it to the policy as empty output.
  */
 import { fault, type Reading, type RunCode, type RunReply } from '../judgments/sandbox/run-code.ts';
 import type { AgentSettings } from './types.ts';
@@ -11,17 +12,20 @@ import type { AgentSettings } from './types.ts';
 const FENCE = '```';
 const PYTHON_FENCE = '```python';
 
-/** What stands for the output of a program that did not end by itself; the training run's words. */
+/** Output text of a program that was stopped, in the training run's words. */
 export const NO_OUTPUT = 'no stdout here';
 
-/** Beyond the program's own time, what its request may take: compiling, and 10 s (`call_sandbox_api`). */
+/**
+ * Time of a request beyond the program's compile and run limits, in seconds (`call_sandbox_api` of the training
+ * run).
+ */
 const SPARE_REQUEST_S = 10;
 
 type ToolSettings = Pick<AgentSettings, 'print_last_line' | 'tool_time_limit_s' | 'tool_memory_limit_mb'>;
 
 /**
- * The code that is run: what stands in the first fence of Python, if there is one; then, if wanted, the last line that is
- * not empty is printed unless it begins with `print`. An indented last line thus becomes a syntax error, as in training.
+ * Prepares the policy's code for a run: takes the first Python fence if there is one, and wraps the last non-empty line
+ * in `print(…)` unless it already begins with `print`. An indented last line becomes a syntax error, as in training.
  */
 export function preparedCode(code: string, print_last_line: boolean): string {
   const bare = fencedCode(code) ?? code;
@@ -40,7 +44,7 @@ function fencedCode(code: string): string | null {
   return end === -1 ? null : code.slice(start + PYTHON_FENCE.length, end).trim();
 }
 
-/** The run of prepared code. No standard input. */
+/** Builds the request for a run of prepared code, without standard input. */
 export function codeRun(code: string, { tool_time_limit_s, tool_memory_limit_mb }: ToolSettings): RunCode {
   return {
     code,
@@ -54,14 +58,14 @@ export function codeRun(code: string, { tool_time_limit_s, tool_memory_limit_mb 
   };
 }
 
-/** How long one request for a run is waited for, in milliseconds. */
+/** Timeout of one run request, in milliseconds. */
 export function runDeadlineMs({ compile_timeout, run_timeout }: RunCode): number {
   return (compile_timeout + run_timeout + SPARE_REQUEST_S) * 1000;
 }
 
 export type ToolOutput = { readonly outcome: 'finished' | 'failed' | 'time_limit'; readonly text: string };
 
-/** What the program gave: both outputs if it ended by itself, whatever its status. A fault is the sandbox's, never it. */
+/** Reads the program's outcome and output from a reply. Faults of the sandbox are returned as faults. */
 export function readRun({ status, run_result }: RunReply): Reading<ToolOutput> {
   if (status === 'SandboxError' || run_result?.status === 'Error') return fault('sandbox_failed');
   if (run_result === null || run_result === undefined) return fault('reply_malformed');

@@ -1,11 +1,12 @@
 /**
- * The loop of the tool agent as a state machine: it says what is to be done next (generate a turn, run code, nothing more)
- * and is told what came of it. It does nothing by itself, so a Worker, a test and a script drive the same loop.
+ * The loop of the tool agent as a state machine. `step` names the next action (generate a turn, run code, stop); the
+ * caller performs it and reports the result. The loop itself performs no I/O, so the Worker, tests and scripts share
+ * it.
  *
- * It follows the training loop: `tool_agent_loop.py` of verl in Gen-Verse/Open-AgentRL 1fe5dbd2. A turn is generated; it
- * ends the trajectory if the response is as long as it may be, if it was the last one allowed, or if it calls no tool; else
- * its first call is run and the result follows as a user's turn, unless it would fill the response. One departure: a call
- * that cannot be run is shown to the policy with its reason (`bad_calls`); the training loop knows no malformed calls.
+ * It follows `tool_agent_loop.py` of verl in Gen-Verse/Open-AgentRL 1fe5dbd2. A generated turn ends the trajectory if
+ * the response budget is spent, if it was the last allowed turn, or if it calls no tool. Otherwise its first call runs,
+ * and the result follows as a user turn if it fits into the budget. One departure: a call that cannot run is shown to
+ * the policy with its reason (`bad_calls`); the training loop drops malformed calls.
  */
 import type {
   GenerationEnd,
@@ -32,7 +33,7 @@ import type {
   TrajectoryMessage,
 } from './types.ts';
 
-/** Further calls of one turn that are answered, where they are at all. */
+/** Maximum number of further calls of one turn that get an answer. */
 const MAX_REPORTED_CALLS = 16;
 
 export type AgentStep =
@@ -40,7 +41,7 @@ export type AgentStep =
   | { readonly kind: 'run'; readonly turn: number; readonly call: AgentCall; readonly run: RunCode }
   | ({ readonly kind: 'stopped' } & Stopped);
 
-/** How it ended, and what went wrong on our side where something did. */
+/** How the trajectory ended, with the failure if one of our systems caused it. */
 export type Stopped =
   | { readonly stop: 'generator_failed'; readonly failure: GenerationFailure }
   | { readonly stop: 'sandbox_failed'; readonly failure: JudgeFailure }
@@ -53,14 +54,16 @@ export type CodeOutcome =
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 export class AgentLoop {
-  /** The conversation that the first turn is generated from, tools included where they are told in it. */
+  /**
+   * The conversation that starts the first turn. It includes tool descriptions if the server has no field for them.
+   */
   readonly prompt: readonly GenerationMessage[];
   readonly #settings: AgentSettings;
   readonly #generator: GeneratorTraits;
   readonly #described: GenerationRequest['tools'];
   readonly #ledger: TokenLedger;
   readonly #messages: (Omit<AssistantMessage, 'tokens'> | ToolMessage)[] = [];
-  /** What has been said and answered since the prompt, as the generator gets it. */
+  /** Turns and tool results after the prompt, in the form that the generator receives. */
   readonly #history: GenerationMessage[] = [];
   #open = new OpenTurn(true);
   #calls: readonly ReadCall[] = [];
@@ -79,24 +82,24 @@ export class AgentLoop {
     this.#step = this.#nextTurn();
   }
 
-  /** What is to be done now. */
+  /** The next action. */
   get step(): AgentStep {
     return this.#step;
   }
 
-  /** What has been said so far. Tokens of earlier turns become exact as the server counts later ones. */
+  /** The trajectory so far. Token counts of earlier turns become exact when the server counts later turns. */
   get messages(): TrajectoryMessage[] {
     return this.#messages.map((message) =>
       message.role === 'tool' ? message : { ...message, tokens: this.#ledger.of(message.turn) },
     );
   }
 
-  /** The response as the training run's reward reads it (rendering.ts). */
+  /** The response as the training run's reward reads it (turn.ts). */
   get response(): string {
     return this.#response;
   }
 
-  /** User turns and assistant turns and 1, as the training loop counts: 2 without a tool call, 4 with one round. */
+  /** User turns plus assistant turns plus 1, as the training loop counts: 2 without a tool call, 4 with one round. */
   get numTurns(): number {
     return this.#userTurns + this.#assistantTurns + 1;
   }
@@ -109,20 +112,20 @@ export class AgentLoop {
     return this.#ledger.counted;
   }
 
-  /** Of all calls of the server together; `null` = it counted none of them. */
+  /** Token usage summed over all calls of the server; `null` = the server reported none. */
   get usage(): TokenUsage | null {
     return this.#ledger.usage;
   }
 
-  /** An event of the turn that is being generated. */
+  /** Takes an event of the turn that is being generated. */
   take(event: GenerationEvent): void {
-    if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: an event in the step ${this.#step.kind}`);
+    if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: an event during the step ${this.#step.kind}`);
     this.#open.take(event);
   }
 
-  /** The turn that was being generated has ended, or broken off; what it said until then is kept. */
+  /** Ends the turn that is being generated. The text of an interrupted turn is kept. */
   generated(end: GenerationEnd): void {
-    if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: no turn ends in the step ${this.#step.kind}`);
+    if (this.#step.kind !== 'generate') throw new Error(`AgentLoop: generated() during the step ${this.#step.kind}`);
     if (!end.ok) {
       this.#breakOff({ stop: 'generator_failed', failure: end.failure });
       return;
@@ -132,21 +135,21 @@ export class AgentLoop {
     this.#step = this.#afterTurn();
   }
 
-  /** The code of the step has run, or could not be run. */
+  /** Reports the result of the code run. */
   ran(outcome: CodeOutcome): void {
-    if (this.#step.kind !== 'run') throw new Error(`AgentLoop: nothing runs in the step ${this.#step.kind}`);
+    if (this.#step.kind !== 'run') throw new Error(`AgentLoop: ran() during the step ${this.#step.kind}`);
     if (outcome.ok) this.#step = this.#answer(this.#step.call, outcome.output.outcome, outcome.output.text);
     else this.#breakOff({ stop: 'sandbox_failed', failure: outcome.failure });
   }
 
-  /** Ends it from outside: nobody waits for it any more, or not for longer. */
+  /** Stops the trajectory from outside: the caller left, or the deadline passed. */
   stop(stop: 'caller_gone' | 'deadline'): void {
     this.#breakOff({ stop, failure: null });
   }
 
-  /** What a turn under way has said is kept, without a finish reason. */
+  /** Stops now. The text of a turn in progress is kept, without a finish reason. */
   #breakOff(stopped: Stopped): void {
-    if (this.#step.kind === 'stopped') throw new Error('AgentLoop: it has stopped before');
+    if (this.#step.kind === 'stopped') throw new Error('AgentLoop: already stopped');
     if (this.#step.kind === 'generate' && this.#open.whole !== '') this.#close(null);
     this.#step = { kind: 'stopped', ...stopped };
   }
@@ -161,7 +164,9 @@ export class AgentLoop {
     this.#ledger.addTurn(this.#open.whole, usage, this.#open.thinks);
   }
 
-  /** The order of the training loop, but that a turn without a call is a final answer also where it was the last one. */
+  /**
+   * Checks in the training loop's order, except that a turn without a call is a final answer even on the last turn.
+   */
   #afterTurn(): AgentStep {
     const { max_turns, max_response_tokens, bad_calls } = this.#settings;
     if (this.#open.finish_reason === 'length') return stopped(this.#open.fills_budget ? 'response_budget' : 'length');
@@ -180,7 +185,7 @@ export class AgentLoop {
     return { kind: 'run', turn: this.#assistantTurns, call, run: codeRun(prepared, this.#settings) };
   }
 
-  /** The first call's result, and what is said of the others, become a user's turn, if there is room for it. */
+  /** Turns the first call's result, and notes about further calls, into a user turn if the budget has room for it. */
   #answer(call: AgentCall, outcome: ToolOutcome, output: string): AgentStep {
     const { max_tool_response_chars, truncate, max_response_tokens } = this.#settings;
     const { text, raw_chars, truncated } =

@@ -1,9 +1,14 @@
-/** The first prompt of an agent, as a generator gets it, and how long it is. */
+/**
+ * Builds an agent's first prompt and estimates its length. A server with a `tools` field renders the tools with its own
+ * chat template. For other servers the system message gets a `# Tools` part in the structure of Qwen3's template
+ * (Hermes function calling): one tool description per line inside `<tools>`, a call as a JSON object inside
+ * `<tool_call>`. The sentences in between are Citeward's own.
+ */
 import type { GenerationMessage, GenerationRequest, Generator, ToolDescription } from '../generation/generator.ts';
 import { estimatePrompt } from './token-ledger.ts';
 import type { AgentSettings, AgentTool, PromptMessage } from './types.ts';
 
-/** The generator as the loop needs to know it. */
+/** The properties of a generator that the loop depends on. */
 export type GeneratorTraits = Pick<Generator, 'native_tools' | 'context_tokens'>;
 
 type Asked = Pick<AgentSettings, 'messages' | 'tools'>;
@@ -16,7 +21,7 @@ export function agentPrompt(
   return { messages: promptWithTools(messages, tools), tools: [] };
 }
 
-/** Upper estimate of its tokens, tools included. */
+/** Upper estimate of the prompt's tokens, tools included. */
 export function agentPromptTokens(asked: Asked, generator: Pick<GeneratorTraits, 'native_tools'>): number {
   const { messages, tools } = agentPrompt(asked, generator);
   return estimatePrompt([...messages.map(({ content }) => content), ...tools.map((tool) => JSON.stringify(tool))]);
@@ -39,7 +44,7 @@ export function toolDescriptions(tools: readonly AgentTool[]): ToolDescription[]
   return tools.map((tool) => DESCRIPTIONS[tool]);
 }
 
-/** The conversation as it is sent to a server that does not know tools; nothing is added where there are none. */
+/** Adds the tool descriptions to the system message; without tools it returns the messages unchanged. */
 export function promptWithTools(messages: readonly PromptMessage[], tools: readonly AgentTool[]): GenerationMessage[] {
   if (tools.length === 0) return [...messages];
   const [head, ...rest] = messages;

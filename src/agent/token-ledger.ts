@@ -1,22 +1,22 @@
 /**
- * Tokens of a trajectory: of its prompt, of each assistant turn, and of what the tools answered, the template's words around
- * it included, as they all stand in the response that training measures.
+ * Counts the tokens of a trajectory: prompt, assistant turns, and tool output with the chat template's words around it.
+ * The sum over turns and tool output is the response length that training measures.
  *
- * Where the server counts, a turn is what it says (`completion_tokens`), and the tool output before it is how much more its
- * prompt has become. Where it does not, or does not yet, the length of the text gives an estimate from above, so that a
- * budget is never overrun by a count that was too low.
+ * If the server counts tokens, a turn has `completion_tokens`, and the tool output before it is the growth of
+ * `prompt_tokens`. Otherwise the ledger estimates from the text, always from above, so an estimate never overruns a
+ * budget.
  */
 import { estimateTokens } from '../judgments/protocol/budget.ts';
 import type { TokenUsage } from '../judgments/types.ts';
 import { betweenTurns } from './turn.ts';
 import type { TurnTokens } from './types.ts';
 
-/** Special tokens of the chat template around one message. */
+/** Allowance for the chat template's special tokens around one message. */
 const TOKENS_PER_MESSAGE = 8;
 
 /**
- * Upper estimate of the tokens of a text: estimateTokens, but a digit is a token of its own, as Qwen's tokenizer cuts
- * numbers. Programs and what they print are full of them.
+ * Upper estimate of the tokens of a text. Like `estimateTokens`, but each digit counts as one token, as in Qwen's
+ * tokenizer; programs and their output contain many digits.
  */
 export function estimateTurnTokens(text: string): number {
   let digits = 0;
@@ -28,7 +28,7 @@ export function estimateTurnTokens(text: string): number {
   return estimateTokens(rest) + digits;
 }
 
-/** Upper estimate of the tokens of a prompt. @param parts its messages, and what else the server renders into it. */
+/** Upper estimate of the tokens of a prompt. @param parts the messages, and everything else the server renders. */
 export function estimatePrompt(parts: readonly string[]): number {
   return parts.reduce((sum, part) => sum + estimateTurnTokens(part) + TOKENS_PER_MESSAGE, TOKENS_PER_MESSAGE);
 }
@@ -44,7 +44,7 @@ export class TokenLedger {
   #prompt: number;
   #usage: TokenUsage | null = null;
 
-  /** @param prompt an estimate, until the server says it. */
+  /** @param prompt estimated prompt tokens; the first server count replaces it. */
   constructor(prompt: number) {
     this.#prompt = prompt;
   }
@@ -54,12 +54,12 @@ export class TokenLedger {
     return this.#turns.reduce((sum, { assistant, tools }) => sum + assistant.tokens + tools.tokens, 0);
   }
 
-  /** Of prompt and response: what the next turn finds in its context. */
+  /** Tokens of prompt and response together: the context of the next turn. */
   get context(): number {
     return this.#prompt + this.response;
   }
 
-  /** `server` = every part of the response is as the server counted it. */
+  /** `server` if the server counted every part of the response. */
   get counted(): TurnTokens['counted'] {
     const all = this.#turns.every(
       ({ assistant, tools }) => assistant.counted === 'server' && tools.counted === 'server',
@@ -67,15 +67,15 @@ export class TokenLedger {
     return all ? 'server' : 'estimated';
   }
 
-  /** All that the server counted, summed over its calls; `null` = nothing. */
+  /** Sum of the server's counts over all calls; `null` = no count yet. */
   get usage(): TokenUsage | null {
     return this.#usage;
   }
 
   /**
-   * A turn has ended.
-   * @param usage of its call; `null` = the server did not say.
-   * @param thinks whether the turn holds thinking.
+   * Records a finished turn.
+   * @param usage the server's count for this call; `null` = none.
+   * @param thinks whether the turn contains thinking.
    */
   addTurn(text: string, usage: TokenUsage | null, thinks = false): void {
     if (usage !== null) this.#usage = added(this.#usage, usage);
@@ -88,14 +88,14 @@ export class TokenLedger {
     this.#turns.push({ assistant, tools: NONE, usage: said, thinks });
   }
 
-  /** What the tools answered to the last turn. */
+  /** Records the tool results that follow the last turn. */
   addToolOutput(contents: readonly string[]): void {
     const turn = this.#turns.at(-1);
     if (turn === undefined) throw new Error('TokenLedger: tool output before the first turn');
     turn.tools = { tokens: toolTokens(contents), counted: 'estimated' };
   }
 
-  /** @param turn from 1. */
+  /** Token counts of one turn. @param turn counts from 1. */
   of(turn: number): TurnTokens {
     const found = this.#turns[turn - 1];
     if (found === undefined) throw new Error('TokenLedger: no such turn');
@@ -104,12 +104,12 @@ export class TokenLedger {
     return { assistant: assistant.tokens, tool_output: tools.tokens, counted };
   }
 
-  /** The prompt of this call says how long the one before it and what followed were. */
+  /** Derives the exact length of the previous turn's tool output from the growth of the prompt. */
   #correct({ prompt_tokens }: TokenUsage): void {
     const last = this.#turns.at(-1);
     if (last === undefined) this.#prompt = prompt_tokens;
     else if (last.usage !== null && !last.thinks) {
-      // Not so after thinking: a template that leaves it out makes the prompt shorter than what was written.
+      // After thinking the difference is wrong: a template that drops earlier thinking shortens the prompt.
       const grown = prompt_tokens - last.usage.prompt_tokens - last.usage.completion_tokens;
       if (grown > 0) last.tools = { tokens: grown, counted: 'server' };
     }
@@ -123,7 +123,7 @@ function added(sum: TokenUsage | null, { prompt_tokens, completion_tokens }: Tok
   };
 }
 
-/** Upper estimate of what a tool's answer adds to the response. */
+/** Upper estimate of the tokens that tool results add to the response. */
 export function toolTokens(contents: readonly string[]): number {
   return estimateTurnTokens(betweenTurns(contents)) + 2 * TOKENS_PER_MESSAGE;
 }

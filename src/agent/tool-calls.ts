@@ -1,20 +1,19 @@
 /**
- * The tool calls of one assistant turn: read from its text, or as the server parsed them; and what the policy is told about
- * one that cannot be run.
+ * Reads the tool calls of one assistant turn, from its text or as the server parsed them, and explains unusable calls.
  */
 import type { NativeToolCall } from '../generation/generator.ts';
 import { type MalformedCall, readToolCalls, readToolCallsAsVerl, type ToolCall } from '../tools/hermes.ts';
 import { AGENT_TOOLS, type AgentCall, type AgentSettings, type AgentTool, type CallProblem } from './types.ts';
 
-/** A call and what it would run; `null` = it cannot be run, and its problem says why. */
+/** A call and the code it runs; `null` = the call cannot run, and `problem` says why. */
 export type ReadCall = { readonly call: AgentCall; readonly code: string | null };
 
 export type TurnText = { readonly text: string; readonly native: readonly NativeToolCall[] };
 
 /**
- * The calls of a turn in their order. Calls in the text count where the server parsed none: a server that parses calls
- * leaves those in the text that it could not parse.
- * With `bad_calls: "as_training"` they are what verl's loop sees: malformed ones are left out.
+ * The calls of a turn, in order. Calls in the text count only if the server parsed none: a server that parses calls
+ * leaves in the text only those it failed to parse. With `bad_calls: "as_training"` malformed calls are left out, as in
+ * verl.
  */
 export function readTurnCalls(
   { text, native }: TurnText,
@@ -29,7 +28,7 @@ export function readTurnCalls(
   return readToolCallsAsVerl(text).calls.map((call) => readNative({ id: null, ...call }, tools));
 }
 
-/** What verl's parser drops without a word. */
+/** Calls that verl's parser drops silently. */
 function isUnreadable(problem: CallProblem | null): boolean {
   return problem === 'not_json' || problem === 'no_name';
 }
@@ -81,11 +80,11 @@ const PROBLEM_TEXTS: Readonly<Record<CallProblem, string>> = {
   code_missing: 'the arguments have no text "code". Give the Python code in "code".',
 };
 
-/** What the policy is told about a call that was not run. */
+/** The message that the policy sees for a call that did not run. */
 export function problemText(problem: CallProblem): string {
   return `Error: nothing was run: ${PROBLEM_TEXTS[problem]}`;
 }
 
-/** What it is told about a turn's calls after the first. */
+/** The message that the policy sees for each further call of a turn. */
 export const NOT_RUN_TEXT =
   'Error: nothing was run: only the first call of a turn is. Call again in a turn of its own.';

@@ -1,23 +1,23 @@
 /**
- * Cutting a tool's output as the training loop does: verl's `tool_agent_loop.py` in Gen-Verse/Open-AgentRL 1fe5dbd2. Lengths
- * are Python's, in code points, so that the policy sees what it saw in training also where a character is two UTF-16 units.
+ * Truncates tool output as the training loop does: verl's `tool_agent_loop.py` in Gen-Verse/Open-AgentRL 1fe5dbd2.
+ * Lengths are in code points, as in Python, so the policy sees the same text as in training.
  */
 
 export const TRUNCATE_SIDES = ['left', 'middle', 'right'] as const;
 
-/** What is kept: `left` the beginning, `right` the end, `middle` half of each. The names are verl's. */
+/** The part that is kept: `left` the beginning, `right` the end, `middle` half of each. The names are verl's. */
 export type TruncateSide = (typeof TRUNCATE_SIDES)[number];
 
 const MARK = '(truncated)';
 
 export type Truncated = {
   readonly text: string;
-  /** Of the whole, in code points. */
+  /** Length before truncation, in code points. */
   readonly raw_chars: number;
   readonly truncated: boolean;
 };
 
-/** @param max code points that are kept, the mark not counted; `middle` keeps an even number. */
+/** @param max code points to keep, without the mark; `middle` keeps an even number. */
 export function truncateToolOutput(text: string, max: number, side: TruncateSide): Truncated {
   const raw_chars = codePoints(text);
   if (raw_chars <= max) return { text, raw_chars, truncated: false };
@@ -48,14 +48,14 @@ function first(text: string, count: number): string {
   return text.slice(0, end);
 }
 
-/** Python's `text[-0:]` is the whole text; a limit is at least 2, so that cannot come up. */
+/** Requires count > 0: Python's `text[-0:]` is the whole text. The smallest limit is 2. */
 function last(text: string, count: number): string {
   let start = text.length;
   for (let left = count; left > 0 && start > 0; left--) start -= isPairEnd(text, start) ? 2 : 1;
   return text.slice(start);
 }
 
-/** Whether the two units before `end` are one character. */
+/** Whether the two code units before `end` form one character. */
 function isPairEnd(text: string, end: number): boolean {
   return end >= 2 && (text.codePointAt(end - 2) ?? 0) > 0xffff;
 }

@@ -1,9 +1,10 @@
 /**
- * A trajectory as one text: what the policy's tokens and the tools' results are when they are decoded in a row, without
- * special tokens. That is what the training run's reward reads (`solution_str`): verl's reward managers decode all response
- * ids of the loop, tool results and the template's role names among them, with `skip_special_tokens`; the tags of Hermes
- * calls are no special tokens of Qwen's tokenizer and stay. So a final answer is at its end, and calls stand where they
- * were made.
+ * One turn of a trajectory: collects its events, renders it as text, and converts it to messages for the next prompt.
+ *
+ * The rendered text is what the training run's reward reads (`solution_str`): verl's reward managers decode all
+ * response ids of the loop with `skip_special_tokens`, tool results and the template's role names included. The tags of
+ * Hermes calls are ordinary tokens of Qwen's tokenizer and stay. So the final answer is at the end, and each call is
+ * where it was made.
  */
 import type { GenerationEvent, GenerationMessage, NativeToolCall } from '../generation/generator.ts';
 import type { TokenUsage } from '../judgments/types.ts';
@@ -15,33 +16,33 @@ export type RenderedTurn = {
   readonly native: readonly NativeToolCall[];
 };
 
-/** The text of one assistant turn as the policy wrote it, put together again where the server took it apart. */
+/** Renders an assistant turn as the policy wrote it, with the calls that the server took out put back. */
 export function turnText({ text, thinking, native }: RenderedTurn): string {
   const calls = native.map((call) => `\n<tool_call>\n${callJson(call)}\n</tool_call>`);
   return `${writtenText({ text, thinking })}${calls.join('')}`;
 }
 
-/** The same without its calls. */
+/** Renders an assistant turn without its calls. */
 export function writtenText({ text, thinking }: Omit<RenderedTurn, 'native'>): string {
   return thinking === '' ? text : `<think>\n${thinking}\n</think>\n\n${text}`;
 }
 
-/** Whether some of a turn is thinking, wherever the server leaves it. */
+/** Whether the turn contains thinking, split off by the server or inside the text. */
 export function hasThinking({ text, thinking }: Pick<RenderedTurn, 'text' | 'thinking'>): boolean {
   return thinking !== '' || text.includes('</think>');
 }
 
-/** Arguments are JSON text already, and stand as they were written. */
+/** Keeps the arguments verbatim; they are JSON text already. */
 function callJson({ name, arguments: given }: NativeToolCall): string {
   return `{"name": ${JSON.stringify(name)}, "arguments": ${given}}`;
 }
 
-/** Results as a user's message holds them: one after the other, each in its element. */
+/** Renders tool results as the content of a user message. */
 export function toolResponses(contents: readonly string[]): string {
   return contents.map((content) => `<tool_response>\n${content}\n</tool_response>`).join('\n');
 }
 
-/** What stands between two assistant turns in the decoded text. */
+/** The decoded text between two assistant turns. */
 export function betweenTurns(contents: readonly string[]): string {
   return `user\n${toolResponses(contents)}\nassistant\n`;
 }
@@ -50,10 +51,10 @@ export class OpenTurn {
   text = '';
   thinking = '';
   readonly native: NativeToolCall[] = [];
-  /** `null` = it has not ended, or broke off. */
+  /** `null` = the turn is in progress or was interrupted. */
   finish_reason: string | null = null;
   usage: TokenUsage | null = null;
-  /** Whether its `max_tokens` is all that is left of the response budget, and not what fits into the context. */
+  /** Whether `max_tokens` of the turn is the rest of the response budget; false = the context was smaller. */
   readonly fills_budget: boolean;
 
   constructor(fills_budget: boolean) {
@@ -80,7 +81,7 @@ export class OpenTurn {
     }
   }
 
-  /** All of it as the policy wrote it. */
+  /** The whole turn as the policy wrote it. */
   get whole(): string {
     return turnText(this);
   }
@@ -89,13 +90,17 @@ export class OpenTurn {
     return hasThinking(this);
   }
 
-  /** The same without calls that the server took out. */
+  /** The turn without the calls that the server took out. */
   get written(): string {
     return writtenText(this);
   }
 }
 
-/** @param answered the calls that have a result; `contents` holds it at the same position. */
+/**
+ * Converts an answered turn to messages for the next prompt. Results take the form in which their calls were made: tool
+ * messages for native calls, a user message for calls in the text.
+ * @param answered the calls that have a result; `contents` holds the result at the same position.
+ */
 export function answeredTurn(
   { whole, written, native }: Pick<OpenTurn, 'whole' | 'written' | 'native'>,
   answered: readonly AgentCall[],
@@ -107,7 +112,7 @@ export function answeredTurn(
       { role: 'user', content: toolResponses(contents) },
     ];
   }
-  // A call without a result is refused by strict servers, so that those which nobody answers are left out.
+  // Strict servers refuse calls without a result, so unanswered calls are left out.
   const tool_calls = native.filter(({ id }) => answered.some((call) => call.id === id));
   return [
     { role: 'assistant', content: written, tool_calls },
@@ -120,8 +125,8 @@ export function answeredTurn(
 }
 
 /**
- * Whether a call can be repeated to the server in its own field. vLLM reads the arguments of earlier calls as JSON and
- * refuses a conversation with others, so that a malformed call goes back as the text that its template would make of it.
+ * Whether a call can be sent back in the server's own field. vLLM parses the arguments of earlier calls as JSON and
+ * refuses malformed ones, so a malformed call is sent back as text.
  */
 function isNative(call: AgentCall): call is AgentCall & { readonly id: string } {
   return call.id !== null && call.problem !== 'not_json' && call.problem !== 'arguments_not_object';

@@ -1,4 +1,4 @@
-/** What an agent is asked and what a trajectory is. The defaults are the training run's (settings.ts). */
+/** The settings of an agent, their defaults from the training run, and the messages of a trajectory. */
 import type { GenerationSampling } from '../generation/generator.ts';
 import type { MalformedCallReason } from '../tools/hermes.ts';
 import type { TruncateSide } from './truncate.ts';
@@ -10,26 +10,26 @@ export type AgentTool = (typeof AGENT_TOOLS)[number];
 export type PromptMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 
 export type AgentSettings = {
-  /** Ends with a user's message. */
+  /** The conversation; its last message is a user's. */
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly AgentTool[];
   readonly sampling: GenerationSampling;
   readonly thinking: boolean;
-  /** Assistant turns; at least 1. */
+  /** Maximum number of assistant turns, at least 1. */
   readonly max_turns: number;
-  /** Tokens of all turns together, tool output included. */
+  /** Token budget of all turns together, tool output included. */
   readonly max_response_tokens: number;
-  /** Of a tool's output, in characters (code points): longer ones are cut at `truncate`. */
+  /** Maximum length of one tool output, in code points; longer output is cut at `truncate`. */
   readonly max_tool_response_chars: number;
   readonly truncate: TruncateSide;
   /** Whether the last line of a program is printed, as in training. */
   readonly print_last_line: boolean;
-  /** For one run of the tool, in seconds. */
+  /** Time limit of one tool run, in seconds. */
   readonly tool_time_limit_s: number;
   readonly tool_memory_limit_mb: number;
-  /** What becomes of a turn's calls after the first: nothing, or each is answered with a note that it was not run. */
+  /** Further calls of a turn: `ignore` drops them, `report` answers each with a note that it did not run. */
   readonly further_calls: 'ignore' | 'report';
-  /** What becomes of a call that cannot be run: the policy is told why, or what the training loop did. */
+  /** Calls that cannot run: `show` tells the policy why, `as_training` does what the training loop did. */
   readonly bad_calls: 'show' | 'as_training';
 };
 
@@ -44,42 +44,43 @@ export const CALL_PROBLEMS = [
   'code_missing',
 ] as const satisfies readonly CallProblem[];
 
-/** A tool call of a turn, and whether it can be run. */
+/** A tool call of a turn. */
 export type AgentCall = {
-  /** The server's id where it parsed the call itself; `null` = read from the text. */
+  /** The id of a call that the server parsed; `null` = read from the text. */
   readonly id: string | null;
-  /** `null` where it could not be read. */
+  /** `null` = unreadable. */
   readonly name: string | null;
-  /** JSON text; `null` where it could not be read. */
+  /** JSON text as the policy wrote it; `null` = unreadable. */
   readonly arguments: string | null;
   readonly problem: CallProblem | null;
 };
 
 /**
- * `finished`: it ended with status 0. `failed`: by an exception or a signal. `time_limit`: it was stopped.
- * `bad_call`: nothing was run, and `problem` of the call says why. `not_run`: a further call of the turn.
+ * `finished`: the program exited with status 0. `failed`: it ended by an exception or a signal. `time_limit`: the
+ * sandbox stopped it. `bad_call`: the call could not run, and its `problem` says why. `not_run`: a further call of the
+ * turn.
  */
 export const TOOL_OUTCOMES = ['finished', 'failed', 'time_limit', 'bad_call', 'not_run'] as const;
 
 export type ToolOutcome = (typeof TOOL_OUTCOMES)[number];
 
-/** Tokens of one turn. */
+/** Token counts of one turn. */
 export type TurnTokens = {
   readonly assistant: number;
-  /** Of what the tools answered to it, the chat template's words around it included. */
+  /** Tokens of the tool results after the turn, with the chat template's words around them. */
   readonly tool_output: number;
-  /** `estimated`: some of it from above, by the length of the text. */
+  /** `estimated`: at least one part is an upper estimate from the text length. */
   readonly counted: 'server' | 'estimated';
 };
 
 export type AssistantMessage = {
   readonly role: 'assistant';
-  /** From 1. */
+  /** Counts from 1. */
   readonly turn: number;
   readonly content: string;
-  /** Thinking that the server split off; empty = none, or it stands in the content. */
+  /** Thinking that the server split off; empty = none, or it is inside the content. */
   readonly thinking: string;
-  /** As the server said it; `null` = the turn broke off. */
+  /** The server's own word; `null` = the turn was interrupted. */
   readonly finish_reason: string | null;
   readonly tool_calls: readonly AgentCall[];
   readonly tokens: TurnTokens;
@@ -88,14 +89,14 @@ export type AssistantMessage = {
 export type ToolMessage = {
   readonly role: 'tool';
   readonly turn: number;
-  /** As the policy sees it. */
+  /** The text that the policy sees. */
   readonly content: string;
   readonly call_id: string | null;
   readonly outcome: ToolOutcome;
-  /** Length of the output before it was cut, in characters (code points). */
+  /** Length of the output before truncation, in code points. */
   readonly raw_chars: number;
   readonly truncated: boolean;
-  /** False = it would have spent the response budget, and the policy never saw it. */
+  /** False = the result would have exceeded the response budget, so the policy never saw it. */
   readonly shown: boolean;
 };
 
@@ -111,7 +112,7 @@ export const AGENT_DEFAULTS = {
   print_last_line: true,
   tool_time_limit_s: 30,
   tool_memory_limit_mb: 2_048,
-  /** Ours: the loop leaves malformed calls out and ends at an unknown tool, with a note to show them to the model one day. */
+  /** Our choice: the training loop drops malformed calls and ends at an unknown tool. */
   bad_calls: 'show',
   further_calls: 'ignore',
 } as const;

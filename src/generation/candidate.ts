@@ -1,10 +1,10 @@
 /**
- * One candidate while it is being written: its text, what is certain of its citations so far, and whether it has invented
- * one. All of it is known when `push` returns, so that whoever reads the policy can stop it before it says more.
+ * Reads one candidate while the policy writes it. After each `push` the caller knows the citations that are certain so
+ * far and whether the candidate has cited an invented id, so it can stop the policy at once.
  *
- * An id is certain to be invented where its citation's tag ends: until then it might go on (`S1` of `S12`). The answer or
- * the citation may still never be closed, and then the parser of the whole text does not read that id (incremental-events.ts);
- * such a candidate has no answer or a malformed one, so that stopping it loses nothing either.
+ * An invented id is certain at the end of its citation's tag: before, the id can go on (`S1` of `S12`). If the policy
+ * never closes the answer or the citation, the parser of the whole text ignores that id. Such a candidate has no answer
+ * or a malformed one, so stopping it early loses nothing.
  */
 
 import { sizeProblems } from '../citations/size.ts';
@@ -14,19 +14,19 @@ import type { SourceSet } from '../citations/types.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
 import type { Span } from '../text/span.ts';
 
-/** Why a candidate was not written to its end. */
+/** Why a candidate was stopped before its end. */
 export type Aborted = { readonly reason: 'invented_citation'; readonly id: string; readonly span: Span };
 
 export type FinishedCandidate = {
   readonly index: number;
   readonly response: string;
-  /** `null` where the server splits none off. */
+  /** Thinking that the server split off; `null` = none, or it is inside the response. */
   readonly thinking: string | null;
-  /** As the server said it; `null` where the candidate was stopped. */
+  /** The server's own word; `null` = the candidate was stopped. */
   readonly finish_reason: string | null;
   readonly aborted: Aborted | null;
   readonly verification: Verification;
-  /** Whether it is within the limits of what is compared and judged (citations/size.ts). */
+  /** Whether response and sources are within the limits of comparison and judging (citations/size.ts). */
   readonly fits: boolean;
 };
 
@@ -36,12 +36,12 @@ export type CandidateOptions = {
   readonly evidence: 'none' | 'lexical';
 };
 
-/** What a piece of text has made certain. */
+/** A finding or claim that no later text of a well-formed answer takes back. */
 export type CertainEvent = ClaimEvent | FindingEvent;
 
 export type Pushed = {
   readonly events: readonly CertainEvent[];
-  /** The first id that no source has; `null` = none in this piece. */
+  /** The first citation of an id that no source has; `null` = none in this piece. */
   readonly invented: Aborted | null;
 };
 
@@ -79,7 +79,7 @@ export class CandidateReader {
     this.#thinking = (this.#thinking ?? '') + text;
   }
 
-  /** Ends the candidate. @throws Error if it has ended. */
+  /** Ends the candidate. @throws Error if it has already ended. */
   finish(ending: Ending): { readonly events: readonly CertainEvent[]; readonly candidate: FinishedCandidate } {
     this.#isOver = true;
     const { sources, mode, evidence } = this.#options;
@@ -105,7 +105,7 @@ export class CandidateReader {
   }
 }
 
-/** Where answers begin and end is in the verification. */
+/** Drops answer events: the verification reports where answers begin and end. */
 function certain(event: StreamEvent): CertainEvent[] {
   return event.type === 'answer' ? [] : [event];
 }

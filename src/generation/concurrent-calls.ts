@@ -1,20 +1,21 @@
 /**
- * Calls of a generator that run side by side. Each event is taken from one call at a time, and a call is asked for its next
- * piece only when its last one was dealt with: a slow reader slows them all, and one that is stopped says no more.
+ * Runs several calls of a generator concurrently, with backpressure. The caller takes one event at a time, and a call
+ * reads its next event only after the caller has processed the previous one. A slow caller therefore slows every call,
+ * and a stopped call yields nothing more.
  */
 import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from './generator.ts';
 
 export type CallOptions = {
-  /** For all calls together, from the first on. */
+  /** Time limit of all calls together, in milliseconds from the start of the first. */
   readonly deadline_ms: number;
   readonly signal: AbortSignal;
   /** A clock in milliseconds. */
   readonly elapsed: () => number;
-  /** Calls under way at a time, at least 1. */
-  readonly at_once: number;
+  /** Maximum number of calls in flight, at least 1. */
+  readonly maxConcurrent: number;
 };
 
-/** One step of one call: an event, or its end. */
+/** One step of one call: an event, or the end of the call. */
 export type CallStep =
   | { readonly call: number; readonly event: GenerationEvent }
   | { readonly call: number; readonly end: GenerationEnd };
@@ -22,7 +23,7 @@ export type CallStep =
 type Running = {
   readonly iterator: AsyncGenerator<GenerationEvent, GenerationEnd>;
   readonly abort: AbortController;
-  /** The piece that was asked for. */
+  /** The result of the pending `iterator.next()`. */
   readonly next: Promise<IteratorResult<GenerationEvent, GenerationEnd>>;
 };
 
@@ -34,7 +35,7 @@ export class Calls {
   readonly #waiting: IterableIterator<[number, GenerationRequest]>;
   readonly #running = new Map<number, Running>();
   readonly #started: number;
-  /** The call whose event was returned last. */
+  /** The call whose event `next` returned last. */
   #dealing: { readonly call: number; readonly running: Running } | null = null;
 
   constructor(generator: Generator, requests: readonly GenerationRequest[], options: CallOptions) {
@@ -44,7 +45,10 @@ export class Calls {
     this.#started = options.elapsed();
   }
 
-  /** The next step of any call; `null` = all have ended. A step is dealt with before the next one is asked for. */
+  /**
+   * Returns the next step of any call; `null` = all calls have ended. Asking again says that the last event is
+   * processed.
+   */
   async next(): Promise<CallStep | null> {
     this.#fill();
     if (this.#running.size === 0) return null;
@@ -52,30 +56,30 @@ export class Calls {
     const { call, step } = await Promise.race(steps);
     const running = this.#running.get(call);
     if (running === undefined) throw new Error('Calls: a step of a call that is not running');
-    // Behind the others, so that a fast one leaves them their turn.
+    // Reinserting moves the call behind the others, so a fast call cannot starve them.
     this.#running.delete(call);
     if (step.done === true) return { call, end: step.value };
     this.#dealing = { call, running };
     return { call, event: step.value };
   }
 
-  /** Stops the call whose event was returned last: nothing more is read of it, and its backend is free. */
+  /** Stops the call whose event `next` returned last, and frees its backend. */
   stop(): Promise<unknown> {
     const dealing = this.#dealing;
-    if (dealing === null) throw new Error('Calls: no event is being dealt with');
+    if (dealing === null) throw new Error('Calls: stop() before an event was returned');
     this.#dealing = null;
     dealing.running.abort.abort();
     return dealing.running.iterator.return(STOPPED);
   }
 
-  /** Stops all calls. */
+  /** Stops all calls and waits until their backends are free. */
   async end(): Promise<void> {
     const all = [...this.#running.values()];
     if (this.#dealing !== null) all.push(this.#dealing.running);
     this.#running.clear();
     this.#dealing = null;
     for (const { abort } of all) abort.abort();
-    // A piece that was asked for comes or fails first; what it holds is nobody's any more.
+    // A pending `next` settles first; its result is dropped.
     await Promise.allSettled(all.flatMap(({ iterator, next }) => [next, iterator.return(STOPPED)]));
   }
 
@@ -85,7 +89,7 @@ export class Calls {
       this.#dealing = null;
       this.#running.set(call, asked(running));
     }
-    while (this.#running.size < this.#options.at_once) {
+    while (this.#running.size < this.#options.maxConcurrent) {
       const { done, value } = this.#waiting.next();
       if (done === true) return;
       const [call, request] = value;
@@ -106,7 +110,8 @@ export class Calls {
 
 function asked({ iterator, abort }: Pick<Running, 'iterator' | 'abort'>): Running {
   const next = iterator.next();
-  // Its rejection is seen when its turn comes, or not at all once everything is stopped; until then it is not unhandled.
+  // `Promise.race` observes the rejection later, or never after a stop; this handler keeps it from being reported as
+  // unhandled.
   next.catch(() => undefined);
   return { iterator, abort, next };
 }

@@ -1,10 +1,10 @@
 /**
- * The extractive refiner: answers a question by citing sentences of its sources word for word. No model and no GPU: a real
- * baseline with valid citations by construction, for demonstrations and for comparing trained refiners with. It finds what
- * shares words with the question; it does not understand either.
+ * The extractive refiner: answers a question with sentences copied from its sources, each cited. It needs no model and
+ * no GPU, and its citations are valid by construction. It serves as a baseline for trained refiners and in
+ * demonstrations. It matches words of the question and understands neither question nor sources.
  *
- * Sentences are chosen greedily by maximal marginal relevance (Carbonell and Goldstein, 1998): close to the question, far
- * from what was chosen before.
+ * Selection is greedy maximal marginal relevance (Carbonell and Goldstein, 1998): close to the question, far from the
+ * sentences already chosen.
  */
 
 import type { SourceSet } from '../citations/types.ts';
@@ -12,47 +12,50 @@ import { STOP, TokenList } from '../lexical/token-list.ts';
 import { appendTokens } from '../lexical/tokeniser.ts';
 import { splitSentences } from '../text/sentences.ts';
 
-/** Says what answered, wherever a model's name would stand. */
+/** Model name that replies of the extractive refiner report. */
 export const EXTRACTIVE_MODEL = 'citeward-extractive-1';
 
 export type ExtractiveOptions = {
-  /** Sentences of the answer at most. Default 4. */
+  /** Maximum number of sentences in the answer. Default 4. */
   readonly sentences?: number;
-  /** 0 = always the same answer; above, sentences of nearly equal worth change places. Default 0. */
+  /** 0 = deterministic. Above 0, noise reorders sentences of similar score. Default 0. */
   readonly temperature?: number;
-  /** Decides how, at a temperature above 0. Default 0. */
+  /** Seed of the noise. Default 0. */
   readonly seed?: number;
 };
 
 const DEFAULT_SENTENCES = 4;
-/** What being close to the question is worth beside being new. */
+/** Weight of relevance to the question; the rest weighs novelty. */
 const RELEVANCE_SHARE = 0.7;
-/** A sentence worth less than this share of the best one says too little about the question. */
+/** Sentences that score below this share of the best score are dropped. */
 const MIN_SHARE_OF_BEST = 0.25;
-/** Shorter sentences are headings and crumbs; longer ones are no sentences. */
+/** Shorter sentences are headings and fragments; longer ones are unsplit text. */
 const MIN_CONTENT_TERMS = 4;
 const MAX_SENTENCE_CHARS = 600;
-/** Okapi BM25 (Robertson and Walker, 1994): how soon a repeated term stops paying, and how much length counts. */
+/**
+ * Okapi BM25 (Robertson and Walker, 1994): k1, the saturation of repeated terms, and b, the share of length
+ * normalisation.
+ */
 const TERM_SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
-/** Sentences that are compared with each other; the best by themselves. */
+/** Number of top-scored sentences that are compared with each other. */
 const MAX_CANDIDATES = 64;
-/** How far a temperature of 1 moves a score. */
+/** Width of the noise, relative to the score, at temperature 1. */
 const NOISE_SPAN = 0.5;
 
 type Sentence = {
   readonly source: number;
   readonly start: number;
   readonly text: string;
-  /** Stems of its content words and how often each stands in it. */
+  /** Count of each content-word stem. */
   readonly terms: ReadonlyMap<number, number>;
 };
 
 type Candidate = { readonly sentence: Sentence; readonly score: number };
 
 /**
- * The answer, in the refiners' format: `<answer><snippet id=ID>sentence</snippet> …</answer>`. Sentences stand in reading
- * order. Without a sentence about the question it says so, uncited.
+ * Answers in the refiners' format: `<answer><snippet id=ID>sentence</snippet> …</answer>`, sentences in reading order.
+ * If no sentence shares a content word with the question, the answer is one uncited sentence that says so.
  */
 export function refineExtractively(question: string, sources: SourceSet, options: ExtractiveOptions = {}): string {
   const chosen = chooseSentences(question, sources, options).toSorted(
@@ -61,7 +64,7 @@ export function refineExtractively(question: string, sources: SourceSet, options
   if (chosen.length === 0) return '<answer>The search results do not answer this question.</answer>';
   const cited = chosen.map(({ source, text }) => {
     const id = sources.list[source]?.id;
-    if (id === undefined) throw new Error('refineExtractively: a sentence of no source');
+    if (id === undefined) throw new Error('refineExtractively: a sentence without a source');
     return `<snippet id=${id}>${text}</snippet>`;
   });
   return `<answer>${cited.join(' ')}</answer>`;
@@ -87,7 +90,7 @@ function chooseSentences(question: string, sources: SourceSet, options: Extracti
   return chosen;
 }
 
-/** Sentences that share a term with the question, with their BM25 score. */
+/** Scores sentences by BM25 against the question; sentences that share no term with it are left out. */
 function rank(question: string, sources: SourceSet): Candidate[] {
   const sentences = sources.list.flatMap(({ id, text }, source) => (isCitable(id) ? sentencesOf(text, source) : []));
   const wanted = new Set(termsOf(question).keys());
@@ -116,7 +119,7 @@ function rank(question: string, sources: SourceSet): Candidate[] {
 function sentencesOf(text: string, source: number): Sentence[] {
   return splitSentences(text).flatMap(({ start, end }): Sentence[] => {
     const sentence = text.slice(start, end).replace(/\s+/gu, ' ').trim();
-    // Markup inside a claim would be read as markup of the answer.
+    // The parser would read markup inside a claim as markup of the answer.
     if (sentence.length > MAX_SENTENCE_CHARS || sentence.includes('<')) return [];
     const terms = termsOf(sentence);
     return terms.size < MIN_CONTENT_TERMS ? [] : [{ source, start, text: sentence, terms }];
@@ -135,7 +138,7 @@ function termsOf(text: string): Map<number, number> {
   return terms;
 }
 
-/** Ids that can stand in a tag without quotes; a slash at the end would close it. */
+/** Whether an id is valid in an unquoted attribute. A trailing slash would close the tag. */
 function isCitable(id: string): boolean {
   return /^[\w.:/-]+$/u.test(id) && !id.endsWith('/');
 }
@@ -150,14 +153,14 @@ function best(open: readonly Candidate[], chosen: readonly Sentence[], top: numb
   return found === null ? null : found.candidate;
 }
 
-/** Share of one sentence's terms that another has, [0, 1]. */
+/** Share of one sentence's terms that the other contains, [0, 1]. */
 function overlap(terms: ReadonlyMap<number, number>, others: ReadonlyMap<number, number>): number {
   let shared = 0;
   for (const term of terms.keys()) if (others.has(term)) shared++;
   return shared / terms.size;
 }
 
-/** Mulberry32: the same numbers for the same seed on every runtime. */
+/** Mulberry32, a seeded generator: equal seeds give equal numbers in every runtime. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,13 +1,13 @@
 /**
- * What generates: something that answers a chat as a stream of events and stops the moment nobody reads on. A model server,
- * Workers AI and the extractive refiner stand behind it (functions/backends); refine and agent know nothing else of them.
+ * The interface of generators: a chat request in, a cancellable stream of events out. Model servers, Workers AI and the
+ * extractive refiner implement it (functions/backends); refine and agent use nothing else.
  *
- * Generation is a policy's work, so it differs from judging: it is sampled, it is never stored, it ends with its caller, and
- * a reply that was cut at its length is a result with a finish reason, not a failure.
+ * Generation differs from judging: samples are random, never stored, and cancelled with their caller. A reply that ends
+ * at its length limit is a result with the finish reason `length`, not a failure.
  */
 import type { TokenUsage } from '../judgments/types.ts';
 
-/** A call in the server's own shape, its arguments as the model wrote them: JSON text that nobody has checked. */
+/** A tool call that the server parsed. `arguments` is the model's JSON text, unchecked. */
 export type NativeToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 export type GenerationMessage =
@@ -15,19 +15,22 @@ export type GenerationMessage =
   | { readonly role: 'assistant'; readonly content: string; readonly tool_calls?: readonly NativeToolCall[] }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
 
-/** Everything is sent, so that no default of a server (vLLM takes a model's generation_config.json) gets in. */
+/**
+ * Sampling parameters. All are sent explicitly, because servers have defaults of their own (vLLM:
+ * generation_config.json).
+ */
 export type GenerationSampling = {
   /** >= 0; 0 = greedy. */
   readonly temperature: number;
   /** (0, 1]. */
   readonly top_p: number;
-  /** Candidates at each token; `null` = all. */
+  /** Number of most likely tokens to sample from; `null` = all. */
   readonly top_k: number | null;
-  /** `null` = left to chance. Choice i of a backend without `n` of its own gets seed + i. */
+  /** `null` = random. A backend without `n` gives choice i the seed `seed + i`. */
   readonly seed: number | null;
 };
 
-/** A function that the model may call, with the JSON Schema of its arguments. */
+/** A function that the model can call, with the JSON Schema of its arguments. */
 export type ToolDescription = {
   readonly name: string;
   readonly description: string;
@@ -36,36 +39,36 @@ export type ToolDescription = {
 
 export type GenerationRequest = {
   readonly messages: readonly GenerationMessage[];
-  /** Choices, each an independent sample; at least 1. */
+  /** Number of independent samples (choices), at least 1. */
   readonly n: number;
   readonly sampling: GenerationSampling;
-  /** Of each choice, thinking included. */
+  /** Token limit of each choice, thinking included. */
   readonly max_tokens: number;
-  /** Whether the chat template may open a thinking part. */
+  /** Whether the chat template opens a thinking part. */
   readonly thinking: boolean;
-  /** Described to the server in its own field, where it parses calls by itself; empty = none. */
+  /** Tools to describe in the server's own field; empty = none, or the prompt describes them. */
   readonly tools: readonly ToolDescription[];
-  /** What a generator that writes without a prompt reads (the extractive refiner); models read `messages`. */
+  /** Input of generators that use no prompt (the extractive refiner). Models read `messages`. */
   readonly subject: { readonly question: string; readonly tool_output: string } | null;
 };
 
 /**
- * `choice` counts from 0. Texts of a choice come in their order, choices interleave. `thinking` is text that the server has
- * split off; where it does not, thinking stands inside `text` with its tags.
+ * An event of a generation. `choice` counts from 0; the texts of one choice come in order, choices interleave.
+ * `thinking` is text that the server split off; a server that does not split leaves thinking and its tags in `text`.
  */
 export type GenerationEvent =
   | { readonly type: 'text'; readonly choice: number; readonly text: string }
   | { readonly type: 'thinking'; readonly choice: number; readonly text: string }
-  /** Whole: its arguments have ended. */
+  /** A complete call. */
   | { readonly type: 'tool_call'; readonly choice: number; readonly call: NativeToolCall }
-  /** The choice has ended: `stop`, `length`, `tool_calls`, or a word of the server's own. Nothing of it follows. */
+  /** The last event of a choice. `finish_reason` is `stop`, `length`, `tool_calls`, or a word of the server's own. */
   | { readonly type: 'finish'; readonly choice: number; readonly finish_reason: string }
-  /** Of all choices together, as the server counts. At most once a call of the server. */
+  /** Token counts of all choices together, as the server reports them; at most one event per server call. */
   | { readonly type: 'usage'; readonly usage: TokenUsage };
 
 export const GENERATION_FAILURE_REASONS = [
   'generator_unconfigured',
-  // The backend could not be reached or broke off.
+  // The backend was unreachable or the connection was interrupted.
   'generator_timeout',
   'generator_unreachable',
   'generator_interrupted',
@@ -75,7 +78,7 @@ export const GENERATION_FAILURE_REASONS = [
   'generator_unauthorized',
   'generator_request_refused',
   'generator_not_an_api',
-  // It answered, and not with a sample of the policy.
+  // The backend replied with something other than a sample of the policy.
   'generator_prompt_too_long',
   'generator_reply_too_large',
   'generator_refusal',
@@ -84,33 +87,36 @@ export const GENERATION_FAILURE_REASONS = [
 
 export type GenerationFailureReason = (typeof GENERATION_FAILURE_REASONS)[number];
 
-/** Why there is no whole generation. Never a candidate, never a number. */
+/** Why a generation is incomplete. A failure is never a candidate and never a number. */
 export type GenerationFailure = {
   readonly reason: GenerationFailureReason;
-  /** For people; holds no caller text. */
+  /** For people; contains no text of the caller. */
   readonly detail: string;
   readonly retryable: boolean;
-  /** Seconds after which a retry makes sense, where the backend said so. */
+  /** Delay before a retry, in seconds, if the backend named one. */
   readonly retry_after_s?: number;
 };
 
-/** Every choice has finished, or why not; what was sent before a failure stands, and is not whole. */
+/**
+ * The end of a generation: every choice has finished, or the failure. Events before a failure belong to incomplete
+ * choices.
+ */
 export type GenerationEnd = { readonly ok: true } | { readonly ok: false; readonly failure: GenerationFailure };
 
 export interface Generator {
-  /** Its name in the configuration. */
+  /** Name in the deployment's configuration. */
   readonly name: string;
-  /** The model as it is reported: what the server serves, or `citeward-extractive-1`. */
+  /** Model name to report: the served model, or `citeward-extractive-1`. */
   readonly model: string;
-  /** Prompt and reply together, in tokens; `null` = takes any. */
+  /** Context length in tokens, prompt and reply together; `null` = unlimited. */
   readonly context_tokens: number | null;
-  /** Whether the server parses tool calls by itself; otherwise they are read from the text (Hermes). */
+  /** Whether the server parses tool calls. If not, the agent parses Hermes calls from the text. */
   readonly native_tools: boolean;
   /**
-   * Generates. Nothing is asked of the backend before the first `next`, and the next piece is read only when the next event
-   * is asked for, so a slow reader slows the backend. `return` frees the backend at once, as `signal` does.
-   * Expected failures are the end that is returned; a rejection is a bug.
-   * @param options.deadline_ms from the first `next` on.
+   * Streams a generation. The first `next` sends the request; each further `next` reads one more event, so a slow
+   * reader slows the backend. `return` and `signal` cancel the request. Expected failures are returned as the end; a
+   * rejection is a bug.
+   * @param options.deadline_ms time limit from the first `next`, in milliseconds.
    */
   generate(
     request: GenerationRequest,
@@ -118,7 +124,7 @@ export interface Generator {
   ): AsyncGenerator<GenerationEvent, GenerationEnd>;
 }
 
-/** The generator of a request, or why there is none. */
+/** The generator that a request named, or why none is available. */
 export type GeneratorChoice =
   | { readonly ok: true; readonly generator: Generator }
   | { readonly ok: false; readonly failure: GenerationFailure };

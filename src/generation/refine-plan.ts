@@ -1,6 +1,6 @@
 /**
- * Planning a refinement: the prompt that the policy sees, the calls that its generator gets, and everything of the scoring
- * that can be wrong before a token is paid for.
+ * Plans a refinement before any token is paid for: the prompt that the policy sees, the generator calls, and a check of
+ * everything that scoring will need.
  */
 import { parseResponse } from '../citations/parse.ts';
 import { sizeProblems } from '../citations/size.ts';
@@ -37,19 +37,22 @@ export type RefineInput = Pick<
 export type RefinePlan<Request extends RefineInput = RefineInput> = {
   readonly request: Request;
   readonly prompt: RefinerPrompt;
-  /** What the prompt was held to. */
+  /** Token budget that the prompt was built for. */
   readonly prompt_tokens: number;
-  /** Of the tool output as the policy sees it: what its answers may cite. */
+  /** Sources in the tool output as the policy sees it: what its answers can cite. */
   readonly sources: SourceSet;
-  /** One call for all candidates; or one for each, where each may have to be stopped alone. Candidates count through. */
+  /**
+   * One call for all candidates, or one per candidate if each must be stoppable by itself. Candidates are numbered
+   * through all calls.
+   */
   readonly calls: readonly GenerationRequest[];
-  /** `null` = nothing is scored. */
+  /** `null` = candidates are not scored. */
   readonly recipe: ResolvedRecipe | null;
 };
 
 export type RefinePlanResult<Request extends RefineInput = RefineInput> =
   | { readonly ok: true; readonly plan: RefinePlan<Request> }
-  /** The caller's to mend. */
+  /** Input errors of the request. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
 export async function planRefinement<Request extends RefineInput>(
@@ -77,7 +80,7 @@ export async function planRefinement<Request extends RefineInput>(
   return { ok: true, plan };
 }
 
-/** A candidate as a rollout: against what the policy saw. */
+/** Converts a candidate to a rollout, with the tool output that the policy saw. */
 export function candidateRollout(
   { question, reasoning, positive_rubrics, negative_rubrics }: RefineInput,
   tool_output: string,
@@ -124,7 +127,7 @@ function promptOf(
   return refused(alone.ok ? 'reasoning' : 'question', `too long: ${needed}`);
 }
 
-/** A single choice of a call cannot be stopped alone; n calls can, and share the prompt in the server's prefix cache. */
+/** Splits a request of n candidates into n calls if one may be stopped: a server cannot stop one choice of a call. */
 function callsOf(request: RefineInput, prompt: RefinerPrompt): GenerationRequest[] {
   const { n, sampling, mode, question, on_invented_citation } = request;
   const { max_tokens, ...rest } = sampling;
@@ -162,7 +165,7 @@ async function planScoring(
   if (recipe.family !== 'refiner') {
     return refused('recipe', `expected a recipe of the refiner family, got one of ${recipe.family}`);
   }
-  // What the recipe asks of the row is asked before anything is generated.
+  // Checks what the recipe requires of the row before anything is generated.
   const tried = planRollout(candidateRollout(request, tool_output, '', 'stop'), recipe, { sources });
   return tried.ok ? { ok: true, recipe: resolved.resolved } : tried;
 }

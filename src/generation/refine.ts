@@ -1,10 +1,10 @@
 /**
- * A refinement under way: the policy's candidates, piece by piece, with what is certain of their citations. It is read like
- * the generator behind it: nothing is asked of a backend before somebody wants the next event, and `return` or the signal
- * stops it. Scoring comes after (refine-reply.ts).
+ * Runs a refinement: streams the policy's candidates and what is certain of their citations. It is lazy like the
+ * generator behind it: it sends no request before the first `next`, and `return` or the signal stops it.
+ * wire/refine-reply.ts scores the candidates afterwards.
  *
- * A candidate that invents a citation is stopped, where that was asked for, before its own event is given out: in the same
- * step in which its text came in, with nothing read in between.
+ * With `on_invented_citation: "abort"` a candidate stops at its first invented citation: in the step that read the
+ * text, before that text's events are yielded.
  */
 import type { TokenUsage } from '../judgments/types.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
@@ -12,9 +12,9 @@ import { type CallOptions, Calls } from './concurrent-calls.ts';
 import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';
 import type { RefinePlan } from './refine-plan.ts';
 
-/** Calls of one refinement that run side by side, where each candidate is one: the platform waits for six replies at most. */
-const REFINE_CALLS_AT_ONCE = 6;
-/** The same where candidates are streamed or nobody waits (batches). */
+/** Maximum concurrent calls of one refinement. Workers wait for at most six simultaneous subrequest replies. */
+const MAX_CONCURRENT_CALLS = 6;
+/** Deadline of a refinement that streams, or that a batch waits for. */
 export const REFINE_STREAM_DEADLINE_MS = 10 * 60 * 1000;
 
 export type RefineEvent =
@@ -26,20 +26,20 @@ export type RefineEvent =
       'finish_reason' | 'aborted' | 'verification'
     >);
 
-/** Every candidate, in the order of their indices, or why they are not all there. */
+/** All candidates by index, or the failure that left some of them incomplete. */
 export type Refined =
   | { readonly ok: true; readonly candidates: readonly FinishedCandidate[]; readonly usage: TokenUsage | null }
   | { readonly ok: false; readonly failure: GenerationFailure };
 
-export type RefineOptions = Omit<CallOptions, 'at_once'>;
+export type RefineOptions = Omit<CallOptions, 'maxConcurrent'>;
 
-/** Generates the candidates of a plan. Expected failures are what is returned; a rejection is a bug. */
+/** Generates the candidates of a plan. Expected failures are returned; a rejection is a bug. */
 export async function* refineCandidates(
   plan: RefinePlan,
   generator: Generator,
   options: RefineOptions,
 ): AsyncGenerator<RefineEvent, Refined> {
-  const calls = new Calls(generator, plan.calls, { ...options, at_once: REFINE_CALLS_AT_ONCE });
+  const calls = new Calls(generator, plan.calls, { ...options, maxConcurrent: MAX_CONCURRENT_CALLS });
   const candidates = new Candidates(plan);
   try {
     for (;;) {
@@ -59,8 +59,8 @@ export async function* refineCandidates(
 }
 
 /**
- * Runs a refinement to its end, which may be that it was stopped.
- * @param tell is awaited before anything more is read; where it throws, the refinement is stopped.
+ * Drives a refinement until it ends or is stopped.
+ * @param tell is awaited before the next event is read; if it throws, the refinement stops.
  */
 export async function finishRefinement(
   run: AsyncGenerator<RefineEvent, Refined>,
@@ -77,7 +77,7 @@ export async function finishRefinement(
   }
 }
 
-/** Nobody reads it: what is returned is what the run ended with. */
+/** The value for `return`; callers read the result of `next` instead. */
 const NOT_FINISHED: Refined = {
   ok: false,
   failure: { reason: 'generator_interrupted', detail: 'the refinement was stopped', retryable: true },
@@ -85,7 +85,7 @@ const NOT_FINISHED: Refined = {
 
 type Taken = { readonly events: readonly RefineEvent[]; readonly stop: boolean };
 
-/** The candidates so far. */
+/** Routes events to the readers of the candidates, and collects the finished ones. */
 class Candidates {
   readonly #plan: RefinePlan;
   readonly #readers: readonly CandidateReader[];
@@ -119,12 +119,12 @@ class Candidates {
         this.#usages.push(event.usage);
         return going([]);
       case 'tool_call':
-        // No tool was described; the finish reason says that the policy tried.
+        // The request described no tools; the finish reason shows that the policy called one.
         return going([]);
     }
   }
 
-  /** @throws Error if one of them is not there, which a generator that ended well never leaves. */
+  /** @throws Error if a candidate is missing although the generator ended well, which is a bug of the generator. */
   all(): Refined {
     const candidates = this.#finished.toSorted((a, b) => a.index - b.index);
     if (candidates.length !== this.#readers.length)
@@ -145,7 +145,7 @@ class Candidates {
     return [...named(index, events), { type: 'candidate', candidate: index, finish_reason, aborted, verification }];
   }
 
-  /** Unknown where a call did not say it, as one that was stopped does not. */
+  /** Sum over all calls; `null` if a call reported no usage, as stopped calls do not. */
   #usage(): TokenUsage | null {
     if (this.#usages.length !== this.#plan.calls.length) return null;
     return {
@@ -157,7 +157,7 @@ class Candidates {
   #readerOf(call: number, choice: number): { readonly candidate: number; readonly reader: CandidateReader } {
     const candidate = this.#plan.calls.length === 1 ? choice : call;
     const reader = this.#readers[candidate];
-    if (reader === undefined || reader.isOver) throw new Error('refine: an event of a choice that there is not');
+    if (reader === undefined || reader.isOver) throw new Error('refine: an event of an unknown or finished choice');
     return { candidate, reader };
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The prompt of a research refiner: question, the agent's reasoning and raw tool output in, an answer in the refiners'
- * format asked for. The format and the budget (6,144 tokens of prompt, 1,024 of response) are the cards'; the wording is
- * ours, as the training prompt is not published. Tool output that does not fit is cut at its end, and the cut is said.
+ * Builds the prompt of a research refiner from a question, the agent's reasoning and raw tool output. Format and budget
+ * (6,144 prompt tokens, 1,024 response tokens) come from the model cards; the wording is Citeward's own, because the
+ * training prompt is unpublished. Tool output beyond the budget is cut at its end, and the result reports the cut.
  */
 
 import { parseSources, sourcesFromList } from '../citations/sources.ts';
@@ -16,9 +16,9 @@ export type RefinerPromptInput = {
   /** The agent's reasoning so far. */
   readonly reasoning?: string;
   readonly tool_output: string;
-  /** `answer_only`: nothing but the answer block. `full`: thinking may precede it. */
+  /** `answer_only`: the policy writes the answer block alone. `full`: it may think before. */
   readonly mode: 'answer_only' | 'full';
-  /** Tokens that the prompt may take. */
+  /** Token budget of the prompt. */
   readonly prompt_tokens: number;
 };
 
@@ -27,13 +27,13 @@ export type RefinerPrompt = {
     { readonly role: 'system'; readonly content: string },
     { readonly role: 'user'; readonly content: string },
   ];
-  /** The tool output as the policy sees it: what its answer may cite. */
+  /** The tool output after the cut: what the answer can cite. */
   readonly tool_output: string;
-  /** What was cut off the end of the tool output; `null` = nothing. UTF-16 code units. */
+  /** Length kept and length given, in UTF-16 code units; `null` = nothing was cut. */
   readonly cut: { readonly kept_chars: number; readonly chars: number } | null;
 };
 
-/** Tokens of prompt and of response in the refiners' training [card]. */
+/** Prompt and response lengths of the refiners' training, in tokens [card]. */
 export const REFINER_PROMPT_TOKENS = 6_144;
 export const REFINER_RESPONSE_TOKENS = 1_024;
 
@@ -49,15 +49,15 @@ const MODES: Readonly<Record<RefinerPromptInput['mode'], string>> = {
   full: 'You may think before it, inside <think>…</think>.',
 };
 
-/** Chat template and labels around the texts. */
+/** Allowance for the chat template and the labels around the texts, in tokens. */
 const FRAME_TOKENS = 64;
 
 export type RefinerPromptResult =
   | { readonly ok: true; readonly prompt: RefinerPrompt }
-  /** Not even question and reasoning fit. */
+  /** Question and reasoning alone exceed the budget. */
   | { readonly ok: false; readonly needed_tokens: number };
 
-/** Tokens are estimated from above, as there is no tokenizer at the edge (judgments/budget.ts). */
+/** Builds the prompt. Token counts are upper estimates (judgments/budget.ts), because the edge has no tokenizer. */
 export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
   const { question, reasoning, tool_output, mode, prompt_tokens } = input;
   const system = `${FORMAT} ${MODES[mode]}`;
@@ -82,8 +82,9 @@ export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
 }
 
 /**
- * Code units from the beginning that fit into so many tokens: whole lines where there are some, never half a surrogate
- * pair. A piece that is cut in its middle keeps its id, as the policy saw that much of it.
+ * Length of the longest prefix within a token budget, in code units. The prefix ends at a line break where one is near,
+ * and never inside a surrogate pair. A piece that is cut in the middle keeps its id, because the policy saw its
+ * beginning.
  */
 function unitsWithin(text: string, tokens: number): number {
   if (estimateTokens(text) <= tokens) return text.length;
@@ -104,7 +105,11 @@ export type TaggedSources =
   | { readonly ok: true; readonly tool_output: string }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** `<snippet id=ID title="…" url="…">text</snippet>`, one after the other. Problems name `sources[i]`. */
+/**
+ * Writes sources as the tagged text that a refiner reads: `<snippet id=ID title="…" url="…">text</snippet>`, one per
+ * line. The parser must read back what was written. A source that it would read differently (source tags in the text,
+ * both kinds of quotation marks in an attribute) is refused with a problem at `sources[i]`.
+ */
 export function taggedSources(sources: readonly SourceInput[]): TaggedSources {
   const problems = sources.flatMap((source, position): InputProblem[] =>
     comesBack(source) ? [] : [{ path: ['sources', position], message: UNTAGGABLE }],
@@ -129,7 +134,7 @@ function isSame(read: Source, wanted: Source): boolean {
   return isWhole && read.title === wanted.title && read.url === wanted.url;
 }
 
-/** Ids that can stand without quotation marks, as refiners were trained to see them. */
+/** Ids that are written without quotation marks, as in the refiners' training data. */
 const PLAIN_ID = /^[\w.:-]+$/u;
 
 function tagged({ id, text, title, url }: SourceInput): string {
