@@ -1,6 +1,6 @@
 /**
- * A policy with tools while it works (`POST /v1/agent` with `stream`). Whoever stops reading before the end closes the
- * connection, and the Worker stops policy and sandbox; whoever reads slowly slows the policy.
+ * Streams the tool loop of a policy (`POST /v1/agent` with `stream`). Ending the iteration early closes the connection, and
+ * the Worker stops policy and sandbox; slow reading applies back-pressure to the policy.
  */
 import * as z from 'zod';
 import type { agentRequestSchema } from '../../src/wire/agent.ts';
@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
 
-/** Whether it is streamed is for the method to say. */
+/** The request without `stream`, which the method sets. */
 export type AgentInput = Omit<z.input<typeof agentRequestSchema>, 'stream'>;
 
 const { start, turn, delta, thinking, tool_call, tool_result, turn_end, done, error } = agentEventSchemas;
@@ -28,7 +28,7 @@ const eventSchema = z.discriminatedUnion('event', [
 
 export type AgentStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
-/** Begins a trajectory and reads its events, up to `done`, `error` or `lost`; what is refused before is a failure. */
+/** Starts a trajectory and yields its events up to `done`, `error` or `lost`. A request refused before the first event is a failure. */
 export async function agentStream(
   connection: Connection,
   request: AgentInput,

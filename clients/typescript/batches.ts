@@ -1,4 +1,4 @@
-/** Batches: many requests in one file, scored while nobody waits, in OpenAI's Batch wire shape. */
+/** Batches: files of requests that the Worker processes in the background, in the wire shape of OpenAI's Batch API. */
 import * as z from 'zod';
 import {
   type BatchReply,
@@ -17,16 +17,16 @@ const redriveSchema = z.strictObject({ redriven: z.int().min(0), batch: batchSch
 
 export type BatchesClient = {
   /**
-   * Not repeated after a lost reply, as a second batch would cost as much again: after `unreachable`, look whether `list`
-   * has it.
+   * Creates a batch. Not retried after a lost reply, because a second batch would cost the same again: after
+   * `unreachable`, check `list` for the batch.
    */
   create(batch: BatchInput): Promise<Reply<BatchReply>>;
   retrieve(id: string, options?: CallOptions): Promise<Reply<BatchReply>>;
-  /** The newest first. @param query `after` is the last id of the page before; `limit` at most 100. */
+  /** Lists batches, newest first. @param query `after`: last id of the previous page; `limit`: at most 100. */
   list(query?: Partial<z.infer<typeof batchListQuerySchema>>): Promise<Reply<BatchPage>>;
-  /** What is scored by then is kept. A batch that is over is a problem `batch_is_over`. */
+  /** Cancels a batch and keeps its finished lines. A finished batch gives the problem `batch_is_over`. */
   cancel(id: string): Promise<Reply<BatchReply>>;
-  /** Tries the dead letters anew; how many chunks they are. */
+  /** Retries the dead letters and returns their number of chunks. */
   redrive(id: string): Promise<Reply<z.infer<typeof redriveSchema>>>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * A typed client of the HTTP API: requests in, replies or failures as values out. Nothing of Node, so that trainers'
- * tools, Workers and browsers use the same.
+ * A typed client of the HTTP API. Replies and failures are values; network and server errors do not throw. It uses no Node
+ * API, so it runs in Node, Workers and browsers.
  */
 import type * as z from 'zod';
 import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
@@ -45,41 +45,41 @@ export type ClientOptions = {
 };
 
 export type Client = {
-  /** Whether a Worker answers at the URL; one attempt. */
+  /** Checks that a Worker answers at the URL, in one attempt. */
   health(): Promise<Reply<{ status: 'ok' }>>;
-  /** Every named recipe, with its formula and where each parameter comes from. */
+  /** Lists the named recipes with their formulas and the origin of each parameter. */
   recipes(): Promise<Reply<RecipesReply>>;
-  /** The public keys that judgments and receipts of this deployment are signed with. */
+  /** Lists the public keys that verify judgments and receipts of this deployment. */
   keys(): Promise<Reply<IssuerKeysReply>>;
   score(request: ScoreInput): Promise<Reply<ScoreResponse>>;
-  /** The samples of one prompt: rewards and advantages. */
+  /** Scores the samples of one prompt: rewards and advantages. */
   group(request: GroupInput): Promise<Reply<GroupResponse>>;
-  /** No judge. `evidence` is `none` and `offsets` are `utf16` unless asked otherwise. */
+  /** Verifies citations without a judge. Defaults: `evidence` `none`, `offsets` `utf16`. */
   verify(request: VerifyInput, options?: VerifyOptions): Promise<Reply<VerifyReply>>;
   /**
-   * The same while the response is being written: events as its `pieces` come. The last event is `done`, `error` or `lost`.
-   * Sent once. Who stops reading before the end closes the connection, and no more pieces are taken.
+   * Verifies a response while it is written: sends `pieces` and yields events up to `done`, `error` or `lost`. The request
+   * is not retried. Ending the iteration early closes the connection and stops reading `pieces`.
    */
   verifyStream(
     head: VerifyStreamHeadInput,
     pieces: Pieces,
     options?: VerifyStreamOptions,
   ): Promise<Reply<AsyncGenerator<VerifyStreamEvent, void>>>;
-  /** Answers of a policy to a question over tool output: verified, scored where a recipe is given, best first. */
+  /** Generates answers to a question over tool output: verified, scored if a recipe is given, best first. */
   refine(request: RefineInput): Promise<Reply<RefineResponse>>;
   /**
-   * The same while the answers are written. The last event is `done`, `error` or `lost`. Who stops reading before it closes
-   * the connection, and the policy is stopped.
+   * Streams `refine`; the last event is `done`, `error` or `lost`. Ending the iteration early closes the connection and
+   * stops the policy.
    */
   refineStream(request: RefineInput): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>>;
-  /** A policy with tools: its trajectory, and its reward where there is a reference or tests. Not repeated if its reply is lost. */
+  /** Runs a policy with tools and scores the trajectory if there is a reference or tests. Not retried after a lost reply. */
   agent(request: AgentInput): Promise<Reply<AgentResponse>>;
   /**
-   * The same while it goes on, and with more time: events up to `done`, `error` or `lost`. Who stops reading before it closes
-   * the connection, and policy and sandbox are stopped.
+   * Streams `agent`, with a longer time limit; the last event is `done`, `error` or `lost`. Ending the iteration early
+   * closes the connection and stops policy and sandbox.
    */
   agentStream(request: AgentInput): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>>;
-  /** What the rewards and advantages of a run would have been under another recipe, while the Worker reads the run. */
+  /** Recomputes the rewards and advantages of a run under another recipe; yields lines while the Worker reads the run. */
   replayRun(run: string, request: ReplayInput): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>>;
   readonly files: FilesClient;
   readonly uploads: UploadsClient;
@@ -88,9 +88,9 @@ export type Client = {
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
-/** Generating and then judging may each take their whole time (src/limits.ts). */
+/** Covers the full time limits of generating and of judging, one after the other. */
 const REFINE_TIMEOUT_MS = 180_000;
-/** The same of an agent. */
+/** Covers the full time limits of an agent and of judging. */
 const AGENT_TIMEOUT_MS = 200_000;
 
 export function createClient({ url, key, transport }: ClientOptions): Client {

@@ -1,9 +1,9 @@
-/** The way to one Worker: where it is, our key, and how requests are made of methods and bodies. */
+/** A connection to one Worker: its URL, the API key, and how calls become HTTP requests. */
 import type * as z from 'zod';
 import { failureOf, type Reply, understood } from './reply.ts';
 import { type Answer, type Opened, open, send, type TransportOptions } from './transport.ts';
 
-/** How one request differs from the others of its client. */
+/** Options of a single call; they override those of the client. */
 export type CallOptions = Partial<Pick<TransportOptions, 'attempts' | 'timeout_ms' | 'repeats_lost'>>;
 
 export type Body = { readonly json: unknown } | { readonly form: FormData };
@@ -17,11 +17,11 @@ export type Connection = {
     options?: CallOptions,
   ) => Promise<Reply<z.output<S>>>;
   readonly remove: <S extends z.ZodType>(path: string, schema: S) => Promise<Reply<z.output<S>>>;
-  /** Content as it comes. */
+  /** Downloads content as a stream. */
   readonly stream: (path: string) => Promise<Reply<ReadableStream<Uint8Array>>>;
-  /** A POST of JSON whose reply is read while it is made. */
+  /** POSTs JSON and returns the reply as a stream. */
   readonly streamPost: (path: string, json: unknown) => Promise<Reply<ReadableStream<Uint8Array>>>;
-  /** A POST whose reply is read while its body is sent. It is sent once, as it cannot be sent again. */
+  /** POSTs a stream and returns the reply as a stream. Not retried: a stream cannot be sent again. */
   readonly exchange: (
     path: string,
     body: ReadableStream<Uint8Array>,
@@ -60,7 +60,7 @@ export function createConnection(url: URL, key: string | null, transport: Transp
       return opened(await open(at(path), init, transport));
     },
     async exchange(path, body, contentType) {
-      // fetch wants `duplex` for a body that is a stream; not every type library knows it.
+      // fetch requires `duplex` for a streamed body; not every type library declares it.
       const init = { method: 'POST', headers: { ...headers, 'content-type': contentType }, body, duplex: 'half' };
       return opened(await open(at(path), init, { ...transport, attempts: 1 }));
     },

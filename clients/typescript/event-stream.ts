@@ -1,18 +1,18 @@
-/** Reading server-sent events of a Worker, up to the one that is the last. */
+/** Reads the server-sent events of a Worker up to the final event. */
 import { createParser } from 'eventsource-parser';
 import type * as z from 'zod';
 import type { ClientFailure } from './reply.ts';
 import { parseJson, reasonOf } from './transport.ts';
 
-/** Said here, not by the Worker: the connection broke, or something else than an event came. */
+/** Produced by the client: the connection broke, or the stream contained an invalid event. */
 export type LostEvent = { readonly event: 'lost'; readonly failure: ClientFailure };
 
-/** Nothing follows one of these. */
+/** Final events: none follows. */
 const LAST: ReadonlySet<string> = new Set(['done', 'error', 'lost']);
 
 /**
- * The events of a stream, each as it comes, up to `done`, `error` or `lost`. Who stops reading before closes the connection.
- * @param schema of `{event, data}`; what it does not take is `lost`.
+ * Yields the events of a stream up to `done`, `error` or `lost`. Ending the iteration early closes the connection.
+ * @param schema validates `{event, data}`; an event that fails it ends the stream as `lost`.
  */
 export async function* readEvents<E extends { readonly event: string }>(
   content: ReadableStream<Uint8Array>,
@@ -39,7 +39,7 @@ export async function* readEvents<E extends { readonly event: string }>(
       }
     }
   } finally {
-    // What cannot be cancelled is over already.
+    // Cancelling fails only if the stream has already ended.
     await reader.cancel().catch(() => undefined);
   }
 }

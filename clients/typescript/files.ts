@@ -1,6 +1,6 @@
 /**
- * Files of batches. One that fits goes in one request, a larger one in parts; either way its content is a Blob, which in
- * Node can stand for a file on disk (`openAsBlob` of node:fs) and is then never in memory as a whole.
+ * Files of batches. Small files are uploaded in one request, larger ones in parts. Content is a Blob: in Node, `openAsBlob`
+ * of node:fs reads it from disk in pieces.
  */
 import {
   type FileReply,
@@ -14,44 +14,44 @@ import {
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 
-/** The platform caps a request at 100 MB on most plans; the form around the file needs a little of it. */
+/** The platform limits a request to 100 MB on most plans, including the form around the file. */
 export const MAX_WHOLE_FILE_BYTES = 90_000_000;
 
-/** Of a larger one; OpenAI's clients send 64 MiB, which is the most that is taken. */
+/** Part size of larger files. OpenAI's clients send 64 MiB, which is the maximum. */
 export const UPLOAD_PART_BYTES = 64_000_000;
 
-/** Such a part at 1 Mbit/s. */
+/** Enough for one part at 1 Mbit/s. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000;
-/** The Worker copies every part once more. */
+/** The Worker copies every part once more on completion. */
 const COMPLETION_TIMEOUT_MS = 5 * 60_000;
 
 export type NewFile = { readonly content: Blob; readonly filename: string };
 
 export type UploadOptions = {
-  /** Largest file that goes in one request. Default: MAX_WHOLE_FILE_BYTES. */
+  /** Largest file to upload in one request. Default: MAX_WHOLE_FILE_BYTES. */
   readonly whole_bytes?: number;
-  /** Bytes of one part. Default: UPLOAD_PART_BYTES. */
+  /** Part size in bytes. Default: UPLOAD_PART_BYTES. */
   readonly part_bytes?: number;
-  /** Told after each part. */
+  /** Called after each part. */
   readonly onProgress?: (progress: { readonly sent_bytes: number; readonly total_bytes: number }) => void;
 };
 
 export type FilesClient = {
-  /** `POST /v1/files`: one request. */
+  /** Uploads a file in one request (`POST /v1/files`). */
   create(file: NewFile): Promise<Reply<FileReply>>;
-  /** A file of any size that the Worker takes (512 MB): in one request, or in parts. */
+  /** Uploads a file of up to 512 MB, in one request or in parts. */
   upload(file: NewFile, options?: UploadOptions): Promise<Reply<FileReply>>;
   retrieve(id: string): Promise<Reply<FileReply>>;
-  /** The bytes as they come. A connection that breaks makes the stream fail; compare its length with `bytes`. */
+  /** Streams the content. A broken connection fails the stream; compare its length with `bytes`. */
   content(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
   delete(id: string): Promise<Reply<{ id: string; object: 'file'; deleted: true }>>;
 };
 
-/** `/v1/uploads`: a file in parts, for callers that want to send them on their own. `files.upload` does it all. */
+/** `/v1/uploads`: uploads a file part by part. `files.upload` does all of it for you. */
 export type UploadsClient = {
   create(upload: { readonly filename: string; readonly bytes: number }): Promise<Reply<UploadReply>>;
   addPart(id: string, data: Blob): Promise<Reply<UploadPartReply>>;
-  /** @param part_ids in the order of the file. */
+  /** Completes the file. @param part_ids in the order of the parts in the file. */
   complete(id: string, part_ids: readonly string[]): Promise<Reply<UploadReply>>;
   cancel(id: string): Promise<Reply<UploadReply>>;
 };
@@ -80,7 +80,7 @@ export function createUploads(connection: Connection): UploadsClient {
 export function createFiles(connection: Connection, uploads: UploadsClient): FilesClient {
   const path = (id: string): string => `v1/files/${encodeURIComponent(id)}`;
   const create = ({ content, filename }: NewFile): Promise<Reply<FileReply>> =>
-    // The purpose goes first, so that a refusal does not wait for the bytes.
+    // `purpose` comes first, so that the server can refuse before it reads the content.
     connection.post('v1/files', { form: formOf({ purpose: 'batch', file: [content, filename] }) }, fileSchema, {
       timeout_ms: UPLOAD_TIMEOUT_MS,
     });
@@ -123,7 +123,7 @@ async function uploadInParts(
   return { ok: false, failure: { kind: 'unexpected_reply', status: 200, detail } };
 }
 
-/** Gives the upload up. What that gives does not matter: it ends by itself after an hour. */
+/** Cancels the upload. A failure does not matter: an upload expires after an hour. */
 async function giveUp<T>(uploads: UploadsClient, id: string, failed: T): Promise<T> {
   await uploads.cancel(id);
   return failed;

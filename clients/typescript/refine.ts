@@ -1,6 +1,6 @@
 /**
- * Candidates of a policy while they are written (`POST /v1/refine` with `stream`). Whoever stops reading before the end
- * closes the connection, and the Worker stops the policy; whoever reads slowly slows it.
+ * Streams the candidates of a policy (`POST /v1/refine` with `stream`). Ending the iteration early closes the connection,
+ * and the Worker stops the policy; slow reading applies back-pressure.
  */
 import * as z from 'zod';
 import type { refineRequestSchema } from '../../src/wire/refine.ts';
@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
 
-/** Whether it is streamed is for the method to say. */
+/** The request without `stream`, which the method sets. */
 export type RefineInput = Omit<z.input<typeof refineRequestSchema>, 'stream'>;
 
 const { start, delta, thinking, claim, finding, candidate, done, error } = refineEventSchemas;
@@ -27,7 +27,7 @@ const eventSchema = z.discriminatedUnion('event', [
 
 export type RefineStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
-/** Begins a refinement and reads its events; what is refused before the first one is a failure. */
+/** Starts a refinement and yields its events. A request refused before the first event is a failure. */
 export async function refineStream(
   connection: Connection,
   request: RefineInput,

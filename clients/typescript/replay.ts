@@ -1,6 +1,6 @@
 /**
- * A run replayed under another recipe (`POST /v1/runs/{id}/replay`), line by line while the Worker reads it. Whoever reads
- * slowly slows it; whoever stops reading closes the connection.
+ * Replays a run under another recipe (`POST /v1/runs/{id}/replay`) and streams the lines of the reply. Slow reading applies
+ * back-pressure; ending the iteration early closes the connection.
  */
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';
@@ -8,13 +8,13 @@ import type { Connection } from './connection.ts';
 import type { ClientFailure, Reply } from './reply.ts';
 import { parseJson, reasonOf } from './transport.ts';
 
-/** `lost` is said here, not by the Worker: the connection broke, or something else than a line came. */
+/** `lost` is produced by the client: the connection broke, or a line was invalid. */
 export type ReceivedReplayLine = ReplayLine | { readonly kind: 'lost'; readonly failure: ClientFailure };
 
 /** A group of 10,000 samples with long names takes about 5 MB. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Begins a replay and reads its lines; what is refused before the first one is a failure. */
+/** Starts a replay and yields its lines. A request refused before the first line is a failure. */
 export async function replayRun(
   connection: Connection,
   run: string,
@@ -24,7 +24,7 @@ export async function replayRun(
   return opened.ok ? { ok: true, body: linesOf(opened.body) } : opened;
 }
 
-/** Lines until the last one, which is `summary`, `error` or `lost`. */
+/** Yields lines up to the last one: `summary`, `error` or `lost`. */
 async function* linesOf(content: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedReplayLine, void> {
   const reader = content.getReader();
   const broken: { why: string | null } = { why: null };
@@ -36,7 +36,7 @@ async function* linesOf(content: ReadableStream<Uint8Array>): AsyncGenerator<Rec
     }
     yield { kind: 'lost', failure: { kind: 'unreachable', why: broken.why ?? 'the reply ended before its last line' } };
   } finally {
-    // What cannot be cancelled is over already.
+    // Cancelling fails only if the stream has already ended.
     await reader.cancel().catch(() => undefined);
   }
 }

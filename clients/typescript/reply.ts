@@ -1,6 +1,6 @@
 /**
- * Replies as values: the body where there is one, else why there is none. Bodies are validated, so that a page of some
- * proxy, or a Worker of another version, is never taken for a score.
+ * Replies as values: the body, or the failure. Bodies are validated, so that a proxy's error page or an incompatible
+ * Worker version is never mistaken for a score.
  */
 import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
@@ -9,7 +9,7 @@ import type { Answer } from './transport.ts';
 export type ClientFailure =
   /** The Worker answered with a problem (RFC 9457). */
   | { readonly kind: 'problem'; readonly status: number; readonly problem: ReceivedProblem }
-  /** Something answered, but not in the words of this API. */
+  /** The response is not a valid reply of this API. */
   | { readonly kind: 'unexpected_reply'; readonly status: number; readonly detail: string }
   | { readonly kind: 'unreachable'; readonly why: string };
 
@@ -17,7 +17,7 @@ export type Reply<T> =
   | { readonly ok: true; readonly body: T }
   | { readonly ok: false; readonly failure: ClientFailure };
 
-/** Looser than the Worker's own schema: reasons that this version does not know are still reasons. */
+/** Looser than the Worker's own schema: it accepts reasons that this client version does not know. */
 const receivedProblemSchema = z.looseObject({
   reason: z.string(),
   detail: z.string(),
@@ -27,7 +27,7 @@ const receivedProblemSchema = z.looseObject({
 
 export type ReceivedProblem = z.infer<typeof receivedProblemSchema>;
 
-/** What an answer says under the schema that a success has. */
+/** Reads a response: a success is validated with `schema`, anything else becomes a failure. */
 export function understood<S extends z.ZodType>(answer: Answer, schema: S): Reply<z.output<S>> {
   if (answer.kind === 'reply' && answer.status === 200) {
     const parsed = schema.safeParse(answer.body);
@@ -37,7 +37,7 @@ export function understood<S extends z.ZodType>(answer: Answer, schema: S): Repl
   return { ok: false, failure: failureOf(answer) };
 }
 
-/** What an answer that is no success says. */
+/** Reads an error response: a problem document, or an unexpected reply. */
 export function failureOf(answer: Answer): ClientFailure {
   if (answer.kind === 'unreachable') return { kind: 'unreachable', why: answer.why };
   const { status, body, contentType } = answer;

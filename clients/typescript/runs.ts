@@ -1,4 +1,4 @@
-/** Runs: the ledger of scored rollouts, step by step, as a file, and its deletion. Replay: replay.ts. */
+/** Runs: reads, exports, imports and deletes the ledger of scored rollouts. Replay is in replay.ts. */
 import type * as z from 'zod';
 import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
 import {
@@ -17,32 +17,32 @@ export type RolloutPage = z.infer<typeof rolloutListSchema>;
 export type RunDeletion = z.infer<typeof runDeletionSchema>;
 
 export type RolloutQuery = {
-  /** `none`: rollouts without a step. */
+  /** A step number, or `none` for rollouts without a step. */
   readonly step?: number | 'none';
   readonly group?: string;
   readonly sample?: string;
-  /** Default: the attempt that counts. */
+  /** Default: `latest`, the attempt that counts. */
   readonly attempts?: 'latest' | 'all';
-  /** With reports and stored text; at most 20 a page. */
+  /** Includes reports and stored text; limits a page to 20 rollouts. */
   readonly detail?: boolean;
   readonly limit?: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string;
 };
 
 export type RunsClient = {
-  /** The newest first. @param query `after` is `next` of the page before; `limit` at most 100. */
+  /** Lists runs, newest first. @param query `after`: `next` of the previous page; `limit`: at most 100. */
   list(query?: { readonly after?: string; readonly limit?: number }): Promise<Reply<RunPage>>;
-  /** @param query `from_step` is `next_step` of the page before; `limit` steps, at most 1,000. */
+  /** Reads a run with its steps. @param query `from_step`: `next_step` of the previous page; `limit`: at most 1,000 steps. */
   retrieve(id: string, query?: { readonly from_step?: number; readonly limit?: number }): Promise<Reply<RunDetail>>;
   rollouts(id: string, query?: RolloutQuery): Promise<Reply<RolloutPage>>;
-  /** The file as it comes; whole only with its last line. */
+  /** Exports the run file as a stream. The file is complete only with its end record. */
   export(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
-  /** The judgments of a run as a file, for `POST /v1/judgments:import`. */
+  /** Exports the judgments of a run as a stream, for `POST /v1/judgments:import`. */
   judgments(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
-  /** Puts what is absent. Sent once; it may be repeated. @param content in Node, `openAsBlob` stands for a file on disk. */
+  /** Imports the rows that are absent. Not retried, but idempotent. @param content in Node, use `openAsBlob` for a file on disk. */
   import(id: string, content: Blob): Promise<Reply<RunImportReport>>;
-  /** Its ledger, reports and text; where it is not `complete`, another call goes on. */
+  /** Deletes ledger, reports and text of a run. If the reply is not `complete`, call it again to continue. */
   delete(id: string): Promise<Reply<RunDeletion>>;
 };
 

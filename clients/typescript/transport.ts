@@ -1,20 +1,20 @@
 /**
- * One request with its retries. Retried are 503, 429 and a connection that fails, unless the reply says that the same
- * request cannot succeed later; `Retry-After` is honoured. Everything else is answered as it comes.
+ * Sends one request with retries. Retries 429, 503 and connection failures, unless the reply says `retryable: false`;
+ * honours `Retry-After`. Any other response is returned as it is.
  */
 
 export type TransportOptions = {
-  /** Sends one request; global fetch outside of tests. */
+  /** Sends one request. Default: the global fetch. */
   readonly fetch: (url: URL, init: RequestInit) => Promise<Response>;
   readonly sleep: (ms: number) => Promise<void>;
-  /** In [0, 1). */
+  /** A random number in [0, 1), for jitter. */
   readonly random: () => number;
   readonly attempts: number;
-  /** Time for one attempt, in milliseconds; of a streamed reply, until it begins. */
+  /** Time limit of one attempt in milliseconds; for a streamed reply, until its headers arrive. */
   readonly timeout_ms: number;
-  /** False = a request whose reply was lost is not sent again, as it may have had its effect. */
+  /** False: do not retry after a lost reply, because the request may have taken effect. */
   readonly repeats_lost: boolean;
-  /** Told of every retry before its wait. */
+  /** Called before the wait of every retry. */
   readonly onRetry: (retry: { readonly why: string; readonly wait_ms: number }) => void;
 };
 
@@ -23,31 +23,31 @@ export const DEFAULT_TRANSPORT: TransportOptions = {
   sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
   random: Math.random,
   attempts: 6,
-  // A judge call may take 60 s (src/limits.ts); a batch of queued ones a little longer.
+  // A judge call may take 60 s, and queued calls a little longer.
   timeout_ms: 90_000,
   repeats_lost: true,
   onRetry: () => undefined,
 };
 
 export type Answer =
-  /** `body` is `undefined` where the reply is not JSON. */
+  /** `body` is `undefined` if the reply is not JSON. */
   | { readonly kind: 'reply'; readonly status: number; readonly body: unknown; readonly contentType: string }
   | { readonly kind: 'unreachable'; readonly why: string };
 
-/** A reply of 200 whose content is still to come. */
+/** A successful reply whose content has not been read yet. */
 export type Opened = { readonly kind: 'opened'; readonly content: ReadableStream<Uint8Array> };
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
-/** A server that asks for more patience than this gets its refusal passed on. */
+/** A longer `Retry-After` ends the retries: the refusal is returned to the caller. */
 const LONGEST_RETRY_AFTER_MS = 120_000;
 
-/** Sends a request until it is answered for good. */
+/** Sends a request until it succeeds, fails permanently or runs out of attempts. */
 export function send(url: URL, init: RequestInit, options: TransportOptions): Promise<Answer> {
   return repeated(async (signal) => readWhole(await respond(url, init, signal, options)), options);
 }
 
-/** The same for content that is not to be held in memory. A connection that fails later is the reader's to see. */
+/** Like `send`, for content that is streamed. A connection failure after the headers surfaces while reading. */
 export function open(url: URL, init: RequestInit, options: TransportOptions): Promise<Answer | Opened> {
   return repeated(async (signal) => {
     const response = await respond(url, init, signal, options);
@@ -87,14 +87,14 @@ async function tryOnce<A>(
   try {
     return await attemptOnce(abort.signal);
   } catch (error) {
-    // fetch rejects only when there is no complete reply: connection, name resolution, time-out.
+    // fetch rejects if the connection, the name resolution or the time limit fails.
     return { answer: { kind: 'unreachable', why: reasonOf(error) }, retryAfter: null };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A redirect would turn the POST into a GET, or carry the key elsewhere. */
+/** Redirects are refused: they could turn a POST into a GET or send the key to another host. */
 function respond(url: URL, init: RequestInit, signal: AbortSignal, options: TransportOptions): Promise<Response> {
   return options.fetch(url, { ...init, redirect: 'manual', signal });
 }
@@ -116,7 +116,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Why there was no reply, in few words. */
+/** A short reason for the missing reply. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no reply in time';
@@ -130,7 +130,7 @@ export function reasonOf(error: unknown): string {
   return error.message;
 }
 
-/** Milliseconds until the next attempt, or `null` if there should be none. */
+/** Milliseconds until the next attempt; `null` = do not retry. */
 function waitBefore(
   answer: Answer,
   retryAfter: string | null,
@@ -145,11 +145,11 @@ function waitBefore(
   if (isFinal) return null;
   const asked = retryAfterMs(retryAfter);
   if (asked === null) return backoff;
-  // A little later than asked, each caller by another bit, so that they do not all come back at once.
+  // Adds jitter on top of `Retry-After`, so that callers do not all return at once.
   return asked > LONGEST_RETRY_AFTER_MS ? null : asked + random() * FIRST_WAIT_MS;
 }
 
-/** `Retry-After` is a number of seconds or a date. */
+/** Parses `Retry-After`, which is a number of seconds or a date. */
 function retryAfterMs(header: string | null): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

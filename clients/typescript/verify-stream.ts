@@ -1,6 +1,6 @@
 /**
- * A response verified while it is being written (`POST /v1/verify/stream`): its pieces go up as they come, and events come
- * down meanwhile. Node and Workers do both at once; browsers send the whole body first, and the events come after it.
+ * Verifies a response while it is written (`POST /v1/verify/stream`): uploads its pieces and receives events in parallel.
+ * Browsers do not support that: they send the whole body first and then receive the events.
  */
 import * as z from 'zod';
 import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/wire/verify-stream.ts';
@@ -23,10 +23,10 @@ const eventSchema = z.discriminatedUnion('event', [
 
 export type VerifyStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
-/** The pieces of a response, cut anywhere, as a model's server sends them. */
+/** The pieces of a response, split anywhere, as a model server streams them. */
 export type Pieces = AsyncIterable<string> | Iterable<string>;
 
-/** Sends `pieces` and reads events. What is refused at once is a failure; nothing is tried again. */
+/** Sends `pieces` and yields events. A request refused at once is a failure. Never retried. */
 export async function verifyStream(
   connection: Connection,
   head: VerifyStreamHeadInput,
@@ -61,12 +61,12 @@ async function* deltasOf(pieces: Pieces): Deltas {
   for await (const delta of pieces) yield { delta };
 }
 
-/** Events until the last one; then nobody asks for more pieces. */
+/** Yields events up to the last one, then stops reading pieces. */
 async function* eventsOf(content: ReadableStream<Uint8Array>, all: Deltas): AsyncGenerator<VerifyStreamEvent, void> {
   try {
     yield* readEvents(content, eventSchema);
   } finally {
-    // Nobody waits: a piece may be long in coming.
+    // Not awaited: the next piece may take long to arrive.
     all.return().catch(() => undefined);
   }
 }
