@@ -1,4 +1,4 @@
-"""A client of one Citeward deployment: scores rollouts, alone, in batches and as groups."""
+"""A client of one Citeward deployment: scores single rollouts, batches and groups."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from citeward.transport import Outcome, Transport, encoded
 class Client:
     """Scores rollouts over HTTP.
 
-    Thread-safe, but not to be carried over a fork (``shared_client`` gives each process its own). Connections are kept
-    open and reused; at most ``max_connections`` requests are under way at a time, and further ones wait their turn.
-    Settings that are not given come from the environment (``citeward.settings``).
+    Thread-safe, but not usable across a fork (``shared_client`` gives each process its own). Connections are kept open
+    and reused; at most ``max_connections`` requests run at a time, further ones are queued. Settings that are not
+    passed come from the environment (``citeward.settings``).
 
-    A sample takes at most ``deadline_s`` seconds from when its turn comes, retries included: a batch of n samples takes
-    at most ``ceil(n / max_connections) * deadline_s``.
+    The deadline of a sample, ``deadline_s`` seconds including retries, starts when it leaves the queue: a batch of n
+    samples takes at most ``ceil(n / max_connections) * deadline_s``.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Client:
 
         Args:
             fields: the fields of ``POST /v1/score``: ``question``, ``response``, ``tool_output`` or ``sources``,
-                ``positive_rubrics``, ... ``recipe`` and ``judge`` in them go before those of the settings.
+                ``positive_rubrics``, ... ``recipe`` and ``judge`` in them override the settings.
 
         Raises:
             Unscored: the reward could not be determined.
@@ -68,11 +68,11 @@ class Client:
         return score_of(self._post("/v1/score", fields))
 
     def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score | Unscored]:
-        """Scores rollouts at the same time; what could not be scored stands in its place as ``Unscored``.
+        """Scores rollouts concurrently; the result holds an ``Unscored`` for each unscored rollout.
 
         Raises:
-            CitewardError: a row, the key or a setting is wrong; rows that have not begun by then are not sent.
-                ``BadRequest.row`` says which row it was.
+            CitewardError: a row, the key or a setting is wrong; queued rows are not sent. ``BadRequest.row`` is the
+                position of the wrong row.
         """
         futures = self._submit(rows)
         try:
@@ -82,7 +82,7 @@ class Client:
                 future.cancel()
 
     async def score_async(self, fields: Mapping[str, Any]) -> Score:
-        """``score`` without blocking the event loop; of any loop, as it runs in this client's threads."""
+        """``score`` without blocking the event loop. Works with any loop: it runs in this client's threads."""
         return await asyncio.get_running_loop().run_in_executor(self._pool(), self.score, fields)
 
     async def score_many_async(self, rows: Sequence[Mapping[str, Any]]) -> list[Score | Unscored]:
@@ -103,13 +103,13 @@ class Client:
         """Scores the responses to one question together (``POST /v1/groups``).
 
         Args:
-            fields: what the responses share: the fields of ``score`` but those that each response has of its own.
+            fields: the fields of ``score`` that the responses share.
             responses: texts, or ``{response, finish_reason?, reasoning?, num_turns?, response_tokens?}``.
-            advantages: the trainer whose advantages are wanted, by name (``slime``, ...), or a rule of its own as
-                an object; ``None`` = the Worker's default.
+            advantages: a preset by the trainer's name (``slime``, ...), or the options as an object; ``None`` = the
+                Worker's default.
 
         Raises:
-            CitewardError: the group could not be scored. One lost judgment masks one member and raises nothing.
+            CitewardError: the group could not be scored. A failed judgment masks its member and raises nothing.
         """
         body: dict[str, Any] = {**fields, "responses": [r if isinstance(r, str) else dict(r) for r in responses]}
         if advantages is not None:
@@ -117,7 +117,7 @@ class Client:
         return group_of(self._post("/v1/groups", body), len(responses))
 
     def close(self) -> None:
-        """Ends the threads and closes the connections."""
+        """Stops the threads and closes the connections."""
         with self._lock:
             threads, self._threads = self._threads, None
         if threads is not None:
@@ -165,7 +165,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_client(settings: Settings) -> Client:
-    """The client of these settings in this process; made on first use, so that a fork gets its own."""
+    """Returns this process's client for these settings. Created on first use, so that a fork gets its own."""
     with _shared_lock:
         client = _shared.get((os.getpid(), settings))
         if client is None:

@@ -1,7 +1,7 @@
-"""A kept-open HTTP connection whose every operation ends in time.
+"""A persistent HTTP connection with a deadline for every operation.
 
-``http.client`` by itself has no deadline: its timeout starts anew with every byte. Here the socket's timeout is set to
-what is left before every read, so that a server that drips cannot hold a sample beyond its time.
+``http.client`` alone has no deadline: its timeout restarts with every byte. Here the socket's timeout is set to the
+remaining time before every read, so that a slow server cannot hold a sample beyond its deadline.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-#: The largest reply is that of an answer with every claim and finding that an answer may have: a few MB.
+#: A reply with the maximum number of claims and findings takes a few MB.
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 
 
 class StaleConnection(Exception):
-    """A kept connection ended before a byte of the reply came."""
+    """A reused connection was closed before the first byte of the reply."""
 
 
 class OutOfTime(Exception):
-    """No time is left for this attempt."""
+    """The attempt ran out of time."""
 
 
 class Connection:
-    """One connection that may serve many requests, one after the other."""
+    """One connection for many sequential requests."""
 
     def __init__(self, host: str, port: int | None, context: ssl.SSLContext | None) -> None:
         self._used = False
         self._socket: _DeadlineSocket | None = None
-        # Its types do not foresee a socket of one's own.
+        # The type stubs do not allow replacing the socket.
         self._http: Any
         if context is None:
             self._http = http.client.HTTPConnection(host, port)
@@ -43,7 +43,7 @@ class Connection:
     def exchange(
         self, path: str, data: bytes, headers: Mapping[str, str], until: float
     ) -> tuple[int, bytes, str | None, bool]:
-        """One request; the reply's status, body and ``Retry-After``, and whether the connection can serve another."""
+        """Sends one request; returns status, body, ``Retry-After``, and whether the connection is reusable."""
         reused, self._used = self._used, True
         try:
             response = self._send(path, data, headers, until)
@@ -56,7 +56,7 @@ class Connection:
             if len(body) > _MAX_REPLY_BYTES:
                 raise http.client.HTTPException("the reply is too large")
             if response.length:
-                # A read of at most n bytes is short without an exception.
+                # read(n) returns fewer bytes without an exception if the connection ends early.
                 raise http.client.IncompleteRead(body, response.length)
             kept = response.isclosed() and not response.will_close
             return response.status, body, response.getheader("retry-after"), kept
@@ -65,23 +65,23 @@ class Connection:
         if self._socket is None:
             self._http.timeout = _left(until)
             self._http.connect()
-            # http.client asks a socket for sendall, makefile and close only.
+            # http.client uses only sendall, makefile and close of a socket.
             self._socket = _DeadlineSocket(self._http.sock)
             self._http.sock = self._socket
         self._socket.until = until
-        # A broken pipe: refused before it was read to its end. The reply that says why may be there already.
+        # Broken pipe: the server refused the request before reading all of it. Its reply may already be available.
         with contextlib.suppress(BrokenPipeError):
             self._http.request("POST", path, body=data, headers=dict(headers))
         response: http.client.HTTPResponse = self._http.getresponse()
         return response
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Closes the connection."""
         self._http.close()
 
 
 class _DeadlineSocket:
-    """A socket all of whose operations end at ``until`` (of the monotonic clock)."""
+    """A socket whose operations all end at ``until`` (monotonic clock)."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

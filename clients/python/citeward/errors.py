@@ -1,8 +1,8 @@
-"""What can go wrong, by what a trainer has to do about it.
+"""Exceptions, by what a trainer must do about them.
 
-``Unscored`` concerns one sample: mask it, drop it or try it again. Everything else concerns the run: the same call
-fails again until somebody mends the settings or the row. No message repeats a request's text or a key. All of them
-survive pickling, as trainers carry exceptions from process to process.
+``Unscored`` concerns one sample: mask, drop or retry it. All others concern the run: the same call fails again until
+the settings or the row are fixed. No message contains text of a request or a key. All exceptions can be pickled,
+because trainers pass them between processes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class CitewardError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base class of all exceptions of this package."""
 
 
 class Misconfigured(CitewardError):
@@ -24,19 +24,19 @@ class Unauthorized(CitewardError):
 
 
 class FieldProblem(NamedTuple):
-    """One offending field."""
+    """One invalid field."""
 
-    #: As in ``positive_rubrics[0].weight``.
+    #: For example ``positive_rubrics[0].weight``.
     path: str
-    #: What was expected there; never repeats the value.
+    #: The expected value; never the given one.
     message: str
 
 
 class BadRequest(CitewardError):
     """The row or the request is wrong; the same request never succeeds.
 
-    ``fields`` names every offending field, ``status`` is the HTTP status (``None`` if it was found before sending), and
-    ``row`` the position in a batch, where there is one.
+    ``fields`` lists the invalid fields, ``status`` is the HTTP status (``None`` if the error was found before sending),
+    ``row`` is the position in a batch (``None`` outside a batch).
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class BadRequest(CitewardError):
 class Unscored(CitewardError):
     """The reward could not be determined.
 
-    ``reason`` is the Worker's (``judge_unreachable``, ``judgment_missing``, ...) or one of this client's:
-    ``worker_unreachable``, ``unexpected_reply``. ``retryable`` says whether the same request may succeed later.
+    ``reason`` comes from the Worker (``judge_unreachable``, ``judgment_missing``, ...) or from this client
+    (``worker_unreachable``, ``unexpected_reply``). ``retryable``: the same request may succeed later.
     """
 
     def __init__(self, reason: str, detail: str, retryable: bool) -> None:
@@ -78,7 +78,7 @@ class Unscored(CitewardError):
 
 
 class UnexpectedReply(Unscored):
-    """Something answered, but not with a score: a proxy's page, a Worker of another version, NaN."""
+    """The reply is not a score: a proxy's error page, an incompatible Worker version, NaN."""
 
     def __init__(self, detail: str, retryable: bool = False) -> None:
         super().__init__("unexpected_reply", detail, retryable)

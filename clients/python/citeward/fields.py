@@ -1,8 +1,8 @@
-"""From a trainer's row to the fields of a request.
+"""Converts a trainer's row to the fields of a request.
 
-Trainers carry one opaque label a row. It holds the fields of ``POST /v1/score`` as a mapping or as JSON text; what
-comes out of Parquet or Arrow (numpy arrays and scalars, ``None`` for what a row lacks) is brought into plain JSON. Only
-the trainer says what the response was.
+Trainers pass one opaque label per row. It holds the fields of ``POST /v1/score`` as a mapping or as JSON text; values
+from Parquet or Arrow (numpy arrays and scalars, ``None`` for absent fields) are converted to plain JSON. The response
+itself comes from the trainer, never from the label.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Union
 
 from citeward.errors import BadRequest, FieldProblem
 
-#: The fields that a row may carry.
+#: The fields that a row may contain.
 ROW_FIELDS = (
     "question",
     "tool_output",
@@ -32,24 +32,24 @@ ROW_FIELDS = (
     "response_tokens",
 )
 
-#: A completion as trainers hand it over: a text, or a list of chat messages.
+#: A completion of a trainer: a text, or a list of chat messages.
 Completion = Union[str, Sequence[Mapping[str, Any]]]
 
 
 def is_object(value: Any) -> bool:
-    """Whether a label can carry fields: a mapping, or text that begins like a JSON object."""
+    """Returns whether a label can hold fields: a mapping, or text that starts like a JSON object."""
     return isinstance(value, Mapping) or (isinstance(value, str) and value.lstrip().startswith("{"))
 
 
 def read_object(value: Any, where: str) -> dict[str, Any]:
-    """The fields in a label.
+    """Reads the fields of a label.
 
     Args:
         value: a mapping or the JSON text of an object.
-        where: what the trainer calls it, for messages.
+        where: the trainer's name of the label, for messages.
 
     Raises:
-        BadRequest: it is neither, or it holds fields that no row may carry. A typo must not pass silently.
+        BadRequest: the label is neither, or it has unknown fields: a typo must not pass silently.
     """
     if isinstance(value, str):
         try:
@@ -67,15 +67,15 @@ def read_object(value: Any, where: str) -> dict[str, Any]:
 
 
 def merged(parts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
-    """One row of several places.
+    """Merges the fields of several places into one row.
 
-    What a recipe needs is for the Worker to say: it refuses a row that lacks it, naming every missing field.
+    The Worker checks which fields the recipe requires, and names those that are missing.
 
     Args:
-        parts: where it stands, and the fields that stand there.
+        parts: pairs of a place (for messages) and the fields found there.
 
     Raises:
-        BadRequest: a field stands in two places with different values, or there is none.
+        BadRequest: two places give different values for a field, or there are no fields at all.
     """
     row: dict[str, Any] = {}
     origin: dict[str, str] = {}
@@ -92,12 +92,12 @@ def merged(parts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
 
 
 def response_text(completion: Completion) -> str:
-    """What the policy wrote: the text itself, or the content of the last assistant message.
+    """Returns the response: the text itself, or the content of the last assistant message.
 
-    Of content in parts, the text parts; no content is an empty response.
+    Text parts are joined; a message without content is an empty response.
 
     Raises:
-        BadRequest: there is no assistant message, or its content is no text.
+        BadRequest: there is no assistant message, or its content is not text.
     """
     if isinstance(completion, str):
         return completion
@@ -109,10 +109,10 @@ def response_text(completion: Completion) -> str:
 
 
 def plain(value: Any, where: str) -> Any:
-    """A value as plain JSON; ``None`` entries of mappings are left out.
+    """Converts a value to plain JSON; ``None`` entries of mappings are left out.
 
     Raises:
-        BadRequest: it has no JSON.
+        BadRequest: the value has no JSON representation.
     """
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -134,7 +134,7 @@ def _content_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if content is None:
-        # A turn of tool calls only. What such a response is worth is for the Worker to say.
+        # The turn has only tool calls; the Worker decides how to score that.
         return ""
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
         texts = [part.get("text") for part in content if part.get("type") == "text"]

@@ -1,17 +1,17 @@
 """A verifier for open-instruct and its forks (dr-tulu).
 
 open-instruct multiplies a verifier's score by ``verification_reward`` and its weight, and applies ``non_stop_penalty``
-itself. So the score here is the recipe's base, before scale and penalties: in [0, 1] for the refiner recipes; an
-additive mix or dr-tulu's signed rubrics can leave that range, and are passed on unclamped.
+itself. So the score here is the recipe's base, before scale and penalties. It is in [0, 1] for the refiner recipes; an
+additive mix or dr-tulu's signed rubrics can leave that range and are not clamped.
 
-open-instruct has no word for "not scored": an unscored sample raises ``Unscored``, which ends the step. It is never 0.
+open-instruct cannot represent an unscored sample, so such a sample raises ``Unscored``, which ends the step.
 
 Usage, in the script that starts the training::
 
     import citeward.open_instruct
     citeward.open_instruct.register()      # before open_instruct builds its verifiers
 
-Rows then name the verifier in their ``dataset`` column (``citeward``), and carry the fields as JSON text in
+Rows name the verifier in their ``dataset`` column (``citeward``) and contain the fields as JSON text in
 ``ground_truth``. Settings come from the environment. Contract: allenai/open-instruct e6c3044a,
 ``open_instruct/ground_truth_utils.py`` (``VerifierFunction``, ``build_all_verifiers``, ``apply_verifiable_reward``).
 """
@@ -33,7 +33,7 @@ NAME = "citeward"
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """What open-instruct reads of a verifier: ``score``. ``cost`` and ``reasoning`` are there for its type's sake."""
+    """The result type of open-instruct's verifiers; it reads ``score`` only."""
 
     score: float
     cost: float = 0.0
@@ -42,19 +42,19 @@ class VerificationResult:
 
 @dataclass
 class VerifierConfig:
-    """The configuration that open-instruct makes of its own arguments: nothing, as the environment says it all."""
+    """Empty configuration, required by open-instruct: all settings come from the environment."""
 
     @classmethod
     def from_args(cls, *arg_sources: Any) -> VerifierConfig:
-        """The configuration; open-instruct passes its arguments, none of which matters."""
+        """Returns the configuration; open-instruct's arguments are ignored."""
         return cls()
 
 
 class CitewardVerifier:
-    """Verifies a prediction by asking a Citeward deployment.
+    """Verifies predictions with a Citeward deployment.
 
-    Has the attributes and methods that open-instruct uses of a ``VerifierFunction``, without being one; ``register``
-    makes the subclass.
+    Has the attributes and methods that open-instruct uses of a ``VerifierFunction``; ``register`` creates the actual
+    subclass.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class CitewardVerifier:
             tokenized_prediction: its length is the row's ``response_tokens``.
             prediction: the decoded response.
             label: the row's fields, as JSON text or as a mapping.
-            query: not used; the question stands in the label, without chat template and system prompt.
+            query: not used; the label contains the question without chat template and system prompt.
             rollout_state: not used.
 
         Raises:
@@ -125,13 +125,13 @@ class CitewardVerifier:
 
 
 def register() -> type[CitewardVerifier]:
-    """Makes open-instruct know the verifier.
+    """Registers the verifier with open-instruct. Idempotent.
 
-    open-instruct builds one verifier of each direct subclass of its ``VerifierFunction``, so making the subclass is all
-    there is to do. Calling it again makes no second one.
+    open-instruct creates one verifier for each direct subclass of its ``VerifierFunction``, so defining the subclass is
+    enough.
 
     Returns:
-        The subclass; ``CitewardVerifier`` itself where open-instruct is not installed.
+        The subclass; ``CitewardVerifier`` itself if open-instruct is not installed.
     """
     try:
         module = importlib.import_module("open_instruct.ground_truth_utils")
@@ -146,10 +146,10 @@ def register() -> type[CitewardVerifier]:
             return made
 
     class CitewardVerifierFunction(CitewardVerifier, base):  # type: ignore[misc]
-        """``CitewardVerifier`` as open-instruct finds it."""
+        """``CitewardVerifier`` as a subclass that open-instruct discovers."""
 
         def __reduce__(self) -> tuple[Any, ...]:
-            # Ray carries verifiers to other processes, where this class has to be made first.
+            # Ray pickles verifiers into processes where this class must be created first.
             return (_remade, (self.settings, self.name, self.weight))
 
     return CitewardVerifierFunction

@@ -1,7 +1,7 @@
-"""From a reply to a score or an exception. Whatever is not clearly a score is none.
+"""Converts a reply to a score or an exception; an ambiguous reply is an exception.
 
-Components are passed on as the Worker sends them, as every recipe family has its own; the reward, its status and the
-base are checked, as they are trained on.
+Reward, status and base are validated, because trainers use them. Components are passed through unchanged, because each
+recipe family has its own.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from citeward.errors import (
 )
 from citeward.transport import NoReply, Outcome, Reply
 
-#: Reasons that begin so concern the judging of one sample, whatever their HTTP status is.
+#: Reasons with these prefixes concern the judging of one sample, whatever the HTTP status.
 _JUDGING = ("judge_", "judgment_")
 
 
 @dataclass(frozen=True)
 class Score:
-    """A reward that was determined."""
+    """The reward of a scored rollout."""
 
     #: Finite; its range is the recipe's ``reward_range``.
     reward: float
-    #: Before scale and penalties; ``None`` where a penalty decided the reward and nothing else was known.
+    #: Before scale and penalties; ``None`` if a penalty decided the reward and the components are unknown.
     base: float | None
-    #: What decided: ``components``, ``no_answer``, ``non_stop_penalty``, ... as the recipe's family names it.
+    #: The rule that decided the reward: ``components``, ``no_answer``, ``non_stop_penalty``, ...
     decided_by: str | None
-    #: Name to ``{status, value, weight, contribution}``; which names there are is the family's matter.
+    #: Name to ``{status, value, weight, contribution}``; the names depend on the recipe family.
     components: Mapping[str, Any] = field(repr=False)
     #: The whole reply of ``POST /v1/score``.
     reply: Mapping[str, Any] = field(repr=False)
 
     def of_one_sample(self) -> Score:
-        """The same, if the reward is that of the sample by itself.
+        """Returns this score if the reward does not depend on other samples.
 
         Raises:
-            Misconfigured: the recipe divides by the group's maximum (long-trace). A trainer that scores one sample at a
-                time would train on something else than the recipe says.
+            Misconfigured: the recipe divides by the group's maximum (long-trace), so a trainer that scores one sample
+                at a time would train on the wrong reward.
         """
         details = self.reply.get("details")
         if isinstance(details, dict) and details.get("final") is False:
@@ -59,9 +59,9 @@ class Score:
 class Advantage(NamedTuple):
     """The advantage of one member of a group."""
 
-    #: Finite; 0 where masked.
+    #: Finite; 0 if masked.
     advantage: float
-    #: True = the member has no reward and did not vote.
+    #: True: the member is unscored and excluded from the group's statistics.
     masked: bool
 
 
@@ -69,9 +69,9 @@ class Advantage(NamedTuple):
 class GroupScore:
     """A scored group."""
 
-    #: One entry a response; ``None`` = could not be determined.
+    #: One entry per response; ``None`` = unscored.
     rewards: tuple[float | None, ...]
-    #: One entry a response.
+    #: One entry per response.
     advantages: tuple[Advantage, ...]
     #: The score replies of the members.
     members: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -80,10 +80,10 @@ class GroupScore:
 
 
 def score_of(outcome: Outcome) -> Score:
-    """The score in an answer of ``POST /v1/score``.
+    """Reads the reply of ``POST /v1/score``.
 
     Raises:
-        CitewardError: of the kind that fits; see ``citeward.errors``.
+        CitewardError: the matching subclass; see ``citeward.errors``.
     """
     body = _body_of(outcome)
     status, reward = body.get("status"), body.get("reward")
@@ -102,10 +102,10 @@ def score_of(outcome: Outcome) -> Score:
 
 
 def group_of(outcome: Outcome, responses: int) -> GroupScore:
-    """The group in an answer of ``POST /v1/groups``.
+    """Reads the reply of ``POST /v1/groups``.
 
     Raises:
-        CitewardError: of the kind that fits; see ``citeward.errors``.
+        CitewardError: the matching subclass; see ``citeward.errors``.
     """
     body = _body_of(outcome)
     rewards = _list_of("rewards", body, responses)
@@ -136,10 +136,10 @@ def _body_of(outcome: Outcome) -> Mapping[str, Any]:
 
 
 def _failure(reply: Reply) -> CitewardError:
-    """The exception for a reply that is no success; an RFC 9457 problem says why."""
+    """Converts an error reply, normally an RFC 9457 problem, to an exception."""
     status, body = reply.status, reply.body
     if 300 <= status < 400:
-        # A redirect would turn the POST into a GET, or carry the key elsewhere.
+        # A redirect could turn the POST into a GET or send the key to another host.
         return Misconfigured(f"the URL redirects ({status}); give the final URL")
     problem = body if isinstance(body, dict) and isinstance(body.get("reason"), str) else None
     if problem is None:
@@ -159,8 +159,8 @@ def _failure(reply: Reply) -> CitewardError:
     if status >= 500 or status == 429:
         return Unscored(reason, detail, problem.get("retryable") is True)
     if fields and all(path.split("[")[0].split(".")[0] == "response" for path, _ in fields):
-        # The policy wrote more claims than a judge can take, say. That is no mistake of the row or the settings, and
-        # must not end a training run.
+        # For example, the response has more claims than a judge accepts. Row and settings are correct, so this must
+        # not end the training run.
         return Unscored(reason, "; ".join(f"{path}: {message}" for path, message in fields), False)
     return BadRequest(f"{status} {reason}: {detail}", fields=fields, status=status, reason=reason)
 

@@ -1,7 +1,7 @@
-"""Where the Worker is and how it is asked: given by the caller, else by the environment.
+"""Settings of the client, from arguments or from environment variables.
 
-The API key is in exactly two places, the ``Settings`` and the ``Authorization`` header; no ``repr``, log line or
-message holds it. The user part of a URL is a key, and leaves the URL here.
+The API key appears in the ``Settings`` and in the ``Authorization`` header only, never in a ``repr``, log line or
+message. The user part of a URL is an API key and is removed from the URL here.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from urllib.parse import unquote, urlsplit
 
 from citeward.errors import Misconfigured
 
-#: A recipe by name, or inline (``{"base": name, ...}`` or all of its parameters).
+#: A recipe name, or an inline recipe (``{"base": name, ...}`` or all parameters).
 Recipe = Union[str, Mapping[str, Any]]
-#: A judge by name, or several that are tried in turn.
+#: A judge name, or several names as fallbacks in order.
 Judge = Union[str, Sequence[str]]
 
-#: Below slime's 120 s, and above the 95 s in which the Worker itself answers.
+#: Below slime's limit of 120 s, and above the 95 s after which the Worker answers at the latest.
 DEFAULT_DEADLINE_S = 100.0
-#: A connection that has died without a word is noticed after this time. A retry joins the judgment that is still
-#: running, so that a short time costs no second judge call.
+#: Detects dead connections. A retry joins the judgment that is still running, so a short timeout costs no second
+#: judge call.
 DEFAULT_ATTEMPT_TIMEOUT_S = 60.0
 DEFAULT_MAX_CONNECTIONS = 32
 
@@ -42,15 +42,14 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How to reach a Worker and what to ask it for. Immutable, hashable and picklable; make one with
-    ``Settings.of``."""
+    """URL, key, recipe, judge and limits. Immutable, hashable and picklable; create it with ``Settings.of``."""
 
-    #: Scheme, host and path; no user part, no slash at the end.
+    #: Scheme, host and path, without user part and trailing slash.
     url: str
     api_key: str | None = field(default=None, repr=False)
     #: A name, or the JSON of an inline recipe; ``None`` leaves it to each call.
     recipe: str | None = None
-    #: Names, tried in turn; empty = the deployment's default judge.
+    #: Names in order of preference; empty = the deployment's default judge.
     judge: tuple[str, ...] = ()
     #: Seconds for one sample with all its retries.
     deadline_s: float = DEFAULT_DEADLINE_S
@@ -60,11 +59,11 @@ class Settings:
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
-        """Settings from what is given (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
+        """Reads settings from arguments (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
         ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S`` and ``_MAX_CONNECTIONS``.
 
         Raises:
-            Misconfigured: a setting is missing, malformed or unknown. A key is never part of the message.
+            Misconfigured: a setting is missing, malformed or unknown. The message never contains a key.
         """
         unknown = sorted(set(given) - set(_ENVIRONMENT))
         if unknown:
@@ -77,7 +76,7 @@ class Settings:
             raise Misconfigured("no URL of a Citeward deployment: pass url= or set CITEWARD_URL")
         url, key_of_url = _url_and_key(values["url"])
         api_key = values.get("api_key")
-        # A URL that the caller gave with its key beats the environment; two keys of one rank are a mistake.
+        # A key in a URL argument overrides the environment; two keys from the same place are an error.
         rivals = given.get("url") is None or given.get("api_key") is not None
         if key_of_url is not None and api_key is not None and rivals:
             raise Misconfigured("two API keys, one in the URL and one beside it: give one")
@@ -93,7 +92,7 @@ class Settings:
         )
 
     def request_fields(self) -> Mapping[str, Any]:
-        """The fields that these settings put into every request."""
+        """The fields that these settings add to every request."""
         asked: dict[str, Any] = {}
         if self.recipe is not None:
             asked["recipe"] = json.loads(self.recipe) if self.recipe.startswith("{") else self.recipe
@@ -106,10 +105,10 @@ SETTING_NAMES = tuple(entry.name for entry in fields(Settings))
 
 
 def split_settings(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings among the keyword arguments of a trainer, which passes arguments of its own as well.
+    """Selects the settings from a trainer's keyword arguments, which include arguments of its own.
 
     Raises:
-        Misconfigured: an argument that looks like a misspelt setting. Ignoring it would train with another reward.
+        Misconfigured: an argument looks like a misspelt setting. Ignoring it would train with the wrong reward.
     """
     for name in options:
         near = difflib.get_close_matches(name, SETTING_NAMES, n=1, cutoff=0.75)
@@ -119,7 +118,7 @@ def split_settings(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _url_and_key(url: Any) -> tuple[str, str | None]:
-    # urllib's messages repeat parts of the URL, which may be a key; so they are not passed on.
+    # urllib's messages repeat parts of the URL, which may contain a key, so they are replaced.
     wrong = Misconfigured("url: expected http:// or https:// with a host, and no query or fragment")
     if not isinstance(url, str):
         raise wrong

@@ -1,22 +1,23 @@
-"""Custom reward functions of slime, also of its forks::
+"""Custom reward functions for slime and its forks::
 
     --custom-rm-path citeward.slime.custom_rm
     --custom-reward-post-process-path citeward.slime.post_process_rewards
 
-Use both. slime can take a sample's loss away (``remove_sample``), but such a sample still enters the mean and standard
-deviation of its group; ``post_process_rewards`` leaves it out.
+Use both. slime can remove the loss of a sample (``remove_sample``), but such a sample still counts in the mean and
+standard deviation of its group; ``post_process_rewards`` excludes it.
 
-**The reward of an unscored sample is NaN**, which no mistake can turn into a reward. Where it goes:
+**The reward of an unscored sample is NaN**, which cannot be mistaken for a reward. The effects:
 
-* ``post_process_rewards`` gives the sample the training reward 0 behind a loss mask of zeros, and its group the
-  statistics of the others. Without that option NaN would reach the loss, so ``custom_rm`` raises ``Unscored`` instead.
-* ``--dynamic-sampling-filter-path ...check_reward_nonzero_std`` finds NaN > 1e-6 false: it drops the whole group and
-  samples another.
-* Logs survive, and the means ``rollout/raw_reward`` and ``eval/...`` are NaN for a step with an unscored sample. The
-  share of ``sample.metadata["citeward"]["status"] == "unscored"`` says how many there were.
+* ``post_process_rewards`` gives the sample the training reward 0 and a loss mask of zeros, and computes the
+  statistics of its group from the other samples. Without that option NaN would reach the loss, so ``custom_rm``
+  raises ``Unscored``.
+* ``--dynamic-sampling-filter-path ...check_reward_nonzero_std`` drops the whole group and samples another, because
+  NaN > 1e-6 is false.
+* The logged means ``rollout/raw_reward`` and ``eval/...`` are NaN for a step with an unscored sample. Count
+  ``sample.metadata["citeward"]["status"] == "unscored"`` for the number of such samples.
 
-A sample's fields stand in ``sample.label``, as JSON text or a mapping; ``num_turns`` is taken from ``sample.metadata``
-if it is there, the finish reason and the number of tokens from the sample. Settings come from the environment
+``sample.label`` contains the fields, as JSON text or a mapping; ``num_turns`` comes from ``sample.metadata`` if
+present, the finish reason and the number of tokens from the sample. Settings come from the environment
 (``CITEWARD_URL``, ``CITEWARD_API_KEY``, ``CITEWARD_RECIPE``, ``CITEWARD_JUDGE``, ...).
 
 Contract: THUDM/slime 624b824a, ``slime/rollout/rm_hub/__init__.py``, ``slime/ray/rollout.py::_post_process_rewards``.
@@ -38,7 +39,7 @@ from citeward.settings import Settings
 
 logger = logging.getLogger("citeward")
 
-#: A float, or a mapping if ``--reward-key`` (``reward`` or ``base``) asks for one.
+#: A float, or a mapping if ``--reward-key`` (``reward`` or ``base``) is set.
 Reward = Union[float, dict[str, float]]
 
 _MARK = "citeward"
@@ -46,21 +47,21 @@ _CENTRED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
 _SCALED = ("grpo", "gspo", "cispo")
 _EPSILON = 1e-6
 
-#: slime's ``Sample.Status`` as finish reasons; ``failed`` says nothing about how the generation ended.
+#: slime's ``Sample.Status`` as finish reasons; ``failed`` does not tell how the generation ended.
 _FINISH_REASONS = {"completed": "stop", "truncated": "length", "aborted": "abort"}
 
 
 async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Reward | list[Reward]:
-    """Scores one sample, or with ``--group-rm`` the list of a group's samples.
+    """Scores one sample, or with ``--group-rm`` the samples of a group.
 
-    The outcome is marked in ``sample.metadata["citeward"]``: ``status`` ("scored" or "unscored"), and ``base`` and
+    Records the outcome in ``sample.metadata["citeward"]``: ``status`` ("scored" or "unscored"), and ``base`` and
     ``components``, or ``reason`` and ``detail``. An unscored sample also gets ``remove_sample = True``.
 
     Returns:
-        The reward, or NaN for an unscored sample; of a list, one entry a sample.
+        The reward, or NaN for an unscored sample; for a list, one entry per sample.
 
     Raises:
-        Unscored: a sample is unscored and there is no ``--custom-reward-post-process-path`` to leave it out.
+        Unscored: a sample is unscored and ``--custom-reward-post-process-path`` is not set.
         CitewardError: the label, the key or a setting is wrong.
     """
     client = shared_client(Settings.of())
@@ -70,17 +71,17 @@ async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Reward | list[Rewa
 
 
 def post_process_rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
-    """slime's own normalisation, over the scored samples only.
+    """Applies slime's own normalisation to the scored samples only.
 
     The mean of the group is subtracted (``grpo``, ``gspo``, ``cispo`` and ``reinforce_plus_plus_baseline``, with
     ``rewards_normalization``); then the first three divide by the unbiased standard deviation + 1e-6, with
-    ``grpo_std_normalization``. Groups are slime's too: ``n_samples_per_prompt`` in a row, or all samples as one group
-    where their number is another. A group with fewer than two scored samples teaches nothing and gets 0.
+    ``grpo_std_normalization``. Groups are as in slime: ``n_samples_per_prompt`` consecutive samples, or all samples as
+    one group if their number does not match. A group with fewer than two scored samples gets 0.
 
     Unscored samples get 0 and a loss mask of zeros.
 
     Returns:
-        The rewards as they were (NaN where unscored), and those to train on.
+        The raw rewards (NaN if unscored), and the training rewards.
     """
     raw = [_reward_value(args, sample) for sample in samples]
     scored = [not _is_unscored(sample) for sample in samples]
@@ -128,7 +129,7 @@ async def _scored(client: Client, args: Any, sample: Any) -> Reward:
 
 def _fields(sample: Any) -> dict[str, Any]:
     metadata = sample.metadata if isinstance(sample.metadata, dict) else {}
-    # Tool output included, as the overlong penalty of the tool-call recipes counts it.
+    # Includes tool output, which counts for the overlong penalty of the tool-call recipes.
     told: dict[str, Any] = {"response_tokens": sample.response_length}
     if metadata.get("num_turns") is not None:
         told["num_turns"] = plain(metadata["num_turns"], "metadata.num_turns")

@@ -1,6 +1,6 @@
-"""One JSON POST with its retries, over connections that are kept open (``citeward.connection``).
+"""Sends JSON POST requests with retries over persistent connections (``citeward.connection``).
 
-Proxy variables of the environment are not read.
+Proxy environment variables are ignored.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ logger = logging.getLogger("citeward")
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_BACKOFF_S = 20.0
-#: An attempt that begins with less time than this is not worth its load.
+#: No attempt starts with less time than this.
 _SHORTEST_ATTEMPT_S = 0.05
-#: 503 and 429 are the Worker's; 502 and 504 are what a proxy says of a Worker that it could not reach.
+#: The Worker sends 429 and 503; a proxy sends 502 and 504 if it cannot reach the Worker.
 _RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 
 _FAILURES = (OSError, http.client.HTTPException, OutOfTime, StaleConnection)
@@ -40,14 +40,14 @@ class Reply:
     """A complete reply."""
 
     status: int
-    #: The decoded JSON, or ``None`` if it is none; NaN and Infinity are not JSON.
+    #: The decoded JSON, or ``None`` if the body is not JSON (NaN and Infinity are not).
     body: Any
     retry_after_s: float | None = None
 
 
 @dataclass(frozen=True)
 class NoReply:
-    """No complete reply, and why."""
+    """The reason why there is no complete reply."""
 
     why: str
     timed_out: bool = False
@@ -57,7 +57,7 @@ Outcome = Union[Reply, NoReply]
 
 
 class Transport:
-    """Posts to one deployment. Thread-safe; at most ``max_connections`` requests are under way."""
+    """Posts to one deployment. Thread-safe; at most ``max_connections`` requests run at a time."""
 
     def __init__(self, settings: Settings) -> None:
         parts = urlsplit(settings.url)
@@ -75,11 +75,11 @@ class Transport:
         self._lock = threading.Lock()
 
     def post(self, path: str, data: bytes) -> Outcome:
-        """Sends a JSON body until it is answered for good or its time is over; returns the last telling outcome.
+        """Sends a JSON body until it succeeds, fails permanently or runs out of time; returns the last outcome.
 
-        The deadline starts when the request gets its connection, so that a sample does not fail because many are
-        waiting before it. Retried are connection errors, time-outs and 429, 502, 503 and 504, unless the reply says
-        ``retryable: false``; with full jitter, and not before ``Retry-After``.
+        The deadline starts when the request gets its connection, so that queued samples do not time out. Retries
+        connection errors, timeouts and 429, 502, 503 and 504, unless the reply says ``retryable: false``, with full
+        jitter and not before ``Retry-After``.
 
         Raises:
             Misconfigured: the certificate cannot be verified.
@@ -93,7 +93,7 @@ class Transport:
                 if isinstance(outcome, Reply):
                     told = outcome
                 elif outcome.timed_out and told is not None and time.monotonic() + _SHORTEST_ATTEMPT_S > deadline:
-                    # The last attempt had less time than it needed; what went before says more.
+                    # The last attempt ran out of time; the earlier outcome is more informative.
                     return told
                 wait = _wait_before_retry(outcome, attempt)
                 if wait is None or time.monotonic() + wait + _SHORTEST_ATTEMPT_S > deadline:
@@ -103,7 +103,7 @@ class Transport:
                 time.sleep(wait)
 
     def close(self) -> None:
-        """Closes the connections that nobody uses."""
+        """Closes the idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -116,7 +116,7 @@ class Transport:
             try:
                 return self._exchange(connection, path, data, until)
             except StaleConnection:
-                # The server closed it while it was idle. The request is repeatable, and a new connection tells more.
+                # The server closed the idle connection. The request is repeatable, so try a new connection.
                 logger.debug("a kept connection was closed by the server; opening another")
             except _FAILURES as error:
                 return _no_reply(error)
@@ -144,7 +144,7 @@ class Transport:
 
 
 def _wait_before_retry(outcome: Outcome, attempt: int) -> float | None:
-    """Seconds until the next attempt, or ``None`` if there should be none."""
+    """Seconds until the next attempt; ``None`` = do not retry."""
     jitter = random.uniform(0, min(_FIRST_WAIT_S * 2**attempt, _LONGEST_BACKOFF_S))
     if isinstance(outcome, NoReply):
         return jitter
@@ -152,12 +152,12 @@ def _wait_before_retry(outcome: Outcome, attempt: int) -> float | None:
         return None
     if isinstance(outcome.body, dict) and outcome.body.get("retryable") is False:
         return None
-    # A little later than asked, each caller by another bit, so that they do not all come back at once.
+    # Adds jitter on top of ``Retry-After``, so that callers do not all return at once.
     return jitter if outcome.retry_after_s is None else outcome.retry_after_s + jitter
 
 
 def _retry_after(header: str | None) -> float | None:
-    """``Retry-After`` is a number of seconds or a date."""
+    """Parses ``Retry-After``, a number of seconds or a date."""
     if header is None:
         return None
     if header.isascii() and header.isdigit():
@@ -167,16 +167,16 @@ def _retry_after(header: str | None) -> float | None:
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
-    """The JSON of a request.
+    """Encodes a request as JSON.
 
     Raises:
         ValueError: NaN or Infinity, which are not JSON.
-        TypeError: a value of no JSON type.
+        TypeError: a value has no JSON representation.
     """
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
     except UnicodeEncodeError:
-        # A lone surrogate in a policy's output has no UTF-8, but it has an escape.
+        # A lone surrogate in a policy's output has no UTF-8 encoding, but a JSON escape.
         return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -200,7 +200,7 @@ def _no_reply(error: BaseException) -> NoReply:
 
 
 def _why(error: BaseException) -> str:
-    """Few words for a message; none of these errors holds a header."""
+    """A short description for messages; these errors contain no headers."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
     if isinstance(error, http.client.IncompleteRead):

@@ -1,10 +1,11 @@
 """Reward functions for TRL's ``GRPOTrainer`` (``reward_funcs=[reward_function(...)]``).
 
-An unscored sample is ``None``. Since TRL 1.6.0 (trl#5902) a row without any reward leaves the group's mean and standard
-deviation and gets advantage 0; before, TRL counted it as reward 0, so there an unscored sample raises instead.
+An unscored sample is ``None``. Since TRL 1.6.0 (trl#5902) a row without any reward is excluded from the group's mean
+and standard deviation and gets advantage 0. Earlier versions counted it as reward 0, so with them an unscored sample
+raises.
 
-The dataset carries a row's fields in columns: one column ``citeward``, ``label`` or ``ground_truth`` with a mapping or
-JSON text, or columns that are named as the fields are. TRL repeats them for every completion.
+The dataset holds a row's fields in one column ``citeward``, ``label`` or ``ground_truth``, as a mapping or JSON text,
+or in one column per field. TRL repeats them for every completion.
 
 Contract: huggingface/trl f2cd5771 (1.10.0.dev0), ``trl/trainer/grpo_trainer.py::_calculate_rewards``.
 """
@@ -28,7 +29,7 @@ logger = logging.getLogger("citeward")
 
 Rewards = list[Optional[float]]
 
-#: The share of a call's samples that are unscored, in [0, 1]; logged by every call, so that its mean over calls is one.
+#: Metric: the share of unscored samples of a call, in [0, 1]. Every call logs it, so that means over calls are right.
 UNSCORED_METRIC = "citeward/unscored_share"
 
 _LABELS = ("citeward", "label", "ground_truth")
@@ -47,16 +48,16 @@ def reward_function(
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> Callable[..., Rewards]:
-    """A reward function.
+    """Creates a reward function.
 
     Args:
-        url: and the other settings: see ``citeward.settings``.
-        name: what TRL's logs call it.
-        on_unscored: ``"none"`` abstains, ``"raise"`` ends the step; the default is ``"raise"`` with a TRL before 1.6.0
-            and ``"none"`` otherwise.
+        url: this and the other settings are described in ``citeward.settings``.
+        name: the name in TRL's logs.
+        on_unscored: ``"none"`` returns ``None``, ``"raise"`` ends the step. Default: ``"raise"`` before TRL 1.6.0,
+            ``"none"`` otherwise.
 
     Raises:
-        Misconfigured: a setting is missing or wrong. At once, not at the first step.
+        Misconfigured: a setting is missing or wrong. Raised here, not at the first step.
     """
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections)
     abstains = _abstains(on_unscored)
@@ -87,7 +88,7 @@ def async_reward_function(
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> Callable[..., Awaitable[Rewards]]:
-    """``reward_function`` as a coroutine function, which TRL runs at the same time as its other async ones."""
+    """Like ``reward_function``, but async: TRL runs async reward functions concurrently."""
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections)
     abstains = _abstains(on_unscored)
 
@@ -147,7 +148,7 @@ def _rows(
     for position, completion in enumerate(completions):
         try:
             row = _row(completion, {name: _cell(columns, name, position) for name in (*_LABELS, *ROW_FIELDS)})
-            # Tool output included, as the overlong penalty of the tool-call recipes counts it.
+            # Includes tool output, which counts for the overlong penalty of the tool-call recipes.
             known = {} if completion_ids is None else {"response_tokens": len(completion_ids[position])}
             rows.append({**known, **row})
         except BadRequest as error:

@@ -1,16 +1,17 @@
-"""The reward function of verl (``custom_reward_function.path``, or ``reward.custom_reward_function.path``).
+"""Reward functions for verl (``custom_reward_function.path``, or ``reward.custom_reward_function.path``).
 
-``compute_score`` serves the reward loop and its managers naive, dapo, gdpo and remote, ``compute_score_async`` those
-that await, ``compute_score_batch`` the legacy batch manager. Settings come from ``reward_kwargs`` or the environment.
+``compute_score`` works with the reward loop and its managers naive, dapo, gdpo and remote, ``compute_score_async`` with
+async managers, ``compute_score_batch`` with the legacy batch manager. Settings come from ``reward_kwargs`` or the
+environment.
 
-verl has no word for "not scored": an unscored sample raises ``Unscored``, which the naive and dapo managers pass on,
-and the step fails. **Do not use** ``reward_manager=rate_limited``: it turns every exception and time-out into a reward
-of 0.0 (verl#4107), and so do the legacy prime manager and early versions of the batch manager. To bridge an outage,
-raise ``deadline_s``.
+verl cannot represent an unscored sample: such a sample raises ``Unscored``, which the naive and dapo managers
+propagate, and the step fails. **Do not use** ``reward_manager=rate_limited``: it turns every exception and timeout
+into a reward of 0.0 (verl#4107), and so do the legacy prime manager and early versions of the batch manager. To
+survive an outage, increase ``deadline_s``.
 
-A row's fields stand in ``ground_truth`` or ``extra_info["citeward"]`` (mapping or JSON text), ``num_turns`` and
-``response_tokens`` in ``extra_info``. They are sent if they are there and never defaulted; the dapo manager does not
-pass ``num_turns`` (Gen-Verse/Open-AgentRL#13), and a recipe that needs it then refuses the request.
+``ground_truth`` or ``extra_info["citeward"]`` holds a row's fields (mapping or JSON text), ``extra_info`` also
+``num_turns`` and ``response_tokens``. They are sent if present and have no defaults; the dapo manager does not pass
+``num_turns`` (Gen-Verse/Open-AgentRL#13), and the Worker refuses a request without it if the recipe needs it.
 
 Contracts: verl b178a3cd and 1dda039b, ``verl/experimental/reward_loop/``.
 """
@@ -47,13 +48,13 @@ def compute_score(
         solution_str: the decoded response.
         ground_truth: the row's fields, as a mapping or as JSON text.
         extra_info: may hold ``citeward`` (further fields), ``num_turns`` and ``response_tokens``.
-        **kwargs: settings (``citeward.settings``); what verl adds of its own is not used.
+        **kwargs: settings (``citeward.settings``); arguments that verl adds are ignored.
 
     Returns:
-        The same four keys every time, as verl reads those of the first sample from all: ``score``, the reward; ``acc``,
-        the same, as verl stores it for a function that returns a float; ``base``, before scale and penalties (NaN where
-        a penalty decided the reward and nothing else was known; only logged); ``citeward``, JSON text with the
-        components, which verl keeps with the sample and leaves out of its statistics.
+        Always the same four keys, because verl reads the keys of the first sample from all samples. ``score``: the
+        reward. ``acc``: the same value, which verl logs for functions that return a float. ``base``: the value before
+        scale and penalties, for logs only (NaN if a penalty decided the reward and the components are unknown).
+        ``citeward``: JSON text with the components, which verl stores with the sample but excludes from statistics.
 
     Raises:
         Unscored: the reward could not be determined.
@@ -70,8 +71,10 @@ async def compute_score_async(
     extra_info: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> Result:
-    """``compute_score`` for a reward loop: the samples of a worker are scored at the same time, up to
-    ``max_connections`` of them. The ``remote`` manager refuses async functions."""
+    """Like ``compute_score``, but async: scores up to ``max_connections`` samples of a worker concurrently.
+
+    The ``remote`` manager refuses async functions.
+    """
     client = shared_client(_settings(kwargs))
     return _result(await client.score_async(_fields(solution_str, ground_truth, extra_info)))
 
@@ -83,7 +86,7 @@ def compute_score_batch(
     extra_infos: Sequence[Mapping[str, Any] | None],
     **kwargs: Any,
 ) -> list[Result]:
-    """Scores a batch, for the legacy batch manager. One unscored sample raises ``Unscored`` for the batch."""
+    """Scores a batch for the legacy batch manager. One unscored sample raises ``Unscored`` for the whole batch."""
     client = shared_client(_settings(kwargs))
     rows = [
         _fields(solution, truth, extra)
@@ -108,7 +111,7 @@ def _fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] | No
     extra = {} if extra_info is None else extra_info
     carried = extra.get("citeward")
     parts = []
-    # A ground truth that is a bare answer means nothing here, if the fields stand in extra_info.
+    # A ground truth that is a bare answer is ignored if extra_info contains the fields.
     if carried is None or is_object(ground_truth):
         parts.append(("ground_truth", read_object(ground_truth, "ground_truth")))
     if carried is not None:
