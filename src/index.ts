@@ -8,8 +8,7 @@
 // Citations: what is in a response, and what can be said of it without a judge.
 export type { AnswerChoice } from './citations/blocks.ts';
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from './citations/grammars.ts';
-export { type ParseOptions, parseResponse } from './citations/parse.ts';
-export { sizeProblems } from './citations/size.ts';
+export { type ParseOptions, parseResponse, sizeProblems } from './citations/parse.ts';
 export { parseSources, type SourceInput, sourcesFromList } from './citations/sources.ts';
 export type { AnswerEvent, ClaimEvent, FindingEvent, StreamEvent } from './citations/stream/events.ts';
 export {

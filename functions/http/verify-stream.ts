@@ -5,8 +5,7 @@
  * Events wait for a caller who sends first and reads then; only past MAX_QUEUED_EVENT_BYTES is no more of the body read.
  */
 import { Hono } from 'hono';
-import { parseResponse } from '../../src/citations/parse.ts';
-import { sizeProblems } from '../../src/citations/size.ts';
+import { parseResponse, sizeProblems } from '../../src/citations/parse.ts';
 import { sourcesOf } from '../../src/citations/sources.ts';
 import type { StreamEvent } from '../../src/citations/stream/events.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../../src/citations/stream/verifier.ts';

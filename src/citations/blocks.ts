@@ -1,20 +1,26 @@
 /**
- * Finding the judged text: the answer blocks of a response, and the citation tags in each. One pass over the tags.
+ * Finds the judged text: the answer blocks of a response and the citation tags in each, in one pass over the tags.
  *
- * Policies, each where formats are ambiguous:
- * - `<think>` runs to its `</think>`, or to the end if it is never closed. A `</think>` before any answer closes a
- *   thinking part whose opening tag the chat template put into the prompt. Nothing inside is an answer or a citation.
- * - An answer runs from `<answer>` to the next `</answer>`; an `<answer>` inside it is text and one `several_answers`.
- * - The first closed answer outside thinking is judged (`first`), or the last one (`last`). `whole` judges everything
- *   after the last thinking part, for answers that have no block (marker grammars, production text).
- * - Further closed answers are one `several_answers` finding each, an answer without its end `answer_unclosed`.
- * - A citation outside every answer and thinking part is `citation_outside_answer` and no claim.
+ * Rules where formats are ambiguous:
+ * - Thinking goes from `<think>` to `</think>`, or to the end of the response if it is never closed. A `</think>`
+ *   before any answer ends thinking that began in the prompt (some chat templates put `<think>` there). Tags inside
+ *   thinking are text.
+ * - An answer goes from `<answer>` to the next `</answer>`. An `<answer>` inside it is text and a `several_answers`
+ *   finding.
+ * - `first` judges the first closed answer outside thinking, `last` the last one. `whole` judges everything after the
+ *   last thinking, for responses without answer blocks (marker grammars, production text).
+ * - Each further closed answer is a `several_answers` finding; an answer without an end is `answer_unclosed`.
+ * - A citation outside answers and thinking is a `citation_outside_answer` finding and no claim.
  */
 
 import type { Span } from '../text/span.ts';
 import { FindingList } from './findings.ts';
 import { readTag, type Tag } from './tags.ts';
 
+/**
+ * Which part of a response is judged: its `first` closed `<answer>`, its `last` one, or the `whole` text after the last
+ * thinking.
+ */
 export type AnswerChoice = 'first' | 'last' | 'whole';
 
 /** One answer block with the citation tags inside it, in order. */
@@ -23,26 +29,26 @@ export type AnswerBlock = { readonly content: Span; readonly element: Span; read
 export type Blocks = {
   /** The judged block; `null` if no answer was closed. */
   readonly judged: AnswerBlock | null;
+  /** Closed answer blocks outside thinking. */
   readonly closedAnswers: number;
   readonly findings: FindingList;
 };
 
-/** Positions in the names asked for: think, answer, then the citation element. */
+// Positions in the list of `blockTagNames`.
 const THINK = 0;
-/** Position of the citation element in the names asked for. */
 export const CITATION = 2;
 
-/** The names to read tags by. `element` is the citation element of an element grammar, or `null`. */
+/** Lists the tag names to read. `element` is the citation element of an element grammar, or `null`. */
 export function blockTagNames(element: string | null): readonly string[] {
   return element === null ? ['think', 'answer'] : ['think', 'answer', element];
 }
 
-/** What a tag does to the blocks. */
+/** The effect of a tag on the blocks. */
 export type BlockStep =
   | 'nothing'
-  /** `whole`: thinking began, which unmakes what was read before it. */
+  /** With `whole`, thinking began. If it ends, the text before it is not judged. */
   | 'thought_began'
-  /** `whole`: thinking ended, and the judged text begins behind it. */
+  /** With `whole`, thinking ended and the judged text begins. */
   | 'thought_ended'
   /** A citation tag in the judged text or an answer. */
   | 'cited'
@@ -52,11 +58,11 @@ export type BlockStep =
   | 'answer_opened_again'
   | 'answer_closed';
 
-/** The blocks so far, tag by tag. The whole parser and the incremental one step through the same states. */
+/** Tracks the blocks, tag by tag. The batch parser and the incremental verifier share it. */
 export class BlockState {
-  /** Inside a thinking part. */
+  /** The current place is inside thinking. */
   thinking = false;
-  /** Opening tag of the answer that is open. */
+  /** Opening tag of the open answer, or `null`. */
   answer: Tag | null = null;
   closedAnswers = 0;
   readonly #whole: boolean;
@@ -66,6 +72,7 @@ export class BlockState {
     this.#whole = choice === 'whole';
   }
 
+  /** Reads the next tag and returns its effect. */
   step(tag: Tag): BlockStep {
     if (tag.name === THINK) {
       if (this.answer !== null) return 'nothing';
@@ -94,7 +101,9 @@ export class BlockState {
   }
 }
 
-/** Reads the blocks of a response. `element` is the citation element of an element grammar, or `null`. */
+/**
+ * Reads the blocks of a response in linear time. `element` is the citation element of an element grammar, or `null`.
+ */
 export function readBlocks(response: string, element: string | null, choice: AnswerChoice): Blocks {
   const names = blockTagNames(element);
   const findings = new FindingList();

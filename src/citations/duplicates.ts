@@ -1,11 +1,12 @@
 /**
- * Claims with equal normalised text and equal id set count once in every metric [ours]: repeating one supported claim must
- * not pay. Text is compared after NFKC, case and white-space folding, and without closing punctuation.
+ * Marks repeated claims, so that every metric counts them once and repeating a supported claim does not pay. Claims are
+ * equal if they have the same set of ids and the same text after NFKC, case and white-space folding, without closing
+ * punctuation.
  */
 import { isSpace } from '../text/characters.ts';
 import type { Claim } from './types.ts';
 
-/** The claims, with `duplicate_of` set on every repetition. Linear; texts are only folded where two could be equal. */
+/** Returns the claims with `duplicate_of` set on each repetition. Linear; folds texts only if two could be equal. */
 export function markDuplicates(claims: readonly Claim[]): readonly Claim[] {
   let marked: Claim[] | null = null;
   for (const group of groupsOfEqualIds(claims)) {
@@ -31,7 +32,7 @@ function groupsOfEqualIds(claims: readonly Claim[]): Iterable<Claim[]> {
   const groups = new Map<string, Claim[]>();
   for (const claim of claims) {
     const only = claim.ids.length === 1 ? claim.ids[0] : undefined;
-    // A single id can look like JSON, but then it has white space or quotes and is malformed anyway.
+    // A single id that looks like JSON has white space or quotes, so it is malformed and its group does not matter.
     const key = only === undefined ? JSON.stringify(claim.ids.map(({ id }) => id).sort()) : only.id;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [claim]);
@@ -41,8 +42,8 @@ function groupsOfEqualIds(claims: readonly Claim[]): Iterable<Claim[]> {
 }
 
 /**
- * Folding is the expensive part, and texts that begin with different ASCII words cannot fold to the same. As soon as one
- * begins otherwise (its folding could turn into ASCII), all are suspects together.
+ * Groups claims that could be equal, to avoid folding, which is expensive: texts that begin with different ASCII words
+ * are never equal. If one begins with a non-ASCII word, which may fold to ASCII, all claims form one group.
  */
 function groupsOfEqualFirstWord(claims: Claim[]): Iterable<Claim[]> {
   const groups = new Map<string, Claim[]>();
@@ -56,7 +57,7 @@ function groupsOfEqualFirstWord(claims: Claim[]): Iterable<Claim[]> {
   return groups.values();
 }
 
-/** The word without its closing punctuation, which folding may drop if the word is the whole text. */
+/** Returns the first word in lower case without closing punctuation, or `null` if it has a non-ASCII unit. */
 function firstAsciiWord(text: string): string | null {
   let end = 0;
   while (end < text.length) {
@@ -71,7 +72,9 @@ function firstAsciiWord(text: string): string | null {
 
 const CLOSING_MARKS = '.!?,;:。！？';
 
-/** NFKC and case folding are stable for assigned characters by Unicode policy, so this does not move between runtimes. */
+/**
+ * Unicode keeps NFKC and case folding stable for assigned characters, so this gives the same result on every runtime.
+ */
 function normaliseClaim(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().split(/\s/u).filter(Boolean).join(' ');
   let end = folded.length;

@@ -1,4 +1,4 @@
-/** What the parser reports, as every reply carries it. Offsets are UTF-16 code units unless asked otherwise. */
+/** Schemas of findings and citations in replies. Offsets are UTF-16 code units unless the request asks for bytes. */
 import * as z from 'zod';
 import { FINDING_REASONS } from './types.ts';
 

@@ -1,10 +1,11 @@
-/** Collects findings: each one listed up to a limit, all of them counted. */
+/** Collects findings: lists up to MAX_FINDINGS of them and counts all. */
 import { MAX_FINDINGS } from '../limits.ts';
 import { FINDING_REASONS, type Finding, type FindingCounts, type FindingReason } from './types.ts';
 
-/** Where findings go as they are found. */
+/** Receives findings as they are made. */
 export type FindingSink = { add(finding: Finding): void };
 
+/** A list of at most MAX_FINDINGS findings, with exact counts. */
 export class FindingList implements FindingSink {
   readonly list: Finding[] = [];
   readonly #counts: Partial<Record<FindingReason, number>> = {};
@@ -24,7 +25,7 @@ export class FindingList implements FindingSink {
   }
 }
 
-/** Sums counts of several lists, in the order of the reasons, so that equal findings give equal JSON. */
+/** Adds up counts. The result has the order of FINDING_REASONS, so that equal counts give equal JSON. */
 export function sumCounts(all: readonly FindingCounts[]): FindingCounts {
   const sum: Partial<Record<FindingReason, number>> = {};
   if (all.every((counts) => Object.keys(counts).length === 0)) return sum;

@@ -1,30 +1,41 @@
 /**
- * Citation grammars as data: one parser reads them all. An element grammar wraps the claim in a tag that carries ids;
- * a marker grammar puts marks behind the claim, which is then what is left of the marked sentence.
+ * The citation grammars, as data for one parser. In an element grammar, a tag with ids surrounds the claim. In a marker
+ * grammar, markers with ids follow the claim, which is the text before them in its sentence.
  */
 
+/**
+ * Version of the grammars, the parser and the sentence splitter. It is part of every judgment key, so that a judgment
+ * is never reused for claims that were cut differently. Raise it whenever a text may be cut into other claims or
+ * statements.
+ */
+export const PARSER_VERSION = 'citeward-parser-1';
+
+/** `<element id=S1>claim</element>` */
 export type ElementGrammar = {
   readonly form: 'element';
-  /** Tag name of a citation, lower case; matched in any case. */
+  /** Tag name of a citation, in lower case. It matches in any case. */
   readonly element: string;
-  /** Attributes that may carry the ids, lower case. */
+  /** Attributes that may hold the ids, in lower case. */
   readonly attributes: readonly string[];
 };
 
+/** `claim [S1]` with the marks `open` and `close` */
 export type MarkerGrammar = {
   readonly form: 'marker';
   readonly open: string;
   readonly close: string;
-  /** A bare `[…]` is also used for asides and links: it is a marker only if every id is known or holds a digit. */
+  /** The marks have other uses too (`[…]`), so they are a marker only if each id is known or is a word with a digit. */
   readonly ambiguous: boolean;
 };
 
+/** How a response writes its citations. */
 export type Grammar = ElementGrammar | MarkerGrammar;
 
+/** The grammars by name. */
 export const GRAMMARS = {
-  /** `<snippet id=S1,S2>claim</snippet>`: the refiners [card]. */
+  /** `<snippet id=S1,S2>claim</snippet>`: the refiners (their model card). */
   snippet: { form: 'element', element: 'snippet', attributes: ['id', 'ids'] },
-  /** `<cite id="A,B">claim</cite>`, `<cite ids=…>`: dr-tulu [code]. */
+  /** `<cite id="A,B">claim</cite>` and `<cite ids=…>`: dr-tulu (its code). */
   cite: { form: 'element', element: 'cite', attributes: ['id', 'ids'] },
   /** `claim [S1, S2].` */
   bracket: { form: 'marker', open: '[', close: ']', ambiguous: true },
@@ -38,8 +49,10 @@ export const GRAMMARS = {
   guillemet: { form: 'marker', open: '<<', close: '>>', ambiguous: false },
 } as const satisfies Record<string, Grammar>;
 
+/** Name of a grammar in GRAMMARS. */
 export type GrammarName = keyof typeof GRAMMARS;
 
+/** All grammar names, default first. */
 export const GRAMMAR_NAMES: readonly [GrammarName, ...GrammarName[]] = [
   'snippet',
   'cite',

@@ -1,4 +1,4 @@
-/** Reading the ids of a citation or source: separators with or without spaces, each id with its own span. */
+/** Reads the ids of a citation: a list with separators and optional white space. Each id gets its own span. */
 import { MAX_ID_CHARS, MAX_IDS_PER_CITATION } from '../limits.ts';
 import { isSpace } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
@@ -6,25 +6,25 @@ import type { FindingSink } from './findings.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
 import type { CitedId, SourceSet } from './types.ts';
 
-/** The ids of one citation so far. */
+/** The ids of one citation so far. A citation may hold several spans of ids. */
 export type IdReading = {
-  /** Distinct, in the order written. */
+  /** Distinct ids in the order written. */
   readonly ids: CitedId[];
   seen: Set<string> | null;
-  /** Repeated ones included. */
+  /** Number of ids read, repeated ones included. */
   read: number;
-  /** There were more than are read; the rest is passed over. */
+  /** MAX_IDS_PER_CITATION is reached; further ids are ignored. */
   full: boolean;
 };
 
-/** Begins to read the ids of a citation. */
+/** Starts to read the ids of a citation. */
 export function beginIds(): IdReading {
   return { ids: [], seen: null, read: 0, full: false };
 }
 
 /**
- * The distinct ids in `text[spans)`, resolved against the sources. Reports malformed, repeated and unknown ids.
- * An id with white space inside is malformed unless a source is called exactly that.
+ * Returns the distinct ids in `spans` of a text, resolved against the sources. Reports malformed, repeated and unknown
+ * ids. An id with white space inside is malformed, unless a source has exactly this id.
  */
 export function readIds(
   text: string,
@@ -38,7 +38,7 @@ export function readIds(
   return reading.ids;
 }
 
-/** Reads on in one more span. What is found is placed `offset` units further on: where `text` stands in the response. */
+/** Reads one more span. `offset` is the place of `text` in the response; it is added to every reported place. */
 export function readIdsIn(
   reading: IdReading,
   text: string,
@@ -59,7 +59,7 @@ export function readIdsIn(
     while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
     const span = { start: start + offset, end: end + offset };
     if (start === end) {
-      // Nothing at all is `citation_no_id`, reported by the caller; a hole in a list is malformed.
+      // An empty entry of a list is malformed. An empty list is not: the caller reports `citation_no_id`.
       if (separated || i < to) findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
     } else if (reading.read === MAX_IDS_PER_CITATION) {
       const rest = { start: span.start, end: to + offset };

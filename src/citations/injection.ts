@@ -1,10 +1,10 @@
 /**
- * Text that talks to the judge: a flag for people and dashboards, never a verdict. What keeps a judge safe is that
- * untrusted text cannot leave its delimiters (ARCHITECTURE.md rule 4); this list only says where somebody tried.
+ * Finds text that addresses the judge, as a hint for people who review responses. It is not the defence: judge prompts
+ * delimit untrusted text, which cannot escape its delimiters. The list only shows where a response tries.
  */
 import type { Span } from '../text/span.ts';
 
-/** Lower case. Phrases that address a grader, and role marks of common chat templates. */
+/** Phrases that address a grader, and role marks of common chat templates. Lower case. */
 const PHRASES: readonly string[] = [
   'ignore all previous',
   'ignore previous',
@@ -68,14 +68,14 @@ const PHRASES: readonly string[] = [
   '忽略以上',
 ];
 
-/** Phrases by their first two units, as `first * 65536 + second`. */
+/** Phrases by their first two units, keyed by `first * 65536 + second`. */
 const BY_FIRST_UNITS = new Map<number, readonly string[]>();
 for (const phrase of PHRASES) {
   const key = phrase.charCodeAt(0) * 65_536 + phrase.charCodeAt(1);
   BY_FIRST_UNITS.set(key, [...(BY_FIRST_UNITS.get(key) ?? []), phrase]);
 }
 
-/** Pairs of ASCII units, in either case, that begin a phrase: nearly every place is dismissed by one look into this table. */
+/** Pairs of ASCII units, in either case, that begin a phrase. One look-up dismisses nearly every place of a text. */
 const BEGINS_PHRASE = new Uint8Array(128 * 128);
 for (const phrase of PHRASES) {
   if (phrase.charCodeAt(0) > 127) continue;
@@ -92,12 +92,12 @@ const IS_LETTER = new Uint8Array(128);
 for (let unit = 0x61; unit <= 0x7a; unit++)
   for (const code of bothCases(String.fromCharCode(unit))) IS_LETTER[code] = 1;
 
-/** Places in `text[start, end)` where a phrase begins a word. Linear: phrases are few and short. */
+/** Returns the places in `text[start, end)` where a phrase begins at the start of a word. Takes linear time. */
 export function suspectedInjections(text: string, start: number, end: number): Span[] {
   const spans: Span[] = [];
-  // Lower-casing can change lengths outside ASCII, so only ASCII is folded: offsets stay the caller's.
+  // Only ASCII is folded, because lower-casing other text can change its length and so the offsets.
   let inWord = 0;
-  // No phrase is one unit long, so the last unit begins none.
+  // Every phrase has two units or more, so the last unit begins none.
   for (let i = start; i < end - 1; i++) {
     const code = text.charCodeAt(i);
     if (code < 128) {
@@ -116,7 +116,10 @@ export function suspectedInjections(text: string, start: number, end: number): S
   return spans;
 }
 
-/** Length of the phrase that begins at a place, 0 if none does. Apart from the scan: a closure there costs it tenfold. */
+/**
+ * Returns the length of the phrase at a place, or 0. This is a function of its own because a closure inside the loop of
+ * `suspectedInjections` makes it ten times slower.
+ */
 function phraseLengthAt(text: string, at: number, end: number): number {
   const phrases = BY_FIRST_UNITS.get(foldUnit(text.charCodeAt(at)) * 65_536 + foldUnit(text.charCodeAt(at + 1)));
   if (phrases === undefined) return 0;

@@ -1,30 +1,28 @@
-/** Lexical evidence of one claim as it is reported: what goes over the wire, and the findings that it gives. */
-import { type ClaimEvidence, type EvidenceIndex, gatherEvidence } from '../lexical/index.ts';
+/** Lexical evidence of claims: compares a claim with the sources that it cites, and reports findings. */
+import {
+  type ClaimEvidence,
+  type EvidenceIndex,
+  gatherEvidence,
+  indexSources,
+  type SourceText,
+} from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
 import type { FindingSink } from './findings.ts';
-import type { Claim } from './types.ts';
+import type { Claim, Source, SourceSet } from './types.ts';
 
-/** A place in the text of a source. */
-export type SourceSpan = { readonly source: number } & Span;
+/** The part of a claim's evidence that replies contain. */
+export type LexicalEvidence = Pick<
+  ClaimEvidence,
+  'support' | 'coverage' | 'window' | 'verbatim' | 'negation_mismatch' | 'sources'
+>;
 
-/** Lexical evidence for one claim; probabilities and shares in [0, 1]. */
-export type LexicalEvidence = {
-  /** Calibrated probability that the cited texts support the whole claim. */
-  readonly support: number;
-  readonly coverage: number;
-  readonly window: SourceSpan | null;
-  readonly verbatim: readonly SourceSpan[];
-  readonly negation_mismatch: boolean;
-  readonly sources: readonly { readonly source: number; readonly coverage: number; readonly relevant: boolean }[];
-};
-
-/** `null` where there is nothing to compare: no known source, or no text. */
+/** Compares a claim with its cited sources. Returns `null` if it has no text or cites no known source. */
 export function evidenceOf(index: EvidenceIndex, { ids, text }: Claim): ClaimEvidence | null {
   const cited = ids.flatMap(({ source }) => (source === null ? [] : [source]));
   return cited.length === 0 || text.length === 0 ? null : gatherEvidence(index, text, cited);
 }
 
-/** Reports what the evidence finds wrong with its claim. */
+/** Reports the findings that follow from a claim's evidence. */
 export function reportEvidence(claim: Claim, evidence: ClaimEvidence, findings: FindingSink): void {
   if (evidence.verbatim.length > 0) {
     findings.add({ reason: 'claim_verbatim', in: 'response', span: claim.span, claim: claim.index });
@@ -39,14 +37,29 @@ export function reportEvidence(claim: Claim, evidence: ClaimEvidence, findings: 
   }
 }
 
-/** The part of it that goes over the wire. */
+/** Selects the part of the evidence that replies contain. */
 export function describeEvidence(evidence: ClaimEvidence): LexicalEvidence {
   const { support, coverage, window, verbatim, negation_mismatch, sources } = evidence;
   return { support, coverage, window, verbatim, negation_mismatch, sources };
 }
 
-/** A place in the claim's text as a place in the response; the whole claim where an inner tag was left out of the text. */
+/**
+ * Converts a range of the claim's text to the response. Returns the whole claim if its text leaves out an inner tag.
+ */
 function spanInClaim(claim: Claim, start: number, end: number): Span {
   if (claim.span.end - claim.span.start !== claim.text.length) return claim.span;
   return { start: claim.span.start + start, end: claim.span.start + end };
+}
+
+/** Indexes a source set. All claims of a rollout share the index. */
+export function indexSourceSet({ list, toolOutput }: SourceSet): EvidenceIndex {
+  return indexSources(toolOutput === null ? list : list.map((source) => placed(source, toolOutput)));
+}
+
+function placed(source: Source, toolOutput: string): SourceText {
+  const { text, title, span } = source;
+  // If inner tags were removed or texts of a repeated id joined, the text is no substring of the tool output.
+  if (span === null || span.end - span.start !== text.length) return source;
+  const within = { text: toolOutput, start: span.start };
+  return title === undefined ? { text, within } : { text, title, within };
 }

@@ -1,36 +1,37 @@
 /**
- * The citation parser: a response and its sources in, claims, uncited statements and findings out. It never throws, keeps
- * offsets, and reads any input in linear time without a regular expression. Policies for what is ambiguous stand in
- * blocks.ts (answers, thinking), claims.ts (nesting, unclosed tags), markers.ts and sources.ts (repeated ids).
+ * The citation parser: finds the claims, uncited statements and findings of a response. It never throws, keeps offsets,
+ * and takes linear time for any input, without regular expressions. The rules for ambiguous input are in blocks.ts
+ * (answers, thinking), element-claims.ts (nesting, unclosed tags), marker-claims.ts and sources.ts (repeated ids).
  */
+import type { InputProblem } from '../input-problem.ts';
+import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES, MAX_STATEMENTS } from '../limits.ts';
 import { hasContent } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
-import { type ReadClaims, readElementClaims } from './claims.ts';
 import { markDuplicates } from './duplicates.ts';
+import { type ReadClaims, readElementClaims } from './element-claims.ts';
 import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
-import { readMarkerClaims } from './markers.ts';
+import { readMarkerClaims } from './marker-claims.ts';
 import { uncitedStatements } from './statements.ts';
 import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
 
-/** A claim that cites more sources than this is `ids_shotgun` (REWARDS.md section 2). */
+/** A claim that cites more sources than this is `ids_shotgun`. */
 export const SHOTGUN_IDS_PER_CLAIM = 5;
-/** A claim of several sentences that holds at least this share of the answer's text is `claim_covers_answer`. */
+/** A claim with this share of the answer's text and this many sentences is `claim_covers_answer`. */
 const COVERING_CLAIM_SHARE = 0.9;
+const COVERING_CLAIM_SENTENCES = 3;
 
+/** Options of `parseResponse`. */
 export type ParseOptions = {
-  /** Default `snippet`. */
+  /** How citations are written; default `snippet`. */
   readonly grammar?: GrammarName;
-  /** Which text is judged; default `first` for element grammars, `whole` for marker grammars. */
+  /** Which part is judged; default `first` for element grammars, `whole` for marker grammars. */
   readonly answer?: AnswerChoice;
 };
 
-/** A claim longer than one or two sentences that is nearly the whole answer is no claim but a blanket. */
-const COVERING_CLAIM_SENTENCES = 3;
-
-/** What breaks the format bonus besides the answer block itself (REWARDS.md section 2). */
+/** Findings that cost the format bonus. A missing answer costs it too. */
 const FORMAT_BREAKERS: readonly FindingReason[] = [
   'several_answers',
   'answer_unclosed',
@@ -43,6 +44,18 @@ const FORMAT_BREAKERS: readonly FindingReason[] = [
   'citation_id_unknown',
 ];
 
+/**
+ * Parses a response: finds the judged answer, its claims, its uncited statements, and findings about its form.
+ *
+ * Never throws. Takes time linear in the response.
+ *
+ * @param response The text of the response. All offsets in the result are UTF-16 code units of this string.
+ * @param sources The sources that it may cite, from `parseSources` or `sourcesFromList`.
+ * @example
+ * const sources = parseSources('<snippet id=S1>The bridge opened in 1937.</snippet>');
+ * const { claims } = parseResponse('<answer><snippet id=S1>It opened in 1937.</snippet></answer>', sources);
+ * claims[0]?.ids[0]?.source; // 0
+ */
 export function parseResponse(response: string, sources: SourceSet, options: ParseOptions = {}): ParsedResponse {
   const grammar: Grammar = GRAMMARS[options.grammar ?? 'snippet'];
   const choice = options.answer ?? (grammar.form === 'element' ? 'first' : 'whole');
@@ -129,13 +142,46 @@ function reportClaims(response: string, claims: readonly Claim[], block: AnswerB
   }
 }
 
-/** Whether a claim is `ids_shotgun`. */
+/** Returns whether a claim is `ids_shotgun`. */
 export function citesMany({ ids }: Claim): boolean {
   return ids.length > SHOTGUN_IDS_PER_CLAIM;
 }
 
-/** Whether a claim is `claim_covers_answer`. */
+/** Returns whether a claim is `claim_covers_answer`. */
 export function coversAnswer(response: string, { element, span }: Claim, answer: Span): boolean {
   if (element.end - element.start < COVERING_CLAIM_SHARE * (answer.end - answer.start)) return false;
   return splitSentences(response, span.start, span.end).length >= COVERING_CLAIM_SENTENCES;
+}
+
+/**
+ * Lists the limits (src/limits.ts) that a parsed response or its sources exceed. Empty for every realistic response.
+ * Callers refuse a response with problems before they compare or judge it: the limits bound time, memory and the size
+ * of a reply.
+ *
+ * @param sourcesField The field of the request that holds the sources, for the paths of the problems.
+ */
+export function sizeProblems(
+  parsed: ParsedResponse,
+  sources: SourceSet,
+  sourcesField: 'tool_output' | 'sources',
+): readonly InputProblem[] {
+  const problems: InputProblem[] = [];
+  const check = (field: string, what: string, count: number, most: number): void => {
+    if (count > most) problems.push({ path: [field], message: `${count} ${what}; at most ${most}` });
+  };
+  let citations = 0;
+  let comparedChars = 0;
+  for (const { ids, text } of parsed.claims) {
+    citations += ids.length;
+    for (const { source } of ids) {
+      const cited = source === null ? undefined : sources.list[source];
+      if (cited !== undefined) comparedChars += cited.text.length + text.length;
+    }
+  }
+  check('response', 'claims', parsed.claims.length, MAX_CLAIMS);
+  check('response', 'citations', citations, MAX_CITATIONS);
+  check('response', 'uncited statements', parsed.statements.length, MAX_STATEMENTS);
+  check(sourcesField, 'sources', sources.list.length, MAX_SOURCES);
+  check('response', 'characters of cited text over all citations', comparedChars, MAX_COMPARED_CHARS);
+  return problems;
 }

@@ -1,15 +1,16 @@
 /**
- * The sources of a rollout: pieces of raw tool output tagged `<snippet id=…>`, `<snippets …>` or `<webpage id=…>`
- * [code: dr-tulu], or sources that the caller passes one by one [ours].
+ * Reads the sources of a rollout: elements `<snippet id=…>`, `<snippets …>` or `<webpage id=…>` of raw tool output (the
+ * format of dr-tulu's code), or a list of sources.
  *
- * Policies, each where the reference is ambiguous or loses text:
- * - A repeated id is one source: the policy saw both texts under that id, so its text is all of them joined by a line
- *   break, in reading order (the reference keeps the last, or the webpage). Finding `source_duplicate_id`.
- * - Elements may nest; a source's text is its whole content without the inner source tags, and inner ones are sources
- *   of their own. `</snippet>` closes `<snippets>` and the other way round.
- * - A source that is never closed ends at the next source's opening tag, or where the tool output ends: output is often
- *   truncated. A self-closing element is empty. Finding `source_empty` where no text is left.
- * - A piece without an id cannot be cited and is no source.
+ * Rules where that code is ambiguous or loses text:
+ * - Elements with one id are one source, because the policy saw all their texts under that id. Its text is all of them
+ *   in reading order, joined by line breaks (dr-tulu keeps the last one, or the webpage). Finding
+ *   `source_duplicate_id`.
+ * - Elements may nest. The text of a source is its whole content without the inner source tags, and inner elements are
+ *   sources too. `</snippet>` also closes `<snippets>`, and `</snippets>` closes `<snippet>`.
+ * - An element that is never closed ends at the next opening tag of a source or at the end of the tool output, because
+ *   output is often truncated. A self-closing element is empty. A source without text is a `source_empty` finding.
+ * - An element without an id cannot be cited and is no source.
  */
 import { isBlank, type Span, trimSpan } from '../text/span.ts';
 import { FindingList } from './findings.ts';
@@ -20,9 +21,10 @@ const SOURCE_TAGS = ['snippet', 'snippets', 'webpage', 'tool_output'] as const;
 const WEBPAGE = SOURCE_TAGS.indexOf('webpage');
 const TOOL_OUTPUT = SOURCE_TAGS.indexOf('tool_output');
 
-/** Deeper nesting than this is not a page in a page but an attack; a deeper element is a source, but never a parent. */
+/** Deepest nesting of elements. Beyond it, the outermost open element counts as never closed, which bounds time. */
 const MAX_SOURCE_NESTING = 8;
 
+/** One source as a caller passes it. Ids should be unique; texts of equal ids are joined. */
 export type SourceInput = {
   readonly id: string;
   readonly text: string;
@@ -30,25 +32,35 @@ export type SourceInput = {
   readonly url?: string;
 };
 
-/** Sources of a rollout, whichever way they came. */
+/** Reads the sources of a rollout, tagged or listed. */
 export function sourcesOf(
   rollout: { readonly tool_output: string } | { readonly sources: readonly SourceInput[] },
 ): SourceSet {
   return 'tool_output' in rollout ? parseSources(rollout.tool_output) : sourcesFromList(rollout.sources);
 }
 
-/** Sources passed one by one; the span of a finding about one is its whole text. */
+/**
+ * Builds a source set from a list. The span of a finding about a source is its whole text. Takes linear time.
+ *
+ * @example
+ * sourcesFromList([{ id: 'S1', text: 'The bridge opened in 1937.' }]).byId.get('S1'); // 0
+ */
 export function sourcesFromList(sources: readonly SourceInput[]): SourceSet {
   const collector = new SourceCollector('sources', null);
   for (const source of sources) collector.add({ ...source, span: null }, { start: 0, end: source.text.length });
   return collector.finish();
 }
 
-/** Sources tagged in raw tool output. One pass, linear, never throws. */
+/**
+ * Reads the sources in raw tool output. Never throws. Takes linear time. Spans are UTF-16 code units of `toolOutput`.
+ *
+ * @example
+ * parseSources('<snippet id=S1>The bridge opened in 1937.</snippet>').list[0]?.text; // 'The bridge opened in 1937.'
+ */
 export function parseSources(toolOutput: string): SourceSet {
   const end = toolOutput.length;
   const tags: Tag[] = [];
-  /** For each opening tag, the position in `tags` of what ends its content; `tags.length` at the end = nothing does. */
+  /** For each tag, the position of the tag that closes it; -1 if there is none. */
   const closedBy: number[] = [];
   const open: number[] = [];
   for (let at = toolOutput.indexOf('<'); at !== -1; ) {
@@ -97,7 +109,7 @@ export function parseSources(toolOutput: string): SourceSet {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Closes the innermost open element of the tag's kind; those opened inside it and not closed stay unclosed. */
+/** Closes the innermost open element of the closing tag's kind. Open elements inside it remain unclosed. */
 function close(tags: readonly Tag[], open: number[], closedBy: number[], closer: number): void {
   const isWebpage = tags[closer]?.name === WEBPAGE;
   for (let depth = open.length - 1; depth >= 0; depth--) {
@@ -109,7 +121,7 @@ function close(tags: readonly Tag[], open: number[], closedBy: number[], closer:
   }
 }
 
-/** A source that is never closed ends where the next one opens, or the tool output ends. */
+/** Returns the end of an element that is never closed: the next opening tag, or the end of the tool output. */
 function unclosedEnd(tags: readonly Tag[], position: number, end: number): number {
   for (let next = position + 1; next < tags.length; next++) {
     const tag = tags[next];

@@ -1,6 +1,6 @@
 /**
- * Uncited statements: what is left of a sentence outside claims, with at least four content tokens [ours]. A claim in
- * mid-sentence leaves one statement of two pieces; a claim that ends a sentence ends the statement before it.
+ * Finds uncited statements: the text of a sentence outside claims, if it has at least four content tokens. A claim
+ * inside a sentence leaves one statement of two pieces. A claim that ends a sentence ends the statement before it.
  */
 import { countContentTokens } from '../lexical/index.ts';
 import { isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
@@ -8,13 +8,15 @@ import { endsSentence, splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
 import type { UncitedStatement } from './types.ts';
 
-/** A remainder with fewer content tokens than this is connective text, not a statement (REWARDS.md section 2). */
+/** A statement has at least this many content tokens. Shorter text only connects claims. */
 const MIN_STATEMENT_CONTENT_TOKENS = 4;
 
-/** A stretch of the judged text, in order and without overlap: a claim, or text between claims and stray tags. */
+/**
+ * A part of the judged text: a claim, or the text between claims and tags. Stretches are in order and do not overlap.
+ */
 export type Stretch = Span & { readonly claim: boolean };
 
-/** The uncited statements among the stretches of one answer. Linear in their total length. */
+/** Returns the uncited statements of one answer, in time linear in its length. */
 export function uncitedStatements(text: string, stretches: readonly Stretch[]): UncitedStatement[] {
   const statements: UncitedStatement[] = [];
   let pieces: Span[] = [];
@@ -76,12 +78,14 @@ function startsWithLineBreak(text: string, start: number, end: number): boolean 
   return hasLineBreak(text, start, i);
 }
 
-/** Punctuation between two claims: a stop or a line break ends the sentence, a comma or a space does not. */
+/**
+ * Returns whether the punctuation between two claims ends the sentence: a stop or line break does, a comma does not.
+ */
 function breaksSentence(text: string, start: number, end: number): boolean {
   return hasLineBreak(text, start, end) || endsSentence(text, start, end);
 }
 
-/** Without list marks, heading marks and punctuation left over from the claim before. */
+/** Removes list marks, heading marks and the punctuation behind the claim before. */
 function withoutLeadingMarks(text: string, sentence: Span): Span {
   let start = sentence.start;
   while (start < sentence.end) {

@@ -1,7 +1,6 @@
 /**
- * Reading one tag. A header never crosses the next tag-like `<`, quoted or not, so that the regions read for different
- * tags do not overlap and any input is read in linear time; a `>` inside quotes does not end it. Names and attribute
- * names are matched in any case.
+ * Reads one tag. Names and attribute names match in any case. A `>` inside quotes does not end a header. A header never
+ * crosses the next tag-like `<`, quoted or not, so headers do not overlap and any input takes linear time.
  */
 import {
   EQUALS,
@@ -16,21 +15,21 @@ import {
 import type { Span } from '../text/span.ts';
 
 /**
- * Attributes of a tag, flat for speed (a response has dozens, a page of results hundreds): four numbers each, where the
- * name begins and ends and where the value does, quotes left out. Read them with the functions below.
+ * The attributes of a tag, as four numbers each: start and end of the name, start and end of the value without quotes.
+ * Flat for speed, because tool output has hundreds. Read them with the functions below.
  */
 export type Attributes = readonly number[];
 
 const NUMBERS_PER_ATTRIBUTE = 4;
-/** In place of a value's start: a bare word, as S2 in `<snippet id=S1 S2>`. */
+/** Stands for the value of an attribute without one: a bare word, such as S2 in `<snippet id=S1 S2>`. */
 const BARE_WORD = -1;
 
-/** How many attributes there are. */
+/** Returns the number of attributes. */
 export function attributeCount(attributes: Attributes): number {
   return attributes.length / NUMBERS_PER_ATTRIBUTE;
 }
 
-/** True if attribute `n` is called `name` (lower case), in any case. */
+/** Returns whether attribute `n` has the name `name` (lower case), in any case. */
 export function isNamed(text: string, attributes: Attributes, n: number, name: string): boolean {
   const start = attributes[n * NUMBERS_PER_ATTRIBUTE] ?? 0;
   const end = attributes[n * NUMBERS_PER_ATTRIBUTE + 1] ?? 0;
@@ -41,49 +40,49 @@ export function isNamed(text: string, attributes: Attributes, n: number, name: s
   return true;
 }
 
-/** Where the value of attribute `n` stands, quotes left out; `null` for a bare word. */
+/** Returns the place of attribute `n`'s value without quotes, or `null` for a bare word. */
 export function valueSpan(attributes: Attributes, n: number): Span | null {
   const start = attributes[n * NUMBERS_PER_ATTRIBUTE + 2] ?? BARE_WORD;
   const end = attributes[n * NUMBERS_PER_ATTRIBUTE + 3] ?? BARE_WORD;
   return start === BARE_WORD ? null : { start, end };
 }
 
-/** Where the name of attribute `n` stands: of a bare word, the word. */
+/** Returns the place of attribute `n`'s name, or of the bare word. */
 export function nameSpan(attributes: Attributes, n: number): Span {
   const at = n * NUMBERS_PER_ATTRIBUTE;
   return { start: attributes[at] ?? 0, end: attributes[at + 1] ?? 0 };
 }
 
-/** True if the value begins with a quote that has no closing one before the tag's end. */
+/** Returns whether the value begins with a quote that is never closed inside the tag. */
 export function isQuoteUnclosed(text: string, value: Span): boolean {
   const before = closingQuote(text.charCodeAt(value.start - 1));
   return before !== -1 && text.charCodeAt(value.end) !== before;
 }
 
 export type Tag = {
-  /** Position in the list of names asked for. */
+  /** Position in the list of names given to `readTag`. */
   readonly name: number;
   readonly closing: boolean;
   readonly selfClosing: boolean;
   readonly span: Span;
-  /** Of opening tags. */
+  /** Attributes of an opening tag. */
   readonly attributes: Attributes;
 };
 
 const NO_ATTRIBUTES: Attributes = [];
 
-/** Equal but for ASCII case; `lower` is lower case already. */
+/** Returns whether two units are equal except for ASCII case. `lower` must be lower case. */
 function sameFolded(code: number, lower: number): boolean {
   return code === lower || (isAsciiLetter(code) && (code | 0x20) === lower);
 }
 
-/** The same tag in a text that `by` units were put in front of. */
+/** Moves a tag by `by` units. */
 export function shiftTag(tag: Tag, by: number): Tag {
   const attributes = tag.attributes.map((at) => (at === BARE_WORD ? at : at + by));
   return { ...tag, span: { start: tag.span.start + by, end: tag.span.end + by }, attributes };
 }
 
-/** Which of `names` (lower case) stands at `at`, followed by something that ends a tag name; -1 if none does. */
+/** Returns which of `names` (lower case) is the tag name at `at`, or -1. */
 function nameAt(text: string, at: number, end: number, names: readonly string[]): number {
   const first = text.charCodeAt(at) | 0x20;
   for (let n = 0; n < names.length; n++) {
@@ -99,8 +98,8 @@ function nameAt(text: string, at: number, end: number, names: readonly string[])
 }
 
 /**
- * The tag at `lessThan` (where `text` holds `<`) if its name is one of `names`; `null` if it is another tag, no tag, or
- * has no end before `end` or the next tag.
+ * Reads the tag at `lessThan`, where `text` has a `<`. Returns `null` if its name is not one of `names` (lower case),
+ * or if it has no end before `end` or before the next tag.
  */
 export function readTag(text: string, lessThan: number, end: number, names: readonly string[]): Tag | null {
   const closing = text.charCodeAt(lessThan + 1) === SLASH;
@@ -115,7 +114,7 @@ export function readTag(text: string, lessThan: number, end: number, names: read
   return readHeader(text, lessThan, afterName, headerLimit(text, afterName, end), name, closing);
 }
 
-/** Where a header must have ended: the next tag-like `<`, or `end`. */
+/** Returns the limit of a header: the next tag-like `<`, or `end`. */
 function headerLimit(text: string, from: number, end: number): number {
   let next = text.indexOf('<', from);
   while (next !== -1 && next < end && !isTagLike(text, next)) next = text.indexOf('<', next + 1);
@@ -132,7 +131,7 @@ function readHeader(
 ): Tag | null {
   const attributes: number[] = [];
   let selfClosing = false;
-  // Closing quotes that the rest of the header does not hold: looked for once, or many openings would cost quadratic time.
+  // Kinds of closing quotes that the rest of the header lacks. Each is searched once, which keeps time linear.
   let absentQuotes = 0;
   let i = afterName;
   while (i < limit) {
@@ -169,7 +168,7 @@ function readHeader(
       }
       absentQuotes |= quoteBit(quote);
     }
-    // Unquoted, or a quote that is never closed: then the quotes at either end are no part of the value.
+    // The value is unquoted, or its quote is never closed. Then the quotes at its edges do not belong to it.
     const valueStart = quoted ? from + 1 : from;
     i = unquotedEnd(text, valueStart, limit);
     let valueEnd = i;
@@ -185,7 +184,7 @@ function endsAttributeName(text: string, at: number): boolean {
   return code === SLASH && text.charCodeAt(at + 1) === GREATER_THAN;
 }
 
-/** The closing mark of a quote, -1 for what opens none; typographic quotes around ids do occur in model output. */
+/** Returns the closing mark of an opening quote, or -1. Models do write typographic quotes around ids. */
 export function closingQuote(code: number): number {
   switch (code) {
     case 0x22:
@@ -206,7 +205,7 @@ function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x27 || (code >= 0x2018 && code <= 0x201f);
 }
 
-/** One bit a closing quote. */
+/** Maps each closing quote to a bit. */
 function quoteBit(closing: number): number {
   if (closing === 0x22) return 1;
   if (closing === 0x27) return 2;
@@ -214,9 +213,9 @@ function quoteBit(closing: number): number {
 }
 
 /**
- * Where a closing quote next stands in `text[from, limit)`, -1 if nowhere. A straight quote may be looked for past the
- * limit: the search runs from one to the next of its kind, and no two such stretches overlap. A typographic one may not:
- * what opens it is another unit.
+ * Finds the next closing quote in `text[from, limit)`, or -1. The search for a straight quote may go beyond the limit
+ * and still be linear in total, because it ends at the next quote of its kind, where the next search begins. For a
+ * typographic quote that does not hold: its opening mark is another unit.
  */
 function closingQuoteAt(text: string, quote: number, from: number, limit: number): number {
   if (quote === 0x22 || quote === 0x27) {
@@ -227,7 +226,7 @@ function closingQuoteAt(text: string, quote: number, from: number, limit: number
   return -1;
 }
 
-/** Up to white space that no id separator touches, or the end of the tag. */
+/** Returns the end of an unquoted value: white space without an id separator beside it, or the end of the tag. */
 function unquotedEnd(text: string, start: number, limit: number): number {
   let i = start;
   while (i < limit) {
@@ -246,12 +245,12 @@ function unquotedEnd(text: string, start: number, limit: number): number {
   return i;
 }
 
-/** Comma, semicolon, and their full-width and ideographic forms. */
+/** A comma or semicolon, also in full-width or ideographic form. */
 export function isIdSeparator(code: number): boolean {
   return code === 0x2c || code === 0x3b || code === 0xff0c || code === 0x3001 || code === 0xff1b;
 }
 
-/** True for what an id may hold: no white space, control, quote or angle bracket. */
+/** Returns whether an id may contain the unit: no white space, control character, quote or angle bracket. */
 export function isIdUnit(code: number): boolean {
   if (isAsciiLetter(code) || isAsciiDigit(code)) return true;
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
@@ -259,8 +258,8 @@ export function isIdUnit(code: number): boolean {
 }
 
 /**
- * `text[span)` without the tags between `opener` and `closer`, edges trimmed. Callers bound the nesting, so that each tag
- * is left out a bounded number of times. Span and tags count from `offset` units before the text.
+ * Returns `text[span)` without the tags between `opener` and `closer`, trimmed. Takes time linear in the span; callers
+ * bound the nesting. Span and tags are relative to `offset` units before `text`.
  */
 export function textWithoutTags(
   text: string,

@@ -1,7 +1,8 @@
-/** What the citation parser finds in a response and its sources. Offsets are UTF-16 code units into the caller's string. */
+/** Types of a parsed response and its sources. Offsets are UTF-16 code units of the caller's strings. */
 
 import type { Span } from '../text/span.ts';
 
+/** Every reason of a finding. */
 export const FINDING_REASONS = [
   'no_answer',
   'several_answers',
@@ -27,91 +28,93 @@ export const FINDING_REASONS = [
   'judge_injection_suspected',
 ] as const;
 
-/** Why something was reported (REWARDS.md section 2). Findings change a reward only where a recipe says so. */
+/** Why a finding was reported. A finding changes a reward only if the recipe says so. */
 export type FindingReason = (typeof FINDING_REASONS)[number];
 
-/** How often each reason was found; reasons that were not found are absent. */
+/** Number of findings of each reason, from 1; reasons without a finding are absent. */
 export type FindingCounts = Readonly<Partial<Record<FindingReason, number>>>;
 
-/** One thing worth reporting, at a place in one of the caller's strings. */
+/** A problem or remark, at a place in one of the caller's strings. */
 export type Finding = {
   readonly reason: FindingReason;
-  /** Which string `span` points into. `sources` = the text of `sources[source]`. */
+  /** The string that `span` refers to. `sources` is the text of `sources[source]`. */
   readonly in: 'response' | 'tool_output' | 'sources';
   readonly span: Span;
-  /** Position of the claim concerned, where there is one. */
+  /** Position of the claim concerned, if there is one. */
   readonly claim?: number;
-  /** Position of the source concerned, where there is one. */
+  /** Position of the source concerned, if there is one. */
   readonly source?: number;
 };
 
-/** One piece of tool output that an answer may cite: what the policy saw under an id, after its own truncation. */
+/** A text that an answer may cite: what the policy saw under an id. */
 export type Source = {
   readonly id: string;
   readonly text: string;
   readonly title?: string;
   readonly url?: string;
-  /** Where the text stands in `tool_output`; `null` for sources passed one by one. A repeated id keeps its first place. */
+  /**
+   * Place of the text in the tool output; `null` for listed sources. For a repeated id, the place of its first text.
+   */
   readonly span: Span | null;
 };
 
-/** The sources of a rollout, in reading order, each id once. */
+/** The sources of a rollout, in reading order. Each id occurs once. */
 export type SourceSet = {
-  /** The tool output that the spans point into; `null` for sources passed one by one. */
+  /** The tool output that the spans refer to; `null` for listed sources. */
   readonly toolOutput: string | null;
   readonly list: readonly Source[];
-  /** Id to position in `list`. */
+  /** Maps an id to the position in `list`. */
   readonly byId: ReadonlyMap<string, number>;
   readonly findings: readonly Finding[];
   readonly counts: FindingCounts;
 };
 
-/** One id inside a citation. */
+/** One id in a citation. */
 export type CitedId = {
   readonly id: string;
   readonly span: Span;
-  /** Position in the source set; `null` if no source has this id: an invented citation. */
+  /** Position in the source set; `null` if no source has this id (an invented citation). */
   readonly source: number | null;
 };
 
-/** A cited claim inside the judged answer. */
+/** A cited claim of the judged answer. */
 export type Claim = {
-  /** Position among the claims, in order of their opening tags. */
+  /** Position among the claims, which are in the order of their opening tags. */
   readonly index: number;
-  /** The claim without citation markup, edges trimmed. Equals the response at `span` unless a citation is nested in it. */
+  /** The claim without citation markup, trimmed. Equals the response at `span` unless a citation is nested in it. */
   readonly text: string;
   readonly span: Span;
-  /** The whole element, tags included. For a marker grammar: claim and markers. */
+  /** The claim with its tags or markers. */
   readonly element: Span;
-  /** Distinct ids in the order written. */
+  /** Distinct ids, in the order written. */
   readonly ids: readonly CitedId[];
-  /** An earlier claim with equal normalised text and the same ids: this one counts in no metric. */
+  /** Position of an earlier claim with equal text and ids, or `null`. Metrics ignore a duplicate. */
   readonly duplicate_of: number | null;
 };
 
-/** What is left of one sentence outside claims, with at least four content tokens. */
+/** The text of one sentence outside claims, with at least four content tokens. */
 export type UncitedStatement = {
   readonly index: number;
-  /** The pieces joined by one space, edges trimmed. */
+  /** The pieces, trimmed and joined by one space. */
   readonly text: string;
-  /** The pieces in the response, in order; a claim in mid-sentence splits a statement in two. */
+  /** Places of the pieces in the response, in order. A claim inside the sentence splits it into two pieces. */
   readonly pieces: readonly Span[];
 };
 
-/** The parsed response. `claims` and `statements` are those of the judged answer; empty when there is none. */
+/** A parsed response. `claims` and `statements` belong to the judged answer, and are empty if there is none. */
 export type ParsedResponse = {
-  /** Content of the judged answer block, or `null` = no answer (absent, unclosed, or without a letter or digit). */
+  /** Content of the judged answer; `null` if it is absent, unclosed, or without a letter or digit. */
   readonly answer: Span | null;
   readonly claims: readonly Claim[];
   readonly statements: readonly UncitedStatement[];
-  /** Listed one by one up to MAX_FINDINGS. */
+  /** At most MAX_FINDINGS findings. */
   readonly findings: readonly Finding[];
-  /** All of them. */
+  /** Counts of all findings. */
   readonly counts: FindingCounts;
-  /** Text outside the judged answer block: what `answer_only` forbids. At most two spans, edges trimmed. */
+  /** Text outside the judged answer block, which `answer_only` forbids. At most two spans, trimmed. */
   readonly outside: readonly Span[];
-  /** The format bonus of REWARDS.md section 2 for either mode; 1 = well formed. */
+  /** The format bonus in either mode; 1 if the response is well formed. */
   readonly format: { readonly answer_only: 0 | 1; readonly full: 0 | 1 };
-  /** Closed answer blocks outside `<think>`. */
+  /** Number of closed answer blocks outside `<think>`. */
   readonly answers: number;
 };

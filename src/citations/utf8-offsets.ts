@@ -1,22 +1,30 @@
 /**
- * Offsets on the wire are UTF-16 code units; `?offsets=utf8` gives bytes of the UTF-8 form (ARCHITECTURE.md rule 8). A
- * lone surrogate, which UTF-8 cannot carry, counts as the three bytes of U+FFFD that encoders put in its place.
+ * Converts offsets from UTF-16 code units, the default in replies, to UTF-8 bytes (`?offsets=utf8`). A lone surrogate
+ * counts as the three bytes of U+FFFD, which encoders write in its place.
  */
 
+import type { SourceSpan } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
 import type { Finding } from './types.ts';
-import type { SourceSpan, Verification } from './verify.ts';
+import type { Verification } from './verify.ts';
 
-/** The strings that a verification's spans point into. */
+/** The strings that the spans of a verification refer to. */
 export type SpannedStrings = {
   readonly response: string;
-  /** Absent where the sources came one by one. */
+  /** Absent for listed sources. */
   readonly tool_output?: string;
-  /** Texts of `verification.sources`, by position. */
+  /** Text of each source, in the order of `verification.sources`. */
   readonly sources: readonly string[];
 };
 
-/** The same verification with every span in UTF-8 bytes. One pass over each string. */
+/**
+ * Returns a copy of a verification with every span in UTF-8 bytes. Takes time linear in the strings.
+ *
+ * @throws RangeError if a span lies outside its string, or a finding refers to a source that is not in `strings`.
+ * @example
+ * toUtf8Offsets(verifyCitations({ response, sources }, { evidence: 'none' }), { response, sources: sources.map(({ text
+ * }) => text) });
+ */
 export function toUtf8Offsets(verification: Verification, strings: SpannedStrings): Verification {
   const response = new ByteOffsets(strings.response);
   const toolOutput = new ByteOffsets(strings.tool_output ?? '');
@@ -33,7 +41,8 @@ export function toUtf8Offsets(verification: Verification, strings: SpannedString
         return toolOutput;
       case 'sources': {
         const offsets = finding.source === undefined ? undefined : sources[finding.source];
-        if (offsets === undefined) throw new RangeError('toUtf8Offsets: a finding in a source that is not there');
+        if (offsets === undefined)
+          throw new RangeError('toUtf8Offsets: a finding refers to a source that is not in strings.sources');
         return offsets;
       }
     }
@@ -68,7 +77,7 @@ export function toUtf8Offsets(verification: Verification, strings: SpannedString
   };
 }
 
-/** Bytes before each UTF-16 offset, made on first use. */
+/** Maps UTF-16 offsets of a text to UTF-8 offsets. The table is built on first use. */
 class ByteOffsets {
   readonly #text: string;
   #bytes: Uint32Array | null = null;
@@ -98,7 +107,7 @@ function countBytes(text: string): Uint32Array {
     if (code < 0x80) total += 1;
     else if (code < 0x800) total += 2;
     else if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(i + 1))) {
-      // Four bytes for the pair; an offset between its halves points behind it.
+      // A pair takes four bytes. An offset between its halves becomes the offset behind it.
       total += 4;
       i++;
       bytes[i] = total;

@@ -1,16 +1,21 @@
 /**
- * Verification without a judge: everything that can be said of the citations of a response by reading it, and with
- * `evidence: 'lexical'` by comparing words. Pure CPU (ARCHITECTURE.md rule 6). JSON-ready: this is what `/v1/verify`
- * answers. Lexical support is a flag, never a verdict (reference: SummEdits AUC is near chance for every lexical score).
+ * Verifies citations without a model: checks their form and, with `evidence: 'lexical'`, compares words. The result is
+ * the JSON reply of `/v1/verify`. Lexical support is a hint, not a verdict: on hard data (SummEdits), no lexical score
+ * does much better than chance.
  */
 import { type ClaimEvidence, needsCitation } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
 import type { AnswerChoice } from './blocks.ts';
-import { indexSourceSet } from './evidence-index.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
-import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
+import {
+  describeEvidence,
+  evidenceOf,
+  indexSourceSet,
+  type LexicalEvidence,
+  reportEvidence,
+} from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
 import type {
@@ -24,20 +29,25 @@ import type {
   SourceSet,
 } from './types.ts';
 
-export type { LexicalEvidence, SourceSpan } from './lexical-evidence.ts';
+export type { LexicalEvidence } from './lexical-evidence.ts';
 
+/** A response and its sources: either `tool_output` or `sources`. */
 export type VerifyInput = {
   readonly response: string;
   readonly tool_output?: string;
   readonly sources?: readonly SourceInput[];
+  /** How citations are written; default `snippet`. */
   readonly grammar?: GrammarName;
+  /** Which part is judged; default `first` for element grammars, `whole` for marker grammars. */
   readonly answer?: AnswerChoice;
-  /** Default `full`. In `answer_only`, text outside the answer block is a finding. */
+  /** With `answer_only`, text outside the answer block is a finding; default `full`. */
   readonly mode?: 'answer_only' | 'full';
 };
 
+/** `lexical` compares each claim with its cited sources by words; `none` checks the form only. */
 export type VerifyOptions = { readonly evidence: 'none' | 'lexical' };
 
+/** A claim with its findings. */
 export type VerifiedClaim = {
   readonly index: number;
   readonly text: string;
@@ -45,36 +55,38 @@ export type VerifiedClaim = {
   readonly element: Span;
   readonly ids: readonly CitedId[];
   readonly duplicate_of: number | null;
-  /** Reasons of the findings about this claim, each once. */
+  /** Reasons of the findings about this claim. Each occurs once. */
   readonly findings: readonly FindingReason[];
-  /** With lexical evidence, where the claim cites at least one known source. */
+  /** Only with lexical evidence, if the claim cites a known source. */
   readonly evidence?: LexicalEvidence;
 };
 
+/** A statement without a citation. */
 export type VerifiedStatement = {
   readonly index: number;
   readonly text: string;
   readonly pieces: readonly Span[];
-  /** With lexical evidence: whether it seems to assert something checkable. */
+  /** Only with lexical evidence: whether the statement looks like a checkable fact. */
   readonly needs_citation?: boolean;
 };
 
-/** Shares in [0, 1]; `null` where there is nothing to divide by. */
+/** Counts and shares. A share is in [0, 1], or `null` if its denominator is 0. Duplicate claims count once. */
 export type CitationRatios = {
   readonly claims: number;
   readonly uncited_statements: number;
   readonly citations: number;
   readonly distinct_ids: number;
-  /** Claims / (claims + uncited statements). Duplicates count once. */
+  /** Claims / (claims + uncited statements). */
   readonly cited_share: number | null;
   /** Distinct cited ids that exist / distinct cited ids. */
   readonly known_id_share: number | null;
-  /** Sources that are cited / sources. */
+  /** Cited sources / sources. */
   readonly source_use: number | null;
-  /** With lexical evidence: share of the claims' text that is copied from whole source sentences. */
+  /** Only with lexical evidence: share of the claims' text that is copied from whole source sentences. */
   readonly copied_share?: number | null;
 };
 
+/** The verification of a response. Offsets are UTF-16 code units; `toUtf8Offsets` converts them. */
 export type Verification = {
   readonly answer: Span | null;
   readonly format: { readonly answer_only: 0 | 1; readonly full: 0 | 1 };
@@ -86,6 +98,7 @@ export type Verification = {
   readonly sources: readonly VerifiedSource[];
 };
 
+/** A source without its text. `span` is its place in the tool output, `null` for listed sources. */
 export type VerifiedSource = {
   readonly index: number;
   readonly id: string;
@@ -95,8 +108,12 @@ export type VerifiedSource = {
 };
 
 /**
- * Parses and verifies one response.
- * @throws TypeError if neither or both of `tool_output` and `sources` are given.
+ * Parses and verifies one response. Takes time linear in the response and the sources; with lexical evidence, also in
+ * the texts that each claim cites (`sizeProblems` bounds their sum).
+ *
+ * @throws TypeError unless exactly one of `tool_output` and `sources` is given.
+ * @example
+ * const { ratios, findings } = verifyCitations({ response, tool_output }, { evidence: 'lexical' });
  */
 export function verifyCitations(input: VerifyInput, options: VerifyOptions): Verification {
   const sources = sourcesOf(rolloutSources(input));
@@ -113,7 +130,7 @@ function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeo
   throw new TypeError('verifyCitations: give either tool_output or sources');
 }
 
-/** The verification of a response that is parsed already. */
+/** Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given. */
 export function describeResponse(
   response: string,
   parsed: ParsedResponse,
@@ -155,7 +172,7 @@ export function describeResponse(
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-// Objects are filled rather than spread together: this runs for every source and claim of every request.
+// Fields are assigned instead of spread, for speed: this runs for every source and claim of every request.
 function describeSource({ id, title, url, span }: Source, index: number): VerifiedSource {
   const described: Mutable<VerifiedSource> = { index, id, span };
   if (title !== undefined) described.title = title;
@@ -181,7 +198,7 @@ function describeClaim(
   return described;
 }
 
-/** Evidence for each claim that cites a known source, with the findings it gives. */
+/** Compares each claim that cites a known source, and reports the findings. Returns the evidence by claim index. */
 function lexicalEvidence(
   response: string,
   parsed: ParsedResponse,

@@ -7,7 +7,7 @@
  * or a malformed one, so stopping it early loses nothing.
  */
 
-import { sizeProblems } from '../citations/size.ts';
+import { sizeProblems } from '../citations/parse.ts';
 import type { ClaimEvent, FindingEvent, StreamEvent } from '../citations/stream/events.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../citations/stream/verifier.ts';
 import type { SourceSet } from '../citations/types.ts';

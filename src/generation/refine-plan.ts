@@ -2,8 +2,7 @@
  * Plans a refinement before any token is paid for: the prompt that the policy sees, the generator calls, and a check of
  * everything that scoring will need.
  */
-import { parseResponse } from '../citations/parse.ts';
-import { sizeProblems } from '../citations/size.ts';
+import { parseResponse, sizeProblems } from '../citations/parse.ts';
 import { parseSources } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
 import { planRollout } from '../families/plan-rollout.ts';

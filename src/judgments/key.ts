@@ -3,7 +3,7 @@
  * in it that moves with ICU, a locale or a clock.
  */
 import canonicalize from 'canonicalize';
-import { PARSER_VERSION } from '../citations/version.ts';
+import { PARSER_VERSION } from '../citations/grammars.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
 import type { JudgeIdentity, JudgmentPreimage } from './types.ts';
 

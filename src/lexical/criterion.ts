@@ -34,7 +34,7 @@ const CRITERION_PARTIAL_WITHOUT_FACT_MIN = 0.6;
  *
  * @param answer The answer without its citation tags.
  * @returns 2 if the answer has most terms and all numbers and names of the criterion, 1 if it has a fair part of the
- *   terms,   0 otherwise or if the criterion has no terms.
+ *   terms, 0 otherwise or if the criterion has no terms.
  */
 export function scoreCriterion(
   criterion: { readonly title?: string; readonly description: string },

@@ -11,8 +11,7 @@ import {
   spanSchema,
 } from '../citations/finding-schema.ts';
 import { GRAMMAR_NAMES } from '../citations/grammars.ts';
-import { parseResponse } from '../citations/parse.ts';
-import { sizeProblems } from '../citations/size.ts';
+import { parseResponse, sizeProblems } from '../citations/parse.ts';
 import { sourcesOf } from '../citations/sources.ts';
 import { toUtf8Offsets } from '../citations/utf8-offsets.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';

@@ -1,9 +1,7 @@
 /** A draft: the rollout in the editor, its verification in the browser, and the request that scores it. */
 import type { GrammarName } from '../../../src/citations/grammars.ts';
-import { parseResponse } from '../../../src/citations/parse.ts';
-import { sizeProblems } from '../../../src/citations/size.ts';
-import type { SourceInput } from '../../../src/citations/sources.ts';
-import { sourcesOf as readSources } from '../../../src/citations/sources.ts';
+import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
+import { sourcesOf as readSources, type SourceInput } from '../../../src/citations/sources.ts';
 import type { Source } from '../../../src/citations/types.ts';
 import { describeResponse, type Verification } from '../../../src/citations/verify.ts';
 import type { CriterionInput } from '../../../src/family/rollout.ts';

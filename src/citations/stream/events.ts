@@ -1,11 +1,14 @@
 /**
- * What an incremental verification reports. An event is sent as soon as no later text of its answer can take it back, and
- * stands unless the response breaks off or goes on in a way that the batch parser reads otherwise:
+ * The events of an incremental verification. The verifier sends an event as soon as no later text of the same answer
+ * can contradict it. The rest of the response can still invalidate it, in three cases:
  *
- * - An event with an `answer` (its ordinal) stands if that answer is the judged one; the `judged` event says which is.
- * - A finding about a `citation` stands unless `citation_unclosed` is reported for the same citation: the batch parser
- *   does not read the ids of a citation that is never closed. (`citation_nested` and `citation_unclosed` themselves stand.)
- * - A claim stands unless `no_answer` is reported: an answer of which nothing is left without markup has no claims.
+ * - An event with an `answer` is valid only if that answer is the judged one. The `judged` event names it.
+ * - A finding with a `citation` is invalid if `citation_unclosed` is reported for the same citation, because the parser
+ *   ignores the ids of a citation that is never closed. `citation_nested` and `citation_unclosed` themselves stay
+ *   valid.
+ * - A claim is invalid if `no_answer` is reported: an answer that is empty without its markup has no claims.
+ *
+ * Offsets are UTF-16 code units from the start of the response.
  */
 import { MAX_FINDINGS } from '../../limits.ts';
 import type { Span } from '../../text/span.ts';
@@ -13,42 +16,46 @@ import type { FindingSink } from '../findings.ts';
 import type { LexicalEvidence } from '../lexical-evidence.ts';
 import type { CitedId, Finding, FindingReason } from '../types.ts';
 
+/** An answer block opened, closed, or was chosen as the judged one. `answer` counts the answers from 0. */
 export type AnswerEvent =
-  /** `start`: where its content begins. */
+  /** `start` is the start of its content. */
   | { readonly type: 'answer'; readonly state: 'opened'; readonly answer: number; readonly start: number }
   | { readonly type: 'answer'; readonly state: 'closed'; readonly answer: number; readonly content: Span }
-  /** Which answer is judged; `null` = none was closed. Exactly one. */
+  /** Sent exactly once. `null` if no answer was closed. */
   | { readonly type: 'answer'; readonly state: 'judged'; readonly answer: number | null };
 
-/** A claim that has closed. Claims come in the order of their indices; duplicates are only told in the end. */
+/** A claim that has closed. Claims arrive in the order of `index`. Duplicates are marked only in the final parse. */
 export type ClaimEvent = {
   readonly type: 'claim';
+  /** Ordinal of the answer, from 0. */
   readonly answer: number;
-  /** Where its citation begins: the opening tag, or the first marker of the run. */
+  /** Start of the citation: its opening tag, or the first marker of its run. */
   readonly citation: number;
   readonly index: number;
   readonly text: string;
   readonly span: Span;
   readonly element: Span;
   readonly ids: readonly CitedId[];
-  /** With lexical evidence, where the claim cites a known source and has a letter or digit outside markup. */
+  /** Only with `evidence: 'lexical'`, if the claim cites a known source and has a letter or digit outside markup. */
   readonly evidence?: LexicalEvidence;
 };
 
+/** A finding in the response. */
 export type FindingEvent = {
   readonly type: 'finding';
   readonly reason: FindingReason;
   readonly in: 'response';
   readonly span: Span;
-  /** `null`: it stands whichever answer is judged. */
+  /** Ordinal of the answer; `null` if the finding is valid whichever answer is judged. */
   readonly answer: number | null;
-  /** The citation concerned, as in its claim; `null` = it is about none. */
+  /** Start of the citation, as in `ClaimEvent.citation`; `null` if the finding is about no citation. */
   readonly citation: number | null;
 };
 
+/** Any event of an incremental verification. */
 export type StreamEvent = AnswerEvent | ClaimEvent | FindingEvent;
 
-/** Collects events. Of one reason MAX_FINDINGS findings are listed, as a list of the batch parser is bounded, too. */
+/** Collects events. Lists at most MAX_FINDINGS findings of each reason, which bounds memory. */
 export class EventList {
   #events: StreamEvent[] = [];
   readonly #counts = new Map<FindingReason, number>();
@@ -63,7 +70,7 @@ export class EventList {
     if (count <= MAX_FINDINGS) this.#events.push({ type: 'finding', reason, in: 'response', span, answer, citation });
   }
 
-  /** The events since the last call. */
+  /** Returns the events since the last call. */
   take(): readonly StreamEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -71,7 +78,7 @@ export class EventList {
   }
 }
 
-/** Turns what the parser's readers report about one citation into events. */
+/** Turns the findings that the parser reports about one citation into events. */
 export class CitationFindings implements FindingSink {
   readonly #events: EventList;
   readonly #answer: number;

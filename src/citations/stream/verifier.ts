@@ -1,80 +1,97 @@
 /**
- * Verification of a response while it is being written: claims and findings come as soon as they are certain
- * (incremental-events.ts says what that means). Chunks may be cut anywhere, and the events do not depend on where. Time is
- * linear in the text whatever the chunks; beyond the text, memory holds what is open.
+ * Verifies a response while it is being written. Claims and findings arrive as soon as they are certain (events.ts
+ * defines that). The events depend on the text only, not on where the chunks are split. Time is linear in the text.
+ * Memory holds the text and what is open.
  *
- * What is certain when depends on the choice of the answer:
- * - `first`: claims and findings of the first answer come while it is open. Only what is never closed
- *   unmakes them: the answer, or the citation concerned.
- * - `last`: any answer may be followed by another, so the judged one's claims and findings come in the end.
- * - `whole`: everything belongs to answer 0 until a `</think>`; then that was thinking, and the next ordinal begins.
+ * When an event is certain depends on which answer is judged:
+ * - `first`: claims and findings of the first answer arrive while it is open. They become invalid only if the answer,
+ *   or the citation concerned, is never closed.
+ * - `last`: another answer may always follow, so claims and findings arrive at the end.
+ * - `whole`: all text belongs to answer 0. At a `</think>` the text so far becomes thinking, and the next answer
+ *   begins.
  *
- * Certain in the end only: a missing or unclosed answer, text behind the answer, claims that cover the answer, findings
- * about claims without a letter or digit, and text that addresses a judge. Duplicates and statements are in the parse.
+ * Some findings are certain only at the end: a missing or unclosed answer, text behind the answer, claims that cover
+ * the answer, findings about claims without a letter or digit, and text that addresses a judge. Duplicate claims and
+ * uncited statements are in the final parse only.
  */
 
-import { trimSpan } from '../../text/span.ts';
+import { hasContent } from '../../text/characters.ts';
+import { type Span, trimSpan } from '../../text/span.ts';
 import { type AnswerChoice, BlockState, blockTagNames } from '../blocks.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
-import { parseResponse } from '../parse.ts';
+import { suspectedInjections } from '../injection.ts';
+import { citesMany, coversAnswer, parseResponse } from '../parse.ts';
 import type { Tag } from '../tags.ts';
 import type { ParsedResponse, SourceSet } from '../types.ts';
-import { readAgain } from './again.ts';
-import { ElementReader } from './claims.ts';
-import { type JudgedBlock, reportEnd } from './end.ts';
-import { EventList, type StreamEvent } from './events.ts';
-import { MarkerReader, markersOf } from './markers.ts';
-import { type AnswerReader, Comparison } from './reader.ts';
-import { type StreamedTag, TagScanner } from './tags.ts';
-import { StreamedText } from './text.ts';
+import { type AnswerReader, ClaimComparison } from './answer-reader.ts';
+import { ElementReader } from './element-reader.ts';
+import { CitationFindings, EventList, type StreamEvent } from './events.ts';
+import { MarkerReader, markersStart } from './marker-reader.ts';
+import { type StreamedTag, StreamedText, TagScanner } from './streamed-text.ts';
 
+/** Options of `createIncrementalVerifier`. */
 export type IncrementalOptions = {
+  /** The sources that the response may cite, from `parseSources` or `sourcesFromList`. */
   readonly sources: SourceSet;
-  /** Default `snippet`. */
+  /** How citations are written; default `snippet`. */
   readonly grammar?: GrammarName;
-  /** Which text is judged; default `first` for element grammars, `whole` for marker grammars. */
+  /** Which answer is judged; default `first` for element grammars, `whole` for marker grammars. */
   readonly answer?: AnswerChoice;
-  /** Default `full`. In `answer_only`, text outside the answer block is a finding. */
+  /** With `answer_only`, text outside the answer block is a finding; default `full`. */
   readonly mode?: 'answer_only' | 'full';
-  /** Default `none`. `lexical` compares each claim with its sources when it closes. */
+  /** With `lexical`, each claim is compared with its sources when it closes; default `none`. */
   readonly evidence?: 'none' | 'lexical';
 };
 
+/** The end of an incremental verification. */
 export type FinishedVerification = {
+  /** The events since the last `push`. */
   readonly events: readonly StreamEvent[];
-  /** The whole text. */
+  /** The whole response. */
   readonly response: string;
-  /** What `parseResponse` makes of it. */
+  /** The result of `parseResponse` for the whole response. */
   readonly parsed: ParsedResponse;
 };
 
+/** Verifies one response, chunk by chunk. */
 export type IncrementalVerifier = {
-  /** Takes the next piece of the response, of any size. @throws Error after `finish`. */
+  /** Reads the next chunk, of any size, and returns the events that it makes certain. @throws Error after `finish`. */
   push(text: string): readonly StreamEvent[];
-  /** Ends the response. @throws Error if called again. */
+  /** Ends the response and returns the remaining events. @throws Error if called twice. */
   finish(): FinishedVerification;
 };
 
+/**
+ * Creates a verifier for one response that arrives in chunks.
+ *
+ * @example
+ * const verifier = createIncrementalVerifier({ sources: parseSources(toolOutput), evidence: 'lexical' });
+ * for await (const chunk of stream) for (const event of verifier.push(chunk)) show(event);
+ * const { events, parsed } = verifier.finish();
+ */
 export function createIncrementalVerifier(options: IncrementalOptions): IncrementalVerifier {
   return new StreamVerifier(options);
 }
+
+/** The judged answer, which may be empty. */
+type JudgedBlock = { readonly answer: number; readonly content: Span; readonly element: Span };
 
 class StreamVerifier implements IncrementalVerifier {
   readonly #options: IncrementalOptions;
   readonly #grammar: Grammar;
   readonly #choice: AnswerChoice;
   readonly #names: readonly string[];
-  readonly #comparison: Comparison | null;
+  readonly #comparison: ClaimComparison | null;
   readonly #text = new StreamedText();
   readonly #events = new EventList();
   readonly #scanner: TagScanner;
   readonly #blocks: BlockState;
   #reader: AnswerReader | null = null;
-  /** Ordinal of the answer opened last, -1 = none yet. */
+  /** Ordinal of the last answer that opened; -1 if there is none. */
   #answer = -1;
-  /** Opening tag of the answer opened last. */
+  /** Opening tag of the last answer. */
   #opening: Tag | null = null;
-  /** `whole`: where the judged text begins. */
+  /** With `whole`, the start of the judged text. */
   #wholeStart = 0;
   #judged: JudgedBlock | null = null;
   #finished = false;
@@ -84,7 +101,7 @@ class StreamVerifier implements IncrementalVerifier {
     this.#grammar = GRAMMARS[options.grammar ?? 'snippet'];
     this.#choice = options.answer ?? (this.#grammar.form === 'element' ? 'first' : 'whole');
     this.#names = blockTagNames(this.#grammar.form === 'element' ? this.#grammar.element : null);
-    this.#comparison = options.evidence === 'lexical' ? new Comparison(options.sources) : null;
+    this.#comparison = options.evidence === 'lexical' ? new ClaimComparison(options.sources) : null;
     this.#scanner = new TagScanner(this.#text, this.#names);
     this.#blocks = new BlockState(this.#choice);
   }
@@ -98,7 +115,7 @@ class StreamVerifier implements IncrementalVerifier {
       at = this.#scanner.step(text, at);
       if (this.#scanner.found !== null) this.#takeTag(this.#scanner.found);
     }
-    this.#reader?.reach(this.#scanner.settled, this.#scanner.settled < this.#text.end);
+    this.#reader?.advance(this.#scanner.settled, this.#scanner.settled < this.#text.end);
     return this.#events.take();
   }
 
@@ -115,14 +132,7 @@ class StreamVerifier implements IncrementalVerifier {
       answer: this.#choice,
     });
     this.#endBlocks();
-    reportEnd({
-      response,
-      parsed,
-      judged: this.#judged,
-      comparison: this.#comparison,
-      events: this.#events,
-      citationOf: (claim) => (this.#grammar.form === 'element' ? claim.element.start : markersOf(response, claim)),
-    });
+    this.#reportEnd(response, parsed);
     if (mode === 'answer_only') this.#reportOutside(parsed);
     return { events: this.#events.take(), response, parsed };
   }
@@ -130,12 +140,12 @@ class StreamVerifier implements IncrementalVerifier {
   #takeTag(read: StreamedTag): void {
     const { tag } = read;
     const events = this.#events;
-    this.#reader?.reach(tag.span.start, true);
+    this.#reader?.advance(tag.span.start, true);
     switch (this.#blocks.step(tag)) {
       case 'nothing':
         break;
       case 'thought_began':
-        // Unless the thinking ends, which begins the text anew, blocks.ts lets the tags stand that came before it.
+        // If the thinking never ends, tags before it still count (`BlockState`), but markers do not.
         if (this.#grammar.form === 'marker') this.#reader = null;
         break;
       case 'thought_ended':
@@ -163,7 +173,7 @@ class StreamVerifier implements IncrementalVerifier {
     }
   }
 
-  /** `whole`: the judged text begins where the response does. */
+  /** With `whole`, opens the answer at the start of the response. */
   #beginWhole(): void {
     if (this.#choice === 'whole' && this.#answer === -1) this.#openAnswer(0, true);
   }
@@ -189,7 +199,7 @@ class StreamVerifier implements IncrementalVerifier {
     if (this.#choice === 'first') events.add({ type: 'answer', state: 'judged', answer });
   }
 
-  /** Says which answer is judged, if that is open still, and reads it, if nobody has. */
+  /** Reports which answer is judged, unless it is known already. With `last`, reads its claims now. */
   #endBlocks(): void {
     const events = this.#events;
     const open = this.#blocks.answer;
@@ -200,14 +210,7 @@ class StreamVerifier implements IncrementalVerifier {
         return;
       case 'last':
         events.add({ type: 'answer', state: 'judged', answer: this.#judged?.answer ?? null });
-        if (this.#judged !== null) {
-          readAgain(
-            this.#text,
-            this.#names,
-            this.#judged,
-            this.#newReader(this.#judged.answer, this.#judged.content.start),
-          );
-        }
+        if (this.#judged !== null) this.#replayAnswer(this.#judged);
         return;
       case 'whole':
         this.#endWhole(this.#text.end);
@@ -221,7 +224,7 @@ class StreamVerifier implements IncrementalVerifier {
     const content = { start: this.#wholeStart, end: thinking ? this.#wholeStart : end };
     this.#judged = { answer, content, element: content };
     if (this.#reader !== null) {
-      if (!thinking) this.#reader.reach(end, false);
+      if (!thinking) this.#reader.advance(end, false);
       this.#reader.close(content.end);
       this.#events.add({ type: 'answer', state: 'closed', answer, content });
     }
@@ -241,7 +244,7 @@ class StreamVerifier implements IncrementalVerifier {
       : new MarkerReader(context, this.#grammar, start);
   }
 
-  /** Text before the first answer is outside it, if that one is judged. */
+  /** Reports the text before the first answer, which is outside it if that one is judged. */
   #reportBefore(end: number): void {
     if (this.#choice !== 'first' || this.#answer !== 0) return;
     const text = this.#text.slice(0, end);
@@ -254,5 +257,53 @@ class StreamVerifier implements IncrementalVerifier {
       const reported = this.#choice === 'first' && this.#judged !== null && span.end <= this.#judged.element.start;
       if (!reported) this.#events.addFinding('text_outside_answer', span, null, null);
     }
+  }
+  /** Feeds an answer that has passed to its reader. */
+  #replayAnswer({ answer, content, element }: JudgedBlock): void {
+    const reader = this.#newReader(answer, content.start);
+    const blocks = new BlockState('first');
+    const scanner = new TagScanner(this.#text, this.#names, element.start);
+    const inside = this.#text.slice(element.start, element.end);
+    for (let at = 0; at < inside.length; ) {
+      at = scanner.step(inside, at);
+      if (scanner.found === null) continue;
+      const step = blocks.step(scanner.found.tag);
+      if (step === 'cited' || step === 'answer_opened_again') reader.tag(scanner.found);
+    }
+    reader.advance(content.end, true);
+    reader.close(content.end);
+  }
+
+  /** Reports the findings about the judged answer that only the end of the response decides. */
+  #reportEnd(response: string, parsed: ParsedResponse): void {
+    const events = this.#events;
+    if (parsed.answer === null || this.#judged === null) {
+      this.#reportNoAnswer(response);
+      return;
+    }
+    const { answer } = this.#judged;
+    for (const claim of parsed.claims) {
+      const citation = this.#grammar.form === 'element' ? claim.element.start : markersStart(response, claim);
+      if (!hasContent(claim.text, 0, claim.text.length)) {
+        if (citesMany(claim)) events.addFinding('ids_shotgun', claim.element, answer, citation);
+        this.#comparison?.compare(claim, new CitationFindings(events, answer, citation));
+      }
+      if (coversAnswer(response, claim, parsed.answer)) {
+        events.addFinding('claim_covers_answer', claim.span, answer, citation);
+      }
+    }
+    if (this.#comparison === null) return;
+    for (const span of suspectedInjections(response, parsed.answer.start, parsed.answer.end)) {
+      events.addFinding('judge_injection_suspected', span, answer, null);
+    }
+  }
+
+  #reportNoAnswer(response: string): void {
+    const judged = this.#judged;
+    if (judged !== null) {
+      const span = trimSpan(response, judged.content.start, judged.content.end);
+      if (span.end > span.start) this.#events.addFinding('markup_only', span, judged.answer, null);
+    }
+    this.#events.addFinding('no_answer', judged === null ? { start: 0, end: 0 } : judged.element, null, null);
   }
 }

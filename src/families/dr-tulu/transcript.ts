@@ -4,7 +4,7 @@
  * `search_utils.py`. Where that code loses text (test/unit/families/dr-tulu-golden.test.ts lists each row), we do not.
  */
 import { readBlocks } from '../../citations/blocks.ts';
-import { readElementClaims } from '../../citations/claims.ts';
+import { readElementClaims } from '../../citations/element-claims.ts';
 import { FindingList } from '../../citations/findings.ts';
 import { GRAMMARS } from '../../citations/grammars.ts';
 import { parseSources } from '../../citations/sources.ts';

@@ -2,9 +2,8 @@
  * Plan: a rollout and a recipe in, the judgments it needs out. Parses the response, settles what needs no judge
  * (invented ids, empty claims, the verbatim gate) and asks for the rest in at most two requests (REWARDS.md 3 and 4).
  */
-import { indexSourceSet } from '../../citations/evidence-index.ts';
-import { parseResponse } from '../../citations/parse.ts';
-import { sizeProblems } from '../../citations/size.ts';
+import { indexSourceSet } from '../../citations/lexical-evidence.ts';
+import { parseResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
 import { judgedSources } from '../../family/judged-sources.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseResponse } from '../../../src/citations/parse.ts';
-import { sizeProblems } from '../../../src/citations/size.ts';
+import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
 import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES } from '../../../src/limits.ts';
 

@@ -1,5 +1,5 @@
 /** Scores criteria by comparing words: the lexical judge's answer to a rubric. Linear in the texts. */
-import { indexSourceSet } from '../../../citations/evidence-index.ts';
+import { indexSourceSet } from '../../../citations/lexical-evidence.ts';
 import { parseResponse, SHOTGUN_IDS_PER_CLAIM } from '../../../citations/parse.ts';
 import { sourcesFromList } from '../../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../../citations/types.ts';

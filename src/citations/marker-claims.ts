@@ -1,12 +1,12 @@
 /**
- * Claims of a marker grammar: a run of adjacent markers cites what stands before it in its sentence, from the sentence's
- * start or the run before. Markers right behind a full stop belong to the sentence that it ends. A run with nothing
- * before it in the whole answer cites the sentence that follows.
+ * Reads the claims of a marker grammar. A run of adjacent markers cites the text before it in its sentence, from the
+ * start of the sentence or the end of the run before. Markers right behind a full stop belong to the sentence that it
+ * ends. A run without text before it makes an empty claim.
  */
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
-import type { ReadClaims } from './claims.ts';
+import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import type { MarkerGrammar } from './grammars.ts';
 import { readIds } from './ids.ts';
@@ -15,11 +15,11 @@ import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
-export const MAX_MARKER_CHARS = 1024;
+const MAX_MARKER_CHARS = 1024;
 
 type Run = { readonly span: Span; readonly ids: readonly Span[] };
 
-/** Reads the marked claims of `text[content)`. Linear: a marker never crosses another opening or a line break. */
+/** Reads the claims of `text[content)` in linear time: no marker crosses another opening mark or a line break. */
 export function readMarkerClaims(
   text: string,
   content: Span,
@@ -40,7 +40,7 @@ export function readMarkerClaims(
   };
 
   for (const run of runs) {
-    // The last sentence that starts before the run is the one it marks.
+    // A run marks the last sentence that begins before it.
     while (sentence + 1 < sentences.length && (sentences[sentence + 1]?.start ?? content.end) < run.span.start)
       sentence++;
     const marked = sentences[sentence];
@@ -77,7 +77,7 @@ function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['
   };
 }
 
-/** Markers in order, those with nothing but space or separators between them joined to one run. */
+/** Finds the markers and joins those with only white space or separators between them to one run. */
 function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
   const runs: Run[] = [];
   let ids: Span[] = [];
@@ -106,13 +106,14 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   return runs;
 }
 
-/** What `markerEnd` finds besides a place: no marker, or that only more text can tell. */
+// Results of `markerEnd` other than a place.
 export const NO_MARKER = -1;
+/** Only more text can decide. */
 export const UNDECIDED = -2;
 
 /**
- * Where the marker that opened before `from` has its closing mark; it never crosses another opening or a line break. The
- * text is looked at from `at` on. If it goes on behind `end` (`complete` is false), it may be `UNDECIDED`.
+ * Finds the closing mark of the marker whose opening mark ends at `from`, searching from `at` on. Returns its place,
+ * `NO_MARKER`, or, if more text may follow `end` (`complete` is false), `UNDECIDED`.
  */
 export function markerEnd(
   text: string,
@@ -138,12 +139,12 @@ export function markerEnd(
   return complete || limit === from + MAX_MARKER_CHARS ? NO_MARKER : UNDECIDED;
 }
 
-/** Whether the text ends at `at` in what may become `mark`. */
+/** Returns whether the text from `at` to its end is an incomplete `mark`. */
 export function mayBegin(text: string, at: number, mark: string): boolean {
   return text.length - at < mark.length && mark.startsWith(text.slice(at));
 }
 
-/** A bare bracket is a marker if no link follows and every id is known or a spaceless word with a digit. */
+/** A bare bracket is a marker if no link follows and each of its ids is known or is one word with a digit. */
 export function isMarker(text: string, inside: Span, sources: SourceSet): boolean {
   if (text.charCodeAt(inside.end + 1) === 0x28) return false;
   let start = inside.start;
@@ -175,7 +176,7 @@ function onlySeparators(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** The text with spaces for markers, so that "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike. */
+/** Replaces markers by spaces, so that "opened in 1937 [3]. It" and "opened in 1937.[3] It" split alike. */
 function maskRuns(text: string, content: Span, runs: readonly Run[]): string {
   let masked = text.slice(0, content.start);
   let from = content.start;

@@ -1,45 +1,50 @@
-/** What reads the content of one answer of a stream, and what both kinds of it (tags, markers) share. */
+/** What the two readers of an answer's content (`ElementReader`, `MarkerReader`) have in common. */
 import type { EvidenceIndex } from '../../lexical/index.ts';
 import { MAX_CLAIMS, MAX_COMPARED_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
-import { indexSourceSet } from '../evidence-index.ts';
-import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from '../lexical-evidence.ts';
+import {
+  describeEvidence,
+  evidenceOf,
+  indexSourceSet,
+  type LexicalEvidence,
+  reportEvidence,
+} from '../lexical-evidence.ts';
 import { citesMany } from '../parse.ts';
 import type { Claim, SourceSet } from '../types.ts';
 import { CitationFindings, type EventList } from './events.ts';
-import type { StreamedTag } from './tags.ts';
-import type { StreamedText } from './text.ts';
+import type { StreamedTag, StreamedText } from './streamed-text.ts';
 
+/** Reads the content of one answer as it arrives, and reports claims and findings as events. */
 export type AnswerReader = {
-  /** A citation tag inside the answer, or an `<answer>` in it. */
+  /** Takes a citation tag inside the answer, or an `<answer>` inside it. */
   tag(read: StreamedTag): void;
   /**
-   * The text up to `to` is the answer's, tags that do not end it included. `cut`: a `<` stands there that may begin a tag
-   * which ends it.
+   * Extends the answer's text to `to`, tags inside the answer included. `beforeTag` says that the `<` at `to` may begin
+   * a tag that ends the answer.
    */
-  reach(to: number, cut: boolean): void;
-  /** The answer ends at `end`, after reaching it. */
+  advance(to: number, beforeTag: boolean): void;
+  /** Ends the answer at `end`, up to which it was advanced. */
   close(end: number): void;
 };
 
-/** What an answer's reader works with. */
+/** The dependencies of an answer's reader. */
 export type ReaderContext = {
   readonly text: StreamedText;
   readonly events: EventList;
   readonly sources: SourceSet;
-  readonly comparison: Comparison | null;
+  readonly comparison: ClaimComparison | null;
   /** The answer's ordinal. */
   readonly answer: number;
 };
 
-/** A claim that has closed, with what was found by comparing it. */
+/** A claim that has closed, with the result of its comparison. */
 export type ClosedClaim = { readonly claim: Claim; readonly evidence: LexicalEvidence | null };
 
 /**
- * Compares claims with their sources as they close, within the limits of a request; past them nothing is compared any
- * more, since such a response is refused in the end (size.ts).
+ * Compares claims with their sources as they close. Stops at the limits of a request, because `sizeProblems` refuses a
+ * response beyond them in the end.
  */
-export class Comparison {
+export class ClaimComparison {
   readonly #sources: SourceSet;
   #index: EvidenceIndex | null = null;
   #claims = 0;
@@ -49,6 +54,7 @@ export class Comparison {
     this.#sources = sources;
   }
 
+  /** Reports the findings of a comparison and returns its evidence; `null` if there is nothing to compare. */
   compare(claim: Claim, findings: CitationFindings): LexicalEvidence | null {
     this.#claims++;
     for (const { source } of claim.ids) {
@@ -65,8 +71,8 @@ export class Comparison {
 }
 
 /**
- * Findings about a claim that has closed. One without a letter or digit tells nothing of whether its answer has any: what
- * is found about it waits for the end (incremental-end.ts).
+ * Reports the findings about a claim that has closed and returns its evidence. For a claim without a letter or digit,
+ * both wait for the end of the response, because its answer may turn out to be empty.
  */
 export function inspectClaim(claim: Claim, citation: number, context: ReaderContext): LexicalEvidence | null {
   if (!hasContent(claim.text, 0, claim.text.length)) return null;
@@ -75,7 +81,8 @@ export function inspectClaim(claim: Claim, citation: number, context: ReaderCont
   return context.comparison.compare(claim, new CitationFindings(context.events, context.answer, citation));
 }
 
-export function addClaim(
+/** Sends the event of a claim. */
+export function sendClaim(
   { claim, evidence }: ClosedClaim,
   index: number,
   citation: number,

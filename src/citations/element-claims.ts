@@ -1,12 +1,11 @@
 /**
- * Claims of an element grammar: pairs the citation tags of one answer block.
+ * Reads the claims of an element grammar: pairs the citation tags of one answer block.
  *
- * Policies:
- * - A closing tag closes the innermost open citation. A citation inside another is `citation_nested`; both are claims,
- *   and the outer one's text is its content without the inner tags.
- * - A citation that is never closed is `citation_unclosed`, and its text is uncited text.
- * - A citation without any id cites nothing: `citation_no_id`, and its text is uncited text too.
- * - An empty claim is `citation_empty_claim`; it stays a claim, which nothing can support.
+ * - A closing tag closes the innermost open citation. A citation inside another is `citation_nested`. Both are claims,
+ *   and the outer claim's text is its content without the inner tags.
+ * - A citation that is never closed is `citation_unclosed`. Its text is uncited.
+ * - A citation without an id is `citation_no_id`. Its text is uncited.
+ * - An empty claim is `citation_empty_claim`. It remains a claim, which no source can support.
  */
 import { MAX_CITATION_NESTING } from '../limits.ts';
 import { hasContent } from '../text/characters.ts';
@@ -19,12 +18,12 @@ import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, textWitho
 import type { CitedId, Claim, SourceSet } from './types.ts';
 
 export type ReadClaims = {
-  /** In the order of their opening tags; `duplicate_of` is still open. */
+  /** In the order of their opening tags. `duplicate_of` is not set yet. */
   readonly claims: readonly Claim[];
   readonly stretches: readonly Stretch[];
 };
 
-/** Reads the claims between `tags`, all of them inside `content`. */
+/** Reads the claims that `tags` mark. All tags must lie inside `content`. */
 export function readElementClaims(
   text: string,
   content: Span,
@@ -58,7 +57,7 @@ export function readElementClaims(
         outerEnd = closer.span.end;
       }
     } else if (tag.span.start >= outerEnd) {
-      // A tag that makes no claim is not text either.
+      // A tag without a claim is markup, not uncited text.
       addText(tag.span.start);
       textFrom = tag.span.end;
     }
@@ -69,7 +68,7 @@ export function readElementClaims(
 
 const NO_CLOSER = -1;
 
-/** For each tag the position of the one that closes it; NO_CLOSER for closing tags and for those never closed. */
+/** Maps each opening tag to the position of its closing tag; all others to NO_CLOSER. */
 function pairTags(tags: readonly Tag[], findings: FindingSink): Int32Array {
   const closers = new Int32Array(tags.length).fill(NO_CLOSER);
   const open = new OpenCitations<number>();
@@ -93,12 +92,12 @@ function pairTags(tags: readonly Tag[], findings: FindingSink): Int32Array {
   return closers;
 }
 
-/** The citations that are open at one place, outermost first. Deeper than the limit nothing is opened. */
+/** A stack of the open citations, outermost first. Its depth is limited to MAX_CITATION_NESTING. */
 export class OpenCitations<T> {
   readonly list: T[] = [];
   #tooDeep = 0;
 
-  /** False if it is too deep: then it is text, and so is its closing tag. */
+  /** Opens a citation. Returns false if it is nested too deeply: then it and its closing tag are text. */
   open(citation: T): boolean {
     if (this.list.length >= MAX_CITATION_NESTING) {
       this.#tooDeep++;
@@ -108,7 +107,7 @@ export class OpenCitations<T> {
     return true;
   }
 
-  /** What a closing tag closes. */
+  /** Returns the citation that a closing tag closes. */
   close(): T | 'too_deep' | 'stray' {
     if (this.#tooDeep > 0) {
       this.#tooDeep--;
@@ -119,8 +118,8 @@ export class OpenCitations<T> {
 }
 
 /**
- * The ids of an opening tag. Without any it is `citation_no_id` and makes no claim. Places are reported `offset` units
- * further on: where `text` stands in the response.
+ * Reads the ids of an opening tag. Reports `citation_no_id` if there are none. `offset` is the place of `text` in the
+ * response; it is added to every reported place.
  */
 export function readCitedIds(
   text: string,
@@ -142,7 +141,10 @@ export function readCitedIds(
   return reading.ids;
 }
 
-/** The claim between two of `tags`. All places count from `offset` units before `text`. */
+/**
+ * Builds the claim between two of `tags`. The places of the tags and the claim are relative to `offset` units before
+ * `text`.
+ */
 export function claimBetween(
   text: string,
   tags: readonly Tag[],
@@ -155,7 +157,7 @@ export function claimBetween(
 ): Claim {
   const open = tags[opener];
   const close = tags[closer];
-  if (open === undefined || close === undefined) throw new RangeError('claimBetween: no such tag');
+  if (open === undefined || close === undefined) throw new RangeError('claimBetween: opener or closer is outside tags');
   const span = opener === closer ? afterTag(open) : trimBetween(text, open, close, offset);
   const claimText =
     closer <= opener + 1
@@ -176,7 +178,7 @@ export function claimBetween(
   };
 }
 
-/** The empty claim of a self-closing tag. */
+/** Returns the empty range behind a self-closing tag. */
 function afterTag({ span }: Tag): Span {
   return { start: span.end, end: span.end };
 }
@@ -186,7 +188,7 @@ function trimBetween(text: string, open: Tag, close: Tag, offset: number): Span 
   return { start: start + offset, end: end + offset };
 }
 
-/** Where the ids stand: the id attributes, and bare words right behind them (`id=S1 S2`), which are malformed. */
+/** Finds the ids: the values of id attributes, and bare words right behind them (`id=S1 S2`), which are malformed. */
 function idSpansOf(
   text: string,
   { attributes }: Tag,

@@ -1,25 +1,26 @@
 /**
- * Claims of an element grammar as they close. Ids are read where the opening tag ends. A claim inside a citation that is
- * still open waits for it: until that one has closed or the answer ends, the inner one's index is not certain.
+ * Reads the claims of an element grammar as they close. It reads the ids of a citation when its opening tag ends. A
+ * claim inside another citation waits until that one has closed or the answer has ended, because its index is uncertain
+ * before.
  */
 import { CITATION } from '../blocks.ts';
-import { claimBetween, OpenCitations, readCitedIds } from '../claims.ts';
+import { claimBetween, OpenCitations, readCitedIds } from '../element-claims.ts';
 import type { ElementGrammar } from '../grammars.ts';
 import type { Tag } from '../tags.ts';
 import type { CitedId } from '../types.ts';
+import { type AnswerReader, type ClosedClaim, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
-import { type AnswerReader, addClaim, type ClosedClaim, inspectClaim, type ReaderContext } from './reader.ts';
-import type { StreamedTag } from './tags.ts';
+import type { StreamedTag } from './streamed-text.ts';
 
-/** A citation with ids, in the order of opening tags. */
+/** The place of one claim in the order of opening tags. */
 type Slot = { readonly citation: number; closed: ClosedClaim | null; unclosed: boolean };
 
 type OpenCitation = {
   readonly tag: Tag;
-  /** In the tags since the outermost open citation. */
+  /** Position among the tags since the outermost open citation. */
   readonly position: number;
   ids: readonly CitedId[];
-  /** `null`: without ids it makes no claim. */
+  /** `null` if the citation has no ids and so makes no claim. */
   slot: Slot | null;
 };
 
@@ -27,9 +28,9 @@ export class ElementReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #attributes: readonly string[];
   readonly #open = new OpenCitations<OpenCitation>();
-  /** The tags since the outermost open citation: inner ones are left out of its text. */
+  /** The tags since the outermost open citation. They are left out of its claim's text. */
   #tags: Tag[] = [];
-  /** Claims that wait for an outer one, that one first. */
+  /** The open outermost claim and the claims inside it, not sent yet. */
   #slots: Slot[] = [];
   #claims = 0;
 
@@ -47,8 +48,8 @@ export class ElementReader implements AnswerReader {
     if (this.#open.list.length === 0) this.#tags = [];
   }
 
-  reach(): void {
-    // Tags say everything: text between them is read when a citation around it closes.
+  advance(): void {
+    // Only tags matter here. The text between them is read when the citation around it closes.
   }
 
   close(): void {
@@ -94,11 +95,11 @@ export class ElementReader implements AnswerReader {
     this.#sendClaims();
   }
 
-  /** Sends the claims before the first citation that is still open. */
+  /** Sends the closed claims up to the first citation that is still open. */
   #sendClaims(): void {
     let sent = 0;
     for (const slot of this.#slots) {
-      if (slot.closed !== null) addClaim(slot.closed, this.#claims++, slot.citation, this.#context);
+      if (slot.closed !== null) sendClaim(slot.closed, this.#claims++, slot.citation, this.#context);
       else if (!slot.unclosed) break;
       sent++;
     }

@@ -1,20 +1,21 @@
 /**
- * Claims of a marker grammar as they become certain. Ids are read where a marker closes (a bare bracket one unit later: a
- * link could follow). A claim ends where its run of markers does, so it is sent at the first unit behind the run that
- * cannot continue it; how its sentence goes on does not matter.
+ * Reads the claims of a marker grammar as they become certain. It reads ids when a marker closes; for a bare bracket
+ * one unit later, because a link could follow. It sends a claim at the first unit that cannot continue its run of
+ * markers. The rest of the sentence does not matter.
  */
+
 import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';
+import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } from '../../text/sentences.ts';
 import { isBlank, type Span, trimSpan } from '../../text/span.ts';
 import type { MarkerGrammar } from '../grammars.ts';
 import { beginIds, type IdReading, readIdsIn } from '../ids.ts';
-import { isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../markers.ts';
+import { isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../marker-claims.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
+import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
-import { type AnswerReader, addClaim, inspectClaim, type ReaderContext } from './reader.ts';
-import { SentenceStarts } from './sentences.ts';
 
-/** Adjacent markers; places in the response. */
+/** Adjacent markers. Places are offsets into the response. */
 type Run = { readonly start: number; end: number; readonly reading: IdReading };
 
 const NONE = -1;
@@ -23,18 +24,18 @@ export class MarkerReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #grammar: MarkerGrammar;
   readonly #sentences: SentenceStarts;
-  /** Text that is not decided yet, at most one marker and what was just added, and where it stands in the response. */
+  /** Undecided text (at most one marker and the latest addition), and its place in the response. */
   #window = '';
   #base: number;
-  /** In the window: where to look for the next opening mark or, behind a run, for its end. */
+  /** Offset in the window from which to search for the next opening mark or for the end of the run. */
   #at = 0;
-  /** In the window: the opening mark of what may be a marker, and how far its inside was looked at. */
+  /** Offsets in the window of a possible marker's opening mark, and of its first unread unit. */
   #opening = NONE;
   #inside = 0;
   #run: Run | null = null;
-  /** Behind the window stands a `<`: whatever it begins, it is no link and no separator. */
-  #cut = false;
-  /** Where the last run ended. */
+  /** A `<` follows the window. It is neither a link nor a separator. */
+  #beforeTag = false;
+  /** End of the last run. */
   #from: number;
   #claims = 0;
 
@@ -47,14 +48,14 @@ export class MarkerReader implements AnswerReader {
   }
 
   tag(): void {
-    // Tags are text here: which of them end the answer is not this reader's to know.
+    // Tags inside the answer are text in a marker grammar.
   }
 
-  reach(to: number, cut: boolean): void {
+  advance(to: number, beforeTag: boolean): void {
     const known = this.#base + this.#window.length;
     if (to > known) this.#window += this.#context.text.slice(known, to);
-    else if (!cut || this.#cut) return;
-    this.#cut = cut;
+    else if (!beforeTag || this.#beforeTag) return;
+    this.#beforeTag = beforeTag;
     this.#read(false);
     const decided = this.#opening === NONE ? this.#at : this.#opening;
     this.#window = this.#window.slice(decided);
@@ -71,38 +72,40 @@ export class MarkerReader implements AnswerReader {
     if (this.#run !== null) this.#endRun(this.#run);
   }
 
-  /** Decides what can be decided; if the text is `complete`, everything. */
+  /** Decides as much of the window as possible: all of it if the text is `complete`. */
   #read(complete: boolean): void {
     for (;;) {
       if (this.#opening === NONE && !this.#findOpening(complete)) return;
       const from = this.#opening + this.#grammar.open.length;
       const end = markerEnd(this.#window, from, this.#inside, this.#window.length, complete, this.#grammar);
       if (end === UNDECIDED) {
-        // A mark may be cut at the end of the window: its beginning is looked at again.
+        // The window may end inside a mark, so the next call reads that part again.
         const marks = this.#grammar.open.length + this.#grammar.close.length;
         this.#inside = Math.max(from, this.#window.length - marks);
         return;
       }
-      if (end === NO_MARKER) this.#passOver();
+      if (end === NO_MARKER) this.#skipOpening();
       else {
         const after = end + this.#grammar.close.length;
-        // Looked at again with the unit behind it, which tells a link.
-        if (this.#grammar.ambiguous && !complete && !this.#cut && after >= this.#window.length) return;
+        // The next unit decides whether this is a link.
+        if (this.#grammar.ambiguous && !complete && !this.#beforeTag && after >= this.#window.length) return;
         const inside = { start: from, end };
-        if (this.#grammar.ambiguous && !isMarker(this.#window, inside, this.#context.sources)) this.#passOver();
+        if (this.#grammar.ambiguous && !isMarker(this.#window, inside, this.#context.sources)) this.#skipOpening();
         else this.#addMarker(inside, after);
       }
     }
   }
 
-  /** True if there is something that may be a marker. Before, a run ends that nothing continues. */
+  /**
+   * Finds the next possible marker; returns false if there is none yet. Ends the run if the text does not continue it.
+   */
   #findOpening(complete: boolean): boolean {
     const { open } = this.#grammar;
     const window = this.#window;
     if (this.#run !== null) {
       while (this.#at < window.length && continuesRun(window.charCodeAt(this.#at))) this.#at++;
       if (this.#at >= window.length) {
-        if (this.#cut && !open.startsWith('<')) this.#endRun(this.#run);
+        if (this.#beforeTag && !open.startsWith('<')) this.#endRun(this.#run);
         return false;
       }
       if (window.startsWith(open, this.#at)) return this.#begin(this.#at);
@@ -121,8 +124,8 @@ export class MarkerReader implements AnswerReader {
     return true;
   }
 
-  /** What opened was no marker, so it is text, and the run before it has ended. */
-  #passOver(): void {
+  /** Treats the opening mark as text, which ends the run before it. */
+  #skipOpening(): void {
     this.#at = this.#opening + 1;
     this.#opening = NONE;
     if (this.#run !== null) this.#endRun(this.#run);
@@ -165,18 +168,83 @@ export class MarkerReader implements AnswerReader {
       ids,
       duplicate_of: null,
     };
-    addClaim({ claim, evidence: inspectClaim(claim, start, this.#context) }, this.#claims++, start, this.#context);
+    sendClaim({ claim, evidence: inspectClaim(claim, start, this.#context) }, this.#claims++, start, this.#context);
   }
 }
 
-/** White space and separators between two markers; a line break ends the run. */
+/** Returns whether a unit may separate two markers of one run. A line break ends the run. */
 function continuesRun(code: number): boolean {
   return code !== LINE_FEED && (isSpace(code) || isIdSeparator(code));
 }
 
-/** Where the markers of a claim begin: nothing but white space stands between. */
-export function markersOf(response: string, { span }: Claim): number {
+/** Returns the start of a claim's markers: the first unit behind the claim that is not white space. */
+export function markersStart(response: string, { span }: Claim): number {
   let start = span.end;
   while (isSpace(response.charCodeAt(start))) start++;
   return start;
+}
+
+/**
+ * Finds the start of the sentence before a marker, for a text that arrives marker by marker. The splitter reads each
+ * stretch once, when the marker behind it is complete. Markers are replaced by spaces, as in the batch parser, so the
+ * splitter always has the unit that it must look ahead to.
+ */
+class SentenceStarts {
+  /** The masked text that the splitter may still read, and its place in the response. */
+  #text = '';
+  #base: number;
+  #state: SentenceState | null = null;
+  /** Start of the last sentence that has ended. */
+  #lastStart: number;
+
+  constructor(start: number) {
+    this.#base = start;
+    this.#lastStart = start;
+  }
+
+  /** Adds the next stretch of text, and `mask` spaces in place of the markers behind it. */
+  add(stretch: string, mask: number): void {
+    this.#text += stretch + ' '.repeat(mask);
+  }
+
+  /**
+   * Returns the start of the last sentence that begins before `place`. The text up to `place` and at least one space
+   * must have been added, and the last stretch must not be blank.
+   */
+  before(place: number): number {
+    const text = this.#text;
+    const end = place - this.#base + 1;
+    const state = this.#state ?? firstLine(text, end);
+    const ended: Span[] = [];
+    splitFurther(text, end, false, state, ended);
+    const last = ended.at(-1);
+    if (last !== undefined) this.#lastStart = this.#base + last.start;
+    settleSentence(text, state);
+    // The open sentence begins at `from`, unless only white space follows up to the markers.
+    const open = firstNonSpace(text, state.from, end);
+    const start = open < end ? this.#base + open : this.#lastStart;
+    this.#drop(state);
+    return start;
+  }
+
+  #drop(state: SentenceState): void {
+    const dropped = Math.max(0, state.at - SENTENCE_LOOKBACK);
+    this.#text = this.#text.slice(dropped);
+    this.#base += dropped;
+    state.from -= dropped;
+    state.at -= dropped;
+    state.lineStart -= dropped;
+    this.#state = state;
+  }
+}
+
+function firstLine(text: string, end: number): SentenceState {
+  const at = firstNonSpace(text, 0, end);
+  return { from: 0, at, lineStart: at, blockLine: null };
+}
+
+function firstNonSpace(text: string, from: number, end: number): number {
+  let i = from;
+  while (i < end && isSpace(text.charCodeAt(i))) i++;
+  return i;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { StreamedText } from '../../../src/citations/stream/text.ts';
+import { StreamedText } from '../../../src/citations/stream/streamed-text.ts';
 
 it('holds what was appended, whatever the pieces', () => {
   const piece = fc.oneof(
