@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
-const projects = ['src', 'clients/typescript', 'cli', 'gpu-backend', 'dashboard', '.'];
+const projects = ['src', 'lib', 'clients/typescript', 'cli', 'gpu-backend', 'dashboard', '.'];
 const failed = projects.filter(
   (project) =>
     spawnSync(resolve(root, 'node_modules/.bin/tsc'), ['--noEmit', '-p', project], { cwd: root, stdio: 'inherit' })

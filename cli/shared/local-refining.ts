@@ -3,7 +3,7 @@
  * Worker's (functions/services/refine.ts), which knows its bindings and cannot come along.
  */
 
-import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../functions/backends/extractive-generator.ts';
+import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../lib/extractive-generator.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';
 import {
   finishRefinement,

@@ -1,5 +1,5 @@
 /** The bindings that backends go through: how to find them by name, and how to tell that a value is one. */
-import { publicTransport, type Transport } from './calls/transport.ts';
+import { publicTransport, type Transport } from '../../lib/model-servers/calls/transport.ts';
 import type { AiBinding } from './workers-ai/ai-run.ts';
 
 /** Of a Workers VPC service: the same call as the global one. Named so, as the command line uses these modules in Node. */

@@ -3,14 +3,14 @@
  * sandbox does (unreachable, overloaded, an error of its own) is a failure, and never shown to the policy as an output.
  */
 
+import { failed } from '../../lib/model-servers/calls/failures.ts';
+import { Lifetime } from '../../lib/model-servers/calls/lifetime.ts';
+import type { Transport } from '../../lib/model-servers/calls/transport.ts';
 import { readRun, runDeadlineMs } from '../../src/agent/code-interpreter.ts';
 import type { CodeOutcome } from '../../src/agent/loop.ts';
 import type { RunCode } from '../../src/judgments/sandbox/run-code.ts';
 import type { BindingOf } from './bindings.ts';
 import { transportOf } from './bindings.ts';
-import { failed } from './calls/failures.ts';
-import { Lifetime } from './calls/lifetime.ts';
-import type { Transport } from './calls/transport.ts';
 import type { SandboxClock, SandboxConfig } from './sandbox/sandbox-client.ts';
 import { runCode, withRetries } from './sandbox/sandbox-client.ts';
 import { sandboxFailure } from './sandbox/sandbox-failures.ts';

@@ -1,14 +1,14 @@
 /** Which generators this deployment has, which one a request gets, and how they are. */
 
+import { createExtractiveGenerator } from '../../lib/extractive-generator.ts';
+import { generationFailureOf } from '../../lib/model-servers/calls/failures.ts';
+import { createVllmGenerator } from '../../lib/model-servers/vllm/vllm-generator.ts';
+import { askServer } from '../../lib/model-servers/vllm/vllm-server.ts';
 import type { GenerationFailureReason, Generator } from '../../src/generation/generator.ts';
 import type { Settings } from '../environment.ts';
 import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
-import { generationFailureOf } from './calls/failures.ts';
-import { createExtractiveGenerator } from './extractive-generator.ts';
 import type { RouteHealth } from './judge-backends.ts';
 import type { GeneratorConfig } from './settings-schema.ts';
-import { createVllmGenerator } from './vllm/vllm-generator.ts';
-import { askServer } from './vllm/vllm-server.ts';
 import { createWorkersAiGenerator } from './workers-ai/workers-ai-generator.ts';
 
 /** A generator as the deployment runs it. */

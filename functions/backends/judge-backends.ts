@@ -3,18 +3,18 @@
  * A kind of model backend is added by writing its folder, its schema in settings.ts and its case in model-judge.ts.
  */
 
+import { createRouter, type RouterClock } from '../../lib/model-servers/calls/router.ts';
+import { createVllmBackend } from '../../lib/model-servers/vllm/vllm-chat.ts';
+import { type Probe, probeServer } from '../../lib/model-servers/vllm/vllm-server.ts';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import type { JudgeFailureReason } from '../../src/judgments/types.ts';
 import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
-import { createRouter, type RouterClock } from './calls/router.ts';
 import { probeSandbox, type SandboxClock, type SandboxConfig } from './sandbox/sandbox-client.ts';
 import { createSandboxJudge } from './sandbox/sandbox-judge.ts';
 import type { BackendConfig, JudgeConfig } from './settings-schema.ts';
-import { createVllmBackend } from './vllm/vllm-chat.ts';
-import { type Probe, probeServer } from './vllm/vllm-server.ts';
 import { createWorkersAiBackend } from './workers-ai/workers-ai-chat.ts';
 
 /** How a way to a model is, as far as can be told without a paid call. */

@@ -1,9 +1,9 @@
 /** The shape of the setting BACKENDS, before anything is held against anything else (settings.ts). */
 
 import * as z from 'zod';
+import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
-import type { VllmConfig, VllmGeneratorConfig } from './vllm/vllm-server.ts';
 import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-run.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

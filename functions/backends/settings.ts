@@ -4,10 +4,11 @@
  * the place and what was expected, never the value, as keys stand in it. docs/backends.md describes it for operators.
  */
 
+import { EXTRACTIVE_NAME } from '../../lib/extractive-generator.ts';
+import { chatUrlProblem, type ServerConfig, serverUrlProblem } from '../../lib/model-servers/calls/server-address.ts';
+import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
-import { chatUrlProblem, type ServerConfig, serverUrlProblem } from './calls/server-address.ts';
-import { EXTRACTIVE_NAME } from './extractive-generator.ts';
 import type { SandboxConfig } from './sandbox/sandbox-client.ts';
 import {
   type BackendConfig,
@@ -22,7 +23,6 @@ import {
   type WrittenVllm,
   type WrittenWorkersAi,
 } from './settings-schema.ts';
-import type { VllmConfig, VllmGeneratorConfig } from './vllm/vllm-server.ts';
 import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-run.ts';
 import { familyOf } from './workers-ai/model-families.ts';
 

@@ -2,10 +2,11 @@
  * Drives the agent's loop: generates its turns, runs its code, tells an observer of both, and ends it with its caller or at
  * its deadline. One event at a time: whoever reads slowly slows the model.
  */
+
+import { Lifetime } from '../../lib/model-servers/calls/lifetime.ts';
 import type { AgentLoop, AgentStep } from '../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../src/generation/generator.ts';
 import type { AgentEventData, AgentEventName } from '../../src/wire/agent-reply.ts';
-import { Lifetime } from '../backends/calls/lifetime.ts';
 import type { CodeRunner } from '../backends/code-runner.ts';
 
 /** One turn ends after this time: all 20,480 tokens of the response at 70 a second. */

@@ -2,9 +2,10 @@
  * One attempt to deliver: a signed POST, and what became of it. Delivered is a 2xx whose whole reply came in time; what
  * a receiver says beyond its status is read and thrown away, and nothing of it is kept or logged.
  */
+
+import { withDeadline } from '../../lib/model-servers/calls/deadline.ts';
+import { retryAfterSeconds } from '../../lib/model-servers/calls/transport.ts';
 import { DELIVERY_TIMEOUT_MS, MAX_DELIVERY_REPLY_BYTES } from '../../src/limits.ts';
-import { withDeadline } from '../backends/calls/deadline.ts';
-import { retryAfterSeconds } from '../backends/calls/transport.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { signatureHeader } from './signature.ts';
 

@@ -1,7 +1,7 @@
 /** The router under a clock of its own: what is retried, when, where, and when it gives up. */
 import { describe, expect, it } from 'vitest';
-import { type BackendFailureReason, backendFailure } from '../../functions/backends/calls/failures.ts';
-import { createRouter, MAX_ATTEMPTS, MAX_ROUTING_MS } from '../../functions/backends/calls/router.ts';
+import { type BackendFailureReason, backendFailure } from '../../lib/model-servers/calls/failures.ts';
+import { createRouter, MAX_ATTEMPTS, MAX_ROUTING_MS } from '../../lib/model-servers/calls/router.ts';
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../src/judgments/chat-backend.ts';
 
 const REQUEST: CompletionRequest = {

@@ -1,10 +1,10 @@
 /** Generators for tests, and what is seen behind them: on the stub server over real sockets, and on bindings of Workers AI. */
 import { inject } from 'vitest';
-import { publicTransport } from '../../functions/backends/calls/transport.ts';
-import { createVllmGenerator } from '../../functions/backends/vllm/vllm-generator.ts';
-import type { VllmGeneratorConfig } from '../../functions/backends/vllm/vllm-server.ts';
 import type { AiBinding, AiRunOptions, WorkersAiGeneratorConfig } from '../../functions/backends/workers-ai/ai-run.ts';
 import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/workers-ai-generator.ts';
+import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
+import { createVllmGenerator } from '../../lib/model-servers/vllm/vllm-generator.ts';
+import type { VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
 import { STUB_KEY, STUB_MODEL } from '../contract/backend-faults.ts';
 import { sampleText } from '../contract/generation-faults.ts';
 import type { Staged } from '../contract/generator.case.ts';

@@ -3,11 +3,11 @@
  * Worker, for its handlers and its desks. Everything except waiting is real.
  */
 import { inject } from 'vitest';
-import type { RouterClock } from '../../functions/backends/calls/router.ts';
 import type { Backends } from '../../functions/backends/configured.ts';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { lexicalBackend, modelJudge } from '../../functions/backends/judge-backends.ts';
 import { readBackends } from '../../functions/backends/settings.ts';
+import type { RouterClock } from '../../lib/model-servers/calls/router.ts';
 import {
   DIALECTS,
   isRefused,

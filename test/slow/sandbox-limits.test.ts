@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { publicTransport } from '../../functions/backends/calls/transport.ts';
 import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
+import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
 import type { EquivalenceRequest, ExecutionRequest, Verdicts } from '../../src/judgments/types.ts';
 import { root } from '../e2e/processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';

@@ -3,7 +3,7 @@
  * its storage and cannot come along). Only what can happen here: no key, no storage, no judge that fails.
  */
 
-import { EXTRACTIVE_NAME } from '../../../functions/backends/extractive-generator.ts';
+import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';
 import type { GenerationFailure } from '../../../src/generation/generator.ts';
 import { type InputProblem, pathText } from '../../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';

@@ -6,13 +6,13 @@
 
 import * as z from 'zod';
 import { reasonOf } from '../../../clients/typescript/transport.ts';
-import { createRouter, type RouterClock } from '../../../functions/backends/calls/router.ts';
-import { chatUrlProblem, credentials } from '../../../functions/backends/calls/server-address.ts';
-import { publicTransport } from '../../../functions/backends/calls/transport.ts';
-import { lexicalBackend } from '../../../functions/backends/judge-backends.ts';
-import { createVllmBackend } from '../../../functions/backends/vllm/vllm-chat.ts';
-import { modelsUrl, probeServer, type VllmConfig } from '../../../functions/backends/vllm/vllm-server.ts';
+import { createRouter, type RouterClock } from '../../../lib/model-servers/calls/router.ts';
+import { chatUrlProblem, credentials } from '../../../lib/model-servers/calls/server-address.ts';
+import { publicTransport } from '../../../lib/model-servers/calls/transport.ts';
+import { createVllmBackend } from '../../../lib/model-servers/vllm/vllm-chat.ts';
+import { modelsUrl, probeServer, type VllmConfig } from '../../../lib/model-servers/vllm/vllm-server.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
+import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import type { JudgeIdentity } from '../../../src/judgments/types.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
@@ -36,15 +36,15 @@ export function isDeterministic({ identity }: CheckedJudge): boolean {
 }
 
 export const lexicalUnderCheck: CheckedJudge = {
-  identity: lexicalBackend.judge.identityFor('rubric'),
-  context_tokens: lexicalBackend.judge.context_tokens,
+  identity: LEXICAL_JUDGE.identityFor('rubric'),
+  context_tokens: LEXICAL_JUDGE.context_tokens,
   concurrency: 1,
   notices: [
     'Judge: lexical, built in. It compares words and is no model; a model is checked with --url BASE_URL --model NAME.',
   ],
   lane() {
     const meter = new CostMeter();
-    return new MeasuredJudge(countedAnswers(lexicalBackend.judge, meter), meter, () => performance.now());
+    return new MeasuredJudge(countedAnswers(LEXICAL_JUDGE, meter), meter, () => performance.now());
   },
 };
 

@@ -2,7 +2,7 @@
 /** Refining rows: in this process with the extractive refiner, or by a Worker. Either way with events as they come. */
 
 import type { Client } from '../../../clients/typescript/client.ts';
-import { EXTRACTIVE_NAME } from '../../../functions/backends/extractive-generator.ts';
+import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';
 import { pathText } from '../../../src/input-problem.ts';
 import { type RefineRequest, refineRequestSchema } from '../../../src/wire/refine.ts';
 import type { RefineReply } from '../../../src/wire/refine-reply.ts';

@@ -3,13 +3,13 @@
  * its signal says so, and that is for the caller to see to.
  */
 
+import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
+import { BrokenBodyError, readText } from '../../../lib/model-servers/calls/response-body.ts';
+import type { RouterClock } from '../../../lib/model-servers/calls/router.ts';
+import { credentials, type ServerConfig } from '../../../lib/model-servers/calls/server-address.ts';
+import { mediaType, retryAfterSeconds, type Transport } from '../../../lib/model-servers/calls/transport.ts';
 import { type RunCode, type RunReply, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
-import { withDeadline } from '../calls/deadline.ts';
-import { BrokenBodyError, readText } from '../calls/response-body.ts';
-import type { RouterClock } from '../calls/router.ts';
-import { credentials, type ServerConfig } from '../calls/server-address.ts';
-import { mediaType, retryAfterSeconds, type Transport } from '../calls/transport.ts';
 import { type SandboxFault, sandboxFailure, sandboxFaultOfStatus } from './sandbox-failures.ts';
 
 /** A server with SandboxFusion's `/run_code`. */

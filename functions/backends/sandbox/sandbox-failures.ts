@@ -3,9 +3,9 @@
  * of ours and numbers: nothing of what a server said, since its messages quote programs.
  */
 
+import { kindOfStatus } from '../../../lib/model-servers/dialects/error-reply.ts';
 import type { HarnessFault } from '../../../src/judgments/sandbox/run-code.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/types.ts';
-import { kindOfStatus } from '../dialects/error-reply.ts';
 
 /** What can go wrong on the way to a reply, and what a reply can lack. */
 export type SandboxFault =

@@ -3,12 +3,12 @@
  * one run, the whole judgment fails; a program's own failure is its verdict.
  */
 
+import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
+import { failed } from '../../../lib/model-servers/calls/failures.ts';
+import type { Transport } from '../../../lib/model-servers/calls/transport.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
 import { kindOf } from '../../../src/judgments/kinds/registry.ts';
 import type { RunHarness } from '../../../src/judgments/protocol/judgment-kind.ts';
-import { withDeadline } from '../calls/deadline.ts';
-import { failed } from '../calls/failures.ts';
-import type { Transport } from '../calls/transport.ts';
 import { runCode, type SandboxClock, type SandboxConfig, withRetries } from './sandbox-client.ts';
 import { sandboxFailure } from './sandbox-failures.ts';
 

@@ -1,6 +1,11 @@
 /** One call of `AI.run`: the binding, its options, and what it throws. */
-import { type BackendFault, backendFault, type JudgeFaultKind, type SharedFault } from '../calls/failures.ts';
-import type { Generating, ModelConfig } from '../calls/model-config.ts';
+import {
+  type BackendFault,
+  backendFault,
+  type JudgeFaultKind,
+  type SharedFault,
+} from '../../../lib/model-servers/calls/failures.ts';
+import type { Generating, ModelConfig } from '../../../lib/model-servers/calls/model-config.ts';
 import type { SchemaShape } from './model-families.ts';
 
 type WorkersAi = ModelConfig & {

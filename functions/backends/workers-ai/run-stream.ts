@@ -6,10 +6,15 @@
  */
 
 import * as z from 'zod';
+import { backendFault } from '../../../lib/model-servers/calls/failures.ts';
+import {
+  type ChunkResult,
+  type CompletionChunk,
+  readChunk,
+  readChunkText,
+} from '../../../lib/model-servers/dialects/completion-chunk.ts';
+import { openAiItem, type StreamItem } from '../../../lib/model-servers/dialects/sample-stream.ts';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
-import { backendFault } from '../calls/failures.ts';
-import { type ChunkResult, type CompletionChunk, readChunk, readChunkText } from '../dialects/completion-chunk.ts';
-import { openAiItem, type StreamItem } from '../dialects/sample-stream.ts';
 
 const usageSchema = z
   .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })

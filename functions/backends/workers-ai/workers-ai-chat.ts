@@ -4,11 +4,11 @@
  */
 
 import * as z from 'zod';
+import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
+import { backendFailure, failed, judgeFailureOf } from '../../../lib/model-servers/calls/failures.ts';
+import { pinnedModel } from '../../../lib/model-servers/calls/model-config.ts';
+import { ChatCompletionReader } from '../../../lib/model-servers/dialects/completion-reader.ts';
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
-import { withDeadline } from '../calls/deadline.ts';
-import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
-import { pinnedModel } from '../calls/model-config.ts';
-import { ChatCompletionReader } from '../dialects/completion-reader.ts';
 import { type AiBinding, faultOfThrownJson, runOptions, type WorkersAiConfig } from './ai-run.ts';
 
 export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): ChatBackend {

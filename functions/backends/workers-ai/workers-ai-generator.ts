@@ -3,14 +3,14 @@
  * nor in the AI Gateway: what was streamed to a caller cannot be taken back.
  */
 
+import { backendFault, brokenGeneration, type SharedFault } from '../../../lib/model-servers/calls/failures.ts';
+import { type Generation, generationWithin, type Lifetime } from '../../../lib/model-servers/calls/lifetime.ts';
+import { pinnedModel } from '../../../lib/model-servers/calls/model-config.ts';
+import { openAiMessages, openAiTools } from '../../../lib/model-servers/dialects/openai-messages.ts';
+import { parallelChoices } from '../../../lib/model-servers/dialects/parallel-choices.ts';
+import { SampleReader } from '../../../lib/model-servers/dialects/sample-reader.ts';
+import { boundsOf, streamedGeneration, wholeGeneration } from '../../../lib/model-servers/dialects/sample-stream.ts';
 import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
-import { backendFault, brokenGeneration, type SharedFault } from '../calls/failures.ts';
-import { type Generation, generationWithin, type Lifetime } from '../calls/lifetime.ts';
-import { pinnedModel } from '../calls/model-config.ts';
-import { openAiMessages, openAiTools } from '../dialects/openai-messages.ts';
-import { parallelChoices } from '../dialects/parallel-choices.ts';
-import { SampleReader } from '../dialects/sample-reader.ts';
-import { boundsOf, streamedGeneration, wholeGeneration } from '../dialects/sample-stream.ts';
 import { type AiBinding, faultOfThrown, runOptions, type WorkersAiGeneratorConfig } from './ai-run.ts';
 import { familyOf } from './model-families.ts';
 import { RunStreamReader } from './run-stream.ts';

@@ -3,12 +3,12 @@
  * word (src/generation/extractive.ts), so it is used where a request names it or ALLOW_EXTRACTIVE_REFINER says so.
  */
 
-import { parseSources } from '../../src/citations/sources.ts';
-import { EXTRACTIVE_MODEL, refineExtractively } from '../../src/generation/extractive.ts';
-import type { GenerationRequest, Generator } from '../../src/generation/generator.ts';
-import { backendFault, brokenGeneration } from './calls/failures.ts';
-import { type Generation, generationWithin, type Lifetime } from './calls/lifetime.ts';
-import { seedOfChoice } from './dialects/parallel-choices.ts';
+import { parseSources } from '../src/citations/sources.ts';
+import { EXTRACTIVE_MODEL, refineExtractively } from '../src/generation/extractive.ts';
+import type { GenerationRequest, Generator } from '../src/generation/generator.ts';
+import { backendFault, brokenGeneration } from './model-servers/calls/failures.ts';
+import { type Generation, generationWithin, type Lifetime } from './model-servers/calls/lifetime.ts';
+import { seedOfChoice } from './model-servers/dialects/parallel-choices.ts';
 
 export const EXTRACTIVE_NAME = 'extractive';
 
