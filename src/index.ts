@@ -38,6 +38,7 @@ export {
   type VerifyOptions,
   verifyCitations,
 } from './citations/verify.ts';
+export { digestJson } from './digest.ts';
 export { compose, composeGroup } from './families/compose.ts';
 export {
   type FinishedRollout,
@@ -80,7 +81,7 @@ export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } fr
 export { createKnownIssuers, type IssuerKey, type KnownIssuers } from './judgments/issuer.ts';
 export { readPublicKeys } from './judgments/issuer-keys.ts';
 export type { Judge, JudgeChoice, JudgeReply } from './judgments/judge.ts';
-export { digestJson, judgmentKey, judgmentPreimage } from './judgments/key.ts';
+export { judgmentKey, judgmentPreimage } from './judgments/key.ts';
 export { STATIC_V3 } from './judgments/kinds/rubric/static-criteria.ts';
 export { judgeLexically, LEXICAL_IDENTITY } from './judgments/lexical-judge.ts';
 export { createModelJudge, judgePrompt, readReply } from './judgments/model-judge.ts';

@@ -4,8 +4,8 @@
  * share it and no default hides in it.
  */
 
+import { digestJson } from '../digest.ts';
 import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
-import { digestJson } from '../judgments/key.ts';
 import {
   FAMILIES,
   RECIPES,

@@ -4,8 +4,8 @@
  * a named problem, never a deployment that quietly signs nothing or trusts nobody.
  */
 import * as z from 'zod';
+import { digestJson } from '../digest.ts';
 import { createIssuer, type Issuer, type IssuerKey, type PublicKey } from './issuer.ts';
-import { digestJson } from './key.ts';
 
 const ALGORITHM = 'Ed25519';
 /** 32 bytes are 43 base64url digits. */

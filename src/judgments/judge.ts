@@ -2,7 +2,8 @@
  * The judge interface: model backends, the sandbox and the built-in lexical judge all implement it, and the pipeline knows
  * nothing else about them.
  */
-import type { JudgmentKind, JudgmentRequest, Verdicts } from './kinds/registry.ts';
+import type { JudgmentKind } from './kinds/names.ts';
+import type { JudgmentRequest, Verdicts } from './kinds/registry.ts';
 import { kindOf } from './kinds/registry.ts';
 import type { Fitted } from './protocol/budget.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';

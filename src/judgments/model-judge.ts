@@ -4,13 +4,8 @@
  */
 import type { ChatBackend, JudgeSampling } from './chat-backend.ts';
 import type { Judge, JudgeReply } from './judge.ts';
-import {
-  type JudgmentKind,
-  type JudgmentRequest,
-  kindOf,
-  type ReadingRequest,
-  type Verdicts,
-} from './kinds/registry.ts';
+import type { JudgmentKind } from './kinds/names.ts';
+import { type JudgmentRequest, kindOf, type ReadingRequest, type Verdicts } from './kinds/registry.ts';
 import type { TokenUsage } from './protocol/failure.ts';
 import type { ReadingKind } from './protocol/judgment-kind.ts';
 import type { JudgePrompt } from './protocol/prompt.ts';

@@ -1,6 +1,6 @@
 /** Pins judgments in receipts and ledger rows: by key and by verdicts, since a key may be judged again. */
-import { digestJson } from './key.ts';
-import type { JudgmentKind } from './kinds/registry.ts';
+import { digestJson } from '../digest.ts';
+import type { JudgmentKind } from './kinds/names.ts';
 import type { ObtainedJudgment } from './obtain.ts';
 
 export type PinnedJudgment = {

@@ -4,10 +4,10 @@
  * a file holds digests and verdicts, no text.
  */
 import * as z from 'zod';
+import { digestJson } from '../digest.ts';
 import { MAX_EXPORT_KEYS } from '../limits.ts';
 import type { Desk } from './desk.ts';
 import { sha256Schema } from './judgment-schema.ts';
-import { digestJson } from './key.ts';
 import { readRecord } from './record.ts';
 import type { JudgmentStore } from './store.ts';
 import type { Judgment } from './types.ts';

@@ -1,19 +1,54 @@
 /**
- * Reading a stored judgment. A record is used only if it is well formed and is what its key says: the key is computed
- * anew from the preimage. Anything else is `judgment_record_invalid`: reported, never used (ARCHITECTURE.md rule 1).
- * Version 1, which had no issuer, is read as version 2 without one. Signatures are checked where the keys are (obtain.ts
- * and the import), not here.
+ * Stored judgments: the schema of a record, and how one is read. A record is used only if it is well formed and its key is the
+ * hash of its preimage; anything else is `judgment_record_invalid`. Version 1 had no issuer and is read as unsigned. Callers
+ * that hold public keys check signatures: `usableFor` and the import.
  */
-import { judgmentSchema, judgmentSchemaV1 } from './judgment-schema.ts';
+import * as z from 'zod';
+import {
+  judgmentKindSchema,
+  recordSignatureSchema,
+  samplingSchema,
+  sha256Schema,
+  tokenUsageSchema,
+} from './judgment-schema.ts';
 import { judgmentKey } from './key.ts';
-import type { JudgeFailure, Judgment } from './types.ts';
+import { verdictsSchema } from './kinds/registry.ts';
+import type { JudgeFailure } from './protocol/failure.ts';
+import type { Judgment } from './types.ts';
 
-/** A record that was found: usable, or invalid (`judgment_record_invalid`), or unreadable (`judgment_store_failed`). */
+const preimageSchema = z.strictObject({
+  v: z.literal(1),
+  kind: judgmentKindSchema,
+  judge: z.strictObject({ model: z.string(), template: z.string(), sampling: samplingSchema }),
+  parser: z.string(),
+  replicate: z.int().min(0),
+  inputs: z.record(z.string(), sha256Schema).describe('Input name to SHA-256 of its RFC 8785 JSON.'),
+});
+
+const recordFields = {
+  key: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of `preimage`.'),
+  preimage: preimageSchema,
+  verdicts: verdictsSchema,
+  usage: tokenUsageSchema.nullable(),
+  judged_at: z.iso.datetime(),
+};
+
+/** The judgment record, version 2, as stored and carried between deployments. */
+export const judgmentSchema = z.strictObject({
+  v: z.literal(2),
+  ...recordFields,
+  issuer: recordSignatureSchema.nullable().describe('null = unsigned.'),
+});
+
+/** Version 1 had no issuer. Written until 2026-11; still readable. */
+const judgmentSchemaV1 = z.strictObject({ v: z.literal(1), ...recordFields });
+
+/** A record that was found: usable, invalid (`judgment_record_invalid`) or unreadable (`judgment_store_failed`). */
 export type StoredJudgment =
   | { readonly ok: true; readonly judgment: Judgment }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
-/** Parses and checks the JSON text that was stored under `key`. */
+/** Parses and checks the JSON text that is stored under `key`. */
 export async function checkRecord(key: string, text: string): Promise<StoredJudgment> {
   const parsed = parseJson(text);
   if (!parsed.ok) return invalid('the stored record is not JSON');
@@ -22,7 +57,7 @@ export async function checkRecord(key: string, text: string): Promise<StoredJudg
   return read;
 }
 
-/** Checks a record wherever it comes from: its form, that it hashes to its own key, and that its verdicts are of its kind. */
+/** Checks a record from any source: its form, that it hashes to its key, and that its verdicts are of its kind. */
 export async function readRecord(value: unknown): Promise<StoredJudgment> {
   const judgment = currentForm(value);
   if (judgment === null) return invalid('the record is not a judgment of version 1 or 2');

@@ -2,7 +2,8 @@
  * A judgment: the verdicts of one request with everything that could change them. Judgments are immutable and
  * content-addressed: the key is the hash of the preimage.
  */
-import type { JudgmentKind, Verdicts } from './kinds/registry.ts';
+import type { JudgmentKind } from './kinds/names.ts';
+import type { Verdicts } from './kinds/registry.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 
 export type {
@@ -14,21 +15,11 @@ export type {
 } from './kinds/citations/citations.ts';
 export type { Quote } from './kinds/citations/quote.ts';
 export type { EquivalenceRequest, EquivalenceVerdicts } from './kinds/equivalence/equivalence.ts';
-export {
-  type ExecutionRequest,
-  type ExecutionVerdicts,
-  type ProgramTest,
-  TEST_OUTCOMES,
-  type TestOutcome,
-} from './kinds/execution/execution.ts';
+export type { ExecutionRequest, ExecutionVerdicts, ProgramTest } from './kinds/execution/execution.ts';
+export { TEST_OUTCOMES, type TestOutcome } from './kinds/execution/test-outcomes.ts';
+export { JUDGMENT_KINDS, type JudgmentKind } from './kinds/names.ts';
 export type { OutcomeRequest, OutcomeVerdicts } from './kinds/outcome/outcome.ts';
-export {
-  JUDGMENT_KINDS,
-  type JudgmentKind,
-  type JudgmentRequest,
-  type ReadingRequest,
-  type Verdicts,
-} from './kinds/registry.ts';
+export type { JudgmentRequest, ReadingRequest, Verdicts } from './kinds/registry.ts';
 export type { CriterionScore, JudgedCriterion, RubricRequest, RubricVerdicts } from './kinds/rubric/rubric.ts';
 export {
   JUDGE_FAILURE_REASONS,

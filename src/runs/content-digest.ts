@@ -3,8 +3,8 @@
  * The rollout, and what of its scoring asks for other judgments; not what only says what failures become.
  */
 
+import { digestJson } from '../digest.ts';
 import type { Rollout } from '../family/rollout.ts';
-import { digestJson } from '../judgments/key.ts';
 import { createRequestDigests } from '../scoring/request-digest.ts';
 
 export type ContentWishes = {

@@ -3,8 +3,8 @@
  * hashed once, and so that whoever shows a receipt may withhold a field: its digest stands in for it.
  */
 
+import { digestJson } from '../digest.ts';
 import type { Rollout } from '../family/rollout.ts';
-import { digestJson } from '../judgments/key.ts';
 
 /**
  * Every field of a rollout, so that a reward can depend on no other. All else of a request (recipe, judge, replicate, run,

@@ -10,7 +10,7 @@ import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/stora
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
-import { judgmentSchema } from '../../src/judgments/judgment-schema.ts';
+import { judgmentSchema } from '../../src/judgments/record.ts';
 import { checkReceipt } from '../../src/scoring/receipt.ts';
 import { differsFromReply, differsFromRequest } from '../../src/scoring/receipt-agreement.ts';
 import { type Receipt, receiptedReplySchema } from '../../src/scoring/receipt-schema.ts';

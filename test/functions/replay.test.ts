@@ -2,8 +2,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { recordRollouts } from '../../functions/ledger/run-recording.ts';
+import { digestJson } from '../../src/digest.ts';
 import { RECIPES } from '../../src/families/recipes.ts';
-import { digestJson } from '../../src/judgments/key.ts';
 import { lackingOf } from '../../src/runs/lacking.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
 import { replayLines } from '../../src/runs/replay-lines.ts';

@@ -1,40 +1,34 @@
 /**
- * The list of all judgment kinds. A new kind is a folder beside this file and one entry in `KINDS`; requests, verdicts, the
- * record schema and the wire's enum of kinds derive from it.
+ * The definitions of all judgment kinds. A new kind is a folder beside this file, its entry in `KINDS` and its name in
+ * `names.ts`; request and verdict types, the record schema and the wire's enum derive from these.
  */
 import * as z from 'zod';
 import type { JudgmentKindDefinition } from '../protocol/judgment-kind.ts';
 import { citations } from './citations/citations.ts';
 import { equivalence } from './equivalence/equivalence.ts';
 import { execution } from './execution/execution.ts';
+import { JUDGMENT_KINDS, type JudgmentKind } from './names.ts';
 import { outcome } from './outcome/outcome.ts';
 import { rubric } from './rubric/rubric.ts';
 
-export const KINDS = [rubric, citations, outcome, execution, equivalence] as const;
+const KINDS = { rubric, citations, outcome, execution, equivalence } satisfies {
+  readonly [Kind in JudgmentKind]: { readonly kind: Kind };
+};
 
-type Definition = (typeof KINDS)[number];
+type Definition = (typeof KINDS)[JudgmentKind];
 type RequestOf<D extends Definition> = D extends JudgmentKindDefinition<infer Request> ? Request : never;
 type VerdictsOf<D extends Definition> = D extends JudgmentKindDefinition<infer _, infer Verdicts> ? Verdicts : never;
 
 /** A question to a judge about one rollout. */
 export type JudgmentRequest = RequestOf<Definition>;
-/** The answer to a request of the same kind. */
-export type Verdicts = VerdictsOf<Definition>;
-export type JudgmentKind = Definition['kind'];
 /** A request that a language model answers. */
 export type ReadingRequest = RequestOf<Extract<Definition, { answeredBy: 'reader' }>>;
+/** The answer to a request of the same kind. */
+export type Verdicts = VerdictsOf<Definition>;
 
-export const JUDGMENT_KINDS: readonly JudgmentKind[] = KINDS.map(({ kind }) => kind);
-
-const byName = new Map<JudgmentKind, JudgmentKindDefinition<JudgmentRequest, Verdicts>>(
-  KINDS.map((definition) => [definition.kind, definition]),
-);
-
-/** The definition of a kind. @throws RangeError for an unknown kind. */
+/** The definition of a kind, for requests and verdicts of that kind only. */
 export function kindOf(kind: JudgmentKind): JudgmentKindDefinition<JudgmentRequest, Verdicts> {
-  const definition = byName.get(kind);
-  if (definition === undefined) throw new RangeError(`kindOf: unknown judgment kind ${kind}`);
-  return definition;
+  return KINDS[kind];
 }
 
 /** Whether the verdicts are of the request's kind and answer it exactly. */
@@ -42,9 +36,9 @@ export function answersRequest(request: JudgmentRequest, verdicts: Verdicts): bo
   return verdicts.kind === request.kind && kindOf(request.kind).answers(request, verdicts);
 }
 
-const [first, ...others] = KINDS;
+const [first, ...others] = JUDGMENT_KINDS;
 /** Verdicts of any kind, as a record stores them. */
 export const verdictsSchema = z.discriminatedUnion('kind', [
-  first.verdictsSchema,
-  ...others.map((definition) => definition.verdictsSchema),
+  KINDS[first].verdictsSchema,
+  ...others.map((kind) => KINDS[kind].verdictsSchema),
 ]);

@@ -4,9 +4,9 @@
  */
 
 import * as z from 'zod';
+import { digestJson } from '../../digest.ts';
 import type { Component } from '../../family/score.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
-import { digestJson } from '../../judgments/key.ts';
 import type { ScoreResponse } from '../score.ts';
 
 /**

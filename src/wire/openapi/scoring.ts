@@ -1,5 +1,5 @@
 /** Verification, scoring, recipes and judgments in the OpenAPI document. */
-import { judgmentSchema } from '../../judgments/judgment-schema.ts';
+import { judgmentSchema } from '../../judgments/record.ts';
 import { groupRequestSchema, groupResponseSchema } from '../groups.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from '../judgment-files.ts';
 import { recipesResponseSchema } from '../recipes.ts';

@@ -6,12 +6,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { digestJson } from '../../../src/digest.ts';
 import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
-import { digestJson } from '../../../src/judgments/key.ts';
 import { kindOf } from '../../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { judgePrompt, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { digestJson } from '../../../src/digest.ts';
 import { createKnownIssuers, type Issuer, signed } from '../../../src/judgments/issuer.ts';
 import { readIssuer, readPublicKeys } from '../../../src/judgments/issuer-keys.ts';
-import { digestJson } from '../../../src/judgments/key.ts';
 import { checkRecord } from '../../../src/judgments/record.ts';
 import type { Judgment } from '../../../src/judgments/types.ts';
 import { sampleJudgment } from '../../contract/judgment-store.case.ts';

@@ -1,8 +1,11 @@
 /** A template digest is part of every key of its kind, so it must follow the texts, schemas and harnesses it stands for. */
 import { describe, expect, it } from 'vitest';
-import { digestJson } from '../../../src/judgments/key.ts';
-import { KINDS } from '../../../src/judgments/kinds/registry.ts';
+import { digestJson } from '../../../src/digest.ts';
+import { JUDGMENT_KINDS } from '../../../src/judgments/kinds/names.ts';
+import { kindOf } from '../../../src/judgments/kinds/registry.ts';
 import { READER_TEMPLATE, SANDBOX_TEMPLATE } from '../../../src/judgments/protocol/frozen-templates.ts';
+
+const KINDS = JUDGMENT_KINDS.map(kindOf);
 
 /** The digest of several kinds' sources merged into one, as the oldest kinds share it. */
 function sharedDigest(template: string): Promise<string> {

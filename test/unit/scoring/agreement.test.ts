@@ -1,9 +1,9 @@
 /** Receipts of scored rollouts: of every family, in groups, of rewards that are null; and what they say of other replies. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { digestJson } from '../../../src/digest.ts';
 import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Issuer, KnownIssuers, Signing } from '../../../src/judgments/issuer.ts';
-import { digestJson } from '../../../src/judgments/key.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';

@@ -21,6 +21,7 @@ import {
   type RunReply,
 } from '../../sandbox/run-code.ts';
 import { PROGRAM_HARNESS } from './program-harness.ts';
+import { TEST_OUTCOMES, type TestOutcome } from './test-outcomes.ts';
 
 /** One test of a program: the text it prints for an input, or Python that runs after it and must not raise. */
 export type ProgramTest =
@@ -39,17 +40,6 @@ export type ExecutionRequest = {
   /** Limit of each test. */
   readonly memory_limit_mb: number;
 };
-
-/** The result of one test. All but `passed` are the program's failures; if the sandbox fails, there are no verdicts. */
-export const TEST_OUTCOMES = [
-  'passed',
-  'wrong_output',
-  'compile_error',
-  'runtime_error',
-  'time_limit',
-  'memory_limit',
-] as const;
-export type TestOutcome = (typeof TEST_OUTCOMES)[number];
 
 export type ExecutionVerdicts = {
   readonly kind: 'execution';
