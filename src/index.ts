@@ -116,8 +116,8 @@ export {
 } from './scoring/score-rollouts.ts';
 export { splitSentences } from './text/sentences.ts';
 export type { Span } from './text/span.ts';
-// Tool-call text, for agents and for rewards over them.
-export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/boxed-answer.ts';
 export { readToolCalls } from './tools/hermes.ts';
+// Tool-call text, for agents and for rewards over them.
+export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/math-answer.ts';
 export { overlongPenalty } from './tools/overlong-penalty.ts';
 export { runnableBlock } from './tools/runnable-block.ts';

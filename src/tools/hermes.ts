@@ -1,9 +1,12 @@
 /**
- * Tool calls in Hermes text: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`. Two readings of the same elements:
- * what verl's rollout loop makes of them, for exact reproduction, and ours, where a malformed call is said to be so, since
- * the loop shows it to the model. Format and reference: HermesToolParser of verl as vendored in Gen-Verse/Open-AgentRL
- * 1fe5dbd2. An element ends at the first closing tag, even inside a string of its JSON (golden row tcr-s116): a policy that
- * must write the tag in an argument can escape its slash.
+ * Reads tool calls in the Hermes format: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
+ *
+ * There are two readers. `readToolCallsAsVerl` reproduces verl's rollout loop, which drops malformed calls.
+ * `readToolCalls` returns malformed calls with a reason, so that the loop can show it to the model. Source:
+ * HermesToolParser of verl, as vendored in Gen-Verse/Open-AgentRL 1fe5dbd2.
+ *
+ * An element ends at the first closing tag, even inside a JSON string (golden row tcr-s116). A policy that needs the
+ * tag inside an argument can escape its slash.
  */
 import type { Span } from '../text/span.ts';
 import { isPythonObject, type PythonJson, PythonNumber, printPythonJson, readPythonJson } from './python-json.ts';
@@ -11,43 +14,55 @@ import { isPythonObject, type PythonJson, PythonNumber, printPythonJson, readPyt
 const OPENING = '<tool_call>';
 const CLOSING = '</tool_call>';
 
+/** Every reason why a call is malformed. */
 export const MALFORMED_CALL_REASONS = ['not_json', 'no_name', 'arguments_not_object'] as const;
 
 /**
- * `not_json`: the element holds something else than one JSON object, a number that is not finite, or more than python-json.ts
- * reads (depth, integer digits).
- * `no_name`: `name` is missing, empty or no text.
- * `arguments_not_object`: `arguments` is missing or no object.
+ * Why a call is malformed.
+ * - `not_json`: the element is not one JSON object, has a number that is not finite, or exceeds the limits of
+ *   python-json.ts (depth, integer digits).
+ * - `no_name`: `name` is missing, empty or not a string.
+ * - `arguments_not_object`: `arguments` is missing or not an object.
  */
 export type MalformedCallReason = (typeof MALFORMED_CALL_REASONS)[number];
 
+/** A well-formed call. */
 export type ToolCall = {
   readonly ok: true;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The element with its tags, in UTF-16 code units of the text. */
+  /** Place of the element with its tags, in UTF-16 code units. */
   readonly span: Span;
 };
 
+/** A call that cannot be run. */
 export type MalformedCall = { readonly ok: false; readonly reason: MalformedCallReason; readonly span: Span };
 
+/** An assistant message, split into text and calls. */
 export type ToolCallText = {
-  /** The text without its call elements. An element that is never closed is no call and stays. */
+  /** The text without its call elements. An element that is never closed remains in the text. */
   readonly content: string;
-  /** In the order of the text. */
+  /** The calls in the order of the text. */
   readonly calls: readonly (ToolCall | MalformedCall)[];
 };
 
-/** Reads the calls of one assistant message; malformed ones are in the list, each with its reason. Linear time. */
+/**
+ * Reads the tool calls of one assistant message. Never throws: a malformed call is returned with its reason. Takes
+ * linear time.
+ *
+ * @example
+ * const { calls } = readToolCalls('<tool_call>{"name": "search", "arguments": {"q": "x"}}</tool_call>');
+ * calls[0]; // { ok: true, name: 'search', arguments: { q: 'x' }, span: { start: 0, end: 71 } }
+ */
 export function readToolCalls(text: string): ToolCallText {
   const spans = elementSpans(text);
   return { content: textOutside(text, spans), calls: spans.map((span) => readCall(text, span)) };
 }
 
-/** A call as verl hands it on: `arguments` is any JSON value, as Python prints it. */
+/** A call as verl passes it on. `arguments` is any JSON value, as Python prints it. */
 export type VerlToolCall = { readonly name: string; readonly arguments: string };
 
-/** What verl reads: malformed calls are left out without a word, their text too; arguments need be no object. */
+/** Reads calls like verl: drops malformed calls together with their text, and accepts any JSON value as arguments. */
 export function readToolCallsAsVerl(text: string): { readonly content: string; readonly calls: VerlToolCall[] } {
   const spans = elementSpans(text);
   const calls = spans.flatMap((span): VerlToolCall[] => {
@@ -71,7 +86,7 @@ function readCall(text: string, span: Span): ToolCall | MalformedCall {
   return { ok: true, name, arguments: plainObject(given), span };
 }
 
-/** From an opening tag to the next closing one, from left to right. */
+/** Finds the elements from left to right, each from an opening tag to the next closing one. */
 function elementSpans(text: string): readonly Span[] {
   const spans: Span[] = [];
   for (let start = text.indexOf(OPENING); start !== -1; ) {
@@ -98,7 +113,7 @@ function textOutside(text: string, spans: readonly Span[]): string {
   return outside + text.slice(from);
 }
 
-/** No number in it is `NaN`, infinite, or too large for a JavaScript number. */
+/** Returns whether all numbers in a value are finite JavaScript numbers. */
 function allFinite(value: PythonJson): boolean {
   if (value instanceof PythonNumber) return Number.isFinite(Number(value.printed));
   if (value === null || typeof value !== 'object') return true;
@@ -110,7 +125,7 @@ function plainObject(value: ReadonlyMap<string, PythonJson>): Record<string, unk
   return Object.fromEntries(Array.from(value, ([key, item]) => [key, plain(item)]));
 }
 
-/** As `JSON.parse` gives it. */
+/** Converts a value to what `JSON.parse` returns. */
 function plain(value: PythonJson): unknown {
   if (value instanceof PythonNumber) return Number(value.printed);
   if (value === null || typeof value !== 'object') return value;

@@ -1,22 +1,27 @@
 /**
- * The overlong penalty of DAPO: free up to the limit less the buffer, then linear, -factor at the limit and lower beyond.
- * Formula: `verl/workers/reward_manager/dapo.py`, Gen-Verse/Open-AgentRL 1fe5dbd2, in double precision (there float32).
+ * The overlong penalty of DAPO. It is 0 up to `maxTokens - bufferTokens` and then falls linearly, to `-factor` at
+ * `maxTokens` and lower beyond. Formula: `verl/workers/reward_manager/dapo.py`, Gen-Verse/Open-AgentRL 1fe5dbd2, but in
+ * double precision instead of float32.
  */
 
+/** Options of `overlongPenalty`. */
 export type OverlongOptions = {
   /** Longest response, in tokens; at least `bufferTokens`. */
   readonly maxTokens: number;
-  /** Where the penalty grows: this many tokens before the limit; above 0. */
+  /** Length of the range before `maxTokens` where the penalty grows, in tokens; above 0. */
   readonly bufferTokens: number;
-  /** Size of the penalty at the limit; 0 or more. */
+  /** Size of the penalty at `maxTokens`; 0 or more. */
   readonly factor: number;
 };
 
 /**
- * min(-(L - (M - B)) / B * factor, 0), to be added to a reward.
+ * Returns min(-(L - (M - B)) / B * factor, 0), which is added to a reward. L is `responseTokens`, M `maxTokens` and B
+ * `bufferTokens`.
  *
- * @param responseTokens L: all tokens of the response, tool output included.
- * @throws RangeError on a number that is not finite or out of its range above.
+ * @param responseTokens Number of tokens of the response, tool output included; 0 or more.
+ * @throws RangeError if a number is not finite or out of its range.
+ * @example
+ * overlongPenalty(20_000, { maxTokens: 20_480, bufferTokens: 4_096, factor: 1 }); // -0.8828125
  */
 export function overlongPenalty(responseTokens: number, options: OverlongOptions): number {
   const { maxTokens, bufferTokens, factor } = options;
@@ -28,7 +33,7 @@ export function overlongPenalty(responseTokens: number, options: OverlongOptions
   if (excess <= 0) return 0;
   const penalty = (-excess / bufferTokens) * factor;
   check(Number.isFinite(penalty), 'the penalty is not finite');
-  // A factor of 0 would give -0.
+  // With a factor of 0 the penalty is -0, which becomes 0.
   return penalty < 0 ? penalty : 0;
 }
 

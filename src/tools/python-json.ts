@@ -1,13 +1,16 @@
 /**
- * JSON as Python's `json` module reads and prints it, because verl hands a call's arguments on as `json.dumps` text: key
- * order kept (JavaScript moves integer-like keys to the front), `1.0` not `1`, integers in full, `NaN` and `Infinity`
- * accepted. Behaviour: Python 3 documentation of `json`, and golden rows tcr-s108 to tcr-s112.
+ * Reads and prints JSON like Python's `json` module, because verl passes the arguments of a call on as `json.dumps`
+ * text. Unlike JavaScript, Python keeps the order of integer-like keys, prints `1.0` as `1.0`, keeps all digits of
+ * integers, and accepts `NaN` and `Infinity`. Source: Python 3 documentation of `json`, and golden rows tcr-s108 to
+ * tcr-s112.
  */
 
-/** An object is a map: the later of two equal keys wins, at the place of the first. */
+/**
+ * A JSON value. An object is a map; of two equal keys, the value of the later one is kept at the place of the first.
+ */
 export type PythonJson = null | boolean | string | PythonNumber | readonly PythonJson[] | PythonObject;
 export type PythonObject = ReadonlyMap<string, PythonJson>;
-/** A number by the text that Python prints for it; an integer may be too long for a JavaScript number. */
+/** A number as Python prints it. An integer may have more digits than a JavaScript number can hold. */
 export class PythonNumber {
   readonly printed: string;
   constructor(printed: string) {
@@ -15,10 +18,12 @@ export class PythonNumber {
   }
 }
 
-/** Levels of arrays and objects. Python stops at its own recursion limit of about 1000; the exact level is ours. */
-export const MAX_JSON_DEPTH = 900;
-/** Python's default limit (`sys.int_info.default_max_str_digits`), beyond which it refuses to read an integer. */
-export const MAX_INTEGER_DIGITS = 4300;
+/**
+ * Deepest nesting of arrays and objects. Python stops at its recursion limit, at about 1000; the exact number is ours.
+ */
+const MAX_JSON_DEPTH = 900;
+/** Most digits of an integer: Python's default limit, `sys.int_info.default_max_str_digits`. */
+const MAX_INTEGER_DIGITS = 4300;
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -34,9 +39,9 @@ const WORDS: readonly (readonly [string, PythonJson])[] = [
 ];
 
 /**
- * Reads one JSON value with nothing but blanks around it; `undefined` if the text is something else, or over one of the
- * limits above. Linear time, and nothing is thrown: a hostile text can hold very many elements that are no JSON, and an
- * exception costs more than reading one of them.
+ * Reads a text that is one JSON value, with optional white space around it. Returns `undefined` if it is not, or if it
+ * exceeds the limits above. Takes linear time. Never throws, because hostile text can hold many elements that are not
+ * JSON, and an exception costs more than reading one of them.
  */
 export function readPythonJson(text: string): PythonJson | undefined {
   const reader = new JsonReader(text);
@@ -44,7 +49,7 @@ export function readPythonJson(text: string): PythonJson | undefined {
   return reader.atEnd() ? value : undefined;
 }
 
-/** Each reading method returns `undefined` where the text is not what it reads; then the whole text is no JSON. */
+/** A recursive-descent parser. A method returns `undefined` if the text is invalid; then the whole text is. */
 class JsonReader {
   readonly #text: string;
   #at = 0;
@@ -86,7 +91,7 @@ class JsonReader {
     return this.#take('}') ? entries : undefined;
   }
 
-  /** A key and its colon. */
+  /** Reads a key and its colon. */
   #key(): string | undefined {
     this.#skipBlanks();
     const key = this.#text[this.#at] === '"' ? this.#string() : undefined;
@@ -106,7 +111,7 @@ class JsonReader {
     return this.#take(']') ? items : undefined;
   }
 
-  /** Checked here, decoded by `JSON.parse`: within a string the two languages agree. */
+  /** Reads a string: finds its end, and lets `JSON.parse` decode it, since both languages agree on strings. */
   #string(): string | undefined {
     const start = this.#at;
     for (let at = start + 1; at < this.#text.length; at++) {
@@ -123,7 +128,7 @@ class JsonReader {
     return undefined;
   }
 
-  /** What stands after a backslash; of `\u…` the digits are checked here and passed over as text. */
+  /** Returns whether an escape sequence follows the backslash before `at`. */
   #isEscape(at: number): boolean {
     const character = this.#text[at];
     if (character !== 'u') return character !== undefined && '"\\/bfnrt'.includes(character);
@@ -158,7 +163,7 @@ class JsonReader {
     return new PythonNumber(written === '-0' ? '0' : written);
   }
 
-  /** A point without a digit after it is no part of the number (and then stands where nothing may). */
+  /** Skips a fraction. A point without a digit behind it is no part of the number, which makes the text invalid. */
   #skipFraction(): void {
     if (this.#text[this.#at] === '.' && this.#isDigit(this.#at + 1)) {
       this.#at++;
@@ -201,7 +206,7 @@ class JsonReader {
   }
 }
 
-/** The text of `json.dumps(value, ensure_ascii=False)`. */
+/** Returns the text of `json.dumps(value, ensure_ascii=False)`. */
 export function printPythonJson(value: PythonJson): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return value ? 'true' : 'false';
@@ -217,7 +222,7 @@ export function isPythonObject(value: PythonJson): value is PythonObject {
   return value instanceof Map;
 }
 
-/** As JavaScript prints it, but a lone surrogate stays as it is. */
+/** Prints a string like JavaScript, but does not escape lone surrogates. */
 function printString(text: string): string {
   if (text.isWellFormed()) return JSON.stringify(text);
   const printed = Array.from(text, (character) =>
@@ -226,7 +231,7 @@ function printString(text: string): string {
   return `"${printed.join('')}"`;
 }
 
-/** `float.__repr__`: the shortest digits that read back the same, with an exponent below 1e-4 and from 1e16 on. */
+/** Prints like `float.__repr__`: the shortest digits that round-trip, with an exponent below 1e-4 and from 1e16 on. */
 function printFloat(value: number): string {
   if (!Number.isFinite(value)) return value < 0 ? '-Infinity' : 'Infinity';
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
@@ -236,6 +241,6 @@ function printFloat(value: number): string {
     const size = String(Math.abs(exponent)).padStart(2, '0');
     return `${mantissa}e${exponent < 0 ? '-' : '+'}${size}`;
   }
-  // In this range JavaScript prints no exponent from 1e-6 up to 1e21.
+  // JavaScript prints no exponent in this range.
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }

@@ -1,6 +1,6 @@
 /**
- * Text as Python's `str` counts and trims it: code points instead of UTF-16 units, and Python's idea of white space.
- * The public scoring code of math answers is Python; its windows and trims decide rewards.
+ * Counts and trims text like Python's `str`: by code points instead of UTF-16 code units, and with Python's white
+ * space. Rewards that reproduce Python code depend on both.
  */
 import { isSpace } from '../text/characters.ts';
 
@@ -9,7 +9,10 @@ const UNIT_SEPARATOR = 0x1f;
 const NEXT_LINE = 0x85;
 const BYTE_ORDER_MARK = 0xfeff;
 
-/** White space as `str.isspace` and `\s` of Python's `re` see it: ECMAScript's, less U+FEFF, with U+001C to U+001F and U+0085. */
+/**
+ * White space of `str.isspace` and of `\s` in Python's `re`: that of ECMAScript without U+FEFF, plus U+001C to U+001F
+ * and U+0085.
+ */
 export function isPythonSpace(code: number): boolean {
   return (
     (code >= FILE_SEPARATOR && code <= UNIT_SEPARATOR) ||
@@ -18,7 +21,7 @@ export function isPythonSpace(code: number): boolean {
   );
 }
 
-/** `str.strip()`. */
+/** Returns `str.strip()`. */
 export function stripPythonSpace(text: string): string {
   let from = 0;
   let to = text.length;
@@ -27,7 +30,10 @@ export function stripPythonSpace(text: string): string {
   return text.slice(from, to);
 }
 
-/** The last `count` code points of the text (all of it if it has fewer): Python's `text[-count:]` for a count above 0. */
+/**
+ * Returns the last `count` code points, or the whole text if it has fewer: Python's `text[-count:]` for a count above
+ * 0.
+ */
 export function lastCodePoints(text: string, count: number): string {
   let start = text.length;
   for (let n = 0; n < count && start > 0; n++) {

@@ -1,8 +1,10 @@
 /**
- * The program in a code answer: the last complete ```` ```python ```` block. Rule: `code_math.py` of Gen-Verse/Open-AgentRL
- * 1fe5dbd2: the label is exactly `python` and ends its line, and a program ends at the next fence, even one inside a
- * string. Ours: with several `</think>` the text after the last one is read, where that code takes what stands between
- * the first two and so loses the answer of any rollout that thinks more than once.
+ * Finds the program of a code answer: the last complete ```` ```python ```` block.
+ *
+ * Rule: `code_math.py` of Gen-Verse/Open-AgentRL 1fe5dbd2. The label is exactly `python` and ends its line, and a
+ * program ends at the next fence, even inside a string. One difference: with several `</think>`, this reads the text
+ * behind the last one. That code reads the text between the first two, which loses the answer of a rollout that thinks
+ * more than once.
  */
 
 const THINK_END = '</think>';
@@ -10,8 +12,11 @@ const OPENING = '```python\n';
 const FENCE = '```';
 
 /**
- * The program as written between its fences, or `null` where there is no complete block: then the outcome is -1. The reference
- * pays -1 for a program that does not parse as well, which only running it can tell. Linear time.
+ * Returns the program between its fences, or `null` if there is no complete block, which scores -1. A program that does
+ * not parse scores -1 too, but only running it shows that. Takes linear time.
+ *
+ * @example
+ * runnableBlock('```python\nprint(1)\n```'); // 'print(1)\n'
  */
 export function runnableBlock(response: string): string | null {
   const thought = response.lastIndexOf(THINK_END);

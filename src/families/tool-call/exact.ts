@@ -3,7 +3,7 @@
  * that move from that code: same names and keys, same numbers. A missing turn count is 0 there, which is a defect that
  * cost a training run its tool term (Gen-Verse/Open-AgentRL#13); over HTTP a request without one is refused instead.
  */
-import { scoreBoxedAnswer } from '../../tools/boxed-answer.ts';
+import { scoreBoxedAnswer } from '../../tools/math-answer.ts';
 import { stripPythonSpace } from '../../tools/python-text.ts';
 import { shapeByTurns } from './formula.ts';
 

@@ -5,7 +5,7 @@ import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { EquivalenceRequest, ExecutionRequest } from '../../judgments/types.ts';
 import { MAX_TEST_SECONDS } from '../../limits.ts';
-import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/boxed-answer.ts';
+import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/math-answer.ts';
 import { runnableBlock } from '../../tools/runnable-block.ts';
 import type { ToolCallRecipe } from './recipe.ts';
 

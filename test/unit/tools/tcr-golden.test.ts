@@ -5,9 +5,8 @@ import {
   computeScoreOutcomeReward,
   type VerlRewardInput,
 } from '../../../src/families/tool-call/exact.ts';
-import { scoreAnswerLine, scoreBoxedAnswer } from '../../../src/tools/boxed-answer.ts';
-import { normalizeFinalAnswer } from '../../../src/tools/final-answer.ts';
 import { readToolCallsAsVerl } from '../../../src/tools/hermes.ts';
+import { normalizeFinalAnswer, scoreAnswerLine, scoreBoxedAnswer } from '../../../src/tools/math-answer.ts';
 import { overlongPenalty } from '../../../src/tools/overlong-penalty.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
 

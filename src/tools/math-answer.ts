@@ -1,18 +1,84 @@
 /**
- * The lenient reading of a math answer: the last `Answer: …` line, and the normal form in which two answers are compared.
- * Formula: `verl/utils/reward_score/math_dapo.py`, Gen-Verse/Open-AgentRL 1fe5dbd2. The normal form is the reference's,
- * oddities included (`subunits` becomes `sub`): a reward that is reproduced must compare what the reference compares.
- * Only edge cases of Python's own text rules are written out here; every step is one pass.
+ * Scores the answer of a math problem: 1 or -1, by the last `\boxed{…}` (strict) or by the last `Answer: …` line
+ * (lenient).
+ *
+ * Formula: `verl/utils/reward_score/math_dapo.py`, Gen-Verse/Open-AgentRL 1fe5dbd2. GRPO-TCR uses the strict rule. The
+ * normal form of an answer follows the formula exactly, oddities included (`subunits` becomes `sub`), because a
+ * reproduced reward must compare what the original compares. Both rules read a fixed number of code points at the end
+ * of the solution.
  */
-import { isPythonSpace, stripPythonSpace } from './python-text.ts';
+import { isPythonSpace, lastCodePoints, stripPythonSpace } from './python-text.ts';
+
+/** Code points at the end of a solution that the strict and the lenient rule read. */
+const BOX_WINDOW = 100;
+const ANSWER_LINE_WINDOW = 300;
+
+/** The formula's prediction for a solution without an answer line. */
+const INVALID_ANSWER = '[INVALID]';
+
+const BOX = '\\boxed{';
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** The outcome of a math answer. `score` is 1 if it is correct, else -1. */
+export type MathOutcome = {
+  readonly score: 1 | -1;
+  readonly correct: boolean;
+  /** The text that was compared: the content of the box, or the normalised answer line; `null` without a box. */
+  readonly prediction: string | null;
+};
+
+/**
+ * Returns the content of the last `\boxed{…}` in the last 100 code points, with matched braces; an escaped brace counts
+ * as a brace. Returns `null` if there is no box, or if the last box is never closed, even if a complete one precedes it
+ * (like the formula's code).
+ *
+ * @example
+ * lastBoxedAnswer('So the answer is \\boxed{42}.'); // '42'
+ */
+export function lastBoxedAnswer(solution: string): string | null {
+  const text = lastCodePoints(solution, BOX_WINDOW);
+  const box = text.lastIndexOf(BOX);
+  if (box === -1) return null;
+  const start = box + BOX.length;
+  let depth = 1;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === OPENING_BRACE) depth++;
+    else if (code === CLOSING_BRACE && --depth === 0) return text.slice(start, at);
+  }
+  return null;
+}
+
+/**
+ * Scores by the strict rule: the content of the last box must equal the reference answer exactly. Neither side is
+ * trimmed or normalised.
+ *
+ * @example
+ * scoreBoxedAnswer('So the answer is \\boxed{42}.', '42').score; // 1
+ */
+export function scoreBoxedAnswer(solution: string, referenceAnswer: string): MathOutcome {
+  return outcome(lastBoxedAnswer(solution), referenceAnswer);
+}
+
+/** Scores by the lenient rule: the last answer line and the reference answer must have the same normal form. */
+export function scoreAnswerLine(solution: string, referenceAnswer: string): MathOutcome {
+  const line = lastAnswerLine(lastCodePoints(solution, ANSWER_LINE_WINDOW)) ?? INVALID_ANSWER;
+  return outcome(normalizeFinalAnswer(line), normalizeFinalAnswer(referenceAnswer));
+}
+
+function outcome(prediction: string | null, expected: string): MathOutcome {
+  const correct = prediction === expected;
+  return { score: correct ? 1 : -1, correct, prediction };
+}
 
 const LABEL = 'answer';
 const COLON = 0x3a;
 const LINE_FEED = 0x0a;
-/** Python's case-insensitive match takes U+017F for an s. */
+/** Python's case-insensitive match treats U+017F as an s. */
 const LONG_S = 0x17f;
 
-/** The text of the last `Answer: …` line, untrimmed; `null` if there is none. The label counts inside longer words too. */
+/** Returns the text of the last `Answer: …` line, untrimmed, or `null`. The label also matches inside longer words. */
 export function lastAnswerLine(text: string): string | null {
   let last: string | null = null;
   for (let at = 0; at < text.length; ) {
@@ -35,12 +101,12 @@ function isLabel(text: string, at: number): boolean {
   return true;
 }
 
-/** A colon, white space over any number of lines, then text up to the end of its line. */
+/** Reads a colon, white space over any number of lines, then text up to the end of its line. */
 function answerAfterLabel(text: string, from: number): { readonly start: number; readonly end: number } | null {
   const colon = skipSpace(text, from);
   if (text.charCodeAt(colon) !== COLON) return null;
   let start = skipSpace(text, colon + 1);
-  // Nothing but white space to the end: the last of it that is no line feed is the (blank) answer.
+  // Only white space follows. The answer is its last unit that is not a line feed.
   if (start === text.length) {
     while (text.charCodeAt(start - 1) === LINE_FEED) start--;
     start--;
@@ -56,7 +122,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** In this order; each pass sees what the one before it left. */
+/** Replacements, applied one after the other in this order. */
 const REPLACED: readonly (readonly [string, string])[] = [
   ['an ', ''],
   ['a ', ''],
@@ -70,21 +136,21 @@ const REPLACED: readonly (readonly [string, string])[] = [
   ['\\text{m}', '\\text{}'],
 ];
 
-/** Removed after that, in this order, inside longer words too. */
+/** Texts removed after that, in this order, also inside longer words. */
 const REMOVED: readonly string[] = [
   ...['square', 'ways', 'integers', 'dollars', 'mph', 'inches', 'hours', 'km', 'units', '\\ldots', 'sue', 'points'],
   ...['feet', 'minutes', 'digits', 'cents', 'degrees', 'cm', 'gm', 'pounds', 'meters', 'meals', 'edges', 'students'],
-  // One word in the reference, so neither of the two is removed alone.
+  // The formula lacks a comma here, so neither "children" nor "tickets" is removed alone.
   'childrentickets',
   ...['multiples', '\\text{s}', '\\text{.}', '\\text{\ns}', '\\text{}^2', '\\text{}^3', '\\text{\n}', '\\text{}'],
   ...['\\mathrm{th}', '^\\circ', '^{\\circ}', '\\;', ',\\!', '{,}', '"', '\\dots'],
 ];
 
-/** `str.isdigit`: decimal digits of every script, and the digits that have another form (superscripts, circled ones). */
+/** Python's `str.isdigit`: decimal digits of every script, superscripts and circled digits. */
 const ALL_DIGITS =
   /^[\p{Nd}\u00b2\u00b3\u00b9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]+$/u;
 
-/** The normal form of a final answer; two answers are equal if their normal forms are the same text. */
+/** Returns the normal form of an answer. Two answers are equal if their normal forms are equal. */
 export function normalizeFinalAnswer(answer: string): string {
   let text = answer.slice(answer.lastIndexOf('=') + 1);
   for (const [from, to] of REPLACED) text = text.split(from).join(to);
@@ -97,21 +163,21 @@ export function normalizeFinalAnswer(answer: string): string {
   return stripPythonSpace(ALL_DIGITS.test(withoutCommas) ? withoutCommas : text);
 }
 
-/** Formula delimiters and text commands peeled off one line; none of them reaches over a line break. */
+/** Removes formula delimiters and text commands from one line. None of them spans a line break. */
 function peelLine(line: string): string {
   let text = firstFormula(line);
   for (const opener of ['\\text{', '\\textbf{', '\\overline{']) text = peelCommand(text, opener);
   return peelBox(text);
 }
 
-/** A line with a formula between dollar signs is that formula: the first one. */
+/** Reduces a line to its first formula between dollar signs, if it has one. */
 function firstFormula(line: string): string {
   const open = line.indexOf('$');
   const close = open === -1 ? -1 : line.indexOf('$', open + 1);
   return close === -1 ? line : line.slice(open, close + 1);
 }
 
-/** Each opener with the next closing brace becomes what is between them; braces are not matched. */
+/** Replaces each opener and the next closing brace by the text between them. Braces are not matched. */
 function peelCommand(line: string, opener: string): string {
   let peeled = '';
   let done = 0;
@@ -124,9 +190,7 @@ function peelCommand(line: string, opener: string): string {
   return peeled + line.slice(done);
 }
 
-const BOX = '\\boxed{';
-
-/** The first box reaches to the last closing brace of its line. */
+/** Replaces the first box by its content. It ends at the last closing brace of the line. */
 function peelBox(line: string): string {
   const at = line.indexOf(BOX);
   const close = line.lastIndexOf('}');
@@ -135,8 +199,8 @@ function peelBox(line: string): string {
 }
 
 /**
- * `\frac12` with its braces, `\sqrt3` with its own: `operands` code points after the command, if the first is no opening
- * brace and the second, where there is one, no line feed.
+ * Adds the braces to `\frac12` and `\sqrt3`: one around each of the `operands` code points behind the command. Applies
+ * if the first operand is no opening brace and the second is no line feed.
  */
 function braceShorthand(text: string, command: string, operands: 1 | 2): string {
   let written = '';
@@ -155,7 +219,7 @@ function braceShorthand(text: string, command: string, operands: 1 | 2): string 
   return written + text.slice(done);
 }
 
-/** The code point at a place as text; empty at the end. */
+/** Returns the code point at `at` as text, or '' at the end. */
 function codePointAt(text: string, at: number): string {
   const code = text.codePointAt(at);
   return code === undefined ? '' : String.fromCodePoint(code);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { lastBoxedAnswer, scoreAnswerLine, scoreBoxedAnswer } from '../../../src/tools/boxed-answer.ts';
-import { lastAnswerLine, normalizeFinalAnswer } from '../../../src/tools/final-answer.ts';
+import {
+  lastAnswerLine,
+  lastBoxedAnswer,
+  normalizeFinalAnswer,
+  scoreAnswerLine,
+  scoreBoxedAnswer,
+} from '../../../src/tools/math-answer.ts';
 
 describe('the last box', () => {
   it.each([
