@@ -1,137 +1,149 @@
 /**
- * Every limit on caller-made input, in one place. They bound time and memory on hostile input; each is far above what
- * the refiners produce (14 claims, 12 sources, 30 KB), and exceeding one is a clear 4xx or a finding, never a crash.
+ * Limits on input that a caller makes. They bound time and memory for hostile input. Each is far above what the refiners
+ * produce (14 claims, 12 sources, 30 KB). Input beyond a limit is a 4xx reply or a finding, never a crash.
+ *
+ * The suffix of a name is its unit: BYTES, CHARS (UTF-16 code units), TOKENS (of the model), S, MS, MB. A name without a
+ * suffix counts things. A constant that tunes a service is not here: it is beside the code that it tunes.
  */
 
-/** Largest JSON request body of a native route. A 128K-token context with its rollout is about 1 MB; 16 MB leaves room. */
+// Request bodies.
+
+/** Largest JSON body of a native route. A rollout with a context of 128K tokens has about 1 MB. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Longest text of one kind inside a request (question, response, tool output), in UTF-16 code units. */
-export const MAX_TEXT_CHARS = 12 * 1024 * 1024;
-/** More claims than this in one answer: the request is refused (422), as no judge prompt could hold them. */
-export const MAX_CLAIMS = 2_000;
-/** Citations (claim and id) of one answer; they bound the reply, which names each with its place. */
-export const MAX_CITATIONS = 20_000;
-/**
- * Cited text that claims are compared with, summed over all citations, in UTF-16 code units: about half a second of
- * work. Fourteen claims over a typical result are 60,000; a hundred over one 128K-token page are 50 million.
- */
-export const MAX_COMPARED_CHARS = 200_000_000;
-/** Uncited statements listed for one answer before the request is refused. */
-export const MAX_STATEMENTS = 5_000;
-/** Sources of one rollout. */
-export const MAX_SOURCES = 5_000;
-/** Criteria of one polarity in one rollout. */
-export const MAX_CRITERIA = 100;
-/** A criterion's description, in UTF-16 code units. */
-export const MAX_CRITERION_CHARS = 8_000;
-/** Gold entities of one rollout, and each one's length in UTF-16 code units; the search automaton takes 50 bytes a unit. */
-export const MAX_ENTITIES = 256;
-export const MAX_ENTITY_CHARS = 512;
-/** Gold chunk ids of one rollout. */
-export const MAX_USEFUL_CHUNKS = 10_000;
-/** Tests of one program, and the length of one input, output or assertion in UTF-16 code units. */
-export const MAX_TESTS = 200;
-export const MAX_TEST_CHARS = 1024 * 1024;
-/**
- * Tests of a program times the time limit of each, in seconds: eight run at once, and a judgment has 60 s. A program that
- * loops on every test is then wrong, not unscored.
- */
-export const MAX_TEST_SECONDS = 360;
-/** Samples of one group. */
-export const MAX_GROUP = 64;
-/** An id longer than this, in UTF-16 code units, is malformed. */
-export const MAX_ID_CHARS = 256;
-/** Ids read from one citation; the rest are one `citation_id_malformed` finding. */
-export const MAX_IDS_PER_CITATION = 256;
-/** Citations opened inside citations: deeper ones are text. */
-export const MAX_CITATION_NESTING = 16;
-/** Findings listed one by one for one rollout; counts stay exact. */
-export const MAX_FINDINGS = 2_000;
-
-// Requests over HTTP.
-
-/** Of a body that is refused unread, this much is read and thrown away, so that the caller gets to see the refusal. */
+/** Part of a refused body that is read and discarded, so that the caller receives the reply. */
 export const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
-/** Longest name of a recipe or judge in a request, in UTF-16 code units. */
+/** Wrong fields listed in one problem. Its `detail` has the exact number. */
+export const MAX_PROBLEM_ERRORS = 100;
+/** An unknown field's name is repeated in a problem up to this length. */
+export const MAX_ECHOED_NAME_CHARS = 64;
+
+// Fields of a rollout.
+
+/** Longest text of one field: question, response, tool output. */
+export const MAX_TEXT_CHARS = 12 * 1024 * 1024;
+/** Longest name of a recipe or judge. */
 export const MAX_NAME_CHARS = 128;
-/** Longest title or url of a source and title of a criterion, in UTF-16 code units. */
+/** Longest title or url of a source, and longest title of a criterion. */
 export const MAX_TITLE_CHARS = 8_000;
 /** Largest `replicate`. */
 export const MAX_REPLICATE = 1_000_000;
-/** Wrong fields listed in one problem; `detail` says how many there are. */
-export const MAX_PROBLEM_ERRORS = 100;
-/** A caller's field name is repeated in a problem up to this length, in UTF-16 code units. */
-export const MAX_ECHOED_NAME_CHARS = 64;
+/** Judges that one request may name as fallbacks for one another. */
+export const MAX_JUDGES_IN_TURN = 4;
+/** Samples of one group. */
+export const MAX_GROUP = 64;
+/** Criteria of one polarity. */
+export const MAX_CRITERIA = 100;
+/** Longest description of a criterion. */
+export const MAX_CRITERION_CHARS = 8_000;
+/** Gold entities. */
+export const MAX_ENTITIES = 256;
+/** Longest gold entity. The search automaton takes 50 bytes for each unit. */
+export const MAX_ENTITY_CHARS = 512;
+/** Gold chunk ids. */
+export const MAX_USEFUL_CHUNKS = 10_000;
+/** Tests of one program. */
+export const MAX_TESTS = 200;
+/** Longest input, output or assertion of a test. */
+export const MAX_TEST_CHARS = 1024 * 1024;
+/**
+ * Number of tests times the time limit of each, in seconds. Eight tests run at once and a judgment has 60 s, so a program
+ * that loops on every test is judged wrong instead of timing out.
+ */
+export const MAX_TEST_SECONDS = 360;
+
+// Parsed responses and sources.
+
+/** Claims of one answer. No judge prompt could hold more. */
+export const MAX_CLAIMS = 2_000;
+/** Citations (pairs of claim and id) of one answer. The reply lists each. */
+export const MAX_CITATIONS = 20_000;
+/** Uncited statements of one answer. */
+export const MAX_STATEMENTS = 5_000;
+/** Sources of one rollout. */
+export const MAX_SOURCES = 5_000;
+/**
+ * Length of the cited texts that claims are compared with, summed over all citations: about half a second of work.
+ * Fourteen claims on typical search results have 60,000; a hundred claims on one page of 128K tokens have 50 million.
+ */
+export const MAX_COMPARED_CHARS = 200_000_000;
+/** Longest well-formed id. A longer one is malformed. */
+export const MAX_ID_CHARS = 256;
+/** Ids read from one citation. The rest is one `citation_id_malformed` finding. */
+export const MAX_IDS_PER_CITATION = 256;
+/** Depth of citations inside citations. A deeper one is text. */
+export const MAX_CITATION_NESTING = 16;
+/** Findings listed for one rollout. Counts are exact. */
+export const MAX_FINDINGS = 2_000;
 
 // Refining.
 
-/** Tokens of one candidate, and of a prompt: the longest context that refiners' base models have. */
+/** Tokens of one candidate: the longest that the refiners' base models support. */
 export const MAX_GENERATED_TOKENS = 16_384;
+/** Tokens of a prompt: the longest context of the refiners' base models. */
 export const MAX_PROMPT_TOKENS = 262_144;
-/** Seed + candidate fits into every server's 32 bits. */
+/** Largest seed. Seed plus candidate number fits into 32 bits, the least that servers support. */
 export const MAX_SEED = 2_147_483_000;
 
 // The tool agent.
 
-/** Messages of its prompt, and assistant turns of one trajectory; training has 16 turns. */
+/** Messages of the prompt. */
 export const MAX_AGENT_MESSAGES = 64;
+/** Assistant turns of one trajectory. Training has 16. */
 export const MAX_AGENT_TURNS = 64;
-/** Tokens of its prompt and of all turns together; training has 2,560 and 20,480. */
+/** Tokens of the prompt. Training has 2,560. */
 export const MAX_AGENT_PROMPT_TOKENS = 131_072;
+/** Tokens of all turns together. Training has 20,480. */
 export const MAX_AGENT_RESPONSE_TOKENS = 131_072;
-/** Characters of one tool output that the policy may be shown; training has 256. */
+/** Part of one tool output that the policy may see. Training has 256. */
 export const MAX_TOOL_RESPONSE_CHARS = 65_536;
-/** For one program of the policy, in seconds and MB; training has 30 and 2,048. */
+/** Time limit of one program of the policy. Training has 30. */
 export const MAX_TOOL_TIME_LIMIT_S = 60;
+/** Memory limit of one program of the policy. Training has 2,048. */
 export const MAX_TOOL_MEMORY_LIMIT_MB = 16_384;
-
-// Judgments.
-
-/** Judges that one request can name, to be tried in turn. */
-export const MAX_JUDGES_IN_TURN = 4;
-/** What `Retry-After` says where the failure itself does not know better. */
-export const DEFAULT_RETRY_AFTER_S = 5;
 
 // Export and import of judgments.
 
 /** Keys of one export: a thousandth of what one invocation may read in bulk. */
 export const MAX_EXPORT_KEYS = 50_000;
-/** One line of an import, in bytes. A judgment with every claim and statement that an answer may have is 700 KB. */
+/** One line of an import. A judgment with the most claims and statements of an answer has 700 KB. */
 export const MAX_IMPORT_LINE_BYTES = 1024 * 1024;
-/** Lines of one import. Larger files are imported in parts. */
+/** Lines of one import. Callers split larger files. */
 export const MAX_IMPORT_LINES = 100_000;
-/** Refused lines that an import names; the count is exact. */
+/** Refused lines that the reply to an import lists. Their number is exact. */
 export const MAX_REFUSED_LINES_LISTED = 100;
 
-// Files and uploads.
+// Files, uploads and multipart bodies.
 
-/** Largest file: OpenAI's number, and the sum of what MAX_BATCH_REQUESTS lines of 10 KB need. */
+/** Largest file, as OpenAI has it: enough for MAX_BATCH_REQUESTS lines of 10 KB. */
 export const MAX_FILE_BYTES = 512 * 1024 * 1024;
-/** Largest part of an upload: OpenAI's number. The platform caps a whole body at 100 MB on most plans. */
+/** Largest part of an upload, as OpenAI has it. On most plans the platform caps a body at 100 MB. */
 export const MAX_UPLOAD_PART_BYTES = 64 * 1024 * 1024;
 /**
- * Parts of one upload. Each is one read when the upload is completed, one after the other at some 30 ms, and a proxy waits
- * 120 s for the reply; one listing of R2 names so many. At the largest size that still is 0.5 MB a part.
+ * Parts of one upload. Completing an upload reads each part once, one after the other, at about 30 ms, and a proxy waits
+ * 120 s for the reply. One R2 listing returns this many. The largest file can have parts of 0.5 MB.
  */
 export const MAX_UPLOAD_PARTS = 1_000;
-/** A file may be told to expire after so many seconds (OpenAI's numbers). */
+/** Shortest time after which a file may expire, as OpenAI has it. */
 export const MIN_FILE_LIFETIME_S = 60 * 60;
+/** Longest time after which a file may expire, as OpenAI has it. */
 export const MAX_FILE_LIFETIME_S = 30 * 24 * 60 * 60;
-/** A file's name, in UTF-16 code units: what file systems take. */
+/** Longest file name: the limit of most file systems. */
 export const MAX_FILE_NAME_CHARS = 255;
-/** Files of one page of a list: OpenAI's number, which is its default too. */
+/** Files on one page of a list: OpenAI's limit and default. */
 export const MAX_FILES_LISTED = 10_000;
-
-// Multipart bodies.
-
-/** The header of one part of a form, in bytes: a name and a file name, each in two spellings. */
+/** Header of one part of a form: a name and a file name, each in two spellings. */
 export const MAX_PART_HEADER_BYTES = 8 * 1024;
-/** Parts of one form; OpenAI's have two to four. */
+/** Parts of one form. OpenAI's forms have two to four. */
 export const MAX_FORM_PARTS = 64;
-/** The value of one field of a form that is not the file, in bytes. */
+/** Value of one form field other than the file. */
 export const MAX_FORM_FIELD_BYTES = 64 * 1024;
-/** What is read over in one form, in bytes: unknown fields, and what stands before the first and after the last part. */
+/** Ignored bytes of one form: unknown fields, and the text before the first and after the last part. */
 export const MAX_FORM_IGNORED_BYTES = 1024 * 1024;
+
+// Replies that ask to retry.
+
+/** `Retry-After` of a failure that does not know a better time. */
+export const DEFAULT_RETRY_AFTER_S = 5;
 
 // Batches.
 
@@ -228,24 +240,25 @@ export const MAX_ATTEMPTS_KEPT = 50;
 /** Deliveries of one page of the list. */
 export const MAX_DELIVERY_PAGE = 100;
 
-// Runs.
+// Runs and replay.
 
-/** A group's or sample's own id, in UTF-16 code units. */
+/** Longest id of a group or sample. */
 export const MAX_RUN_PLACE_CHARS = 256;
 /** Largest step of a run. */
 export const MAX_RUN_STEP = 1_000_000_000;
-/** Runs, steps and rollouts of one page of a list. */
+/** Runs on one page of a list. */
 export const MAX_RUN_PAGE = 100;
+/** Steps on one page of a list. */
 export const MAX_RUN_STEPS_PAGE = 1_000;
+/** Rollouts on one page of a list: as rows, and with their details. */
 export const MAX_RUN_ROLLOUT_PAGE = { rows: 200, detail: 20 } as const;
-/** Lines of a file of a run, rows that one D1 transaction takes in, and bytes of one line: facts of 1,000 claims. */
+/** Lines of a run file. */
 export const MAX_RUN_IMPORT_LINES = 1_000_000;
+/** Recipes of a run file. */
 export const MAX_RUN_IMPORT_RECIPES = 1_000;
+/** One line of a run file: the facts of 1,000 claims. */
 export const MAX_RUN_IMPORT_LINE_BYTES = 256 * 1024;
-/** Rollouts of one group of a run: a group is normalised whole, in memory. */
+/** Rollouts of one group of a run. A group is normalised as a whole, in memory. */
 export const MAX_RUN_GROUP = 10_000;
-
-// Replay.
-
-/** Values of one sweep: 0 to 1 by hundredths. Each composes every rollout of the run once more. */
+/** Values of one sweep: 0 to 1 in hundredths. Each value scores every rollout of the run again. */
 export const MAX_SWEEP_POINTS = 101;

@@ -52,7 +52,7 @@ export type ToolCallText = {
  *
  * @example
  * const { calls } = readToolCalls('<tool_call>{"name": "search", "arguments": {"q": "x"}}</tool_call>');
- * calls[0]; // { ok: true, name: 'search', arguments: { q: 'x' }, span: { start: 0, end: 71 } }
+ * calls[0]; // { ok: true, name: 'search', arguments: { q: 'x' }, span: { start: 0, end: 66 } }
  */
 export function readToolCalls(text: string): ToolCallText {
   const spans = elementSpans(text);
