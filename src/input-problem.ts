@@ -16,7 +16,7 @@ export type InputProblem = {
 type Issue = z.core.$ZodIssue;
 type Path = InputProblem['path'];
 
-/** Flattens the issues of a failed parse of `input`; `prefix` is where `input` stands in the request. */
+/** Converts the issues of a failed zod parse of `input`. `prefix` is the path of `input` in the request. */
 export function problemsOfIssues(issues: readonly Issue[], input: unknown, prefix: Path = []): InputProblem[] {
   return issues.flatMap((issue) => problemsOfIssue(issue, input, prefix));
 }
@@ -49,12 +49,12 @@ function problemsOfIssue(issue: Issue, input: unknown, prefix: Path): InputProbl
     case 'invalid_element':
       return one('expected another key or element');
     case 'custom':
-      // Our own refinements: their messages are constants.
+      // A refinement of one of our schemas. Its message is a constant.
       return one(issue.message);
   }
 }
 
-/** Of a union, the branch that the value was meant for: the only one whose type fits. Else all that would be accepted. */
+/** Reports the problems of the only branch of a union whose type fits the value, or else all types that are accepted. */
 function problemsOfUnion(branches: readonly (readonly Issue[])[], value: unknown, path: Path): InputProblem[] {
   const refusedByType = (branch: readonly Issue[]): boolean =>
     branch.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type');
@@ -117,7 +117,7 @@ function shortened(name: string): string {
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** A path as callers read it: `positive_rubrics[0].weight`. */
+/** Prints a path for callers: `positive_rubrics[0].weight`. */
 export function pathText(path: Path): string {
   let text = '';
   for (const step of path) {

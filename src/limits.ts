@@ -77,7 +77,7 @@ export const MAX_FINDINGS = 2_000;
 
 // Refining.
 
-/** Tokens of one candidate: the longest that the refiners' base models support. */
+/** Tokens of one candidate. */
 export const MAX_GENERATED_TOKENS = 16_384;
 /** Tokens of a prompt: the longest context of the refiners' base models. */
 export const MAX_PROMPT_TOKENS = 262_144;
@@ -139,11 +139,6 @@ export const MAX_FORM_PARTS = 64;
 export const MAX_FORM_FIELD_BYTES = 64 * 1024;
 /** Ignored bytes of one form: unknown fields, and the text before the first and after the last part. */
 export const MAX_FORM_IGNORED_BYTES = 1024 * 1024;
-
-// Replies that ask to retry.
-
-/** `Retry-After` of a failure that does not know a better time. */
-export const DEFAULT_RETRY_AFTER_S = 5;
 
 // Batches.
 

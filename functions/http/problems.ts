@@ -9,7 +9,6 @@ import type { InputProblem } from '../../src/input-problem.ts';
 import { pathText } from '../../src/input-problem.ts';
 import type { JudgeFailureReason } from '../../src/judgments/types.ts';
 import {
-  DEFAULT_RETRY_AFTER_S,
   MAX_FORM_IGNORED_BYTES,
   MAX_FORM_PARTS,
   MAX_PART_HEADER_BYTES,
@@ -35,6 +34,9 @@ type Entry = {
   readonly extra?: Pick<Problem, 'errors' | 'missing' | 'unobserved'>;
   readonly headers?: Readonly<Record<string, string>>;
 };
+
+/** `Retry-After`, in seconds, of a failure that does not know a better time. */
+export const DEFAULT_RETRY_AFTER_S = 5;
 
 const BEARER = { 'www-authenticate': 'Bearer realm="citeward"' };
 const SIGNED = { 'www-authenticate': 'StandardWebhooks realm="citeward"' };

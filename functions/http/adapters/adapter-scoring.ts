@@ -7,7 +7,6 @@ import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../../../src/limits.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
 import type { InferredRun, RunReport } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
@@ -18,6 +17,7 @@ import type { ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
 import { SCORING_DEADLINE_MS, type ScoringReply, type ScoringWishes, scoreOne } from '../../services/score.ts';
 import { type Context, platformOf, succeeded } from '../context.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../problems.ts';
 
 type Path = InputProblem['path'];
 
