@@ -1,6 +1,6 @@
 /**
- * A sweep as a picture: small line charts above one another, one a figure, over the values of the field. The SVG stands
- * alone, with no script and no outside reference, and follows the light or dark scheme of the page that shows it.
+ * Draws a sweep as an SVG: one small line chart per figure, stacked, over the values of the swept field. The SVG
+ * contains no script and no external reference, and follows the light or dark color scheme of the page that shows it.
  */
 import type { ReplayFigures, SweepValue } from './replay-report.ts';
 
@@ -24,7 +24,7 @@ const PANELS: readonly Panel[] = [
   { title: 'share of advantages that change sign', figure: ({ advantages }) => advantages.flipped_share },
 ];
 
-/** The chart of a sweep. Numbers lie by their size on the axis, other values side by side. */
+/** Draws the chart of a sweep. Numeric values are placed to scale, other values at equal distances. */
 export function sweepChart(field: string, points: readonly ChartPoint[]): string {
   const height = TOP + PANELS.length * (PANEL_HEIGHT + TITLE_ROOM) + BOTTOM;
   const xs = placesOf(points.map(({ value }) => value));
@@ -54,7 +54,7 @@ text { fill: currentColor } .name { font-weight: 600; font-size: 14px } .axis { 
 @media (prefers-color-scheme: dark) { svg { color: #e8eaed; background: #16181c } .line { stroke: #6cb0ff } .dot { fill: #6cb0ff } }
 </style>`;
 
-/** Horizontal places. */
+/** Horizontal positions of the values. */
 function placesOf(values: readonly SweepValue[]): number[] {
   const room = WIDTH - LEFT - RIGHT;
   const numbers = values.filter((value) => typeof value === 'number');
@@ -68,7 +68,7 @@ function placesOf(values: readonly SweepValue[]): number[] {
 
 type Place = { readonly x: number; readonly y: number | null };
 
-/** One chart with its own scale: what is not defined is a gap in the line. */
+/** Draws one chart with its own scale; an undefined figure is a gap in the line. */
 function panel(title: string, top: number, places: readonly Place[]): string {
   const known = places.flatMap(({ y }) => (y === null ? [] : [y]));
   const bottom = top + PANEL_HEIGHT - 8;
@@ -98,7 +98,7 @@ function panel(title: string, top: number, places: readonly Place[]): string {
   return [heading, axis, ...lines, ...dots, ...marks].join('\n');
 }
 
-/** As many values below the axis as there is room for, the last among them. */
+/** Labels the axis with as many values as fit; the last value always has a label. */
 function labels(points: readonly ChartPoint[], xs: readonly number[], y: number): string[] {
   const every = Math.ceil(points.length / MOST_LABELS);
   return points.flatMap(({ value }, position) => {

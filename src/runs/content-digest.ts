@@ -1,6 +1,7 @@
 /**
- * What a rollout's content is: equal content at one place of a run is recorded once, so that a request may be sent again.
- * The rollout, and what of its scoring asks for other judgments; not what only says what failures become.
+ * Identifies the content of a rollout, so that the ledger records equal content at one place only once and clients can
+ * repeat requests. The digest covers the rollout and everything that selects judgments; it leaves out how failures are
+ * reported.
  */
 
 import { digestJson } from '../digest.ts';
@@ -10,15 +11,14 @@ import { createRequestDigests } from '../scoring/request-digest.ts';
 export type ContentWishes = {
   /** Digest of the recipe. */
   readonly recipe: string;
-  /** As the request named it; `undefined` = the deployment's own choice. */
+  /** The judges that the request names; `undefined` = the deployment's default. */
   readonly judge: string | readonly string[] | undefined;
   readonly replicate: number;
 };
 
 /**
- * The digests of rollouts, in their order, 64 hex digits each: SHA-256 of the RFC 8785 JSON of
- * `{"v": 1, "rollout": <request digest>, "recipe", "judge": <name, names or null>, "replicate"}`. A name and a list of that
- * one name are the same.
+ * Returns the content digest of each rollout, in order, as 64 hex digits: SHA-256 of the RFC 8785 JSON of `{"v": 1,
+ * "rollout": <request digest>, "recipe", "judge": <names or null>, "replicate"}`. A list of one name equals the name.
  */
 export function contentDigests(rollouts: readonly Rollout[], wishes: ContentWishes): Promise<string[]> {
   const requestDigest = createRequestDigests();

@@ -1,6 +1,6 @@
 /**
- * What a replay says of many groups, gathered while they come: counts and Welford's moments, so that memory does not grow
- * with the run. One of these stands for a step, one for a value of a sweep, one for the whole.
+ * Accumulates the figures of a replay group by group, in constant memory: counts, and Welford's running mean and
+ * variance. A replay keeps one instance per step, per value of a sweep, and for the whole run.
  */
 import type { Component } from '../family/score.ts';
 import { Moments, Tally } from './moments.ts';

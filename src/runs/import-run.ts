@@ -1,7 +1,7 @@
 /**
- * Taking in the rollouts of a file, put if absent: nothing that stands in the ledger is overwritten, and every line that is
- * refused is counted and, up to a limit, named with its reason. What was imported stays where the reading ends early:
- * importing the file again does the rest.
+ * Imports the rollouts of a run file. An import never overwrites: a rollout is put only if its place is free. Every
+ * refused line is counted, and the first ones are listed with their reason. Importing the same file again resumes an
+ * interrupted import.
  */
 
 import * as z from 'zod';
@@ -13,14 +13,14 @@ import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file
 
 export type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
-/** What is put at once: rollouts, and the recipes that they were scored under. */
+/** Rollouts that are put in one step, with the recipes that they were scored under. */
 export type RunChunk = {
   readonly family: Family;
   readonly recipes: readonly ImportedRecipe[];
   readonly rollouts: readonly RunFileRollout[];
 };
 
-/** Puts rollouts if absent, one outcome each, in their order. `taken`: other content stands there as that attempt. */
+/** Puts rollouts if absent. Returns one outcome per rollout, in order; `taken`: that attempt has other content. */
 export type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' | 'taken')[]>;
 
 export type RunImportLimits = {
@@ -149,7 +149,7 @@ class RunImport {
     if (rollout.facts.family !== this.#family) return this.refuse(number, 'family_differs');
     const { step, group, sample, attempt } = rollout;
     const place = JSON.stringify([step, group, sample, attempt]);
-    // Two contents at one attempt of one place cannot both be right; which is, the file does not say.
+    // The file holds two contents for one attempt of one place and does not say which is right.
     if (this.#places.has(place)) return this.refuse(number, 'attempt_taken');
     this.#places.add(place);
     this.#waiting.push({ line: number, rollout });
@@ -174,13 +174,13 @@ class RunImport {
     });
   }
 
-  /** A line that may have been anything. */
+  /** Refuses a line of unknown kind; the file can no longer be complete. */
   refuseUnread(line: number, reason: Refusal): void {
     this.#complete = false;
     this.refuse(line, reason);
   }
 
-  /** @param line from 1. */
+  /** Counts and lists a refused line. @param line counts from 1. */
   refuse(line: number, reason: Refusal): void {
     this.#counts.refused++;
     if (this.#refused.length < this.#limits.listed) this.#refused.push({ line, reason, detail: DETAILS[reason] });

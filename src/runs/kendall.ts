@@ -1,20 +1,21 @@
 /**
- * Kendall's tau-b: how far two numberings of the same things put them in the same order. It reads the order alone, as
- * group advantages nearly do, so that a recipe that only rescales rewards comes out as no change.
+ * Kendall's tau-b: how far two rankings of the same items agree. It depends on the order alone, as group advantages
+ * nearly do, so a recipe that only rescales rewards gives 1.
  */
 
 /**
- * With P pairs in all, C of them in the same order in both, D in opposite order, and Tx and Ty tied in one or the other:
+ * Computes Kendall's tau-b. With P pairs in all, C concordant and D discordant pairs, and Tx and Ty pairs tied in the
+ * first and in the second list:
  *
  *     tau_b = (C - D) / sqrt((P - Tx) * (P - Ty))
  *
- * Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945) 239-251. Computed as in Knight, "A computer
- * method for calculating Kendall's tau with ungrouped data", JASA 61 (1966) 436-439: sorted by the first, D is the number
- * of exchanges that sorting by the second takes. O(n log n); groups of a usual size are compared pair by pair, which
- * counts the same and allocates nothing.
+ * Source: Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945) 239-251. Long lists use the O(n
+ * log n) algorithm of Knight, "A computer method for calculating Kendall's tau with ungrouped data", JASA 61 (1966)
+ * 436-439: after sorting by the first list, D is the number of exchanges that sorting by the second takes. Lists of up
+ * to 32 items are compared pair by pair, which gives the same counts without allocation.
  *
- * @returns [-1, 1]; `null` where one side has no order: fewer than two things, or all of them tied.
- * @throws RangeError for lists of different lengths or a number that is NaN.
+ * @returns a number in [-1, 1]; `null` if either list has no order: fewer than two items, or all items tied.
+ * @throws RangeError for lists of different lengths or a NaN.
  */
 export function kendallTauB(first: readonly number[], second: readonly number[]): number | null {
   const count = first.length;
@@ -22,7 +23,7 @@ export function kendallTauB(first: readonly number[], second: readonly number[])
   return count <= MAX_COMPARED_DIRECTLY ? tauOfPairs(first, second) : tauBySorting(first, second);
 }
 
-/** Below this the square of the size is less work than sorting. */
+/** Up to this size, comparing all pairs costs less than sorting. */
 const MAX_COMPARED_DIRECTLY = 32;
 
 function tauOfPairs(first: readonly number[], second: readonly number[]): number | null {
@@ -62,7 +63,7 @@ function tauBySorting(first: readonly number[], second: readonly number[]): numb
 
 type Pair = { readonly x: number; readonly y: number };
 
-/** Comparisons instead of differences: infinities have none. */
+/** Compares instead of subtracting, because differences of infinities are NaN. */
 function byBoth(a: Pair, b: Pair): number {
   if (a.x !== b.x) return a.x < b.x ? -1 : 1;
   return a.y === b.y ? 0 : a.y < b.y ? -1 : 1;
@@ -72,7 +73,7 @@ function pairsOf(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-/** Pairs of equal neighbours' runs in a sorted list. */
+/** Counts the pairs of equal items in a sorted list. */
 function tiedPairs<T>(sorted: readonly T[], isTied: (one: T, other: T) => boolean): number {
   let pairs = 0;
   let run = 0;
@@ -85,7 +86,7 @@ function tiedPairs<T>(sorted: readonly T[], isTied: (one: T, other: T) => boolea
   return pairs;
 }
 
-/** Sorts in place, bottom up, and returns how many pairs stood in the wrong order. */
+/** Merge sort, bottom up, in place. Returns the number of inversions. */
 function sortCounting(values: number[]): number {
   let exchanges = 0;
   const merged = new Array<number>(values.length);

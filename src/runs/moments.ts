@@ -1,12 +1,21 @@
-/** Mean and standard deviation of numbers while they come, by Welford's recurrence (Technometrics 4 (1962) 419-420). */
+/** Running statistics in constant memory: mean with standard deviation, and counts by name. */
 
-/** Flat memory, and no large sums whose difference would lose the small ones, as a sum of squares would. */
+/**
+ * Mean and sample standard deviation of a stream of numbers, by Welford's recurrence (Welford, "Note on a method for
+ * calculating corrected sums of squares and products", Technometrics 4 (1962) 419-420):
+ *
+ *     mean_n = mean_(n-1) + (x_n - mean_(n-1)) / n
+ *     S_n = S_(n-1) + (x_n - mean_(n-1)) * (x_n - mean_n)
+ *     std = sqrt(S_n / (n - 1))
+ *
+ * The recurrence avoids the cancellation of a difference of large sums of squares.
+ */
 export class Moments {
   #count = 0;
   #mean = 0;
   #squares = 0;
 
-  /** @throws RangeError for a number that is not finite. */
+  /** @throws RangeError for NaN and infinities. */
   add(value: number): void {
     if (!Number.isFinite(value)) throw new RangeError('Moments: a number that is not finite');
     this.#count++;
@@ -24,13 +33,13 @@ export class Moments {
     return this.#count === 0 ? null : this.#mean;
   }
 
-  /** Over n - 1; `null` for fewer than two numbers. */
+  /** Sample standard deviation (divisor n - 1); `null` for fewer than two numbers. */
   get std(): number | null {
     return this.#count < 2 ? null : Math.sqrt(this.#squares / (this.#count - 1));
   }
 }
 
-/** Counts by name. */
+/** Counts occurrences by name. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -38,7 +47,7 @@ export class Tally {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  /** By name, in alphabetical order, so that equal tallies print equally. */
+  /** Counts by name in alphabetical order, so equal tallies serialize equally. */
   get counts(): Record<string, number> {
     return Object.fromEntries([...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)));
   }

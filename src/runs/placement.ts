@@ -13,7 +13,7 @@ export const runIdSchema = z
 
 export const stepSchema = z.int().min(0).max(MAX_RUN_STEP).describe("The trainer's step, from 0.");
 
-/** A group or a sample as it is stored. */
+/** The id of a group or a sample in its stored form. */
 export const placeIdSchema = z
   .string()
   .min(1)

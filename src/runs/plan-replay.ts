@@ -1,6 +1,6 @@
 /**
- * From a request to what will be composed: the recipe, or one for each value of a sweep, against those that the run was
- * recorded under. Everything that can be refused is refused here, before a row is read.
+ * Plans a replay: resolves the requested recipe, or one recipe per value of a sweep, for every recipe that the run was
+ * recorded under. All input errors surface here, before a row is read.
  */
 import type { Recipe } from '../families/recipes.ts';
 import { type RecipeInput, type RecipeResolution, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
@@ -11,15 +11,15 @@ import { type ChangedField, recipeChange } from './recipe-change.ts';
 import type { SweepValue } from './replay-report.ts';
 import type { Sweep } from './sweep.ts';
 
-/** What a replay is asked to do. */
+/** Options of a replay. */
 export type ReplayOptions = {
-  /** Default: the recipes that the run was recorded under. */
+  /** A name, a whole recipe, or `{set: {…}}`. Default: the recipes that the run was recorded under. */
   readonly recipe?: RecipeInput;
   readonly sweep?: Sweep;
   readonly advantages: AdvantageOptions;
-  /** Whether the report has a line for each rollout as well. */
+  /** Whether the report has a line for each rollout. */
   readonly samples: boolean;
-  /** Whether rollouts without a reward under the other recipe are judged. */
+  /** Whether to judge rollouts that have no reward under the other recipe. */
   readonly fill: boolean;
   /** With `fill`: the judge that fills. Without: the judge that judges every rollout again. */
   readonly judge?: string;
@@ -29,7 +29,7 @@ export type ReplayPoint = { readonly value: SweepValue; readonly after: Readonly
 
 export type ReplayPlan = {
   readonly run: string;
-  /** What takes the place of each recorded recipe; of a sweep without its field. */
+  /** The replacement of each recorded recipe; for a sweep, before its field is set. */
   readonly recipes: RequestedRecipes;
   readonly before: ReadonlyMap<string, Recipe>;
   readonly after: ReadonlyMap<string, Recipe>;
@@ -37,14 +37,19 @@ export type ReplayPlan = {
   /** `null` = no sweep. */
   readonly points: readonly ReplayPoint[] | null;
   readonly advantages: AdvantageOptions;
-  /** A line for each rollout as well. */
+  /** Whether the report has a line for each rollout. */
   readonly samples: boolean;
   readonly measures: ReplayMeasures;
-  /** Whether any rollout could need what was not observed: then the run is looked through before anything is said. */
+  /**
+   * Whether any rollout can lack an observation that the other recipes read. If so, the whole run is checked first.
+   */
   readonly mayLeaveGaps: boolean;
 };
 
-/** `missing`: rollouts that have no reward under the other recipe are judged. `all`: every rollout is, by another judge. */
+/**
+ * The judging that a replay does. `missing`: rollouts without a reward under the other recipe are judged. `all`:
+ * another judge judges every rollout.
+ */
 export type ReplayMeasures =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'missing'; readonly judge: string | null }
@@ -100,7 +105,7 @@ function leavesGaps(recorded: ReadonlyMap<string, Recipe>, after: ReadonlyMap<st
   });
 }
 
-/** The recipes of a run by digest, each with what takes its place. */
+/** The recipes of a run by digest, before and after replacement. */
 export type RequestedRecipes = {
   readonly before: ReadonlyMap<string, Recipe>;
   readonly after: ReadonlyMap<string, ResolvedRecipe>;
@@ -111,8 +116,8 @@ export type RequestedRecipesResult =
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
 /**
- * Resolves what is asked for, for each recorded recipe.
- * @param asked `undefined`: the recorded recipe itself, as a sweep starts from.
+ * Resolves the requested recipe against each recorded recipe.
+ * @param asked a name, a whole recipe or `{set: {…}}`; `undefined` = the recorded recipe itself.
  * @param point one value of a sweep, set on top.
  */
 export async function requestedRecipes(
@@ -126,7 +131,7 @@ export async function requestedRecipes(
     if (!resolution.ok) return resolution;
     const { resolved } = resolution;
     if (resolved.recipe.family !== recipe.family) {
-      const message = `the run was recorded under a recipe of the family ${recipe.family}; its facts say nothing about another`;
+      const message = `the run was recorded under a recipe of the family ${recipe.family}; its facts do not fit another family`;
       return { ok: false, problems: [{ path: ['recipe'], message }] };
     }
     after.set(digest, resolved);
@@ -155,7 +160,7 @@ async function baseRecipe(recorded: Recipe, asked: RecipeInput | undefined): Pro
   return resolveRecipe(withFields(recorded, set), ['recipe', 'set']);
 }
 
-/** Members of nested objects are set one by one, so that one of them can be changed alone. */
+/** Sets fields; members of nested objects are merged, so one of them can change alone. */
 function withFields(
   recipe: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, unknown>>,
@@ -168,9 +173,9 @@ function withFields(
   return Object.fromEntries(changed);
 }
 
-/** `{a: {b: value}}` for `a.b`. */
+/** Builds `{a: {b: value}}` from the path `a.b`. */
 function nested([name, ...rest]: readonly string[], value: unknown): Record<string, unknown> {
-  if (name === undefined) throw new Error('nested: an empty path');
+  if (name === undefined) throw new Error('nested: empty path');
   return Object.fromEntries([[name, rest.length === 0 ? value : nested(rest, value)]]);
 }
 
@@ -178,12 +183,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What composes the other side: the recipe that takes the place of each recorded one. */
+/** The replacement of each recorded recipe, by digest. */
 export function recipesAfter({ after }: RequestedRecipes): ReadonlyMap<string, Recipe> {
   return new Map([...after].map(([digest, { recipe }]) => [digest, recipe]));
 }
 
-/** What changes, for each recorded recipe. */
+/** The fields that change, for each recorded recipe. */
 export function changesOf({ before, after }: RequestedRecipes): {
   readonly before: string;
   readonly after: string;

@@ -1,6 +1,6 @@
 /**
- * What differs between two recipes. Compose fields may differ freely: the facts hold all that they read. A measure field
- * that differs asks something else, and what was observed does not answer it (gaps.ts says for which rollouts).
+ * Lists the differences between two recipes. Compose fields can differ freely, because the facts hold everything they
+ * read. A changed measure field asks the judge something else, so the recorded observations do not cover it.
  */
 import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../families/recipes.ts';
 
@@ -12,9 +12,9 @@ export type ChangedField = {
 };
 
 export type RecipeChange =
-  /** In the order of the family's fields; empty = the same recipe. */
+  /** In the order of the family's fields; empty = equal recipes. */
   | { readonly ok: true; readonly fields: readonly ChangedField[] }
-  /** Facts of one family say nothing about another. */
+  /** Facts of one family do not fit another. */
   | { readonly ok: false; readonly reason: 'other_family'; readonly before: Family; readonly after: Family };
 
 export function recipeChange(before: Recipe, after: Recipe): RecipeChange {
@@ -35,7 +35,7 @@ function valuesOf(recipe: Recipe): Readonly<Record<string, unknown>> {
   return recipe;
 }
 
-/** Whether two JSON values are equal; the order of an object's members says nothing. */
+/** Whether two JSON values are equal, whatever the order of object members. */
 export function sameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

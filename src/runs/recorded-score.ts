@@ -1,19 +1,19 @@
-/** From a scored rollout to what is recorded of it: pure, so that the row of a score is the same wherever it is made. */
+/** Converts a scored rollout to its ledger record. Pure, so every caller records the same row for the same score. */
 import { pinJudgments } from '../judgments/pin.ts';
 import type { ScoreReply } from '../scoring/score-reply.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
 import { lackingOf } from './lacking.ts';
 import type { LedgerRow } from './row.ts';
 
-/** What replay reads of a rollout. */
+/** The part of a row that replay reads. */
 export type StoredFacts = Pick<LedgerRow, 'v' | 'facts' | 'judgments' | 'reward' | 'reason'>;
 
-/** What summaries read of it. */
+/** The part of a row that summaries read. */
 export type RowStatistics = {
   readonly lacking: number;
   /** Value of each component; `null` = it has none. */
   readonly components: Readonly<Record<string, number | null>>;
-  /** Judgments that were had, and how many of them without a call. */
+  /** Number of judgments, and how many of them came from the store. */
   readonly judgments: number;
   readonly cached: number;
 };
@@ -24,7 +24,7 @@ export type RecordedScore = {
   readonly report: RolloutReport;
 };
 
-/** @param keepText the caller asked for the text to be kept. */
+/** @param keepText whether the caller asked to keep the rollout's text. */
 export async function recordedScore(scored: ScoredRollout, keepText: boolean): Promise<RecordedScore> {
   const { reply, facts, obtained } = scored;
   const judgments = await pinJudgments(obtained);
@@ -43,7 +43,10 @@ export async function recordedScore(scored: ScoredRollout, keepText: boolean): P
 
 export type RolloutReport = Readonly<Record<string, unknown>>;
 
-/** @param keepText the caller asked for the text to be kept. */
+/**
+ * Builds the report that a run keeps of a reply. Without `keepText` it leaves out the caller's text: cited ids, and
+ * titles and descriptions of criteria. Spans, findings, components and judgments stay.
+ */
 export function reportOf(reply: ScoreReply, keepText: boolean): RolloutReport {
   if (keepText) return reply;
   switch (reply.family) {
@@ -61,7 +64,7 @@ export function reportOf(reply: ScoreReply, keepText: boolean): RolloutReport {
         ...reply,
         criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
       };
-    // Numbers and counts only.
+    // These replies contain numbers and counts only.
     case 'long-trace':
     case 'tool-call':
       return reply;

@@ -1,6 +1,6 @@
 /**
- * Replay of one group: what its rewards and advantages would have been under another recipe. The same `compose` and
- * `advantages` as when it was scored, over what was observed then: no text, no judge, the same bits.
+ * Replays one group: the rewards and advantages that it would have under another recipe. It runs the `compose` and
+ * `advantages` of scoring on the recorded facts, so it needs neither text nor judge and gives bit-identical results.
  */
 
 import { compose, voteOf } from '../families/compose.ts';
@@ -14,28 +14,30 @@ import { createGapFinder } from './gaps.ts';
 import { kendallTauB } from './kendall.ts';
 import type { LedgerRow } from './row.ts';
 
-/** One recipe for every row, or the recipe of each by the digest that the row was recorded under. */
+/** One recipe for every row, or a recipe for each digest that rows were recorded under. */
 export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
 
-/** A rollout under one of the two recipes. */
+/** The score of a rollout under one of the two recipes. */
 export type ReplayedScore = {
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
-  /** Empty where the recipe reads what was not observed. */
+  /** Empty if the recipe reads something that was not observed. */
   readonly components: Readonly<Record<string, Component>>;
   readonly advantage: number;
-  /** Unscored: left out of the loss. */
+  /** Whether the loss leaves the rollout out, because it is unscored. */
   readonly masked: boolean;
 };
 
 /**
- * How the recorded reward compares with the recorded facts under the recorded recipe. `alone`: it is the reward of the
- * rollout by itself, under a recipe that normalises within the group; its group was not scored together, and `before` is
- * what the group makes of it. `different`: this code does not compose what the ledger's version did.
+ * How the recorded reward compares with the reward recomposed from the recorded facts and recipe. `alone`: the recipe
+ * normalises within the group, and the reward was recorded without the group; `before` uses the group. `different`: the
+ * recording version of the formula gave another reward.
  */
 export type RecordedReward = 'equal' | 'alone' | 'different';
 
-/** `silenced`: to 0. `awakened`: from 0. `not_compared`: unscored before or after. */
+/**
+ * How an advantage's sign changes. `silenced`: to 0. `awakened`: from 0. `not_compared`: unscored before or after.
+ */
 export type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
 
 export type ReplayedSample = {
@@ -43,7 +45,7 @@ export type ReplayedSample = {
   readonly recorded: RecordedReward;
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;
-  /** What the other recipe reads and nobody observed (gaps.ts); then `after` is unscored. */
+  /** What the other recipe reads and the facts do not hold (gaps.ts); if not empty, `after` is unscored. */
   readonly gaps: readonly string[];
   readonly sign: SignChange;
 };
@@ -53,12 +55,12 @@ export type ReplayedGroup = {
   readonly group: string;
   /** In the order of the rows. */
   readonly samples: readonly ReplayedSample[];
-  /** Kendall's tau-b between the rewards before and after, over the samples scored both times; `null` = undefined. */
+  /** Kendall's tau-b between the rewards before and after, over samples scored both times; `null` = undefined. */
   readonly tau: number | null;
   readonly degenerate: { readonly before: Degenerate | null; readonly after: Degenerate | null };
 };
 
-/** A group with its first half done, so that a sweep composes what was recorded once and not for each value. */
+/** A group with its recorded half composed, so a sweep composes that half once instead of once per value. */
 export type PreparedGroup = {
   readonly rows: readonly LedgerRow[];
   readonly recorded: readonly RecordedReward[];
@@ -67,17 +69,16 @@ export type PreparedGroup = {
   readonly before: Side;
 };
 
-/**
- * What became of a rollout that was measured anew: its facts under the other recipe, or what they would have needed and
- * nobody has (gaps.ts names what).
- */
+/** The result of measuring a rollout again: its facts under the other recipe, or the names of what is still missing. */
 export type Measurement = { readonly facts: Facts } | { readonly gaps: readonly string[] };
 
 type Side = { readonly scores: readonly ReplayedScore[]; readonly degenerate: Degenerate | null };
 
 /**
- * @param rows the samples of one group of one step, at least one, each of its latest attempt.
- * @throws RangeError where a recipe is not given, is of another family than the facts, or an advantage rule is wrong.
+ * Replays one group under another recipe.
+ * @param rows all samples of one group of one step, at least one, each at its latest attempt.
+ * @throws RangeError if a recipe is missing, a recipe's family differs from the facts', or an advantage rule is
+ * invalid.
  */
 export function replayGroup(
   rows: readonly LedgerRow[],
@@ -88,7 +89,10 @@ export function replayGroup(
   return replayPrepared(prepareGroup(rows, before, options), after);
 }
 
-/** Composes what was recorded, and holds it against the recorded rewards. @throws RangeError as `replayGroup`. */
+/**
+ * Composes the recorded half of a group and compares it with the recorded rewards. @throws RangeError as
+ * `replayGroup`.
+ */
 export function prepareGroup(
   rows: readonly LedgerRow[],
   recipes: RecipesOfRun,
@@ -109,8 +113,8 @@ export function prepareGroup(
 }
 
 /**
- * The second half.
- * @param measured what was measured for the other recipe, by position; `null` or absent: the row's own facts count.
+ * Composes the other half of a prepared group.
+ * @param measured facts measured for the other recipe, by position; `null` or absent = the row's own facts.
  */
 export function replayPrepared(
   prepared: PreparedGroup,
@@ -172,13 +176,13 @@ function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, Recipe> {
   return recipes instanceof Map;
 }
 
-/** What the other recipe reads and nobody observed, by row. @throws RangeError as `replayGroup`. */
+/** Names what the other recipe reads and the facts do not hold, by row. @throws RangeError as `replayGroup`. */
 export function gapsOf(rows: readonly LedgerRow[], before: RecipesOfRun, after: RecipesOfRun): (readonly string[])[] {
   const finderOf = findersOf(before, after);
   return rows.map((row) => finderOf(row)(row.facts));
 }
 
-/** What finds the gaps of a row; made once for each recipe that occurs in the group. */
+/** Returns the gap finder of a row, created once per recipe of the group. */
 function findersOf(before: RecipesOfRun, after: RecipesOfRun): (row: LedgerRow) => ReturnType<typeof createGapFinder> {
   const known = new Map<string, ReturnType<typeof createGapFinder>>();
   return (row) => {
@@ -193,7 +197,7 @@ function findersOf(before: RecipesOfRun, after: RecipesOfRun): (row: LedgerRow) 
 type Member = {
   readonly facts: Facts;
   readonly recipe: Recipe;
-  /** The recipe reads what the facts do not hold. */
+  /** Whether the recipe reads something that the facts do not hold. */
   readonly open: boolean;
 };
 

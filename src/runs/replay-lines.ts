@@ -1,6 +1,6 @@
 /**
- * A replay as the lines of its reply, made while the run is read: a line a group, one when a step is over, one at the end.
- * The Worker and the command line send the same lines; nothing is held but the group at hand and sums.
+ * Streams the report of a replay while the run is read: one line per group, one at the end of each step, one summary.
+ * The Worker and the command line share it. Memory holds the current group and running sums.
  */
 
 import { ComparedJudges } from './judge-comparison.ts';
@@ -19,17 +19,17 @@ import type { LedgerRow } from './row.ts';
 import { RunReplay } from './run-replay.ts';
 import { SweepReplay } from './sweep.ts';
 
-/** The rows of one group of one step, at least one, each of its latest attempt. */
+/** The rows of one group of one step, at least one, each at its latest attempt. */
 export type RowsOfGroup = readonly LedgerRow[];
 
-/** Measures rollouts anew: whoever has their text and a judge. */
+/** Measures rollouts again; implemented where rollout text and a judge are available. */
 export type Measurer = {
-  /** By position; `null` = the row's own facts count. */
+  /** Returns results by position; `null` = the row's own facts count. */
   readonly measure: (prepared: PreparedGroup, after: ReplayPlan['after']) => Promise<readonly (Measurement | null)[]>;
   readonly counts: NonNullable<ReplayReportLineOf<'summary'>['measured']> & { readonly judge_calls: number };
 };
 
-/** @param measurer needed where the plan measures anything. */
+/** Streams the lines of a replay. @param measurer required if the plan measures anything. */
 export function replayLines(
   groups: AsyncIterable<RowsOfGroup>,
   plan: ReplayPlan,
@@ -152,16 +152,18 @@ function sampleLine({ row, recorded, before, after, sign, gaps }: ReplayedSample
   };
 }
 
-/** What a replay would need and nobody observed, over the whole run. */
+/** How much of a run lacks observations that a replay reads. */
 export type MissingMeasures = {
   readonly rollouts: number;
-  /** Rollouts that have any gap. */
+  /** Number of rollouts with at least one gap. */
   readonly open: number;
-  /** By name, in alphabetical order; a rollout may have several. Of a sweep: under the value with the most. */
+  /**
+   * Gaps by name, in alphabetical order; a rollout can have several. For a sweep: the largest count over its values.
+   */
   readonly missing: Readonly<Record<string, number>>;
 };
 
-/** Looks through a run before it is replayed, so that an answer is either whole or refused. Memory does not grow. */
+/** Counts the gaps of a whole run in constant memory, so the Worker can refuse a replay before its first line. */
 export async function findMissing(groups: AsyncIterable<RowsOfGroup>, plan: ReplayPlan): Promise<MissingMeasures> {
   const others = plan.points === null ? [plan.after] : plan.points.map(({ after }) => after);
   const counts = others.map(() => new Map<string, number>());

@@ -1,6 +1,6 @@
 /**
- * The report of a replay as JSON lines. The Worker streams them, `citeward replay` writes them for a file, and the dashboard
- * computes the same figures in the browser.
+ * The report of a replay as JSON lines. The Worker streams them, `citeward replay` writes them for a file, and the
+ * dashboard computes the same figures in the browser.
  */
 import * as z from 'zod';
 import { unscoredReasonSchema } from '../family/unscored-reason.ts';
@@ -12,19 +12,19 @@ import { JUDGED_QUESTIONS } from './two-judges.ts';
 const countSchema = z.int().min(0);
 const stepSchema = z.int().min(0);
 
-/** One value that a sweep sets the field to. */
+/** A value that a sweep sets its field to. */
 export const sweepValueSchema = z.union([z.number(), z.boolean(), z.string().max(MAX_NAME_CHARS)]);
 export type SweepValue = z.infer<typeof sweepValueSchema>;
 
 const momentsShape = {
   scored: countSchema,
   mean: z.number().nullable(),
-  std: z.number().nullable().describe('Over n - 1.'),
+  std: z.number().nullable().describe('With the divisor n - 1.'),
 };
 
 const byName = z.record(z.string(), countSchema);
 
-/** What a replay says of many groups: of one step, of one value of a sweep, or of all. */
+/** Figures of many groups: those of one step, of one value of a sweep, or of the whole run. */
 const replayFiguresShape = {
   groups: countSchema,
   rollouts: countSchema,
@@ -32,40 +32,40 @@ const replayFiguresShape = {
   after: z.strictObject(momentsShape),
   shift: z
     .strictObject({ compared: countSchema, mean: z.number().nullable() })
-    .describe('After minus before, over the rollouts that are scored both times.'),
+    .describe('After minus before, over the rollouts scored both times.'),
   components: z
     .record(
       z.string(),
       z.strictObject({
         compared: countSchema,
-        value: z.number().nullable().describe('Mean shift of the component itself.'),
-        contribution: z.number().nullable().describe('Mean shift of what it adds to the reward, in reward units.'),
+        value: z.number().nullable().describe("Mean change of the component's value."),
+        contribution: z.number().nullable().describe("Mean change of the component's contribution, in reward units."),
       }),
     )
     .describe('After minus before of each component, over the rollouts where it is known both times.'),
   advantages: z.strictObject({
     compared: countSchema.describe('Rollouts that are masked neither before nor after.'),
-    flipped: countSchema.describe('From above 0 to below 0 or back.'),
-    silenced: countSchema.describe('To 0.'),
-    awakened: countSchema.describe('From 0.'),
-    flipped_share: z.number().min(0).max(1).nullable().describe('Of those compared.'),
+    flipped: countSchema.describe('Advantages that changed between positive and negative.'),
+    silenced: countSchema.describe('Advantages that became 0.'),
+    awakened: countSchema.describe('Advantages that stopped being 0.'),
+    flipped_share: z.number().min(0).max(1).nullable().describe('Share of the compared advantages that flipped.'),
   }),
   tau: z
     .strictObject({
-      groups: countSchema.describe('Groups whose rewards differ before and after; the others have no order.'),
+      groups: countSchema.describe('Groups with a defined tau: rewards differ before and differ after.'),
       mean: z.number().min(-1).max(1).nullable(),
       least: z.number().min(-1).max(1).nullable(),
     })
     .describe("Kendall's tau-b between the rewards before and after, within each group."),
   degenerate: z
     .strictObject({ before: countSchema, after: countSchema, became: countSchema, ceased: countSchema })
-    .describe('Groups that give no signal.'),
+    .describe('Groups without a training signal.'),
   unscored: z.strictObject({ before: byName, after: byName }).describe('Rollouts without a reward, by reason.'),
-  gaps: byName.describe('Rollouts whose reward needs what nobody observed: recipe.<measure field>, rollout.<field>.'),
+  gaps: byName.describe('Rollouts whose reward needs something unobserved: recipe.<measure field> or rollout.<field>.'),
   recorded: z
     .strictObject({ equal: countSchema, alone: countSchema, different: countSchema })
     .describe(
-      'Recorded rewards against the recorded facts under the recorded recipe. alone: scored without its group. ' +
+      'Recorded rewards compared with rewards recomposed from the recorded facts. alone: recorded without its group. ' +
         'different: recorded by another version of the formula.',
     ),
 };
@@ -77,7 +77,9 @@ const placeShape = { step: stepSchema.nullable(), group: z.string(), sample: z.s
 
 const replayMoverSchema = z.strictObject({
   ...placeShape,
-  rank: z.strictObject({ before: z.number(), after: z.number() }).describe('In its group, 1 = best; ties share one.'),
+  rank: z
+    .strictObject({ before: z.number(), after: z.number() })
+    .describe('Rank in the group, 1 = best; tied samples share a rank.'),
   reward: z.strictObject({ before: z.number(), after: z.number() }),
 });
 export type ReplayMover = z.infer<typeof replayMoverSchema>;
@@ -98,7 +100,7 @@ const sideSchema = z.strictObject({
 });
 
 const groupSideSchema = z.strictObject({
-  rewards: z.array(z.number().nullable()).describe('In the order of the samples; null = unscored, and masked.'),
+  rewards: z.array(z.number().nullable()).describe('In the order of the samples; null = unscored, so masked.'),
   advantages: z.array(z.number()),
   degenerate: z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']).nullable(),
 });
@@ -106,26 +108,28 @@ const groupSideSchema = z.strictObject({
 const shareSchema = z.number().min(0).max(1).nullable();
 const kappaSchema = z.number().max(1).nullable();
 
-/** How far the verdicts of two judges agree on one kind of question. */
+/** Agreement of two judges on one kind of question. */
 const questionAgreementSchema = z.strictObject({
   question: z.enum(JUDGED_QUESTIONS),
   pairs: countSchema,
   same: shareSchema.describe('Share of equal verdicts.'),
-  kappa: kappaSchema.describe("Cohen's, unweighted; null where chance cannot disagree."),
-  weighted_kappa: kappaSchema.describe('With quadratic weights.'),
-  mean_difference: z.number().nullable().describe('How much higher the second judge rates, in levels.'),
-  table: z.array(z.array(countSchema)).describe('Rows: the recorded judge, from the lowest level; columns: the other.'),
+  kappa: kappaSchema.describe("Cohen's kappa, unweighted; null if agreement by chance is certain."),
+  weighted_kappa: kappaSchema.describe("Cohen's kappa with quadratic weights."),
+  mean_difference: z.number().nullable().describe('Mean rating of the second judge minus the first, in levels.'),
+  table: z
+    .array(z.array(countSchema))
+    .describe('Counts. Rows: the recorded judge, lowest level first; columns: the second judge.'),
 });
 
 const judgeComparisonSchema = z.strictObject({
   judge: z.string().describe('The second judge; the first is the recorded one.'),
-  compared: countSchema.describe('Rollouts whose verdicts are in the figures.'),
-  unmatched: countSchema.describe('Rollouts where one of the two failed, or the answer was read differently.'),
-  different: countSchema.describe('Rollouts compared with at least one other verdict.'),
+  compared: countSchema.describe('Rollouts whose verdicts are compared.'),
+  unmatched: countSchema.describe('Rollouts where one of the judges failed, or where the answer was read differently.'),
+  different: countSchema.describe('Compared rollouts with at least one differing verdict.'),
   questions: z.array(questionAgreementSchema),
   most_different: z
     .array(z.strictObject({ ...placeShape, verdicts: countSchema }))
-    .describe('Where they differ in the most verdicts; a bounded list.'),
+    .describe('The rollouts with the most differing verdicts; a bounded list.'),
 });
 export type JudgeComparison = z.infer<typeof judgeComparisonSchema>;
 
@@ -136,15 +140,15 @@ const changedFieldSchema = z.strictObject({
   after: z.unknown(),
 });
 
-/** The lines of a whole report, in their order: one `replay`, the others, and one `summary`. */
+/** The lines of a report, in order: `replay`, then the others, then `summary`. */
 export const replayReportLineSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('replay'),
     run: z.string(),
-    judge: z.string().nullable().describe('Who judges every rollout again; null = nobody.'),
+    judge: z.string().nullable().describe('The judge that judges every rollout again; null = none.'),
     recipes: z.array(
       z.strictObject({
-        before: sha256Schema.describe('Of a recipe that rollouts were recorded under.'),
+        before: sha256Schema.describe('Digest of a recipe that rollouts were recorded under.'),
         after: sha256Schema,
         changed: z.array(changedFieldSchema),
       }),
@@ -167,13 +171,15 @@ export const replayReportLineSchema = z.discriminatedUnion('kind', [
     samples: z.array(z.string()),
     before: groupSideSchema,
     after: groupSideSchema,
-    flipped: countSchema.describe('Samples whose advantage changes its sign.'),
+    flipped: countSchema.describe('Samples whose advantage changes between positive and negative.'),
     tau: z.number().min(-1).max(1).nullable(),
   }),
   z.strictObject({ kind: z.literal('step'), step: stepSchema.nullable(), ...replayFiguresShape }),
   z.strictObject({
     kind: z.literal('progress'),
-    step: stepSchema.nullable().describe('Read to here: of a sweep, which has no figures before its end.'),
+    step: stepSchema
+      .nullable()
+      .describe('The step just read. Only a sweep sends progress; its figures come at the end.'),
     rollouts: countSchema,
   }),
   z.strictObject({ kind: z.literal('point'), value: sweepValueSchema, ...replayFiguresShape }),
@@ -181,17 +187,19 @@ export const replayReportLineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('summary'),
     rollouts: countSchema,
     groups: countSchema,
-    judge_calls: countSchema.describe(
-      'Judgments that were not stored yet and were asked for. 0 without fill and judge.',
-    ),
+    judge_calls: countSchema.describe('New judgments that were made. 0 without fill and judge.'),
     measured: z
       .strictObject({ rollouts: countSchema, without_text: countSchema, refused: countSchema })
       .nullable()
-      .describe('With fill or judge: rollouts judged, and those whose text is not kept or does not fit the recipe.'),
+      .describe(
+        'With fill or judge: rollouts judged, rollouts without stored text, and rollouts that do not fit the recipe.',
+      ),
     judges: judgeComparisonSchema.nullable().describe('With judge and without fill.'),
-    figures: replayFiguresSchema.nullable().describe('null for a sweep, whose figures stand in its points.'),
+    figures: replayFiguresSchema.nullable().describe('null for a sweep, whose figures are in its points.'),
     movers: z.array(replayMoverSchema).describe('Rollouts whose rank in their group changed most; a bounded list.'),
-    different: z.array(differentRewardSchema).describe('The first rollouts that are recorded differently.'),
+    different: z
+      .array(differentRewardSchema)
+      .describe('The first rollouts whose recorded reward differs from the recomposed one.'),
   }),
 ]);
 

@@ -1,16 +1,15 @@
 /**
- * A ledger row: what is recorded of one rollout of a run, and all that replay reads. `compose(facts, recipe)` of another
- * recipe is its reward under that recipe; the pinned judgments say what the facts were read from. It holds no text.
+ * A ledger row: the record of one rollout of a run, with everything that replay reads. `compose(facts, recipe)` gives
+ * the reward under any recipe of the family. A row holds no text.
  */
-
 import type { Facts } from '../family/facts.ts';
 import type { UnscoredReason } from '../family/score.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';
 
-/** Where a rollout stands in its run. `group` is what its trainer or we call the prompt, `sample` one rollout of it. */
+/** The place of a rollout in its run. `group` is a prompt, `sample` one of its rollouts. */
 export type RolloutPlace = {
   readonly run: string;
-  /** Of the trainer, from 0; `null` where it does not say, as adapters do not. */
+  /** The trainer's step, from 0; `null` = unknown, as for adapters. */
   readonly step: number | null;
   readonly group: string;
   readonly sample: string;
@@ -18,18 +17,18 @@ export type RolloutPlace = {
 
 export type LedgerRow = RolloutPlace & {
   readonly v: 1;
-  /** From 0. The same place with other content is a new attempt (a resumed checkpoint); the latest counts. */
+  /** Counts from 0. Other content at the same place is a new attempt (a resumed checkpoint); the latest counts. */
   readonly attempt: number;
-  /** `inferred`: group and sample are digests of prompt and request, as the trainer sent no ids. */
+  /** `inferred`: group and sample are digests of prompt and request, because the trainer sends no ids. */
   readonly grouping: 'given' | 'inferred';
-  /** SHA-256 (hex) of what was scored, and how: rollout, recipe, judge, replicate (content.ts). Recorded once. */
+  /** Content digest (content-digest.ts), SHA-256 in hex: rollout, recipe, judge, replicate. */
   readonly content: string;
-  /** SHA-256 (hex) of the recipe that it was scored under; the run keeps each recipe once. */
+  /** SHA-256 (hex) of the recipe that scored the rollout; the run stores each recipe once. */
   readonly recipe: string;
   readonly facts: Facts;
   /** The judgments that the facts were read from. */
   readonly judgments: readonly PinnedJudgment[];
-  /** As it was answered. A rollout whose judgment failed is recorded too: its facts say what is missing. */
+  /** As answered. An unscored rollout has a row too: its facts say what is missing. */
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
   /** ISO 8601. */

@@ -1,7 +1,7 @@
 /**
- * A run as a file, version 1: JSON lines. First the run, then its recipes, then its rollouts by step, group, sample and
- * attempt, and a last line that counts them, so that a file that was cut off is seen to be. It holds no text: reports and
- * texts stay where they are. The judgments that rollouts name travel in a file of their own (record-file.ts).
+ * The file format of a run, version 1, as JSON lines: the run, its recipes, its rollouts by step, group, sample and
+ * attempt, and a last line with their count, which reveals a truncated file. The file holds no text and no reports.
+ * Judgments travel in a file of their own (judgments/record-file.ts).
  */
 import * as z from 'zod';
 import { FAMILIES, type Family } from '../families/recipes.ts';
@@ -15,7 +15,7 @@ export const RUN_FILE_VERSION = 1;
 
 export type RunFileRecipe = {
   readonly digest: string;
-  /** `null` = inline. */
+  /** `null` = an inline recipe. */
   readonly name: string | null;
   readonly recipe: Readonly<Record<string, unknown>>;
 };
@@ -23,7 +23,7 @@ export type RunFileRecipe = {
 export type RunFileRollout = LedgerRow & {
   /** Value of each component; `null` = it has none. */
   readonly components: Readonly<Record<string, number | null>>;
-  /** Judgments that were had without a call. */
+  /** Number of judgments that came from the store. */
   readonly cached: number;
 };
 
@@ -62,7 +62,7 @@ export type ReadRunLine =
   | { readonly ok: true; readonly line: RunFileLine }
   | { readonly ok: false; readonly problem: 'line_not_json' | 'line_invalid' };
 
-/** One line with its line feed. */
+/** Serializes one line, with its line feed. */
 export function writeRunLine(line: RunFileLine): string {
   return `${JSON.stringify(lineValue(line))}\n`;
 }
@@ -84,7 +84,7 @@ function lineValue(line: RunFileLine): unknown {
   }
 }
 
-/** Reads and checks one line. */
+/** Parses and validates one line. */
 export function readRunLine(text: string): ReadRunLine {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * Replay of a run, group by group as it is read: figures of each step when the step is over, of the whole at the end, and
- * the few rollouts worth a look. Memory does not grow with the run.
+ * Collects the replay of a run group by group: figures of each step and of the whole run, the rollouts that moved most,
+ * and those whose recorded reward differs. Memory is constant.
  */
 import { FiguresOfGroups } from './figures.ts';
 import type { PreparedGroup, ReplayedGroup, ReplayedSample } from './replay-group.ts';
@@ -16,7 +16,9 @@ export class RunReplay {
   readonly #different = new DifferentRewards();
   #step: { readonly number: number | null; readonly figures: FiguresOfGroups } | null = null;
 
-  /** @param group the groups of a step one after the other. @returns the step before, when this one is of another. */
+  /**
+   * Adds the next group; groups of a step are consecutive. @returns the previous step if this group begins another.
+   */
   add(group: ReplayedGroup): ReplayedStep | null {
     const over = this.#step !== null && this.#step.number !== group.step ? this.endStep() : null;
     this.#step ??= { number: group.step, figures: new FiguresOfGroups() };
@@ -29,7 +31,7 @@ export class RunReplay {
     return over;
   }
 
-  /** The step that is under way, which ends with this; `null` without any. */
+  /** Ends the current step and returns it; `null` if there is none. */
   endStep(): ReplayedStep | null {
     if (this.#step === null) return null;
     const { number, figures } = this.#step;
@@ -50,7 +52,7 @@ export class RunReplay {
   }
 }
 
-/** The first rollouts whose recorded reward is not what their facts compose to. */
+/** The first rollouts whose recorded reward differs from the reward recomposed from their facts. */
 export class DifferentRewards {
   readonly #list: DifferentReward[] = [];
 
@@ -63,10 +65,10 @@ export class DifferentRewards {
   }
 }
 
-/** Rollouts that a replay names: those that moved most, and those whose recorded reward is another. */
+/** Maximum number of rollouts listed as movers, and as most different between judges. */
 export const MAX_REPLAY_MOVERS = 20;
 
-/** The largest changes of rank; among equal ones the largest change of reward, then the first that came. */
+/** Keeps the largest changes of rank. Ties: the larger change of reward, then the earlier rollout. */
 export class Movers {
   readonly #limit: number;
   #moved: ReplayMover[] = [];
@@ -76,7 +78,7 @@ export class Movers {
   }
 
   add(group: ReplayedGroup): void {
-    // The same order with the same ties: nobody has moved.
+    // Same order with the same ties: no sample moved.
     if (group.tau === 1) return;
     const scored = group.samples.flatMap(scoredBoth);
     const before = ranksOf(scored.map(({ reward }) => reward.before));
@@ -116,7 +118,7 @@ function changeOf({ before, after }: { readonly before: number; readonly after: 
   return Math.abs(after - before);
 }
 
-/** 1 = the largest; equal numbers share the mean of their places. */
+/** Ranks in descending order, 1 = the largest; equal numbers share the mean of their ranks. */
 export function ranksOf(values: readonly number[]): number[] {
   const order = values.map((value, position) => ({ value, position })).sort((a, b) => b.value - a.value);
   const ranks = new Array<number>(values.length);

@@ -1,6 +1,6 @@
 /**
- * What a run says of a step: rewards, parts, spread within groups, what could not be scored. Rollouts are given one by one
- * in the order of the ledger, so that memory holds one group, however long the run is.
+ * Summarises a run step by step: rewards, components, spread within groups, unscored rollouts. It takes rollouts in
+ * ledger order and holds one group in memory.
  */
 
 import * as z from 'zod';
@@ -18,35 +18,37 @@ const momentsSchema = z.strictObject({
   mean: z.number().nullable(),
   min: z.number().nullable(),
   max: z.number().nullable(),
-  std: z.number().nullable().describe('Over n - 1; null for fewer than two.'),
+  std: z.number().nullable().describe('With the divisor n - 1; null for fewer than two.'),
 });
 
 export const runStepSchema = z.strictObject({
-  step: stepSchema.nullable().describe('null: the rollouts whose trainer does not say.'),
+  step: stepSchema.nullable().describe('null: rollouts whose trainer sends no step.'),
   groups: countSchema,
-  rollouts: countSchema.describe('Each counted once, by its latest attempt.'),
+  rollouts: countSchema.describe('Each rollout counts once, by its latest attempt.'),
   scored: countSchema,
   reward: momentsSchema.describe('Over the scored rollouts.'),
   components: z
     .record(z.string(), z.strictObject({ rollouts: countSchema, mean: z.number().nullable() }))
-    .describe('Value of each component, over the rollouts that have one.'),
+    .describe('Mean value of each component, over the rollouts that have one.'),
   spread: z
     .strictObject({ groups: countSchema, mean_std: z.number().min(0).nullable() })
-    .describe('Mean of the std (over n - 1) of the rewards within each group of two scored samples or more.'),
+    .describe(
+      'Mean over groups of the std (divisor n - 1) of the rewards, for groups with at least two scored samples.',
+    ),
   degenerate: z
     .strictObject({ groups: countSchema, share: shareSchema, reasons: countByName })
-    .describe('Groups that give no signal: all rewards equal, or fewer than two.'),
+    .describe('Groups without a training signal: all rewards equal, or fewer than two.'),
   unscored: countByName.describe('Rollouts without a reward, by reason.'),
-  judge_failures: countSchema.describe('Of those, the ones whose judge failed.'),
+  judge_failures: countSchema.describe('Unscored rollouts whose judge failed.'),
   judgments: z
     .strictObject({ had: countSchema, cached: countSchema, hit_rate: shareSchema })
-    .describe('Judgments of the rollouts, and how many of them cost no call.'),
+    .describe('Judgments of the rollouts, and how many of them came from the store.'),
   inferred: countSchema.describe('Rollouts whose group and sample are inferred.'),
 });
 
 export type RunStep = z.infer<typeof runStepSchema>;
 
-/** What of a rollout is summarised. */
+/** The input of a summary: one rollout. */
 export type SummarisedRollout = {
   readonly step: number | null;
   readonly group: string;
@@ -62,7 +64,7 @@ export type SummarisedRollout = {
 export class RunSummary {
   #step: StepFigures | null = null;
 
-  /** @returns the step before, when this rollout is of another. */
+  /** Adds the next rollout. @returns the previous step if this rollout begins another. */
   add(rollout: SummarisedRollout): RunStep | null {
     const over = this.#step !== null && this.#step.step !== rollout.step ? this.end() : null;
     this.#step ??= new StepFigures(rollout.step);
@@ -70,7 +72,7 @@ export class RunSummary {
     return over;
   }
 
-  /** The step that is under way, which ends with this; `null` without any. */
+  /** Ends the current step and returns it; `null` if there is none. */
   end(): RunStep | null {
     const figures = this.#step?.figures ?? null;
     this.#step = null;

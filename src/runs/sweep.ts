@@ -1,6 +1,6 @@
 /**
- * A sweep: one field of the recipe takes one value after another. The run is read once; each group is composed as it was
- * recorded once, and then under every value.
+ * Replays a sweep: one recipe field takes several values. The run is read once; each group's recorded half is composed
+ * once, and its other half once per value.
  */
 import { MAX_SWEEP_POINTS } from '../limits.ts';
 import { FiguresOfGroups } from './figures.ts';
@@ -16,7 +16,7 @@ export class SweepReplay {
   readonly #points: { readonly value: SweepValue; readonly after: RecipesOfRun; readonly figures: FiguresOfGroups }[];
   readonly #different = new DifferentRewards();
 
-  /** @param points the values, each with the recipes that it makes. */
+  /** @param points the values, each with the recipes that result from it. */
   constructor(points: readonly { readonly value: SweepValue; readonly after: RecipesOfRun }[]) {
     this.#points = points.map((point) => ({ ...point, figures: new FiguresOfGroups() }));
   }
@@ -45,8 +45,8 @@ export type ParsedSweep =
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 /**
- * Reads `field=from:to:by` (both ends are points where `by` meets them) or `field=a,b,c` with numbers, true, false or
- * words. Values of a range are the decimals that one would write: 0.3, and not 0.1 + 0.1 + 0.1.
+ * Parses `field=from:to:by` or `field=a,b,c`. A range includes `to` if a step meets it, and its values are exact
+ * decimals (0.3 instead of 0.1 + 0.1 + 0.1). A list holds numbers, true, false or words.
  */
 export function parseSweep(text: string): ParsedSweep {
   const refused = (problem: string): ParsedSweep => ({ ok: false, problem });
@@ -70,7 +70,7 @@ export function parseSweep(text: string): ParsedSweep {
   return typeof values === 'string' ? refused(values) : { ok: true, sweep: { field, values } };
 }
 
-/** In whole units of the last decimal place that is written, so that no error adds up. */
+/** Counts in units of the last written decimal place, so rounding errors do not accumulate. */
 function rangeOf(from: string, to: string, by: string): number[] | string {
   const places = Math.max(...[from, to, by].map((part) => part.length - (part.indexOf('.') + 1 || part.length)));
   const unit = 10 ** places;
