@@ -1,4 +1,7 @@
-/** The reply of `POST /v1/agent`, and its events with `stream: true`. */
+/**
+ * The reply of `POST /v1/agent`, its events with `stream: true`, and the construction of the reply from a finished
+ * loop.
+ */
 import * as z from 'zod';
 import type { AgentLoop, Stopped } from '../agent/loop.ts';
 import { isWhole, OUR_STOPS, STOP_CONDITIONS } from '../agent/stop-conditions.ts';
@@ -16,27 +19,29 @@ import { problemSchema } from './problem.ts';
 import type { ScoreResponse } from './score.ts';
 import { scoreResponseSchema } from './score.ts';
 
-const turnSchema = z.int().min(1).describe('Assistant turns count from 1.');
+const turnSchema = z.int().min(1).describe('Assistant turn, from 1.');
 
 const callSchema = z.strictObject({
-  id: z.string().nullable().describe('Where the server parsed the call; null = read from the text.'),
-  name: z.string().nullable().describe('null = it could not be read.'),
-  arguments: z.string().nullable().describe('JSON as the policy wrote it; null = it could not be read.'),
-  problem: z.enum(CALL_PROBLEMS).nullable().describe('Why it cannot be run.'),
+  id: z.string().nullable().describe('Id of a call that the server parsed; null = read from the text.'),
+  name: z.string().nullable().describe('null = unreadable.'),
+  arguments: z.string().nullable().describe('JSON text as the policy wrote it; null = unreadable.'),
+  problem: z.enum(CALL_PROBLEMS).nullable().describe('Why the call cannot run.'),
 });
 
 const tokensSchema = z.strictObject({
   assistant: indexSchema,
-  tool_output: indexSchema.describe("Of what the tools answered, the template's words around it included."),
-  counted: z.enum(['server', 'estimated']).describe('estimated: some of it from above, by the length of the text.'),
+  tool_output: indexSchema.describe("Tokens of the tool results, with the chat template's words around them."),
+  counted: z
+    .enum(['server', 'estimated'])
+    .describe('estimated: at least one part is an upper estimate from the text length.'),
 });
 
 const assistantMessageSchema = z.strictObject({
   role: z.literal('assistant'),
   turn: turnSchema,
-  content: z.string().describe('As the server gave it: calls that it parsed stand in tool_calls only.'),
-  thinking: z.string().describe('Where the server splits it off; else it stands in the content.'),
-  finish_reason: z.string().nullable().describe('As the server said it; null = the turn broke off.'),
+  content: z.string().describe('As the server returned it; calls that the server parsed are in tool_calls only.'),
+  thinking: z.string().describe('Thinking that the server split off. Otherwise it is inside the content.'),
+  finish_reason: z.string().nullable().describe("The server's own word; null = the turn was interrupted."),
   tool_calls: z.array(callSchema),
   tokens: tokensSchema,
 });
@@ -44,14 +49,18 @@ const assistantMessageSchema = z.strictObject({
 export const toolMessageSchema = z.strictObject({
   role: z.literal('tool'),
   turn: turnSchema,
-  content: z.string().describe('As the policy sees it.'),
+  content: z.string().describe('The text that the policy sees.'),
   call_id: z.string().nullable(),
   outcome: z
     .enum(TOOL_OUTCOMES)
-    .describe('failed: by an exception or a signal. bad_call: nothing was run. not_run: a further call of the turn.'),
-  raw_chars: indexSchema.describe('Length of the output before it was cut, in code points.'),
+    .describe(
+      'failed: ended by an exception or a signal. bad_call: the call could not run. not_run: a further call of the turn.',
+    ),
+  raw_chars: indexSchema.describe('Length of the output before truncation, in code points.'),
   truncated: z.boolean(),
-  shown: z.boolean().describe('false = it would have spent the response budget, and the policy never saw it.'),
+  shown: z
+    .boolean()
+    .describe('false = the result would have exceeded the response budget, so the policy never saw it.'),
 });
 
 const failureSchema = z
@@ -60,25 +69,25 @@ const failureSchema = z
     detail: z.string(),
     retryable: z.boolean(),
   })
-  .describe('What went wrong on our side.');
+  .describe("The failure of one of the deployment's own systems.");
 
-/** What is known before the first turn. */
+/** Fields that are known before the first turn. */
 const startFields = {
   generator: z.string(),
   model: z.string(),
-  native_tools: z.boolean().describe('Whether the server parses calls by itself; else they are read from the text.'),
-  sampling: agentSamplingSchema.describe('As sent.'),
+  native_tools: z.boolean().describe('Whether the server parses tool calls. If not, calls are read from the text.'),
+  sampling: agentSamplingSchema.describe('The sampling parameters as sent.'),
   max_turns: z.int().min(1),
   max_response_tokens: z.int().min(1),
 };
 
-/** Reasons of an agent, beside those of scoring. */
+/** Reasons for a null reward that only the agent has, besides those of scoring. */
 export const AGENT_UNSCORED_REASONS = [
-  // Neither a reference nor tests.
+  // The request has neither a reference nor tests.
   'not_asked',
-  // Nobody counted the tokens, and the penalty for length would depend on the estimate.
+  // The length penalty depends on an estimated token count.
   'tokens_estimated',
-  // The trajectory is not whole.
+  // The trajectory is incomplete.
   ...OUR_STOPS,
   ...GENERATION_FAILURE_REASONS,
 ] as const;
@@ -88,60 +97,66 @@ export const agentResponseSchema = z.strictObject({
   trajectory: z.strictObject({
     prompt: z
       .array(z.strictObject({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.string() }))
-      .describe('As sent; where tools are told in the system message, with them.'),
+      .describe('The prompt as sent. It includes the tool descriptions if the system message carries them.'),
     messages: z.array(z.discriminatedUnion('role', [assistantMessageSchema, toolMessageSchema])),
   }),
   response: z
     .string()
-    .describe('All turns and tool results in a row, as the reward reads them (and as the training run decoded them).'),
+    .describe(
+      'All turns and tool results as one text, as the reward reads them (and as the training run decoded them).',
+    ),
   stop: z.enum(STOP_CONDITIONS),
   failure: failureSchema.nullable(),
-  num_turns: z.int().min(1).describe('User turns and assistant turns and 1: 2 without a tool call, 4 with one round.'),
-  response_tokens: indexSchema.describe('Of the response, tool output included.'),
+  num_turns: z
+    .int()
+    .min(1)
+    .describe('User turns plus assistant turns plus 1: 2 without a tool call, 4 with one round.'),
+  response_tokens: indexSchema.describe('Tokens of the response, tool output included.'),
   token_counts: z
     .enum(['server', 'estimated'])
-    .describe('estimated: the server did not count all of it; then response_tokens is an upper estimate.'),
-  usage: tokenUsageSchema.nullable().describe('Of all calls of the server together; null = it counted none of them.'),
-  reward: z.number().nullable().describe('null = could not be determined, or not asked; reason says why.'),
+    .describe('estimated: the server did not count every part, so response_tokens is an upper estimate.'),
+  usage: tokenUsageSchema.nullable().describe('Sum over all calls of the server; null = the server reported none.'),
+  reward: z.number().nullable().describe('null = undetermined or not requested; reason says why.'),
   reason: z
     .union([unscoredReasonSchema, z.enum(AGENT_UNSCORED_REASONS)])
     .nullable()
     .describe('Why the reward is null.'),
-  score: scoreResponseSchema
-    .nullable()
-    .describe('As POST /v1/score answers; null where there was nothing to send there.'),
+  score: scoreResponseSchema.nullable().describe('The reply of POST /v1/score; null if nothing was scored.'),
 });
 
 export type AgentResponse = z.infer<typeof agentResponseSchema>;
 
-/** Data of the events, by their names. */
+/** Data of each event, by event name. */
 export const agentEventSchemas = {
-  start: z.strictObject(startFields).describe('Before anything is generated.'),
+  start: z.strictObject(startFields).describe('Sent before generation begins.'),
   turn: z.strictObject({ turn: turnSchema }).describe('A turn begins.'),
   delta: z.strictObject({ turn: turnSchema, text: z.string() }).describe('The next piece of the turn.'),
   thinking: z
     .strictObject({ turn: turnSchema, text: z.string() })
-    .describe('The next piece of thinking, where the server splits it off.'),
+    .describe('The next piece of thinking, if the server splits it off.'),
   tool_call: callSchema
-    .extend({ turn: turnSchema, code: z.string().nullable().describe('What is run; null = nothing is.') })
-    .describe('A call of the turn.'),
+    .extend({
+      turn: turnSchema,
+      code: z.string().nullable().describe('The code to run; null = the call does not run.'),
+    })
+    .describe('A tool call of the turn.'),
   tool_result: toolMessageSchema.omit({ role: true }),
   turn_end: z
     .strictObject({ turn: turnSchema, finish_reason: z.string().nullable(), tokens: tokensSchema })
-    .describe('The turn and its tool results have ended.'),
+    .describe('The turn and its tool results are complete.'),
   done: agentResponseSchema.describe('The whole reply, as without stream. The last event.'),
-  error: problemSchema.describe('There is no reply. The last event.'),
+  error: problemSchema.describe('The request failed without a reply. The last event.'),
 };
 
 export type AgentEventName = keyof typeof agentEventSchemas;
 export type AgentEventData = { readonly [Name in AgentEventName]: z.infer<(typeof agentEventSchemas)[Name]> };
 
-/** Data of any event, for the description of the API. */
+/** Data of any event, for the OpenAPI document. */
 export const agentEventSchema = z
   .union(Object.values(agentEventSchemas))
   .describe('Data of an event: start, turn, delta, thinking, tool_call, tool_result, turn_end; then done or error.');
 
-/** What is known before the first turn. */
+/** The part of the reply that is known before the first turn. */
 export type AgentStart = Pick<
   AgentResponse,
   'generator' | 'model' | 'native_tools' | 'sampling' | 'max_turns' | 'max_response_tokens'
@@ -157,8 +172,8 @@ export function agentStart(
 export type AgentScore = Pick<AgentResponse, 'reward' | 'reason' | 'score'>;
 
 /**
- * Why a trajectory has no reward whatever it says; `null` = it is to be scored.
- * @param recipe `null` = nothing says what is right.
+ * Returns why a trajectory has no reward, or `null` if it can be scored.
+ * @param recipe `null` = the request has neither reference nor tests.
  */
 export function unscoredReason(loop: AgentLoop, recipe: ToolCallRecipe | null): AgentResponse['reason'] {
   if (recipe === null) return 'not_asked';
@@ -169,7 +184,7 @@ export function unscoredReason(loop: AgentLoop, recipe: ToolCallRecipe | null): 
     : null;
 }
 
-/** Estimates are from above: where even they are too short for a penalty, or for an end, there is none. */
+/** Whether a length penalty or the end of the trajectory depends on an estimate. Estimates are upper bounds. */
 function dependsOnEstimate(stop: Stopped['stop'], tokens: number, { overlong_penalty }: ToolCallRecipe): boolean {
   if (stop === 'response_budget') return true;
   const { enabled, factor, max_response_tokens, buffer_tokens } = overlong_penalty;
@@ -184,7 +199,7 @@ export function scored(score: ScoreResponse): AgentScore {
   return { reward: score.reward, reason: score.reason, score };
 }
 
-/** @throws Error if the loop has not stopped. */
+/** Builds the reply. @throws Error if the loop has not stopped. */
 export function agentReply(start: AgentStart, loop: AgentLoop, score: AgentScore): AgentResponse {
   const { stop, failure } = stoppedOf(loop);
   return {
@@ -213,6 +228,6 @@ function wireFailure({ reason, detail, retryable }: NonNullable<Stopped['failure
 }
 
 function stoppedOf({ step }: AgentLoop): Stopped {
-  if (step.kind !== 'stopped') throw new Error('agentReply: the loop goes on');
+  if (step.kind !== 'stopped') throw new Error('agentReply: the loop has not stopped');
   return step;
 }

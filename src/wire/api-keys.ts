@@ -1,6 +1,5 @@
 /**
- * The secret `API_KEYS` in zod: names to hashes and scopes. The Worker admits by it, `citeward keys` writes it. Keys
- * themselves are never in it.
+ * The schema of the secret `API_KEYS`: names mapped to key hashes and scopes. It never contains the keys themselves.
  */
 import * as z from 'zod';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
@@ -8,7 +7,7 @@ import { sha256Schema } from '../judgments/judgment-schema.ts';
 export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A key's name stands in the log of the Worker. */
+/** Key names appear in the Worker's log. */
 export const KEY_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
 export const apiKeysSchema = z.record(

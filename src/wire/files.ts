@@ -1,4 +1,6 @@
-/** Files and uploads in OpenAI's wire shape. Unknown members of requests are ignored: its clients send some. */
+/**
+ * Files and uploads in the shape of OpenAI's API. Unknown members are ignored, because OpenAI's clients send some.
+ */
 import * as z from 'zod';
 import {
   MAX_FILE_BYTES,
@@ -10,7 +12,7 @@ import {
   MIN_FILE_LIFETIME_S,
 } from '../limits.ts';
 
-/** What OpenAI's clients can name and this API has no use for. */
+/** Purposes that OpenAI's clients can name and this API refuses. */
 const OTHER_PURPOSES: readonly string[] = ['assistants', 'fine-tune', 'vision', 'user_data', 'evals'];
 
 const purposeSchema = z
@@ -28,9 +30,9 @@ export const fileLifetimeSchema = z.object({
 });
 
 const idSchema = z.string();
-const timeSchema = z.int().describe('Seconds since 1970.');
+const timeSchema = z.int().describe('Unix time in seconds.');
 
-/** The fields of the form beside the file, as they are checked: expires_after comes as two fields in brackets. */
+/** The validated form fields beside the file; the form sends `expires_after` as two fields in brackets. */
 export const fileFieldsSchema = z.object({
   purpose: purposeSchema,
   expires_after: fileLifetimeSchema.exactOptional(),
@@ -40,7 +42,7 @@ export const fileFormSchema = z.object({
   purpose: purposeSchema,
   'expires_after[anchor]': fileLifetimeSchema.shape.anchor.exactOptional(),
   'expires_after[seconds]': fileLifetimeSchema.shape.seconds.exactOptional(),
-  file: z.string().describe(`The bytes, at most ${MAX_FILE_BYTES}.`).meta({ format: 'binary' }),
+  file: z.string().describe(`The content, at most ${MAX_FILE_BYTES} bytes.`).meta({ format: 'binary' }),
 });
 
 export const fileSchema = z.strictObject({
@@ -67,18 +69,18 @@ export const fileListSchema = z.strictObject({
 export type FileListReply = z.infer<typeof fileListSchema>;
 
 export const fileListQuerySchema = z.object({
-  after: z.string().max(MAX_NAME_CHARS).exactOptional().describe('The last id of the page before.'),
+  after: z.string().max(MAX_NAME_CHARS).exactOptional().describe('The last id of the previous page.'),
   limit: z.coerce.number().int().min(1).max(MAX_FILES_LISTED).default(MAX_FILES_LISTED),
-  order: z.enum(['asc', 'desc']).default('desc').describe('By time of creation.'),
+  order: z.enum(['asc', 'desc']).default('desc').describe('Order by creation time.'),
   purpose: z.string().max(MAX_NAME_CHARS).exactOptional(),
 });
 
 export const fileDeletedSchema = z.strictObject({ id: idSchema, object: z.literal('file'), deleted: z.literal(true) });
 
 export const uploadRequestSchema = z.object({
-  bytes: z.int().min(0).max(MAX_FILE_BYTES).describe('Of all parts together.'),
+  bytes: z.int().min(0).max(MAX_FILE_BYTES).describe('Size of all parts together.'),
   filename: z.string().min(1).max(MAX_FILE_NAME_CHARS),
-  mime_type: z.string().max(MAX_NAME_CHARS).exactOptional().describe('Not used.'),
+  mime_type: z.string().max(MAX_NAME_CHARS).exactOptional().describe('Ignored.'),
   purpose: purposeSchema,
   expires_after: fileLifetimeSchema.exactOptional(),
 });
@@ -97,12 +99,12 @@ export const uploadPartSchema = z.strictObject({
 export type UploadPartReply = z.infer<typeof uploadPartSchema>;
 
 export const uploadCompletionSchema = z.object({
-  part_ids: z.array(z.string().max(MAX_NAME_CHARS)).max(MAX_UPLOAD_PARTS).describe('In the order of the file.'),
+  part_ids: z.array(z.string().max(MAX_NAME_CHARS)).max(MAX_UPLOAD_PARTS).describe('In file order.'),
   md5: z
     .string()
     .regex(/^[0-9a-fA-F]{32}$/, { error: 'expected 32 hex digits' })
     .exactOptional()
-    .describe('Of the whole file.'),
+    .describe('MD5 of the whole file, in hex.'),
 });
 
 export const uploadSchema = z.strictObject({
@@ -114,7 +116,7 @@ export const uploadSchema = z.strictObject({
   filename: z.string(),
   purpose: z.literal('batch'),
   status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
-  file: fileSchema.exactOptional().describe('Once completed.'),
+  file: fileSchema.exactOptional().describe('Present once the upload is completed.'),
 });
 
 export type UploadReply = z.infer<typeof uploadSchema>;

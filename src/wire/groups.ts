@@ -1,4 +1,4 @@
-/** `POST /v1/groups`: the samples of one prompt in, their rewards and advantages out. */
+/** `POST /v1/groups`: scores the samples of one prompt together and returns their rewards and advantages. */
 import * as z from 'zod';
 import type { Rollout } from '../family/rollout.ts';
 import {
@@ -27,20 +27,20 @@ import {
 } from './score.ts';
 
 const marginFields = {
-  bias: z.number().describe('[0, 1]'),
-  verification_reward: z.number().describe('Largest reward that a sample can have.'),
+  bias: z.number().describe('In [0, 1].'),
+  verification_reward: z.number().describe('The largest reward that a sample can have.'),
 };
 
 const advantageRuleSchema = z.strictObject({
   baseline: z.union([z.literal('mean'), z.strictObject(marginFields)]),
   scale: z.enum(['none', 'unbiased_std', 'population_std']),
   epsilon: z.number().describe('Added to the std; above 0.'),
-  min_valid: z.int().describe('Fewer scored samples than this give no signal.'),
+  min_valid: z.int().describe('With fewer scored samples the group has no signal.'),
   singleton: z.enum(['no_signal', 'mean_0_std_1']),
   filter: z
     .strictObject({ std: z.enum(['unbiased', 'population']), above: z.number() })
     .nullable()
-    .describe('A dynamic-sampling filter whose verdict is reported.'),
+    .describe('A dynamic-sampling filter whose decision is reported.'),
 });
 
 export const advantageOptionsSchema = z
@@ -49,7 +49,7 @@ export const advantageOptionsSchema = z
     z.strictObject({ preset: z.literal('open-instruct-margin'), ...marginFields }),
     advantageRuleSchema,
   ])
-  .describe('A trainer by name, or a rule of its own. Default: mean (centred, no scale).');
+  .describe('A preset named after a trainer, or a custom rule. Default: mean (centred, not scaled).');
 
 const groupRunSchema = z
   .strictObject({
@@ -61,7 +61,7 @@ const groupRunSchema = z
       .min(1)
       .max(MAX_GROUP)
       .exactOptional()
-      .describe('Of each response; default: its position.'),
+      .describe('Sample id of each response. Default: its position.'),
   })
   .describe('Records the group in the ledger of a run, and measures everything that the family measures.');
 
@@ -84,7 +84,7 @@ export const groupRequestSchema = z
     if (problem !== null) context.addIssue({ code: 'custom', path: ['run', 'samples'], message: problem });
   })
   .superRefine(({ advantages: options }, context) => {
-    // Known before anything is paid for.
+    // Invalid rules are refused before any judgment is paid for.
     for (const { path, message } of advantageProblems(options))
       context.addIssue({ code: 'custom', path: [...path], message });
   })
@@ -92,13 +92,13 @@ export const groupRequestSchema = z
 
 export type GroupRequest = z.infer<typeof groupRequestSchema>;
 
-/** Why the sample ids of a group's run are refused; `null` = they fit. */
+/** Why the sample ids of a group's run are refused; `null` = they are valid. */
 function samplesProblem(samples: readonly (string | number)[], count: number): string | null {
   if (samples.length !== count) return `expected ${count} ids, one a response`;
   return new Set(samples.map(String)).size === count ? null : 'expected ids that differ';
 }
 
-/** What is wrong with the rule itself, whatever the rewards. */
+/** Problems of the advantage rule itself, independent of any rewards. */
 export function advantageProblems(options: AdvantageOptions): InputProblem[] {
   const tried = advantages([0], options);
   return tried.ok
@@ -125,23 +125,25 @@ export function requestedGroupPlacement({ run, responses, store_text }: GroupReq
 
 const advantageSchema = z.strictObject({
   advantage: z.number(),
-  masked: z.boolean().describe('Unscored: to be left out of the loss. Its advantage is 0 and it did not vote.'),
+  masked: z
+    .boolean()
+    .describe('Unscored: leave it out of the loss. Its advantage is 0, and it does not affect the other samples.'),
 });
 
 export const groupResponseSchema = z.strictObject({
   rewards: z.array(z.number().nullable()).describe('In the order of the responses; null = unscored.'),
   advantages: z.array(advantageSchema),
-  mean: z.number().nullable().describe('Of the scored rewards.'),
+  mean: z.number().nullable().describe('Mean of the scored rewards.'),
   std: z.number().nullable(),
-  valid: z.int().min(0).describe('Scored samples.'),
+  valid: z.int().min(0).describe('Number of scored samples.'),
   degenerate: z
     .strictObject({
       reason: z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']),
       dropped_by_filter: z.boolean().describe("Whether the trainer's dynamic-sampling filter would drop the group."),
     })
     .nullable()
-    .describe('Why the group gives no signal.'),
-  members: z.array(scoreResponseSchema).describe('Each sample in full.'),
+    .describe('Why the group gives no training signal.'),
+  members: z.array(scoreResponseSchema).describe('The full score of each sample.'),
   recipe: recipeReportSchema,
 });
 
@@ -151,7 +153,7 @@ export type GroupReply =
   | { readonly ok: true; readonly reply: GroupResponse }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** The reply of a scored group: at least one member, in the order of the responses. */
+/** Builds the reply of a scored group. @param members at least one, in the order of the responses. */
 export function groupReplyOf(request: GroupRequest, members: readonly ScoreResponse[]): GroupReply {
   const rewards = members.map(({ reward }) => reward);
   const result = advantages(rewards, request.advantages);

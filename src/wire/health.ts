@@ -5,9 +5,9 @@ export const healthSchema = z.strictObject({ status: z.literal('ok') });
 
 const stateFields = {
   name: z.string(),
-  reachable: z.boolean().describe('It answers, as what it should be, and lets us in.'),
-  model_present: z.boolean().nullable().describe('Whether the configured model is served; null = nobody could say.'),
-  last_error: z.string().nullable().describe('The last failure reason that this isolate saw.'),
+  reachable: z.boolean().describe('The backend answers as the configured kind of server and accepts the credentials.'),
+  model_present: z.boolean().nullable().describe('Whether the backend serves the configured model; null = unknown.'),
+  last_error: z.string().nullable().describe('Reason of the last failure in this isolate.'),
 };
 
 export const readinessSchema = z.strictObject({
@@ -15,37 +15,35 @@ export const readinessSchema = z.strictObject({
   reason: z
     .enum(['judge_unconfigured', 'judge_unreachable', 'judge_model_missing'])
     .nullable()
-    .describe('Why requests that need a judgment and name no judge would fail.'),
+    .describe('Why requests that need a judgment and name no judge fail.'),
   default_judge: z.string().nullable(),
   judges: z.array(
     z.strictObject({
       ...stateFields,
       model: z.string(),
-      routes: z
-        .array(z.strictObject(stateFields))
-        .describe('The backends behind the judge, in the order they are tried.'),
+      routes: z.array(z.strictObject(stateFields)).describe('The backends of the judge, in fallback order.'),
     }),
   ),
   default_generator: z
     .string()
     .nullable()
-    .describe('Who generates where a request names nobody; null = nobody does. Does not decide about readiness.'),
+    .describe('The generator of requests that name none; null = no default. It does not affect readiness.'),
   generators: z.array(
     z.strictObject({
       ...stateFields,
       model: z.string(),
-      native_tools: z.boolean().describe('The server parses tool calls by itself; otherwise they are read from text.'),
+      native_tools: z.boolean().describe('Whether the server parses tool calls. If not, calls are read from the text.'),
     }),
   ),
   sandbox: z
     .strictObject({
       name: z.string(),
-      runtime: z.string().describe('What verdicts are pinned to.'),
+      runtime: z.string().describe("Identity of the runtime; part of every verdict's key."),
       reachable: z.boolean(),
       last_error: z.string().nullable(),
     })
     .nullable()
-    .describe('Where programs run and expressions are compared; null = none is configured.'),
+    .describe('Runs programs and compares expressions; null = not configured.'),
 });
 
 export type Readiness = z.infer<typeof readinessSchema>;

@@ -1,10 +1,10 @@
-/** RFC 9457 problems: every error reply of the API. */
+/** RFC 9457 problem details, the body of every error reply. */
 import * as z from 'zod';
 import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
 import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 
-/** Why a request was refused before or outside of judging. */
+/** Reasons for refusing a request that involve no judge. */
 export const REQUEST_PROBLEM_REASONS = [
   'auth_unconfigured',
   'key_missing',
@@ -64,31 +64,31 @@ export const problemSchema = z.strictObject({
   type: z.string().describe('urn:citeward:problem:<reason>'),
   title: z.string(),
   status: z.int().min(400).max(599),
-  reason: z.enum(PROBLEM_REASONS).describe('Stable, for programs.'),
-  detail: z.string().describe('For people. Holds nothing of the request but names of unknown fields.'),
-  retryable: z.boolean().describe('Whether the same request may succeed later.'),
+  reason: z.enum(PROBLEM_REASONS).describe('Stable identifier for programs.'),
+  detail: z.string().describe('For people. Contains nothing of the request except names of unknown fields.'),
+  retryable: z.boolean().describe('Whether the same request can succeed later.'),
   request_id: z.string(),
   errors: z
     .array(z.strictObject({ path: z.string(), message: z.string() }))
     .exactOptional()
-    .describe('Every offending field with what was expected.'),
+    .describe('Every invalid field, with the expected value.'),
   missing: z
     .array(z.strictObject({ kind: judgmentKindSchema, key: sha256Schema }))
     .exactOptional()
-    .describe('Judgments that are not in the store.'),
+    .describe('Judgments that are missing from the store.'),
   unobserved: z
     .record(z.string(), z.int().min(0))
     .exactOptional()
-    .describe('What a replay reads and nobody observed: rollouts by recipe.<measure field> or rollout.<field>.'),
+    .describe('What a replay reads and the run lacks: rollout counts by recipe.<measure field> or rollout.<field>.'),
   error: z
     .strictObject({
       message: z.string(),
       type: z.enum(['invalid_request_error', 'server_error']),
-      param: z.string().nullable().describe('The first offending field.'),
+      param: z.string().nullable().describe('The first invalid field.'),
       code: z.enum(PROBLEM_REASONS),
     })
     .exactOptional()
-    .describe("The same for OpenAI's clients, on routes of its shape: /v1/files, /v1/uploads, /v1/batches."),
+    .describe('The same problem for OpenAI clients, on /v1/files, /v1/uploads and /v1/batches.'),
 });
 
 export type Problem = z.infer<typeof problemSchema>;

@@ -1,4 +1,4 @@
-/** The query of routes that take none: a parameter that is not read would pass silently otherwise. */
+/** The query of routes without parameters. It is strict, so a misspelled parameter is refused instead of ignored. */
 import * as z from 'zod';
 
 export const emptyQuerySchema = z.strictObject({});

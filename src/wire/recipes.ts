@@ -8,10 +8,10 @@ import { sha256Schema } from '../judgments/judgment-schema.ts';
 const markFields = {
   mark: z
     .enum(['card', 'code', 'ours'])
-    .describe('Where the value comes from: a model card, public code, or a choice of this project.'),
+    .describe('Origin of the value: a model card, public code, or a choice of this project.'),
   source: z
     .string()
-    .describe('card: the model and the words of its card. code: repository, commit and place. ours: the reason.'),
+    .describe("card: the model and the card's words. code: repository, commit and place. ours: the reason."),
 };
 
 const boundSchema = z.number().nullable();
@@ -20,16 +20,21 @@ export const recipeDescriptionSchema = z.strictObject({
   name: z.enum(RECIPE_NAMES),
   family: z.enum(FAMILIES),
   digest: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of all parameters.'),
-  model: z.string().nullable().describe('The model that was trained with it; null = no published model names it.'),
+  model: z
+    .string()
+    .nullable()
+    .describe('The model that was trained with the recipe; null = no published model names it.'),
   summary: z.string(),
-  formula: z.array(z.string()).describe('Lines of plain text, in the names of the fields.'),
-  reward_range: z.tuple([boundSchema, boundSchema]).describe('Smallest and largest reward; null = without bound.'),
+  formula: z.array(z.string()).describe('Lines of plain text that use the field names.'),
+  reward_range: z.tuple([boundSchema, boundSchema]).describe('Smallest and largest reward; null = unbounded.'),
   parameters: z.array(
     z.strictObject({
       name: z.string().describe('Path in the recipe: a field, or a field and its member, such as "a.b".'),
       kind: z
         .enum(['measure', 'compose'])
-        .describe('measure: decides what is asked. compose: what is made of it; a replay may change it.'),
+        .describe(
+          'measure: decides what is judged. compose: decides how the reward is computed; a replay can change it.',
+        ),
       value: z.union([z.string(), z.number(), z.boolean()]),
       ...markFields,
       description: z.string().nullable(),
@@ -43,7 +48,7 @@ export const recipeDescriptionSchema = z.strictObject({
         ...markFields,
       }),
     )
-    .describe('What the recipe does not decide but the published run did.'),
+    .describe('Settings of the published run that are outside the recipe.'),
 });
 
 export const recipesResponseSchema = z.strictObject({ recipes: z.array(recipeDescriptionSchema) });

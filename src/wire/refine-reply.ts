@@ -1,4 +1,4 @@
-/** From candidates and their scores to the reply of `POST /v1/refine`: who is scored, in which order they stand. */
+/** Builds the reply of `POST /v1/refine`: decides which candidates are scored, and orders them. */
 import type { Verification } from '../citations/verify.ts';
 import type { Rollout } from '../family/rollout.ts';
 import type { Aborted, FinishedCandidate } from '../generation/candidate.ts';
@@ -11,13 +11,13 @@ import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
 import type { CANDIDATE_UNSCORED_REASONS, RefineRequest } from './refine.ts';
 import type { ScoreResponse } from './score.ts';
 
-/** What is known before the first candidate. */
+/** The part of the reply that is known before the first candidate. */
 export type RefineStart = {
   readonly generator: string;
   readonly model: string;
   readonly prompt_tokens: number;
   readonly cut: { readonly kept_chars: number; readonly chars: number } | null;
-  /** Where the request gave sources: as the policy saw them. */
+  /** The text that the policy saw, if the request gave sources. */
   readonly tool_output?: string;
 };
 
@@ -56,7 +56,10 @@ export function refineStart(
   return request.sources === undefined ? start : { ...start, tool_output: prompt.tool_output };
 }
 
-/** The candidates that are scored, as one group: what was stopped is no whole sample, what is too large fits no judge. */
+/**
+ * The candidates to score as one group. Stopped candidates are incomplete, and too large ones exceed the judge's
+ * limits.
+ */
 export function scoredRollouts(
   { request, prompt, recipe }: RefinePlan<RefineRequest>,
   candidates: readonly FinishedCandidate[],
@@ -75,10 +78,10 @@ function isScored(candidate: FinishedCandidate): candidate is FinishedCandidate 
 
 export type RefineReplyResult =
   | { readonly ok: true; readonly reply: RefineReply }
-  /** Rewards that no advantage can be made of. */
+  /** No advantages can be computed from the rewards. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** The whole reply. @param scores of `scoredRollouts`, in its order. @throws Error if there are others. */
+/** Builds the whole reply. @param scores of `scoredRollouts`, in its order. @throws Error if the counts differ. */
 export function refineReply(
   plan: RefinePlan<RefineRequest>,
   generator: Generator,
@@ -149,7 +152,7 @@ function byReward(a: CandidateScore & CandidateReply, b: CandidateScore & Candid
   return b.reward - a.reward || a.index - b.index;
 }
 
-/** Stopped ones last; well formed first, then fewer invented ids, then the larger share of cited statements. */
+/** Stopped candidates last; then well-formed first, fewer invented ids, larger share of cited statements, index. */
 function byVerification(a: FinishedCandidate, b: FinishedCandidate, mode: RefineRequest['mode']): number {
   return (
     Number(a.aborted !== null) - Number(b.aborted !== null) ||
@@ -164,7 +167,7 @@ function invented({ verification }: FinishedCandidate): number {
   return verification.finding_counts.citation_id_unknown ?? 0;
 }
 
-/** An answer with nothing to cite stands behind those that cite. */
+/** An answer without statements to cite sorts behind answers that cite. */
 function citedShare({ verification }: FinishedCandidate): number {
   return verification.ratios.cited_share ?? 0;
 }

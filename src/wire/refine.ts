@@ -1,6 +1,6 @@
 /**
- * `POST /v1/refine`: a question and raw tool output in, n cited answers of a policy out: verified, scored where a recipe is
- * given, best first. The events of the same as a stream stand in refine-stream.ts.
+ * `POST /v1/refine`: a policy answers a question from raw tool output. The reply has n candidates, verified, best
+ * first, and scored if the request names a recipe. With `stream: true` the same arrives as events.
  */
 import * as z from 'zod';
 import {
@@ -29,27 +29,21 @@ import { problemSchema } from './problem.ts';
 import { onJudgeFailureSchema, recipeInputSchema, scoreResponseSchema, scoringFields } from './score.ts';
 import { verifyQuerySchema, verifyResponseSchema } from './verify.ts';
 
-/** Everything is sent to the server, so that none of its own defaults gets in. */
+/** Sampling parameters, all sent explicitly, because servers have defaults of their own. */
 export const refineSamplingSchema = z.strictObject({
   temperature: z.number().min(0).max(2).default(1).describe('0 = greedy. The refiners were trained at 1 [card].'),
   top_p: z.number().gt(0).max(1).default(1),
   top_k: z.int().min(1).max(1_000_000).nullable().default(null).describe('null = all tokens.'),
-  seed: z
-    .int()
-    .min(0)
-    .max(MAX_SEED)
-    .nullable()
-    .default(null)
-    .describe('Candidate i gets seed + i. null = left to chance.'),
+  seed: z.int().min(0).max(MAX_SEED).nullable().default(null).describe('Candidate i gets seed + i; null = random.'),
   max_tokens: z
     .int()
     .min(1)
     .max(MAX_GENERATED_TOKENS)
     .default(REFINER_RESPONSE_TOKENS)
-    .describe('Of each candidate, thinking included. The default is the training length [card].'),
+    .describe('Limit of each candidate, thinking included. Default: the training length [card].'),
 });
 
-/** What says how candidates are scored, and means nothing without a recipe. */
+/** Scoring fields. They require a recipe. */
 const { judge, judgments, replicate } = scoringFields;
 const scoring = {
   positive_rubrics: rubricsSchema.exactOptional(),
@@ -69,8 +63,8 @@ export const refineRequestSchema = z
     mode: z
       .enum(['answer_only', 'full'])
       .default('answer_only')
-      .describe('Whether the policy may think before its answer. It changes the prompt, findings and format.'),
-    n: z.int().min(1).max(MAX_GROUP).default(1).describe('Candidates.'),
+      .describe('Whether the policy may think before its answer. The mode changes prompt, findings and format.'),
+    n: z.int().min(1).max(MAX_GROUP).default(1).describe('Number of candidates.'),
     sampling: refineSamplingSchema.prefault({}),
     prompt_tokens: z
       .int()
@@ -78,21 +72,23 @@ export const refineRequestSchema = z
       .max(MAX_PROMPT_TOKENS)
       .default(REFINER_PROMPT_TOKENS)
       .describe(
-        "What the prompt may take, estimated from above; tool output beyond it is cut at its end. Never more than the generator's context less max_tokens. The default is the training length [card].",
+        "Budget of the prompt, compared with an upper estimate; tool output beyond it is cut at its end. At most the generator's context minus max_tokens. Default: the training length [card].",
       ),
     generator: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured generator.'),
     evidence: verifyQuerySchema.shape.evidence,
-    recipe: recipeInputSchema.exactOptional().describe('Of the refiner family. Without one nothing is scored.'),
+    recipe: recipeInputSchema
+      .exactOptional()
+      .describe('A recipe of the refiner family. Without one, nothing is scored.'),
     ...scoring,
-    stream: z.boolean().default(false).describe('Answer with server-sent events.'),
+    stream: z.boolean().default(false).describe('Whether to answer with server-sent events.'),
     on_invented_citation: z
       .enum(['flag', 'abort'])
       .default('flag')
-      .describe('abort: a candidate is stopped as soon as it cites an id that no source has.'),
+      .describe('abort: stops a candidate as soon as it cites an id that no source has.'),
   })
   .refine(hasOneOrigin, oneOriginRule)
   .superRefine((request, context) => {
-    // Known before anything is paid for.
+    // Invalid rules are refused before any token is paid for.
     for (const { path, message } of advantageProblems(request.advantages)) {
       context.addIssue({ code: 'custom', path: [...path], message });
     }
@@ -105,7 +101,7 @@ export const refineRequestSchema = z
 
 export type RefineRequest = z.infer<typeof refineRequestSchema>;
 
-/** Fields that would change how candidates are scored: those with a default only where they differ from it. */
+/** Names the scoring fields that the request sets, or sets to something other than their default. */
 function scoringFieldsGiven(request: z.infer<z.ZodObject<typeof scoring>>): string[] {
   const given: readonly (readonly [string, boolean])[] = [
     ['positive_rubrics', request.positive_rubrics !== undefined],
@@ -119,24 +115,24 @@ function scoringFieldsGiven(request: z.infer<z.ZodObject<typeof scoring>>): stri
   return given.flatMap(([field, isGiven]) => (isGiven ? [field] : []));
 }
 
-/** Why a candidate was not written to its end. */
+/** Why a candidate was stopped before its end. */
 export const abortedSchema = z
   .strictObject({
     reason: z.literal('invented_citation'),
     id: z.string().describe('The cited id that no source has.'),
-    span: spanSchema.describe('Where it stands in the response.'),
+    span: spanSchema.describe('Position of the id in the response.'),
   })
-  .describe('Stopped by us, as on_invented_citation asked. What was received by then is the response.');
+  .describe('Stopped because of on_invented_citation. The response is the text received until then.');
 
 export const cutSchema = z
   .strictObject({ kept_chars: indexSchema, chars: indexSchema })
   .describe('The policy saw the first kept_chars of chars UTF-16 code units of the tool output.');
 
-/** Reasons of a refinement, beside those of scoring. */
+/** Reasons for a null reward that only a refinement has, besides those of scoring. */
 export const CANDIDATE_UNSCORED_REASONS = ['aborted', 'response_too_large'] as const;
 
 const scoredFields = {
-  reward: z.number().nullable().exactOptional().describe('null = could not be determined; reason says why.'),
+  reward: z.number().nullable().exactOptional().describe('null = undetermined; reason says why.'),
   status: z.enum(['scored', 'unscored']).exactOptional(),
   reason: z
     .union([unscoredReasonSchema, z.enum(CANDIDATE_UNSCORED_REASONS)])
@@ -145,38 +141,41 @@ const scoredFields = {
   score: scoreResponseSchema
     .nullable()
     .exactOptional()
-    .describe('As /v1/groups answers for this sample; null where it was not sent to be scored.'),
+    .describe('The score of this sample, as in POST /v1/groups; null if it was not scored.'),
   advantage: z.number().exactOptional(),
-  masked: z.boolean().exactOptional().describe('Unscored: to be left out of the loss.'),
+  masked: z.boolean().exactOptional().describe('Unscored: leave it out of the loss.'),
 };
 
 export const candidateSchema = z.strictObject({
-  index: indexSchema.describe('As generated.'),
-  response: z.string().describe("The policy's whole output; where it was stopped, what was received."),
-  thinking: z.string().exactOptional().describe('Where the server splits it off; else it stands in the response.'),
+  index: indexSchema.describe('Order of generation.'),
+  response: z.string().describe("The policy's whole output, or the text received before the candidate was stopped."),
+  thinking: z
+    .string()
+    .exactOptional()
+    .describe('Thinking that the server split off. Otherwise it is inside the response.'),
   finish_reason: z
     .string()
     .nullable()
-    .describe('As the server said it: "stop", "length", …; null where we stopped the candidate.'),
+    .describe('The server\'s own word: "stop", "length", …; null = the candidate was stopped.'),
   aborted: abortedSchema.nullable(),
   verification: verifyResponseSchema.describe(
-    'As POST /v1/verify answers for this response and the tool output as the policy saw it. Without evidence where the response is too large to be compared.',
+    'The reply of POST /v1/verify for this response and the tool output that the policy saw. Without evidence if the response is too large.',
   ),
   ...scoredFields,
 });
 
 const { mean, std, valid, degenerate } = groupResponseSchema.shape;
 
-/** What is known before the first candidate. */
+/** Fields that are known before the first candidate. */
 export const refineStartFields = {
   generator: z.string(),
   model: z.string(),
-  prompt_tokens: z.int().min(1).describe('What the prompt was held to.'),
+  prompt_tokens: z.int().min(1).describe('Token budget that the prompt was built for.'),
   cut: cutSchema.nullable().describe('null = the policy saw all of the tool output.'),
   tool_output: z
     .string()
     .exactOptional()
-    .describe('Where the request gave sources: the text that the policy saw, which spans of sources point into.'),
+    .describe('If the request gave sources: the text that the policy saw. Spans of sources point into it.'),
 };
 
 export const refineResponseSchema = z.strictObject({
@@ -184,27 +183,27 @@ export const refineResponseSchema = z.strictObject({
     .array(candidateSchema)
     .min(1)
     .describe(
-      'Best first. With a recipe: by reward, unscored last. Without: stopped candidates last; well formed first (in the mode asked for), then fewer invented ids, then the larger cited_share. Ties by index.',
+      'Best first. With a recipe: by reward, unscored last. Without: stopped candidates last, then well-formed first (in the requested mode), fewer invented ids, larger cited_share. Ties by index.',
     ),
   ...refineStartFields,
-  sampling: refineSamplingSchema.describe('As sent.'),
-  usage: tokenUsageSchema.nullable().describe('Of all candidates, as the server counts; null = not known.'),
-  group: z.strictObject({ mean, std, valid, degenerate }).exactOptional().describe('With a recipe.'),
+  sampling: refineSamplingSchema.describe('The sampling parameters as sent.'),
+  usage: tokenUsageSchema.nullable().describe('Sum over all candidates, as the server counts; null = unknown.'),
+  group: z.strictObject({ mean, std, valid, degenerate }).exactOptional().describe('Present with a recipe.'),
   recipe: recipeReportSchema.exactOptional(),
 });
 
 export type RefineResponse = z.infer<typeof refineResponseSchema>;
 
 const candidateIndexSchema = indexSchema.describe('Index of the candidate.');
-const citationSchema = offsetSchema.describe('Where the citation begins: it joins findings and claims.');
+const citationSchema = offsetSchema.describe('Start of the citation; findings and claims of one citation share it.');
 const { finish_reason, aborted, verification } = candidateSchema.shape;
 
 const piece = z.strictObject({ candidate: candidateIndexSchema, text: z.string() });
 
 export const refineEventSchemas = {
-  start: z.strictObject({ ...refineStartFields, n: z.int().min(1) }).describe('Before anything is generated.'),
+  start: z.strictObject({ ...refineStartFields, n: z.int().min(1) }).describe('Sent before generation begins.'),
   delta: piece.describe('The next piece of a response. Pieces of different candidates interleave.'),
-  thinking: piece.describe('The next piece of thinking, where the server splits it off.'),
+  thinking: piece.describe('The next piece of thinking, if the server splits it off.'),
   claim: z
     .strictObject({
       candidate: candidateIndexSchema,
@@ -217,7 +216,7 @@ export const refineEventSchemas = {
       ids: z.array(citedIdSchema),
       evidence: verifyResponseSchema.shape.claims.element.shape.evidence,
     })
-    .describe('A claim that has closed.'),
+    .describe('A completed claim.'),
   finding: z
     .strictObject({
       candidate: candidateIndexSchema,
@@ -227,15 +226,15 @@ export const refineEventSchemas = {
       answer: indexSchema.nullable(),
       citation: citationSchema.nullable(),
     })
-    .describe('Certain unless the answer or the citation is never closed; the candidate event has the last word.'),
+    .describe('Certain unless the answer or the citation is never closed; then the candidate event differs.'),
   candidate: z
     .strictObject({ candidate: candidateIndexSchema, finish_reason, aborted, verification })
-    .describe('A candidate that has ended.'),
+    .describe('A completed candidate.'),
   done: refineResponseSchema.describe('The whole reply, as without stream. The last event.'),
-  error: problemSchema.describe('There is no whole reply: what was sent stands, and is not all. The last event.'),
+  error: problemSchema.describe('The request failed; earlier events belong to an incomplete reply. The last event.'),
 };
 
-/** Data of any event, for the description of the API. */
+/** Data of any event, for the OpenAPI document. */
 export const refineEventSchema = z
   .union(Object.values(refineEventSchemas))
   .describe('Data of an event: start, delta, thinking, claim, finding, candidate; then done or error.');

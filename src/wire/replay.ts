@@ -16,29 +16,33 @@ export const replayRequestSchema = z
       .describe("A name, a whole recipe, {base, …}, or {set: {…}}: the run's own recipe with some fields changed."),
     sweep: z
       .strictObject({
-        field: z.string().min(1).max(MAX_NAME_CHARS).describe('A field of the recipe; of a nested one by a dot.'),
+        field: z
+          .string()
+          .min(1)
+          .max(MAX_NAME_CHARS)
+          .describe('A field of the recipe; a dot reaches into a nested field.'),
         values: z.array(sweepValueSchema).min(1).max(MAX_SWEEP_POINTS),
       })
       .exactOptional()
-      .describe('The same replay once for each value of one field, in one pass over the run.'),
+      .describe('Replays once per value of one field, in one pass over the run.'),
     advantages: advantageOptionsSchema.default('mean'),
     steps: z
       .strictObject({ from: stepSchema.exactOptional(), to: stepSchema.exactOptional() })
       .exactOptional()
-      .describe('The first and the last step; rollouts without a step are left out then.'),
-    samples: z.boolean().default(false).describe('A line for each rollout as well.'),
+      .describe('First and last step; excludes rollouts without a step.'),
+    samples: z.boolean().default(false).describe('Whether to send a line for each rollout.'),
     fill: z
       .boolean()
       .default(false)
-      .describe('Judge the rollouts whose reward needs what nobody observed, or whose judge failed; needs their text.'),
+      .describe('Judges rollouts whose reward needs something unobserved, or whose judge failed. Requires their text.'),
     judge: z
       .string()
       .min(1)
       .max(MAX_NAME_CHARS)
       .exactOptional()
       .describe(
-        'A judge of this deployment. With fill: who judges. Without: it judges every rollout again (from their text), ' +
-          'and its verdicts are compared with the recorded ones.',
+        'A judge of this deployment. With fill: the judge that fills. Without: it judges every rollout again, from its text, ' +
+          'and the reply compares its verdicts with the recorded ones.',
       ),
   })
   .superRefine(({ recipe, sweep, fill, judge, advantages: options, steps }, context) => {

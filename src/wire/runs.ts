@@ -1,4 +1,4 @@
-/** Runs on the wire: the list, one run step by step, its rollouts, what an import and a deletion did. */
+/** Runs: the list, one run step by step, its rollouts, and the result of a deletion. */
 import * as z from 'zod';
 import { FAMILIES } from '../families/recipes.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
@@ -8,7 +8,7 @@ import { ledgerRowSchema } from '../runs/row-schema.ts';
 import { runStepSchema } from '../runs/summary.ts';
 
 const countSchema = z.int().min(0);
-/** A number of a query. */
+/** A number in a query. */
 const digitsSchema = z
   .string()
   .regex(/^\d{1,10}$/, { error: 'expected digits' })
@@ -16,49 +16,47 @@ const digitsSchema = z
 const stepParameter = digitsSchema.pipe(stepSchema);
 const pageSize = (most: number, usual: number) =>
   digitsSchema.pipe(z.int().min(1).max(most)).default(usual).describe(`1 to ${most}.`);
-const cursorSchema = z.string().min(1).max(4096).describe('`next` of the page before.');
+const cursorSchema = z.string().min(1).max(4096).describe('`next` of the previous page.');
 
 export const runListQuerySchema = z.strictObject({
   limit: pageSize(MAX_RUN_PAGE, 20),
-  after: runIdSchema.exactOptional().describe('The last run of the page before.'),
+  after: runIdSchema.exactOptional().describe('The last run of the previous page.'),
 });
 
 export const runSchema = z.strictObject({
   id: runIdSchema,
-  family: z.enum(FAMILIES).describe('Of all its recipes: rewards of one run can be compared.'),
+  family: z.enum(FAMILIES).describe('The family of all recipes of the run, so its rewards are comparable.'),
   created_at: z.iso.datetime(),
-  active_at: z.iso.datetime().describe('When something was last recorded, to the minute.'),
-  expires_at: z.iso.datetime().nullable().describe('From then on it is deleted (RUN_RETENTION_DAYS); null = never.'),
-  store_text: z.boolean().describe('Whether the text of any of its rollouts is kept.'),
-  first_step: stepSchema.nullable().describe('null where no rollout has a step.'),
+  active_at: z.iso.datetime().describe('Time of the last record, to the minute.'),
+  expires_at: z.iso.datetime().nullable().describe('Time of deletion (RUN_RETENTION_DAYS); null = never.'),
+  store_text: z.boolean().describe('Whether the run keeps the text of any rollout.'),
+  first_step: stepSchema.nullable().describe('null = no rollout has a step.'),
   last_step: stepSchema.nullable(),
 });
 
 export type RunReply = z.infer<typeof runSchema>;
 
 export const runListSchema = z.strictObject({
-  runs: z.array(runSchema).describe('The newest first.'),
-  next: runIdSchema.nullable().describe('For `after`; null = this is the last page.'),
+  runs: z.array(runSchema).describe('Newest first.'),
+  next: runIdSchema.nullable().describe('For `after`; null = last page.'),
 });
 
 export const runQuerySchema = z.strictObject({
   limit: pageSize(MAX_RUN_STEPS_PAGE, 100),
-  from_step: stepParameter
-    .exactOptional()
-    .describe('The first step to be summarised; rollouts without a step are left out then.'),
+  from_step: stepParameter.exactOptional().describe('First step to summarise; excludes rollouts without a step.'),
 });
 
 export const runDetailSchema = runSchema.extend({
-  rollouts: countSchema.describe('All attempts counted.'),
+  rollouts: countSchema.describe('All attempts included.'),
   recipes: z.array(
     z.strictObject({
       digest: sha256Schema,
-      name: z.string().nullable().describe('null = inline.'),
-      recipe: z.record(z.string(), z.unknown()).describe('All its parameters.'),
+      name: z.string().nullable().describe('null = an inline recipe.'),
+      recipe: z.record(z.string(), z.unknown()).describe('All parameters.'),
     }),
   ),
   steps: z.array(runStepSchema).describe('In order; rollouts without a step first.'),
-  next_step: stepSchema.nullable().describe('For `from_step`; null = these are the last steps.'),
+  next_step: stepSchema.nullable().describe('For `from_step`; null = last page.'),
 });
 
 export type RunDetail = z.infer<typeof runDetailSchema>;
@@ -75,7 +73,7 @@ export const rolloutListQuerySchema = z
     detail: z
       .enum(['true', 'false'])
       .default('false')
-      .describe(`With the report and the stored text; at most ${MAX_RUN_ROLLOUT_PAGE.detail} rollouts a page.`),
+      .describe(`Whether to include report and stored text; at most ${MAX_RUN_ROLLOUT_PAGE.detail} rollouts a page.`),
     limit: pageSize(MAX_RUN_ROLLOUT_PAGE.rows, MAX_RUN_ROLLOUT_PAGE.detail),
     after: cursorSchema.exactOptional(),
   })
@@ -86,14 +84,17 @@ export const rolloutListQuerySchema = z
 
 export const runRolloutSchema = ledgerRowSchema.extend({
   components: z.record(z.string(), z.number().nullable()).describe('Value of each component; null = it has none.'),
-  cached: countSchema.describe('Judgments that cost no call.'),
+  cached: countSchema.describe('Judgments that came from the store.'),
   detail: z
     .strictObject({
       report: z
         .record(z.string(), z.unknown())
         .nullable()
-        .describe('The reply of the score; without ids and criteria as text unless the text is kept.'),
-      rollout: z.record(z.string(), z.unknown()).nullable().describe('As it was sent; null = its text is not kept.'),
+        .describe('The reply of the score; without the text of ids and criteria unless the run keeps text.'),
+      rollout: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .describe('The rollout as sent; null = its text is not kept.'),
     })
     .nullable()
     .exactOptional()
@@ -104,11 +105,11 @@ export type RunRollout = z.infer<typeof runRolloutSchema>;
 
 export const rolloutListSchema = z.strictObject({
   rollouts: z.array(runRolloutSchema).describe('By step, group, sample, attempt.'),
-  next: z.string().nullable().describe('For `after`; null = this is the last page.'),
+  next: z.string().nullable().describe('For `after`; null = last page.'),
 });
 
 export const runDeletionSchema = z.strictObject({
   id: runIdSchema,
   deleted: z.literal(true),
-  complete: z.boolean().describe('false: hidden, and the rest goes with the next clearing or another DELETE.'),
+  complete: z.boolean().describe('false: the run is hidden; the next cleanup or another DELETE removes the rest.'),
 });

@@ -1,4 +1,4 @@
-/** `POST /v1/score`: one rollout with what its recipe reads in, its reward with all its parts out. */
+/** `POST /v1/score`: scores one rollout under a recipe and returns the reward with all its parts. */
 import * as z from 'zod';
 import type { Rollout } from '../family/rollout.ts';
 import {
@@ -13,39 +13,43 @@ import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts'
 import { placeIdSchema, type RunPlacement, runIdSchema, stepSchema } from '../runs/placement.ts';
 import { scoreReplySchema } from '../scoring/score-reply.ts';
 
-/** A recipe by name or inline. What it holds is checked by `resolveRecipe`, which knows the families. */
+/** A recipe by name or inline. `resolveRecipe` validates the content, because it knows the families. */
 export const recipeInputSchema = z.union([z.string().max(MAX_NAME_CHARS), z.record(z.string(), z.unknown())]);
 
 const judgeNameSchema = z.string().min(1).max(MAX_NAME_CHARS);
 
-/** How a rollout or a group is to be scored. */
+/** The fields of a request that select how a rollout or a group is scored. */
 export const scoringFields = {
   recipe: recipeInputSchema,
   judge: z
     .union([judgeNameSchema, z.array(judgeNameSchema).min(1).max(MAX_JUDGES_IN_TURN)])
     .exactOptional()
     .describe(
-      'Name of a configured judge. A list is tried in turn: the next one judges everything anew where the one ' +
-        'before failed. Judgments name the model that made them.',
+      'Name of a configured judge. A list is a fallback order: the next judge judges everything if the one before it ' +
+        'fails. Each judgment names the model that made it.',
     ),
   judgments: z
     .enum(['use', 'only', 'skip'])
     .default('use')
-    .describe('use: stored or judged now. only: stored, else 409. skip: nothing is judged, reward null.'),
-  replicate: z.int().min(0).max(MAX_REPLICATE).default(0).describe('Another independent judgment of the same thing.'),
+    .describe(
+      'use: stored judgments, or new ones. only: stored judgments, otherwise 409. skip: no judging, reward null.',
+    ),
+  replicate: z
+    .int()
+    .min(0)
+    .max(MAX_REPLICATE)
+    .default(0)
+    .describe('Selects another independent judgment of the same request.'),
   explain: z
     .boolean()
     .default(false)
-    .describe('dr-tulu only: what the other compat mode gives as well; it may need judgments of its own.'),
-  receipt: z
-    .boolean()
-    .default(false)
-    .describe('Sign the reward (docs/receipts.md). 422 where the deployment has no ISSUER_KEY to sign with.'),
+    .describe('dr-tulu only: adds the score under the other compat mode, which can need further judgments.'),
+  receipt: z.boolean().default(false).describe('Whether to sign the reward. 422 if the deployment has no ISSUER_KEY.'),
 };
 
 export const onJudgeFailureSchema = z
   .enum(['error', 'null'])
-  .describe('What a needed judgment that could not be had becomes: a 503, or 200 with reward null.');
+  .describe('Effect of a failed judgment that the reward needs: error = 503, null = 200 with reward null.');
 
 export const runPlaceIdSchema = z.union([placeIdSchema, z.int().min(0)]).describe('A number is stored as its digits.');
 
@@ -53,7 +57,7 @@ const rolloutRunSchema = z
   .strictObject({
     id: runIdSchema,
     step: stepSchema,
-    group: runPlaceIdSchema.describe('What the trainer calls the prompt: its samples are one group.'),
+    group: runPlaceIdSchema.describe("The trainer's name of the prompt; all samples of the prompt form one group."),
     sample: runPlaceIdSchema,
   })
   .describe('Records the rollout in the ledger of a run, and measures everything that the family measures.');
@@ -62,10 +66,10 @@ export const storeTextSchema = z
   .boolean()
   .default(false)
   .describe(
-    'With run: keep the text of the rollout too (question, response, tool output, …), until the run is deleted.',
+    'With run: also keeps the text of the rollout (question, response, tool output, …) until the run is deleted.',
   );
 
-/** The rule that text is kept only of what is recorded, as options of `refine`. */
+/** The rule that only recorded rollouts keep text, as options of `refine`. */
 export const textNeedsRun = { path: ['store_text'], error: 'only with run: the text is kept in the run' };
 
 export const scoreRequestSchema = z
@@ -107,11 +111,11 @@ const runRecordSchema = z
     attempt: z.int().min(0).describe('From 0; other content at the same place is a new attempt. The latest counts.'),
     status: z
       .enum(['recorded', 'unchanged'])
-      .describe('unchanged: the same content stands there already, with no less observed.'),
+      .describe('unchanged: the ledger already has the same content, observed at least as completely.'),
   })
-  .describe('Where the rollout stands in the ledger of its run.');
+  .describe('The place of the rollout in the ledger of its run.');
 
-/** Where a rollout was recorded, and whether that changed the ledger. */
+/** The place of a recorded rollout, and whether recording changed the ledger. */
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
 const [refiner, longTrace, toolCall, drTulu] = scoreReplySchema.options;

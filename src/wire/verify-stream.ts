@@ -1,6 +1,7 @@
 /**
- * `POST /v1/verify/stream`: lines of JSON in, server-sent events out. The first line says what `/v1/verify` is told besides
- * the response; each further line is a piece of the response; the body's end is the response's.
+ * `POST /v1/verify/stream`: verifies a response while it arrives. The request is JSON lines: first the fields of `POST
+ * /v1/verify` except the response, then the response in pieces; the end of the body ends the response. The reply is
+ * server-sent events.
  */
 import * as z from 'zod';
 import {
@@ -40,18 +41,18 @@ export const verifyStreamQuerySchema = z.strictObject({
     .refine((offsets) => offsets === 'utf16', {
       error: 'a stream has offsets in UTF-16 code units only; POST /v1/verify gives bytes',
     })
-    .describe('Only utf16: code units. utf8 is refused here.'),
+    .describe('Only utf16 (code units); utf8 is refused.'),
 });
 
 const ordinalSchema = indexSchema.describe('Ordinal of the answer.');
-const citationSchema = offsetSchema.describe('Where the citation begins: it joins findings and claims.');
+const citationSchema = offsetSchema.describe('Start of the citation; findings and claims of one citation share it.');
 
 const answerEventSchema = z.union([
   z.strictObject({ state: z.literal('opened'), answer: ordinalSchema, start: offsetSchema }),
   z.strictObject({ state: z.literal('closed'), answer: ordinalSchema, content: spanSchema }),
   z
     .strictObject({ state: z.literal('judged'), answer: ordinalSchema.nullable() })
-    .describe('Which answer is judged; null = none was closed. Events of other answers do not stand.'),
+    .describe('The answer that is judged; null = no answer was closed. Events of other answers are void.'),
 ]);
 
 const claimEventSchema = z
@@ -65,25 +66,28 @@ const claimEventSchema = z
     ids: z.array(citedIdSchema),
     evidence: verifyResponseSchema.shape.claims.element.shape.evidence,
   })
-  .describe('A claim that has closed. It stands unless there is no answer in the end.');
+  .describe('A completed claim. It is void if the response ends without an answer.');
 
 const findingEventSchema = z
   .strictObject({
     reason: findingReasonSchema,
     in: z.literal('response'),
     span: spanSchema,
-    answer: ordinalSchema.nullable().describe('null = it stands whichever answer is judged.'),
+    answer: ordinalSchema.nullable().describe('null = the finding holds whichever answer is judged.'),
     citation: citationSchema
       .nullable()
-      .describe('If citation_unclosed is reported for it, what else was found about it does not stand.'),
+      .describe('If citation_unclosed is reported for this citation, its other findings are void.'),
   })
-  .describe('What no later text of a well-formed response takes back.');
+  .describe('A finding that no later text of a well-formed response can revoke.');
 
-/** Data of the events, by their names. */
+/** Data of each event, by event name. */
 export const verifyStreamEventSchemas = {
   answer: answerEventSchema,
   claim: claimEventSchema,
-  finding: z.union([findingEventSchema, findingSchema.describe('Of a source, before everything else.')]),
+  finding: z.union([
+    findingEventSchema,
+    findingSchema.describe('A finding of a source; sent before all other events.'),
+  ]),
   done: verifyResponseSchema,
   error: problemSchema,
 };

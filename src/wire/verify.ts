@@ -1,4 +1,4 @@
-/** `POST /v1/verify`: a response and its sources in, what can be said of its citations without a judge out. */
+/** `POST /v1/verify`: checks the citations of a response against its sources, without a judge. */
 import * as z from 'zod';
 import {
   citedIdSchema,
@@ -30,12 +30,12 @@ export const verifyRequestSchema = z
   .strictObject({
     response: responseSchema,
     ...originFields,
-    question: textSchema.exactOptional().describe('Accepted so that a rollout can be sent as it is; not read.'),
-    grammar: z.enum(GRAMMAR_NAMES).default('snippet').describe('How the response marks its citations.'),
+    question: textSchema.exactOptional().describe('Accepted and ignored, so a rollout can be sent unchanged.'),
+    grammar: z.enum(GRAMMAR_NAMES).default('snippet').describe('The citation syntax of the response.'),
     answer: z
       .enum(['first', 'last', 'whole'])
       .exactOptional()
-      .describe('Which text is judged. Default: first for element grammars, whole for marker grammars.'),
+      .describe('The text to judge. Default: first for element grammars, whole for marker grammars.'),
     mode: z
       .enum(['answer_only', 'full'])
       .default('full')
@@ -50,11 +50,11 @@ export const verifyQuerySchema = z.strictObject({
   evidence: z
     .enum(['none', 'lexical'])
     .default('none')
-    .describe('lexical: compare the words of each claim with its sources.'),
+    .describe('lexical: compares the words of each claim with its sources.'),
   offsets: z
     .enum(['utf16', 'utf8'])
     .default('utf16')
-    .describe('utf16: code units (JavaScript). utf8: bytes, for other languages.'),
+    .describe('Unit of all offsets. utf16: code units (JavaScript). utf8: bytes.'),
 });
 
 const shareSchema = z.number().min(0).max(1);
@@ -76,7 +76,7 @@ const claimSchema = z.strictObject({
   index: indexSchema,
   text: z.string(),
   span: spanSchema,
-  element: spanSchema.describe('The whole element, tags or markers included.'),
+  element: spanSchema.describe('The whole element, with tags or markers.'),
   ids: z.array(citedIdSchema),
   duplicate_of: indexSchema.nullable(),
   findings: z.array(findingReasonSchema),
@@ -115,17 +115,20 @@ export const verifyResponseSchema = z.strictObject({
       id: z.string(),
       title: z.string().exactOptional(),
       url: z.string().exactOptional(),
-      span: spanSchema.nullable().describe('Where the text stands in tool_output.'),
+      span: spanSchema.nullable().describe('Position of the text in tool_output.'),
     }),
   ),
 });
 
 export type VerificationResult =
   | { readonly ok: true; readonly verification: Verification }
-  /** The request does not fit the limits. */
+  /** The request exceeds the limits. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** @param offsets UTF-16 code units into the texts that were sent, or bytes of their UTF-8. */
+/**
+ * Verifies a validated request; shared by the route, batches and the command line.
+ * @param offsets the unit of all offsets: UTF-16 code units of the texts as sent, or bytes of their UTF-8.
+ */
 export function verifyRequested(
   request: VerifyRequest,
   evidence: 'none' | 'lexical',

@@ -1,4 +1,4 @@
-/** Webhooks (Standard Webhooks): endpoints, signed scoring jobs, deliveries, and the events that are delivered. */
+/** Webhooks (Standard Webhooks): endpoints, signed scoring jobs, deliveries, and the delivered events. */
 import * as z from 'zod';
 import {
   DEFAULT_SECRET_GRACE_S,
@@ -43,7 +43,7 @@ export const secretRotationSchema = z.strictObject({
     .min(0)
     .max(MAX_SECRET_GRACE_S)
     .default(DEFAULT_SECRET_GRACE_S)
-    .describe('How long the secrets before stay valid, in seconds; 0 = not at all (one has leaked).'),
+    .describe('How long previous secrets stay valid, in seconds; 0 = they expire now (after a leak).'),
 });
 
 export const endpointSchema = z.strictObject({
@@ -55,37 +55,37 @@ export const endpointSchema = z.strictObject({
   disabled_reason: z
     .enum(['requested', 'gone'])
     .nullable()
-    .describe('gone: the receiver answered 410. null while it is enabled.'),
+    .describe('gone: the receiver answered 410. null while the endpoint is enabled.'),
   secrets: z
     .array(
       z.strictObject({
         id: z.string(),
         created_at: timeSchema,
-        expires_at: timeSchema.nullable().describe('null for the current one.'),
+        expires_at: timeSchema.nullable().describe('null for the current secret.'),
       }),
     )
-    .describe('The valid ones, newest first. Secrets themselves are shown once, when they are made.'),
+    .describe('Valid secrets, newest first. The value of a secret is shown only when it is created.'),
 });
 
 export type Endpoint = z.infer<typeof endpointSchema>;
 
 export const endpointWithSecretSchema = endpointSchema.extend({
-  secret: z.string().describe('whsec_ and 32 bytes in base64. Shown this once.'),
+  secret: z.string().describe('whsec_ and 32 bytes in base64. Shown only once.'),
 });
 
 export type EndpointWithSecret = z.infer<typeof endpointWithSecretSchema>;
 
-export const endpointsSchema = z.strictObject({ endpoints: z.array(endpointSchema).describe('The oldest first.') });
+export const endpointsSchema = z.strictObject({ endpoints: z.array(endpointSchema).describe('Oldest first.') });
 
 export const deletedEndpointSchema = z.strictObject({ id: endpointIdSchema, deleted: z.literal(true) });
 
 const attemptFields = {
-  status: z.int().nullable().describe("Of the receiver's reply; null where none came."),
+  status: z.int().nullable().describe("Status of the receiver's reply; null = no reply."),
   reason: z
     .string()
     .nullable()
     .describe(
-      'Why it failed: timeout, unreachable, interrupted, too_long, redirect, gone, url_refused, internal or ' +
+      'Reason of the failure: timeout, unreachable, interrupted, too_long, redirect, gone, url_refused, internal or ' +
         'status_<code>. null = delivered.',
     ),
   duration_ms: z.int().min(0),
@@ -105,7 +105,7 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const acceptedJobSchema = z.strictObject({
   job: jobIdSchema,
   webhook_id: z.string(),
-  status: z.enum(JOB_STATUSES).describe('completed and failed only where the webhook-id is a repeated one.'),
+  status: z.enum(JOB_STATUSES).describe('completed and failed occur only for a repeated webhook-id.'),
 });
 
 export type AcceptedJob = z.infer<typeof acceptedJobSchema>;
@@ -113,8 +113,8 @@ export type AcceptedJob = z.infer<typeof acceptedJobSchema>;
 const eventSchema = <Type extends string, Data extends z.ZodType>(type: Type, data: Data) =>
   z.strictObject({ type: z.literal(type), timestamp: timeSchema, data });
 
-/** Whose work an event is about. */
-const jobFields = { job: jobIdSchema, webhook_id: z.string().describe('Of the request that asked for it.') };
+/** The job that an event reports. */
+const jobFields = { job: jobIdSchema, webhook_id: z.string().describe('The webhook-id of the signed request.') };
 
 export const scoreCompletedEventSchema = eventSchema(
   'score.completed',
@@ -125,7 +125,7 @@ export const scoreFailedEventSchema = eventSchema(
   'score.failed',
   z.strictObject({
     ...jobFields,
-    problem: problemSchema.describe('As of the same POST /v1/score; request_id is the job.'),
+    problem: problemSchema.describe('The problem that POST /v1/score would return; request_id is the job.'),
   }),
 );
 
@@ -142,12 +142,12 @@ export const jobSchema = z.strictObject({
   reason: z
     .string()
     .nullable()
-    .describe('Why the last attempt gave no score; null where there is one, or none was made.'),
-  message: messageIdSchema.nullable().describe('The delivery of the outcome.'),
+    .describe('Why the last attempt gave no score; null = a score exists, or no attempt was made.'),
+  message: messageIdSchema.nullable().describe('The delivery that carries the outcome.'),
   event: z
     .union([scoreCompletedEventSchema, scoreFailedEventSchema])
     .nullable()
-    .describe('The outcome as it is delivered; null before, and once the delivery is no longer kept.'),
+    .describe('The outcome as delivered; null before, and after the delivery is deleted.'),
 });
 
 export type JobReply = z.infer<typeof jobSchema>;
@@ -160,24 +160,26 @@ export const deliverySchema = z.strictObject({
   type: z.string(),
   state: z.enum(DELIVERY_STATES),
   created_at: timeSchema,
-  settled_at: timeSchema.nullable().describe('When it was delivered, or given up.'),
+  settled_at: timeSchema.nullable().describe('Time of delivery, or of the final failure.'),
   next_attempt_at: timeSchema.nullable(),
   attempts: z.int().min(0),
-  reason: z.string().nullable().describe('Why it is dead, or why the last attempt failed.'),
+  reason: z.string().nullable().describe('Why the delivery is dead, or why the last attempt failed.'),
 });
 
 export type DeliveryReply = z.infer<typeof deliverySchema>;
 
 export const deliveryDetailSchema = deliverySchema.extend({
-  attempt_log: z.array(z.strictObject({ at: timeSchema, ...attemptFields })).describe('The last ones, oldest first.'),
-  event: z.unknown().describe('The body that is sent: {type, timestamp, data}.'),
+  attempt_log: z
+    .array(z.strictObject({ at: timeSchema, ...attemptFields }))
+    .describe('The latest attempts, oldest first.'),
+  event: z.unknown().describe('The body as sent: {type, timestamp, data}.'),
 });
 
 export type DeliveryDetail = z.infer<typeof deliveryDetailSchema>;
 
 export const deliveriesSchema = z.strictObject({
-  deliveries: z.array(deliverySchema).describe('The newest first.'),
-  next: messageIdSchema.nullable().describe('"after" of the next page; null on the last one.'),
+  deliveries: z.array(deliverySchema).describe('Newest first.'),
+  next: messageIdSchema.nullable().describe('"after" of the next page; null = last page.'),
 });
 
 export type DeliveriesReply = z.infer<typeof deliveriesSchema>;

@@ -1,6 +1,6 @@
 /**
- * LongTraceRL's reward server: `POST /evaluate`. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`; the client is
- * `slime/slime/rollout/rm_hub/__init__.py`. Missing arguments are 500 there and 422 here.
+ * LongTraceRL's reward server, `POST /evaluate`. Sources: `launch_server.py` of THU-KEG/LongTraceRL 415b6433; its
+ * client is `slime/slime/rollout/rm_hub/__init__.py`. Missing arguments give 500 there and 422 here.
  */
 import * as z from 'zod';
 import { readEvaluateRequest } from '../../families/long-trace/messages.ts';
@@ -18,8 +18,8 @@ const CHUNK_DATA = 'longrlvr';
 const messageSchema = z
   .object({
     role: z.string(),
-    content: z.unknown().optional().describe("Of an assistant's message: a text."),
-    reasoning_content: z.unknown().optional().describe("Of an assistant's message: a text."),
+    content: z.unknown().optional().describe('In an assistant message: a text.'),
+    reasoning_content: z.unknown().optional().describe('In an assistant message: a text.'),
   })
   .superRefine(({ role, content, reasoning_content }, context) => {
     if (role !== 'assistant') return;
@@ -41,8 +41,8 @@ const extraRewardInfoSchema = z
       .array(z.union([z.string().max(MAX_ENTITY_CHARS), z.int().min(0)]))
       .max(MAX_USEFUL_CHUNKS)
       .default([])
-      .describe('Gold entities, or chunk ids where the data set is longrlvr. None: the rubric is 0.'),
-    rubric_reward_ratio: z.number().min(0).max(1).describe('eta; 0 in evaluation.'),
+      .describe('Gold entities, or chunk ids if the data set is longrlvr. Without any, the rubric reward is 0.'),
+    rubric_reward_ratio: z.number().min(0).max(1).describe('The weight eta of the rubric; 0 in evaluation.'),
     rubric_use_reasoning_content: z.boolean().exactOptional(),
     rubric_use_content: z.boolean().exactOptional(),
   })
@@ -63,9 +63,9 @@ const extraRewardInfoSchema = z
 
 export const longTraceRlRequestSchema = z
   .object({
-    label: textSchema.min(1).describe('The right final answer.'),
+    label: textSchema.min(1).describe('The correct final answer.'),
     extra_reward_info: extraRewardInfoSchema,
-    history: z.array(messageSchema).min(1).exactOptional().describe('Wins over response.'),
+    history: z.array(messageSchema).min(1).exactOptional().describe('Takes precedence over response.'),
     response: responseSchema.exactOptional(),
   })
   .refine(({ history, response }) => history !== undefined || response !== undefined, {
@@ -78,7 +78,9 @@ export type LongTraceRlRequest = z.infer<typeof longTraceRlRequestSchema>;
 export const longTraceRlReplySchema = z.strictObject({
   outcome_reward: z.number(),
   rubric_reward: z.number(),
-  reward: z.number().describe("Of this sample alone; the trainer's group step combines the other two anew."),
+  reward: z
+    .number()
+    .describe("The reward of this sample alone; the trainer's group step combines the other two rewards again."),
   run: runReportSchema.exactOptional(),
 });
 
@@ -86,10 +88,10 @@ export type LongTraceRlReply = z.infer<typeof longTraceRlReplySchema>;
 
 export type LongTraceRlReading =
   | { readonly status: 'ready'; readonly rollout: Rollout; readonly recipe: LongTraceRecipe }
-  /** The last message is not an assistant's with content: all zero, determined, not judged. */
+  /** The last message is not an assistant's with content: every reward is 0, without judging. */
   | { readonly status: 'no_final_turn' };
 
-/** What is to be scored, and under which recipe: the request says it all. */
+/** Reads the rollout and the recipe; the request determines both. */
 export function readLongTraceRl(request: LongTraceRlRequest): LongTraceRlReading {
   const { label, extra_reward_info: info, history, response } = request;
   const reading = readEvaluateRequest({
@@ -111,9 +113,9 @@ export function readLongTraceRl(request: LongTraceRlRequest): LongTraceRlReading
           question: info.question,
           reference: label,
           response: reading.response,
-          // With neither switch on, no text is looked at.
+          // Without either switch, no text is searched.
           history: info.rubric_use_content || info.rubric_use_reasoning_content ? reading.history : [],
-          // The trainer calls for completed samples only.
+          // The trainer sends completed samples only.
           finish_reason: 'stop',
           ...goldOf(info, rubric),
         },
@@ -133,7 +135,7 @@ function traceMessage({ role, content, reasoning_content }: z.infer<typeof messa
 
 type ExtraRewardInfo = LongTraceRlRequest['extra_reward_info'];
 
-/** In evaluation nothing is looked for, whatever the row lists. */
+/** Gold entities or chunks; empty in evaluation, whatever the row lists. */
 function goldOf({ dataset_name, rubrics }: ExtraRewardInfo, rubricCounts: boolean) {
   if (dataset_name === CHUNK_DATA) {
     return { useful_chunks: rubricCounts ? rubrics.flatMap((id) => (typeof id === 'number' ? [id] : [])) : [] };
@@ -145,17 +147,17 @@ function recipeOf(info: ExtraRewardInfo): LongTraceRecipe {
   const { rubric_reward_ratio: eta, rubric_use_content: content, rubric_use_reasoning_content: reasoning } = info;
   return {
     family: 'long-trace',
-    // With eta 1 the server does not judge the outcome; its chunk formula is then the plain one.
+    // With eta 1 the server skips the outcome, and its chunk formula equals the plain one.
     variant: info.dataset_name === CHUNK_DATA && neededParts(eta).outcome ? 'chunks' : 'plain',
     eta,
     text: reasoning ? (content ? 'both' : 'reasoning') : 'content',
-    // One call is one sample; the trainer normalises its groups itself.
+    // A call scores one sample; the trainer normalises its groups itself.
     normalise_in_group: false,
     punish_ill_formed: false,
   };
 }
 
-/** The server's reply: a part that it would not look at is 0. */
+/** Builds the server's reply; a part that the server skips is 0. */
 export function longTraceRlReply(request: LongTraceRlRequest, score: ScoreResponse, reward: number): LongTraceRlReply {
   if (score.family !== 'long-trace') throw new Error(`longTraceRlReply: a score of the family ${score.family}`);
   const needed = neededParts(request.extra_reward_info.rubric_reward_ratio);
@@ -167,13 +169,13 @@ export function longTraceRlReply(request: LongTraceRlRequest, score: ScoreRespon
   };
 }
 
-/** @throws Error for a part without a value, which no scored reward has where the part counts. */
+/** @throws Error if a needed part of a scored reward has no value. */
 function determinedValue(component: { readonly value: number | null }): number {
   if (component.value === null) throw new Error('longTraceRlReply: a scored reward with an unscored part');
   return component.value;
 }
 
-/** What all samples of a group share: the messages before the first of an assistant, or the question. */
+/** The prompt that all samples of a group share: the messages before the first assistant message, or the question. */
 export function longTraceRlPrompt({ history, extra_reward_info }: LongTraceRlRequest): unknown {
   if (history === undefined) return extra_reward_info.question;
   const first = history.findIndex(({ role }) => role === 'assistant');

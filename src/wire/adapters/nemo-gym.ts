@@ -1,9 +1,9 @@
 /**
- * NeMo Gym's `POST /verify`: the row with the policy's response in, the same with a reward out. Source: NVIDIA-NeMo/Gym
+ * NeMo Gym's `POST /verify`: a row with the policy's response in, the row with its reward out. Source: NVIDIA-NeMo/Gym
  * 07d6b0d0, `nemo_gym/base_resources_server.py`, `BaseVerifyRequest` and `BaseMultiRewardVerifyResponse`.
  *
- * `BaseVerifyResponse.reward` is a number there, neither absent nor null: agent servers validate the reply against it. So
- * a failure cannot be answered with 200; and `_ng_failure_class` beside a placeholder 0 would train on the 0.
+ * Agent servers validate the reply against `BaseVerifyResponse`, whose `reward` is a required number. So a failure is
+ * answered with an error status: `_ng_failure_class` beside a placeholder 0 would train on the 0.
  */
 import * as z from 'zod';
 import { textSchema } from '../../family/rollout-schema.ts';
@@ -11,7 +11,7 @@ import type { ScoreResponse } from '../score.ts';
 import { componentNumbers, type RunReport, runReportSchema } from './reply.ts';
 import { promptSchema } from './request.ts';
 
-/** Only text is read; refusals, images and other parts pass. */
+/** Reads text only; refusals, images and other parts pass unread. */
 const contentPartSchema = z
   .looseObject({ type: z.string().nullish(), text: textSchema.nullish() })
   .refine(({ type, text }) => type !== 'output_text' || typeof text === 'string', {
@@ -30,7 +30,7 @@ type OutputItem = z.infer<typeof outputItemSchema>;
 export const nemoGymRequestSchema = z.looseObject({
   responses_create_params: z.looseObject({ input: promptSchema }),
   response: z.looseObject({ output: z.array(outputItemSchema) }).describe("An object of OpenAI's Responses API."),
-  citeward: z.unknown().optional().describe("Label. Absent: a label's fields are read from the top level."),
+  citeward: z.unknown().optional().describe("The label. If absent, the label's fields are read from the top level."),
 });
 
 export type NemoGymRequest = z.infer<typeof nemoGymRequestSchema>;
@@ -41,7 +41,7 @@ export const nemoGymReplySchema = z.looseObject({
   run: runReportSchema.exactOptional(),
 });
 
-/** The texts of the assistant's last messages: what it says after its last tool call. Empty where it says nothing. */
+/** The text of the last assistant messages: the output after the last tool call. Empty if there is none. */
 export function outputText({ response }: NemoGymRequest): string {
   const { output } = response;
   const isMessage = ({ type, role }: OutputItem): boolean => (type ?? 'message') === 'message' && role === 'assistant';
@@ -58,10 +58,10 @@ function textOf(content: OutputItem['content']): string {
   return (content ?? []).flatMap(({ type, text }) => (type === 'output_text' ? (text ?? []) : [])).join('');
 }
 
-/** Marks of an earlier, failed verification: rows are verified again with them, and they would file the row as failed. */
+/** Marks of an earlier, failed verification. They are dropped, because they would file the row as failed again. */
 const STALE = new Set(['_ng_failure_class', '_ng_failure_judge_error']);
 
-/** The row with its reward. */
+/** Adds the reward to the row. */
 export function nemoGymReply(
   request: NemoGymRequest,
   reply: ScoreResponse,

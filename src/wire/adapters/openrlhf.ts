@@ -12,7 +12,7 @@ export const openRlhfRequestSchema = z
   .object({
     query: z.array(textSchema).max(MAX_GROUP).describe('Decoded prompt and response, special tokens included.'),
     prompts: z.array(textSchema).max(MAX_GROUP),
-    labels: z.array(z.unknown()).max(MAX_GROUP).describe('Label of each sample.'),
+    labels: z.array(z.unknown()).max(MAX_GROUP).describe('The label of each sample.'),
   })
   .superRefine(({ query, prompts, labels }, context) => {
     for (const [name, list] of [
@@ -25,18 +25,18 @@ export const openRlhfRequestSchema = z
   });
 
 export const openRlhfReplySchema = z.strictObject({
-  rewards: z.array(z.number()).describe('Feed the advantage.'),
+  rewards: z.array(z.number()).describe('Rewards; the trainer computes advantages from them.'),
   scores: z.array(z.number().min(0).max(1)).describe('The base in [0, 1], for dynamic filtering.'),
-  extra_logs: z.record(z.string(), z.array(z.number())).describe('Components by name.'),
+  extra_logs: z.record(z.string(), z.array(z.number())).describe('Component values by name.'),
   run: runReportsSchema.exactOptional(),
 });
 
 export type OpenRlhfReply = z.infer<typeof openRlhfReplySchema>;
 
 /**
- * The base in [0, 1]; `null` where the recipe has none for the sample. Refiner: as it is, an additive mix clamped.
- * long-trace: divided by the largest that the recipe can give (2 for chunks). tool-call, [-1, 1]: (base + 1) / 2.
- * dr-tulu: clamped, as weights of a row may be negative.
+ * Maps a score's base to [0, 1]; `null` if it has no base. refiner: clamped (an additive mix can exceed 1). long-trace:
+ * divided by the recipe's largest reward (2 for chunks). tool-call, in [-1, 1]: (base + 1) / 2. dr-tulu: clamped
+ * (criteria of a row can have negative weights).
  */
 export function unitScore({ family, base, recipe }: ScoreResponse): number | null {
   if (base === null) return null;
@@ -55,7 +55,7 @@ function clamped(value: number): number {
   return Math.min(1, Math.max(0, value));
 }
 
-/** Component values by name, each a list as long as the samples; a name that some sample lacks is left out. */
+/** Component values by name, one per sample; names that a sample lacks are left out. */
 export function extraLogs(replies: readonly ScoreResponse[]): Record<string, number[]> {
   const [first, ...others] = replies.map((reply) => new Map(Object.entries(componentNumbers(reply))));
   if (first === undefined) return {};
@@ -83,23 +83,27 @@ const END_TOKENS = [
   '<｜end▁of▁sentence｜>',
 ] as const;
 
-/** What follows the prompt, without the tokens at its end. @param query the decoded prompt and response. */
+/**
+ * Extracts the response from a decoded prompt and response, without end tokens. OpenRLHF sends the decoded text of all
+ * tokens, special ones included (`openrlhf/utils/agent.py`, `SingleTurnAgentExecutor`).
+ * @param query the decoded prompt and response.
+ */
 export function decodedResponse(query: string, prompt: string): string {
   return withoutEndTokens(query.slice(promptEnd(query, prompt)));
 }
 
 /**
- * Where the prompt ends in the query. A prompt that was too long has lost its beginning before it was decoded: then what
- * is left of it, its longest end with which the query begins. 0 where the query holds nothing of it.
+ * Finds the end of the prompt in the query. A prompt that exceeded its limit lost its beginning before decoding, so the
+ * query then begins with the longest suffix of the prompt that is left. Returns 0 if the query contains none of it.
  */
 function promptEnd(query: string, prompt: string): number {
   return query.startsWith(prompt) ? prompt.length : longestOverlap(prompt, query);
 }
 
-/** A shorter common piece may be chance. Every chat template ends a prompt with about this much. */
+/** Shorter overlaps can be chance; the end of a chat template alone is about this long. */
 const MIN_OVERLAP_CHARS = 16;
 
-/** Length of the longest end of `text` with which `start` begins (Knuth, Morris, Pratt 1977): linear. */
+/** Length of the longest suffix of `text` that is a prefix of `start`, in linear time (Knuth, Morris, Pratt 1977). */
 function longestOverlap(text: string, start: string): number {
   const tail = text.slice(Math.max(0, text.length - start.length));
   const borders = new Int32Array(tail.length);

@@ -1,7 +1,4 @@
-/**
- * The parts of a reward as flat numbers by name, for trainers' logs. The names are the same for every scored sample of a
- * named recipe: OpenRLHF reads those of a batch's first sample from all others and breaks where one is missing.
- */
+/** The parts that replies to trainers share: components as flat numbers for logs, and the place in a run. */
 
 import * as z from 'zod';
 import { digestJson } from '../../digest.ts';
@@ -10,13 +7,15 @@ import { sha256Schema } from '../../judgments/judgment-schema.ts';
 import type { ScoreResponse } from '../score.ts';
 
 /**
- * A scored part is its value; one with nothing to score is what the recipe counts it as. A part that could not be
- * determined, and so weighs nothing in a scored reward, is left out.
+ * Flattens components to numbers by name, for trainers' logs. A scored component gives its value; a component with
+ * nothing to score gives the value that the recipe counts for it; an undetermined component, which has no weight in a
+ * scored reward, is left out. For one named recipe the names are equal for all scored samples: OpenRLHF takes the names
+ * of a batch's first sample and fails if another sample lacks one.
  */
 export function componentNumbers(reply: ScoreResponse): Record<string, number> {
   return Object.fromEntries(
     Object.entries<Component>(reply.components).flatMap(([name, component]) => {
-      // Judged only where it weighs something: without an answer it is 0, with one it is unknown.
+      // Judged only if weighted: 0 without an answer, otherwise unknown.
       if (isIdle(reply, name, component)) return [];
       const number = numberOf(component);
       return number === null ? [] : [[name, number]];
@@ -40,7 +39,7 @@ function numberOf(component: Component): number | null {
     case 'scored':
       return component.value;
     case 'not_applicable':
-      // 0, or all of it (REWARDS.md section 3, citation_not_applicable).
+      // Nothing to cite or to judge: the recipe counts it as 0 or as 1 (`citation_not_applicable`).
       return component.contribution === 0 ? 0 : 1;
     case 'unscored':
       return null;
@@ -49,12 +48,12 @@ function numberOf(component: Component): number | null {
 
 const groupingSchema = z
   .enum(['inferred', 'given'])
-  .describe('inferred: SHA-256 of the canonical JSON of prompt and request. given: ids of the trainer.');
+  .describe("inferred: SHA-256 of the canonical JSON of prompt and request. given: the trainer's ids.");
 
 const attemptSchema = z.int().min(0).describe('From 0; other content at the same place is a new attempt.');
 const statusSchema = z
   .enum(['recorded', 'unchanged'])
-  .describe('unchanged: the same content stands there already, with no less observed.');
+  .describe('unchanged: the ledger already has the same content, observed at least as completely.');
 
 export const runReportSchema = z.strictObject({
   id: z.string(),
@@ -67,10 +66,10 @@ export const runReportSchema = z.strictObject({
 
 export type RunReport = z.infer<typeof runReportSchema>;
 
-/** A sample's place in a run. */
+/** The place of a sample in a run. */
 export type InferredRun = Pick<RunReport, 'id' | 'group' | 'sample' | 'grouping'>;
 
-/** The same for several samples, in their order. */
+/** The records of several samples, as lists in their order. */
 export const runReportsSchema = z.strictObject({
   id: z.string(),
   group: z.array(sha256Schema),
@@ -80,7 +79,11 @@ export const runReportsSchema = z.strictObject({
   status: z.array(statusSchema),
 });
 
-/** @param prompt the part that all samples of a group share. */
+/**
+ * Infers the place of a sample from digests, because trainers send no ids: equal prompts form a group, and the whole
+ * request identifies the sample. Two samples of a group with equal text therefore count as one.
+ * @param prompt the part that all samples of a group share.
+ */
 export async function inferredRun(id: string, prompt: unknown, request: unknown): Promise<InferredRun> {
   const [group, sample] = await Promise.all([digestJson(prompt), digestJson(request)]);
   return { id, group, sample, grouping: 'inferred' };

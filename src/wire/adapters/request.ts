@@ -1,4 +1,7 @@
-/** The query of the adapters' routes: a trainer's URL is the one place where a user can say how to score. */
+/**
+ * The parts that requests of trainers share: the query, the prompt, and the label. The query carries the scoring
+ * options, because the URL is the only setting that trainers expose.
+ */
 import * as z from 'zod';
 import type { Family } from '../../families/recipes.ts';
 import { RECIPE_NAMES } from '../../families/resolve.ts';
@@ -22,8 +25,8 @@ export const adapterQuerySchema = z.strictObject({
   run: runIdSchema
     .exactOptional()
     .describe(
-      'Names the run: everything that the family measures is measured and recorded, and the reply says as which group ' +
-        'and sample.',
+      'Names the run that records the sample. Everything that the family measures is measured, and the reply has the ' +
+        'group and the sample.',
     ),
   judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured judge.'),
 });
@@ -31,10 +34,13 @@ export const adapterQuerySchema = z.strictObject({
 export type AdapterQuery = z.infer<typeof adapterQuerySchema>;
 
 export const slimeQuerySchema = adapterQuerySchema.extend({
-  reply: z.enum(['number', 'object']).default('number').describe('object: for --reward-key.'),
+  reply: z
+    .enum(['number', 'object'])
+    .default('number')
+    .describe('number: the reward alone. object: a flat object, for --reward-key.'),
 });
 
-/** The request itself says how to combine the parts; the recipe only names the family. */
+/** The request itself determines the formula; the recipe only selects the family. */
 export const longTraceRlQuerySchema = adapterQuerySchema.extend({
   recipe: recipeNameSchema.default('longtrace-rl'),
 });
@@ -43,7 +49,7 @@ const textSchema = z.string().max(MAX_TEXT_CHARS);
 
 const partSchema = z.looseObject({ text: textSchema.nullish() });
 
-/** Only text is read; other parts and fields pass. */
+/** Reads text only; other parts and fields pass unread. */
 const chatMessageSchema = z.looseObject({
   role: z.string().nullish(),
   content: z.union([textSchema, z.array(partSchema)]).nullish(),
@@ -51,11 +57,11 @@ const chatMessageSchema = z.looseObject({
 
 export const promptSchema = z
   .union([textSchema, z.array(chatMessageSchema)])
-  .describe('A text, or chat messages of which the last of the user is the question.');
+  .describe('A text, or chat messages; the last user message is the question.');
 
 export type Prompt = z.infer<typeof promptSchema>;
 
-/** What the prompt asks: the text, or that of the last user message; `undefined` where there is none. */
+/** The question of a prompt: the text, or the text of the last user message; `undefined` if there is none. */
 export function questionOf(prompt: Prompt): string | undefined {
   const text = typeof prompt === 'string' ? prompt : lastUserText(prompt);
   return text === '' ? undefined : text;
@@ -70,15 +76,19 @@ const { response: _response, ...sampleFields } = responseFields;
 
 const labelFields = { ...sharedFields, ...sampleFields };
 
+/**
+ * The label of a row, with the field names of `POST /v1/score`. Unlike the request around it, it refuses unknown
+ * fields.
+ */
 export const labelSchema = z
   .strictObject(labelFields)
   .refine(hasNotBothOrigins, oneOriginRule)
   .meta(NOT_BOTH_ORIGINS)
-  .describe('What the recipe reads beside prompt and response. Also as JSON text.');
+  .describe('What the recipe reads besides prompt and response. An object, or its JSON text.');
 
 export type Label = z.infer<typeof labelSchema>;
 
-/** The names of a label's fields. */
+/** Names of the label's fields. */
 export const LABEL_FIELD_NAMES: readonly string[] = Object.keys(labelFields);
 
 export type LabelReading =
@@ -86,10 +96,10 @@ export type LabelReading =
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
 /**
- * Reads the label of a row: an object, its JSON text, a list with one of either, or nothing at all. For families that
- * have a right answer, a text that is no JSON object is that answer.
+ * Reads the label of a row: an object, its JSON text, a list with one of either, or nothing. For families with a
+ * reference answer, a text that is not a JSON object is that answer.
  *
- * @param path where the label stands in the request.
+ * @param path position of the label in the request, for problems.
  */
 export function readLabel(value: unknown, family: Family, path: InputProblem['path']): LabelReading {
   if (Array.isArray(value)) {
@@ -97,7 +107,7 @@ export function readLabel(value: unknown, family: Family, path: InputProblem['pa
     if (value.length === 1 && !Array.isArray(only)) return readLabel(only, family, [...path, 0]);
     return { ok: false, problems: [{ path, message: 'expected an object, or a list with one' }] };
   }
-  // What trainers send where the data set has no label.
+  // Trainers send one of these if the data set has no label.
   if (value === undefined || value === null || value === '') return { ok: true, label: {}, path };
   const fields = typeof value === 'string' ? objectOf(value) : value;
   if (fields === null) {
@@ -113,7 +123,7 @@ function hasReference(family: Family): boolean {
   return family === 'long-trace' || family === 'tool-call';
 }
 
-/** The object that a JSON text holds; `null` for any other text. */
+/** Parses a JSON object; `null` for any other text. */
 function objectOf(text: string): object | null {
   if (!text.trimStart().startsWith('{')) return null;
   try {
@@ -125,7 +135,7 @@ function objectOf(text: string): object | null {
   }
 }
 
-/** The rollout of a row. @param asked the prompt as a question, where the label has none of its own. */
+/** Builds the rollout of a row. @param asked the prompt as a question, used if the label has no question. */
 export function labelledRollout(label: Label, response: string, asked: string | undefined): Rollout {
   return rolloutOf({ ...(asked === undefined ? {} : { question: asked }), ...label, response });
 }

@@ -12,7 +12,7 @@ import { promptSchema } from './request.ts';
 export const slimeRequestSchema = z.object({
   prompt: promptSchema,
   response: responseSchema,
-  label: z.unknown().optional().describe('Label: what the recipe reads beside prompt and response.'),
+  label: z.unknown().optional().describe('What the recipe reads besides prompt and response.'),
 });
 
 const slimeObjectSchema = z
@@ -21,14 +21,14 @@ const slimeObjectSchema = z
     base: z.number().nullable().describe('Before scale and penalties.'),
     status: z.literal('scored'),
     recipe: z.string().nullable(),
-    digest: sha256Schema.describe('Of the recipe.'),
+    digest: sha256Schema.describe('Digest of the recipe.'),
     run: runReportSchema.exactOptional(),
   })
-  .catchall(z.number().describe('A component of the reward, by its name.'));
+  .catchall(z.number().describe('A component of the reward, by name.'));
 
 export const slimeReplySchema = z.union([z.number(), slimeObjectSchema]);
 
-/** The flat object that `--reward-key` picks from. */
+/** Builds the flat object from which `--reward-key` picks the reward. */
 export function slimeObject(reply: ScoreResponse, reward: number, run: RunReport | null): Record<string, unknown> {
   const { base, recipe } = reply;
   return {

@@ -1,8 +1,8 @@
-/** Batches in OpenAI's wire shape, with progress and dead letters as members of our own. */
+/** Batches in the shape of OpenAI's API, with two additions: progress and dead letters. */
 import * as z from 'zod';
 import { MAX_METADATA_PAIRS } from '../../limits.ts';
 
-/** What a batch can be sent to. */
+/** The endpoints that a batch can send its requests to. */
 export const BATCH_ENDPOINTS = ['/v1/score', '/v1/verify', '/v1/groups', '/v1/refine'] as const;
 export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
 
@@ -21,7 +21,7 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 const MIN_WINDOW_H = 1;
 const MAX_WINDOW_H = 168;
 
-/** `24h` as OpenAI's clients say it; any number of hours up to a week. */
+/** A number of hours up to a week, such as `24h`, OpenAI's only value. */
 const windowSchema = z
   .string()
   .regex(/^\d{1,3}h$/)
@@ -29,7 +29,7 @@ const windowSchema = z
     error: `expected ${MIN_WINDOW_H}h to ${MAX_WINDOW_H}h`,
   });
 
-/** Hours of a completion window. */
+/** Parses a completion window to hours. */
 export function windowHours(text: string): number {
   return Number.parseInt(text, 10);
 }
@@ -43,7 +43,7 @@ const metadataSchema = z
     error: `expected at most ${MAX_METADATA_PAIRS} pairs`,
   });
 
-/** Unknown members are ignored: OpenAI's clients send some. */
+/** Unknown members are ignored, because OpenAI's clients send some. */
 export const batchRequestSchema = z.object({
   input_file_id: z.string().min(1).max(128),
   endpoint: z.enum(BATCH_ENDPOINTS),
@@ -53,13 +53,13 @@ export const batchRequestSchema = z.object({
     .string()
     .max(128)
     .exactOptional()
-    .describe('A registered webhook endpoint that is told of the end (ours).'),
+    .describe("A registered webhook endpoint that receives the end of the batch. Citeward's addition."),
 });
 
 export type BatchRequest = z.infer<typeof batchRequestSchema>;
 
 const countSchema = z.int().min(0);
-const timeSchema = z.int().nullable().describe('Seconds since 1970.');
+const timeSchema = z.int().nullable().describe('Unix time in seconds.');
 
 export const batchErrorSchema = z.strictObject({
   code: z.string(),
@@ -93,9 +93,9 @@ export const batchSchema = z.strictObject({
     .strictObject({
       chunks: z.strictObject({ total: countSchema, done: countSchema, waiting: countSchema, dead: countSchema }),
       lines_per_second: z.number().nullable(),
-      eta_s: z.int().nullable().describe('Seconds until all lines are done at the rate so far.'),
+      eta_s: z.int().nullable().describe('Estimated seconds until the batch is done, at the rate so far.'),
     })
-    .describe('Ours.'),
+    .describe("Citeward's addition."),
   dead_letters: z
     .array(
       z.strictObject({
@@ -106,7 +106,9 @@ export const batchSchema = z.strictObject({
         reason: z.string(),
       }),
     )
-    .describe('Ours: chunks that failed again and again for no reason of their lines. POST …/redrive tries them anew.'),
+    .describe(
+      "Chunks that failed repeatedly through no fault of their lines. POST …/redrive retries them. Citeward's addition.",
+    ),
 });
 
 export type BatchReply = z.infer<typeof batchSchema>;
@@ -125,6 +127,6 @@ export const batchListQuerySchema = z.strictObject({
 });
 
 export const batchRedriveSchema = z.strictObject({
-  redriven: countSchema.describe('Dead letters that are tried anew.'),
+  redriven: countSchema.describe('Number of dead letters that are retried.'),
   batch: batchSchema,
 });

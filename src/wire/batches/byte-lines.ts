@@ -1,16 +1,15 @@
 /**
- * Lines of a JSONL file as bytes, with their places in the file, from chunks of any size. One pass; holds one line.
- * `\n` and `\r\n` end a line; a byte-order mark at the beginning of the file is no part of the first one; blank lines count
- * but hold nothing.
+ * Splits the bytes of a JSONL file into lines with their positions, in one pass and holding one line. Lines end with
+ * `\n` or `\r\n`. A byte-order mark at the start of the file is dropped. Blank lines are counted.
  */
 
 export type ByteLine = {
-  /** 1-based. */
+  /** Line number, from 1. */
   readonly number: number;
-  /** Where it begins in the file, and where the next one does. */
+  /** Byte offset of the line, and of the next line. */
   readonly start: number;
   readonly next: number;
-  /** Without its end; `null` if it is longer than may be held. */
+  /** The bytes without the line end; `null` = the line exceeds the limit. */
   readonly bytes: Uint8Array | null;
 };
 
@@ -21,19 +20,19 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 export class LineSplitter {
   readonly #maxBytes: number;
   #number: number;
-  /** Bytes of the file that lie before the current line. */
+  /** Byte offset of the current line in the file. */
   #start: number;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
 
-  /** @param from where the bytes that come begin: the first line's number and place in the file. */
+  /** @param from line number and byte offset of the first byte that `push` receives. */
   constructor(maxBytes: number, from: { readonly number: number; readonly start: number } = { number: 1, start: 0 }) {
     this.#maxBytes = maxBytes;
     this.#number = from.number;
     this.#start = from.start;
   }
 
-  /** The lines that these bytes complete. */
+  /** Yields the lines that these bytes complete. */
   *push(chunk: Uint8Array): Generator<ByteLine> {
     let from = 0;
     for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
@@ -44,14 +43,14 @@ export class LineSplitter {
     this.#hold(chunk.subarray(from));
   }
 
-  /** The last line, where it has no end of its own. */
+  /** Yields the last line if the file does not end with a line end. */
   *finish(): Generator<ByteLine> {
     if (this.#heldBytes > 0) yield this.#end(0);
   }
 
   #hold(bytes: Uint8Array): void {
     this.#heldBytes += bytes.byteLength;
-    // Beyond the limit only the length matters.
+    // A line beyond the limit needs only its length.
     if (this.#heldBytes <= this.#maxBytes) this.#held.push(bytes.slice());
     else this.#held = [];
   }
@@ -88,7 +87,7 @@ function trimmed(bytes: Uint8Array, first: boolean): Uint8Array {
   return bytes.subarray(from, Math.max(from, to));
 }
 
-/** Whether a line holds nothing but spaces, and so no request. */
+/** Whether a line contains only whitespace, and so no request. */
 export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === CARRIAGE_RETURN);
 }

@@ -1,6 +1,6 @@
 /**
- * Validation of a batch's input and its cut into chunks: at most so many lines and bytes each, a larger line alone. One
- * pass over the lines; what is wrong is said by line, and then nothing of the batch is scored, as with OpenAI.
+ * Validates a batch's input in one pass and cuts it into chunks of limited lines and bytes; a line that exceeds the
+ * byte limit becomes a chunk of its own. If any line is invalid, nothing of the batch is scored, as with OpenAI.
  */
 import {
   MAX_BATCH_ERRORS,
@@ -17,11 +17,11 @@ import { type BatchError, readEnvelope } from './request-line.ts';
 
 /** Consecutive lines of the input file that are scored together. */
 export type Chunk = {
-  /** Number of its first line. */
+  /** Number of the first line. */
   readonly first_line: number;
-  /** Requests in it; blank lines are none. */
+  /** Number of requests, without blank lines. */
   readonly requests: number;
-  /** Its bytes in the file. */
+  /** Byte range in the file. */
   readonly start: number;
   readonly end: number;
 };
@@ -30,7 +30,7 @@ export type BatchPlan =
   | { readonly ok: true; readonly chunks: readonly Chunk[]; readonly total: number }
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 
-/** By what a line costs. */
+/** Maximum lines per chunk, by the cost of a line. */
 const MAX_LINES: Readonly<Record<BatchEndpoint, number>> = {
   '/v1/score': MAX_CHUNK_LINES,
   '/v1/verify': MAX_CHUNK_LINES,

@@ -1,16 +1,19 @@
-/** One line of a batch's input: OpenAI's envelope around a request body. Extra members are ignored, as their clients send some. */
+/**
+ * Parses a line of a batch's input: OpenAI's envelope around a request body. Extra members are ignored, because
+ * OpenAI's clients send some.
+ */
 import * as z from 'zod';
 import { MAX_CUSTOM_ID_CHARS } from '../../limits.ts';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from './batch.ts';
 
-/** What is wrong with an input file, as OpenAI's `errors.data` says it. */
+/** A problem of an input file, in the shape of OpenAI's `errors.data`. */
 export type BatchError = {
-  /** Stable, for programs. */
+  /** Stable identifier for programs. */
   readonly code: string;
   readonly message: string;
-  /** The member concerned; `null` = the line or file as a whole. */
+  /** The invalid member; `null` = the line or the file as a whole. */
   readonly param: string | null;
-  /** 1-based; `null` = the file as a whole. */
+  /** Line number from 1; `null` = the file as a whole. */
   readonly line: number | null;
 };
 
@@ -29,7 +32,7 @@ const envelopeSchema = z.object({
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads one line. Messages say what was expected, and repeat nothing of the line. */
+/** Parses one line. Messages name the expected value and quote nothing of the line. */
 export function readEnvelope(bytes: Uint8Array, line: number, endpoint: BatchEndpoint): EnvelopeResult {
   const value = parseLine(bytes);
   if (value === NOT_UTF8) return refused('invalid_encoding', 'This line is not UTF-8.', null, line);
@@ -69,7 +72,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   body: 'body: expected an object.',
 };
 
-/** The first member that is wrong. */
+/** Reports the first invalid member. */
 function refusedMember(error: z.ZodError, value: unknown, line: number): EnvelopeResult {
   const member = error.issues[0]?.path[0];
   const expected = typeof member === 'string' ? EXPECTED[member] : undefined;

@@ -1,6 +1,6 @@
 /**
- * Lines of a batch's output and error files, in OpenAI's shape. Exactly one for every request; which file it stands in is
- * decided by its status. Ids follow from batch and line, so that a chunk that is scored twice names its lines alike.
+ * Writes the lines of a batch's output and error files in OpenAI's shape: one line per request, in the file that its
+ * status selects. Ids derive from batch and line, so scoring a chunk twice gives the same ids.
  */
 import type { Problem } from '../problem.ts';
 
@@ -8,7 +8,7 @@ export type LineResult =
   | { readonly ok: true; readonly body: unknown }
   /** The request was answered with a problem. */
   | { readonly ok: false; readonly problem: Problem }
-  /** It was never made. */
+  /** The request was never sent. */
   | { readonly ok: false; readonly unsent: 'batch_expired' | 'batch_cancelled' };
 
 export type OutputLine = { readonly file: 'output' | 'error'; readonly text: string };
@@ -23,7 +23,7 @@ export function requestId(batch: string, line: number): string {
   return `batch_req_${batch.replace(/^batch_/, '')}_${line}`;
 }
 
-/** One line, with its line feed. */
+/** Serializes one line, with its line feed. */
 export function outputLine(batch: string, line: number, custom_id: string, result: LineResult): OutputLine {
   const id = requestId(batch, line);
   if (result.ok) {
@@ -36,7 +36,7 @@ export function outputLine(batch: string, line: number, custom_id: string, resul
   }
   const { status, reason, detail, errors = [] } = result.problem;
   const response = { status_code: status, request_id: id, body: result.problem };
-  // The first wrong field is named here too: some readers look no further.
+  // Repeats the first invalid field, because some clients show the message only.
   const [first] = errors;
   const message = first === undefined ? detail : `${detail} ${first.path}: ${first.message}.`;
   const error = { code: reason, message };

@@ -6,7 +6,7 @@ import { adapterQuerySchema, labelSchema, longTraceRlQuerySchema, slimeQuerySche
 import { slimeReplySchema, slimeRequestSchema } from '../adapters/slime.ts';
 import { BODY_PROBLEMS, KEY_PROBLEMS, type Section } from './route.ts';
 
-/** What they have in common. */
+/** The properties that all adapter routes share. */
 const ADAPTER = {
   method: 'post',
   scope: 'score',
@@ -19,7 +19,7 @@ export const ADAPTERS: Section = {
     {
       ...ADAPTER,
       path: '/v1/adapters/slime',
-      summary: "slime's remote reward model: one sample, answered with a number.",
+      summary: "slime's remote reward model: one sample in, a number out.",
       query: slimeQuerySchema,
       request: 'SlimeRequest',
       replies: { 200: { description: 'The reward.', schema: 'SlimeReply' } },
@@ -30,12 +30,12 @@ export const ADAPTERS: Section = {
       summary: "LongTraceRL's reward server: outcome, rubric and reward of one sample.",
       query: longTraceRlQuerySchema,
       request: 'LongTraceRlRequest',
-      replies: { 200: { description: 'All three rewards.', schema: 'LongTraceRlReply' } },
+      replies: { 200: { description: 'The three rewards.', schema: 'LongTraceRlReply' } },
     },
     {
       ...ADAPTER,
       path: '/v1/adapters/openrlhf/get_reward',
-      summary: "OpenRLHF's remote reward model: lists, answered with lists of the same length.",
+      summary: "OpenRLHF's remote reward model: lists in, lists of the same length out.",
       query: adapterQuerySchema,
       request: 'OpenRlhfRequest',
       replies: { 200: { description: 'Rewards, scores and logs.', schema: 'OpenRlhfReply' } },
@@ -43,10 +43,10 @@ export const ADAPTERS: Section = {
     {
       ...ADAPTER,
       path: '/v1/adapters/nemo-gym/verify',
-      summary: "A NeMo Gym resources server's verification: the row with its reward.",
+      summary: 'NeMo Gym resources server: verifies a row and returns it with its reward.',
       query: adapterQuerySchema,
       request: 'NemoGymRequest',
-      replies: { 200: { description: 'The row and its reward.', schema: 'NemoGymReply' } },
+      replies: { 200: { description: 'The row with its reward.', schema: 'NemoGymReply' } },
     },
   ],
   requests: {

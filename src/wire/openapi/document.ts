@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the zod schemas. `npm run openapi` writes it to openapi.json, a test checks that
- * the file and the routes agree with it, and the Worker serves the file; nothing of this runs in production.
+ * Builds the OpenAPI 3.1 document from the zod schemas. `npm run openapi` writes it to openapi.json, which the Worker
+ * serves and a test compares with the routes. This code does not run in production.
  */
 import * as z from 'zod';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from '../../citations/finding-schema.ts';
@@ -32,7 +32,7 @@ const OPERATIONS: Section = {
     {
       method: 'get',
       path: '/healthz',
-      summary: 'Whether the Worker is up.',
+      summary: 'Reports that the Worker is up.',
       scope: null,
       replies: { 200: { description: 'Up.', schema: 'Health' } },
       problems: [],
@@ -40,7 +40,7 @@ const OPERATIONS: Section = {
     {
       method: 'get',
       path: '/readyz',
-      summary: 'Whether requests that name no judge can be scored, and how each judge is.',
+      summary: 'Reports whether requests that name no judge can be scored, and the state of each judge.',
       scope: 'any',
       replies: {
         200: { description: 'Ready.', schema: 'Readiness' },
@@ -51,7 +51,7 @@ const OPERATIONS: Section = {
     {
       method: 'get',
       path: '/openapi.json',
-      summary: 'This document.',
+      summary: 'Returns this document.',
       scope: 'any',
       replies: { 200: { description: 'OpenAPI 3.1.', schema: null } },
       problems: KEY_PROBLEMS,
@@ -87,7 +87,7 @@ const SECTIONS: readonly Section[] = [OPERATIONS, SCORING, ADAPTERS, GENERATION,
 /** Every route of the Worker. */
 export const ROUTES: readonly Route[] = SECTIONS.flatMap(({ routes }) => routes);
 
-/** Builds the document. @param version of the API, from package.json. */
+/** Builds the document. @param version version of the API, from package.json. */
 export function buildOpenApi(version: string): Json {
   return {
     openapi: '3.1.0',
@@ -148,7 +148,7 @@ function operation(route: Route): Json {
   };
 }
 
-/** Bytes have no schema in OpenAPI 3.1. */
+/** OpenAPI 3.1 describes bytes without a schema. */
 function anything(media: RouteReply['media']): Json {
   return media === 'application/octet-stream' ? {} : { schema: { type: 'object' } };
 }
@@ -170,7 +170,7 @@ function ref(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A named recipe of the family with some fields changed. */
+/** The schema of a named recipe with some fields changed. */
 function changeOf<S extends z.core.$ZodShape & { family: z.ZodLiteral<string> }>(shape: S): z.ZodType {
   const { family, ...fields } = shape;
   const names = RECIPE_NAMES.filter((name) => RECIPES[name].family === family.value);
@@ -183,7 +183,7 @@ const RECIPE_SCHEMAS = ['RefinerRecipe', 'LongTraceRecipe', 'ToolCallRecipe', 'D
 
 function componentSchemas(): Json {
   const schemas = { ...jsonSchemas('requests', 'input'), ...jsonSchemas('replies', 'output') };
-  // What the union leaves open (src/families/resolve.ts checks it) is said in full here.
+  // The zod union leaves recipes open, and `resolveRecipe` checks them; the document lists every form.
   schemas['RecipeInput'] = {
     oneOf: [
       { type: 'string', enum: [...RECIPE_NAMES] },

@@ -10,7 +10,8 @@ export const GENERATION: Section = {
     {
       method: 'post',
       path: '/v1/refine',
-      summary: 'Has a policy answer from tool output: n candidates, verified, scored if a recipe is given, best first.',
+      summary:
+        'Generates n candidates from tool output, verifies them, scores them if the request names a recipe, best first.',
       scope: 'generate',
       request: 'RefineRequest',
       replies: {
@@ -21,12 +22,13 @@ export const GENERATION: Section = {
     {
       method: 'post',
       path: '/v1/agent',
-      summary: 'Lets a policy with tools work: its trajectory, and its reward where something says what is right.',
+      summary:
+        'Runs a policy with tools: returns its trajectory, with a reward if the request has a reference or tests.',
       scope: 'generate',
       request: 'AgentRequest',
       replies: {
         200: {
-          description: 'The trajectory, with the reward or null and the reason. With stream: events.',
+          description: 'The trajectory with its reward, or null and the reason. With stream: events.',
           schema: 'AgentResponse',
           events: 'AgentEvent',
         },

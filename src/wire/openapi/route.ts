@@ -14,7 +14,7 @@ export type RouteReply = {
 
 export type Route = {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** With parameters in braces. */
+  /** Path with parameters in braces. */
   readonly path: string;
   readonly summary: string;
   /** The scope that a key needs. `null` = public, `any` = any key. */

@@ -18,7 +18,7 @@ import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Section } from './route.t
 const RUN = '/v1/runs/{id}';
 const PROBLEMS = [401, 403, 404, 422, 500, 503] as const;
 
-/** The line of a rollout; the others are run, recipe and end (docs/runs.md). */
+/** Schema of the lines of a run file: run, recipe, rollout and end. */
 const runFileLineSchema = z.union([
   z.strictObject({ run: z.looseObject({ v: z.literal(1), id: runIdSchema }) }),
   z.strictObject({ recipe: z.looseObject({ digest: z.string() }) }),
@@ -31,12 +31,12 @@ export const RUNS: Section = {
     {
       method: 'post',
       path: '/v1/runs/{id}/replay',
-      summary: 'What the rewards and advantages of a run would have been under another recipe.',
+      summary: 'Replays a run: computes its rewards and advantages under another recipe.',
       scope: 'score',
       request: 'ReplayRequest',
       replies: {
         200: {
-          description: 'Lines while the run is read: a line a group, the last one summary or error.',
+          description: 'Lines while the run is read: one per group, the last one summary or error.',
           schema: 'ReplayLine',
           media: JSON_LINES,
         },
@@ -46,7 +46,7 @@ export const RUNS: Section = {
     {
       method: 'get',
       path: '/v1/runs',
-      summary: 'Runs, the newest first.',
+      summary: 'Lists runs, newest first.',
       scope: 'score',
       query: runListQuerySchema,
       replies: { 200: { description: 'One page.', schema: 'RunList' } },
@@ -55,7 +55,7 @@ export const RUNS: Section = {
     {
       method: 'get',
       path: RUN,
-      summary: 'A run step by step: rewards, components, spread within groups, what could not be scored.',
+      summary: 'Returns a run step by step: rewards, components, spread within groups, unscored rollouts.',
       scope: 'score',
       query: runQuerySchema,
       replies: { 200: { description: 'The run, its recipes, and a page of its steps.', schema: 'Run' } },
@@ -66,13 +66,14 @@ export const RUNS: Section = {
       path: RUN,
       summary: 'Deletes a run: its ledger, reports and text. Judgments stay.',
       scope: 'admin',
-      replies: { 200: { description: 'It is gone.', schema: 'RunDeletion' } },
+      replies: { 200: { description: 'The run is deleted.', schema: 'RunDeletion' } },
       problems: PROBLEMS,
     },
     {
       method: 'get',
       path: `${RUN}/rollouts`,
-      summary: 'The rows of a run by step, group, sample and attempt; with detail their reports and stored text.',
+      summary:
+        'Lists the rows of a run by step, group, sample and attempt; with detail, their reports and stored text.',
       scope: 'score',
       query: rolloutListQuerySchema,
       replies: { 200: { description: 'One page.', schema: 'RolloutList' } },
@@ -81,19 +82,19 @@ export const RUNS: Section = {
     {
       method: 'get',
       path: `${RUN}/export`,
-      summary: 'The ledger of a run as a file: the run, its recipes, its rollouts, their count. No text.',
+      summary: 'Exports the ledger of a run as a file: the run, its recipes, its rollouts, their count. No text.',
       scope: 'score',
-      replies: { 200: { description: 'One thing a line.', schema: 'RunFileLine', media: JSON_LINES } },
+      replies: { 200: { description: 'One line of the file.', schema: 'RunFileLine', media: JSON_LINES } },
       problems: PROBLEMS,
     },
     {
       method: 'post',
       path: `${RUN}/import`,
-      summary: 'Takes such a file in, under the id of the path. Nothing is overwritten.',
+      summary: 'Imports an exported file under the id in the path. Never overwrites.',
       scope: 'admin',
       request: 'RunFileLineInput',
       requestMedia: JSON_LINES,
-      replies: { 200: { description: 'What became of its lines.', schema: 'RunImportReport' } },
+      replies: { 200: { description: 'Counts of imported and refused lines.', schema: 'RunImportReport' } },
       problems: [400, ...PROBLEMS],
     },
     {

@@ -13,24 +13,24 @@ export const SCORING: Section = {
     {
       method: 'post',
       path: '/v1/verify',
-      summary: 'Reads the citations of a response: claims, ids, findings, format. No judge, no storage.',
+      summary: 'Checks the citations of a response: claims, ids, findings, format. No judge, no storage.',
       scope: 'verify',
       query: verifyQuerySchema,
       request: 'VerifyRequest',
-      replies: { 200: { description: 'What was found.', schema: 'VerifyResponse' } },
+      replies: { 200: { description: 'The claims and findings.', schema: 'VerifyResponse' } },
       problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
     },
     {
       method: 'post',
       path: '/v1/verify/stream',
-      summary: 'The same while the response is being written: lines of deltas in, events out.',
+      summary: 'Checks the citations while the response arrives: lines of deltas in, events out.',
       scope: 'verify',
       query: verifyStreamQuerySchema,
       request: 'VerifyStreamLine',
       requestMedia: JSON_LINES,
       replies: {
         200: {
-          description: 'Events, the last one done or error.',
+          description: 'Events; the last one is done or error.',
           schema: 'VerifyStreamEvent',
           media: 'text/event-stream',
         },
@@ -40,7 +40,7 @@ export const SCORING: Section = {
     {
       method: 'post',
       path: '/v1/score',
-      summary: 'Scores one rollout under a recipe: the reward with all its parts.',
+      summary: 'Scores one rollout under a recipe and returns the reward with all its parts.',
       scope: 'score',
       request: 'ScoreRequest',
       replies: { 200: { description: 'The reward, or null with the reason.', schema: 'ScoreResponse' } },
@@ -49,7 +49,7 @@ export const SCORING: Section = {
     {
       method: 'post',
       path: '/v1/groups',
-      summary: 'Scores the samples of one prompt together: rewards and advantages.',
+      summary: 'Scores the samples of one prompt together and returns rewards and advantages.',
       scope: 'score',
       request: 'GroupRequest',
       replies: {
@@ -60,7 +60,7 @@ export const SCORING: Section = {
     {
       method: 'get',
       path: '/v1/recipes',
-      summary: 'Every named recipe: its formula, its parameters, and where each comes from.',
+      summary: 'Lists every named recipe: its formula, its parameters and their origins.',
       scope: 'score',
       replies: { 200: { description: 'The recipes.', schema: 'Recipes' } },
       problems: [...KEY_PROBLEMS, 422],
@@ -68,7 +68,7 @@ export const SCORING: Section = {
     {
       method: 'get',
       path: '/v1/keys',
-      summary: 'Public keys by which judgments of this deployment can be checked.',
+      summary: 'Lists the public keys that verify judgments and receipts of this deployment.',
       scope: 'any',
       replies: { 200: { description: 'The current key, previous ones and revoked ones.', schema: 'IssuerKeys' } },
       problems: [...KEY_PROBLEMS, 422],
@@ -76,7 +76,7 @@ export const SCORING: Section = {
     {
       method: 'post',
       path: '/v1/judgments:export',
-      summary: 'Judgments by their keys as JSON lines; absent keys are named, and the last line counts the others.',
+      summary: 'Exports judgments by key as JSON lines. Absent keys are named, and the last line has the count.',
       scope: 'score',
       request: 'ExportRequest',
       replies: { 200: { description: 'One judgment a line.', schema: 'Judgment', media: JSON_LINES } },
@@ -85,11 +85,11 @@ export const SCORING: Section = {
     {
       method: 'post',
       path: '/v1/judgments:import',
-      summary: 'Takes in exported judgments that a trusted issuer signed. Nothing is overwritten.',
+      summary: 'Imports judgments that a trusted issuer signed. Never overwrites.',
       scope: 'admin',
       request: 'Judgment',
       requestMedia: JSON_LINES,
-      replies: { 200: { description: 'What became of the lines.', schema: 'ImportReport' } },
+      replies: { 200: { description: 'Counts of imported and refused lines.', schema: 'ImportReport' } },
       problems: [400, 422, ...KEY_PROBLEMS],
     },
   ],

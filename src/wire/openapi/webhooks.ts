@@ -29,7 +29,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'post',
       path: '/v1/webhooks',
-      summary: 'Registers an endpoint. The reply holds its secret, this once.',
+      summary: 'Registers an endpoint. Only this reply shows its secret.',
       scope: 'admin',
       request: 'WebhookRegistration',
       replies: { 201: { description: 'The endpoint and its secret.', schema: 'WebhookEndpointWithSecret' } },
@@ -38,7 +38,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'get',
       path: '/v1/webhooks',
-      summary: 'Every endpoint.',
+      summary: 'Lists all endpoints.',
       scope: 'admin',
       replies: reply('The endpoints, without their secrets.', 'WebhookEndpoints'),
       problems: [401, 403, 422, 500, 503],
@@ -46,7 +46,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'get',
       path: ENDPOINT,
-      summary: 'One endpoint.',
+      summary: 'Returns one endpoint.',
       scope: 'admin',
       replies: reply('The endpoint.', 'WebhookEndpoint'),
       problems: READ_PROBLEMS,
@@ -57,7 +57,7 @@ export const WEBHOOKS: Section = {
       summary: "Changes an endpoint's url or description, enables or disables it.",
       scope: 'admin',
       request: 'WebhookChange',
-      replies: reply('The endpoint as it is now.', 'WebhookEndpoint'),
+      replies: reply('The changed endpoint.', 'WebhookEndpoint'),
       problems: WRITE_PROBLEMS,
     },
     {
@@ -65,13 +65,13 @@ export const WEBHOOKS: Section = {
       path: ENDPOINT,
       summary: 'Deletes an endpoint with its secrets, jobs and deliveries.',
       scope: 'admin',
-      replies: reply('It is gone.', 'WebhookDeleted'),
+      replies: reply('It is gone.', 'The endpoint is deleted.'),
       problems: READ_PROBLEMS,
     },
     {
       method: 'post',
       path: `${ENDPOINT}/secrets:rotate`,
-      summary: 'Makes a new secret; those before stay valid for a while.',
+      summary: 'Creates a new secret; previous secrets stay valid for a grace period.',
       scope: 'admin',
       request: 'WebhookRotation',
       replies: reply('The endpoint and its new secret.', 'WebhookEndpointWithSecret'),
@@ -80,7 +80,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'post',
       path: `${ENDPOINT}/test`,
-      summary: 'Sends a test event now and says what became of it.',
+      summary: 'Sends a test event now and reports the result.',
       scope: 'admin',
       replies: reply('What the receiver answered.', 'WebhookTest'),
       problems: READ_PROBLEMS,
@@ -89,20 +89,20 @@ export const WEBHOOKS: Section = {
       method: 'post',
       path: `${ENDPOINT}/score`,
       summary:
-        'Scores one rollout later: a request signed by Standard Webhooks. The outcome is delivered to the endpoint.',
+        'Scores one rollout asynchronously: a request signed by Standard Webhooks. The endpoint receives the outcome.',
       scope: null,
       signed: true,
       request: 'ScoreRequest',
       replies: {
-        200: { description: 'The webhook-id is a repeated one, and its job is over.', schema: 'WebhookAccepted' },
-        202: { description: 'It will be scored.', schema: 'WebhookAccepted' },
+        200: { description: 'A repeated webhook-id whose job has finished.', schema: 'WebhookAccepted' },
+        202: { description: 'The job is accepted.', schema: 'WebhookAccepted' },
       },
       problems: [400, 401, 403, 404, 409, 413, 422, 500, 503],
     },
     {
       method: 'get',
       path: `${ENDPOINT}/jobs/{job}`,
-      summary: 'How a signed request stands, with its outcome.',
+      summary: 'Returns the state of a job, with its outcome.',
       scope: 'score',
       replies: reply('The job.', 'WebhookJob'),
       problems: READ_PROBLEMS,
@@ -110,7 +110,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'get',
       path: `${ENDPOINT}/deliveries`,
-      summary: 'What was delivered to the endpoint, is to be, or could not be.',
+      summary: 'Lists pending, delivered and failed deliveries of an endpoint.',
       scope: 'admin',
       query: deliveriesQuerySchema,
       replies: reply('One page.', 'WebhookDeliveries'),
@@ -119,7 +119,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'get',
       path: `${ENDPOINT}/deliveries/{message}`,
-      summary: 'One delivery with its attempts and its body.',
+      summary: 'Returns one delivery with its attempts and its body.',
       scope: 'admin',
       replies: reply('The delivery.', 'WebhookDelivery'),
       problems: READ_PROBLEMS,
@@ -127,7 +127,7 @@ export const WEBHOOKS: Section = {
     {
       method: 'post',
       path: `${ENDPOINT}/deliveries/{message}/resend`,
-      summary: 'Delivers a message again, whatever became of it, with tries for another day.',
+      summary: 'Sends a message again, whatever its state, and retries it for 24 hours.',
       scope: 'admin',
       replies: reply('The delivery.', 'WebhookDelivery'),
       problems: READ_PROBLEMS,
