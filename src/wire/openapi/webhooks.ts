@@ -65,7 +65,7 @@ export const WEBHOOKS: Section = {
       path: ENDPOINT,
       summary: 'Deletes an endpoint with its secrets, jobs and deliveries.',
       scope: 'admin',
-      replies: reply('It is gone.', 'The endpoint is deleted.'),
+      replies: reply('The endpoint is deleted.', 'WebhookDeleted'),
       problems: READ_PROBLEMS,
     },
     {
