@@ -1,16 +1,16 @@
 /**
- * What judging a group costs: two joint calls a sample against one call a criterion, two a cited claim and one an uncited
- * statement. Calls, prompt tokens, and prompt tokens that an ideal prefix cache does not save. Tokens are estimated from
- * above (`estimateTokens`); with a server, its own usage is printed beside them.
+ * `npm run bench`, part 3: cost of judging a group. Compares two joint calls per sample with one call per criterion,
+ * two per cited claim and one per uncited statement, in calls, prompt tokens, and prompt tokens that an ideal prefix
+ * cache does not save. `estimateTokens` gives an upper estimate; with `--url`, the usage reported by a server is
+ * printed too.
  *
  *     node bench/judging-cost.ts [--url http://127.0.0.1:8000 --model NAME [--key KEY]]
  *
- * Aims: at least 20 times fewer calls, 8 times fewer uncached prompt tokens.
+ * Targets: at least 20 times fewer calls and 8 times fewer uncached prompt tokens.
  */
 import { parseArgs } from 'node:util';
 import { estimateTokens } from '../src/judgments/protocol/budget.ts';
 import { CLAIMS, CRITERIA, groupRequests, SAMPLES, STATEMENTS } from './judging-cost/group.ts';
-import { uncachedTokens } from './judging-cost/prefix-cache.ts';
 import { jointPrompts, type Prompt, separatePrompts } from './judging-cost/prompts.ts';
 import { type ServerUsage, usageOf } from './judging-cost/server.ts';
 
@@ -18,6 +18,29 @@ import { type ServerUsage, usageOf } from './judging-cost/server.ts';
 const SOURCE_LENGTHS = [1, 2, 4];
 
 type Cost = { readonly name: string; readonly calls: number; readonly prompt: number; readonly uncached: number };
+
+/**
+ * Tokens that an ideal prefix cache, which never evicts, does not save: of each prompt, the part after its longest
+ * prefix shared with an earlier prompt. @param tokensOf estimates the tokens of any part of a text.
+ */
+function uncachedTokens(prompts: readonly string[], tokensOf: (text: string) => number): number {
+  const seen: string[] = [];
+  let tokens = 0;
+  for (const prompt of prompts) {
+    let shared = 0;
+    for (const earlier of seen) shared = Math.max(shared, commonPrefix(prompt, earlier));
+    tokens += tokensOf(prompt.slice(shared));
+    seen.push(prompt);
+  }
+  return tokens;
+}
+
+function commonPrefix(a: string, b: string): number {
+  const limit = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < limit && a.charCodeAt(length) === b.charCodeAt(length)) length++;
+  return length;
+}
 
 function costOf(name: string, prompts: readonly Prompt[]): Cost {
   const prompt = prompts.reduce((sum, text) => sum + estimateTokens(text), 0);
@@ -37,7 +60,7 @@ function printCosts(rows: readonly Cost[]): void {
   const ratio = (other: number, own: number): string => `${(other / own).toFixed(1)} x`;
   for (const { calls, prompt, uncached } of others) {
     const ratios = [ratio(calls, first.calls), ratio(prompt, first.prompt), ratio(uncached, first.uncached)];
-    console.log(line('  joint costs less by', ...ratios));
+    console.log(line('  joint is cheaper by', ...ratios));
   }
 }
 
@@ -47,16 +70,16 @@ const { values } = parseArgs({
 
 console.log(
   `A group of ${SAMPLES} samples, each with ${CLAIMS} cited claims, ${STATEMENTS} uncited statements, ${CRITERIA} criteria.\n` +
-    'Estimated, ideal prefix cache. The saving grows with the sources: they are shared once a group here, and sent with\n' +
-    'every claim there.',
+    'Estimated, with an ideal prefix cache. The saving grows with the sources: joint prompts share them across the group,\n' +
+    'separate prompts repeat them for every claim.',
 );
 for (const length of SOURCE_LENGTHS) {
   const group = await groupRequests(length);
   const chars = (group[0]?.rubric.sources ?? []).reduce((sum, { text }) => sum + text.length, 0);
-  console.log(`\nSources of ${(chars / 1000).toFixed(0)} KB together`);
+  console.log(`\nSources of ${(chars / 1000).toFixed(0)} KB in total`);
   printCosts([
-    costOf('joint: 2 calls a sample', jointPrompts(group)),
-    costOf('separate: 49 calls a sample', separatePrompts(group)),
+    costOf('joint: 2 calls per sample', jointPrompts(group)),
+    costOf('separate: 49 calls per sample', separatePrompts(group)),
   ]);
 }
 
@@ -64,13 +87,13 @@ if (values.url !== undefined) {
   if (values.model === undefined) throw new Error('--url needs --model');
   const group = await groupRequests(1);
   const server = { url: values.url, model: values.model, key: values.key ?? null };
-  console.log(`\nAs counted by ${values.url} (one token of reply a call)`);
+  console.log(`\nUsage reported by ${values.url} (one output token per call)`);
   const reported = (name: string, { calls, prompt_tokens, cached_tokens }: ServerUsage): Cost => {
     if (cached_tokens === null)
       console.log('The server does not report cached tokens (--enable-prompt-tokens-details).');
     return { name, calls, prompt: prompt_tokens, uncached: prompt_tokens - (cached_tokens ?? 0) };
   };
-  const ours = reported('joint: 2 calls a sample', await usageOf(server, jointPrompts(group)));
-  const theirs = reported('separate: 49 calls a sample', await usageOf(server, separatePrompts(group)));
+  const ours = reported('joint: 2 calls per sample', await usageOf(server, jointPrompts(group)));
+  const theirs = reported('separate: 49 calls per sample', await usageOf(server, separatePrompts(group)));
   printCosts([ours, theirs]);
 }

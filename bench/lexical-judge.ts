@@ -1,5 +1,7 @@
 /**
- * Measures, and with --fit fits, the built-in lexical judge on labelled claims; --speed compares its cost with JSON.parse of the same rollout.
+ * Measures the built-in lexical judge on labelled claims. `--fit` fits its weights; `--speed` compares its time with
+ * `JSON.parse` of the same rollout.
+ *
  *   node bench/lexical-judge.ts [--data PATH] [--fit] [--speed]
  */
 import { existsSync } from 'node:fs';
@@ -28,7 +30,7 @@ type Score = (row: Measured) => number;
 
 const DEFAULT_DATA = fileURLToPath(new URL('../../shared/data/claims-dev.jsonl.gz', import.meta.url));
 const PARTS: readonly Part[] = ['tuning', 'held-out'];
-/** Signs the weights may have, in the order of SUPPORT_FEATURES. */
+/** Allowed signs of the weights, in the order of SUPPORT_FEATURES. */
 const SIGNS: readonly number[] = [1, 1, -1, -1, -1, -1];
 const L2 = 0.0005;
 
@@ -41,7 +43,7 @@ function main(args: readonly string[]): void {
   const path = named >= 0 ? (args[named + 1] ?? '') : DEFAULT_DATA;
   if (!existsSync(path)) {
     console.error(
-      `No labelled claims at ${path}. They are not part of this repository; pass --data PATH (docs/lexical-judge.md says what is in the file).`,
+      `No labelled claims at ${path}. They are not part of this repository; pass --data PATH (file format: docs/lexical-judge.md).`,
     );
     process.exitCode = 1;
     return;
@@ -69,12 +71,12 @@ function select(rows: readonly Measured[], set: string, part: Part | null, score
     .map((row) => ({ score: score(row), supported: row.label === 'supported' }));
 }
 
-/** A set's weight: the two SummEdits domains are one family, and count as one set does. */
+/** The weight of a set: the two SummEdits domains together count as one set. */
 function familyShare(set: string): number {
   return set.startsWith('summedits') ? 0.5 : 1;
 }
 
-/** Tuning rows of every set, whole families named twice: the threshold is chosen with the weights of the fit. */
+/** Tuning rows by set, repeated so that each set has the weight it has in the fit. */
 function thresholdSets(rows: readonly Measured[], sets: readonly string[], score: Score): Scored[][] {
   return sets.flatMap((set) => Array.from({ length: familyShare(set) * 2 }, () => select(rows, set, 'tuning', score)));
 }
@@ -199,7 +201,7 @@ function unflagged(row: Measured): boolean {
   return missing_numbers.length === 0 && missing_names.length === 0 && !negation_mismatch;
 }
 
-/** There are no labels of relevance: a supported claim's own document stands for relevant, another document of its set for irrelevant. */
+/** Proxy labels for relevance: a supported claim's own document is relevant, another document of its set is not. */
 function reportRelevance(rows: readonly Measured[], sets: readonly string[]): void {
   console.log(`\nrelevance at coverage ${RELEVANT_COVERAGE}: own document of supported claims / another document`);
   for (const set of sets) {

@@ -1,15 +1,15 @@
 /**
- * Timing for ratios: alternates the candidates in short rounds within one run, so that noise of the machine hits all of
- * them alike, and reports medians with the spread of the rounds.
+ * Measures ratios of run times: alternates the candidates in short rounds, so that noise affects all of them equally,
+ * and reports medians with the spread of the rounds.
  */
 
 export type Candidate = { readonly name: string; readonly run: () => unknown };
 
 export type Timing = {
   readonly name: string;
-  /** Median over the rounds, in microseconds a call. */
+  /** Median over the rounds, in microseconds per call. */
   readonly median_us: number;
-  /** Half the distance between the quartiles over the median: the noise of the machine during this run. */
+  /** Half the interquartile range divided by the median: the noise of this run. */
   readonly spread: number;
 };
 
@@ -17,7 +17,7 @@ const ROUND_MS = 40;
 const ROUNDS = 25;
 const WARM_UP_MS = 400;
 
-/** Reads a result, so that the optimiser cannot drop the call that made it. */
+/** Uses a result, so that the optimiser cannot drop the call. */
 function keep(value: unknown): void {
   if (value === undefined) throw new Error('a candidate returned nothing to keep');
 }
@@ -32,7 +32,7 @@ function callsPerRound(candidate: Candidate): number {
   return Math.max(1, Math.round((calls / WARM_UP_MS) * ROUND_MS));
 }
 
-/** Times all candidates against each other. */
+/** Measures all candidates in alternating rounds. */
 export function timeTogether(candidates: readonly Candidate[]): Timing[] {
   const calls = candidates.map(callsPerRound);
   const rounds: number[][] = candidates.map(() => []);

@@ -1,8 +1,7 @@
 /**
- * `npm run bench:replay`: replay over the rows of a run, against a loop that only reads the same rows (parses their JSON) and
- * against one that also checks them, as every reader of a ledger must. Rows are in memory as text; nothing is judged.
+ * `npm run bench:replay`: replay of a run, relative to loops that only parse the same rows, or parse and validate them.
+ * Rows are in memory as text; there are no judge calls.
  */
-
 import { RECIPES, type Recipe } from '../src/families/recipes.ts';
 import { prepareGroup, replayPrepared } from '../src/runs/replay-group.ts';
 import type { LedgerRow } from '../src/runs/row.ts';
@@ -24,7 +23,7 @@ const parsed: readonly (readonly LedgerRow[])[] = groups.map((lines) => lines.ma
 
 function checked(text: string): LedgerRow {
   const read = readRunLine(text);
-  if (!read.ok || read.line.kind !== 'rollout') throw new Error('not a row of a run');
+  if (!read.ok || read.line.kind !== 'rollout') throw new Error('not a ledger row');
   return read.line.rollout;
 }
 
@@ -69,7 +68,7 @@ function sweep(): number {
 
 const prepared = parsed.map((rows) => prepareGroup(rows, RECIPE));
 
-/** What a slider of the dashboard makes of every move: the first half is done. */
+/** The work of the dashboard per slider move: recompute prepared groups. */
 function frame(): number {
   let flipped = 0;
   for (const one of prepared) {
@@ -79,20 +78,20 @@ function frame(): number {
 }
 
 const timings = timeTogether([
-  { name: 'read (JSON.parse)', run: readOnly },
-  { name: 'read and check', run: readAndCheck },
-  { name: 'read, check and replay', run: () => replayOf(readGroups()) },
+  { name: 'parse (JSON.parse)', run: readOnly },
+  { name: 'parse and validate', run: readAndCheck },
+  { name: 'parse, validate and replay', run: () => replayOf(readGroups()) },
   { name: 'replay of rows in memory', run: () => replayOf(parsed) },
   { name: `sweep of ${SWEEP_POINTS} values, rows in memory`, run: sweep },
   { name: 'one move of a slider', run: frame },
 ]);
 const [base] = timings;
-console.log(`${ROLLOUTS} rollouts in groups of 8, ${Math.round((groups[0]?.[0] ?? '').length / 100) / 10} KB a row`);
+console.log(`${ROLLOUTS} rollouts in groups of 8, ${Math.round((groups[0]?.[0] ?? '').length / 100) / 10} KB per row`);
 for (const { name, median_us, spread } of timings) {
   const ratio = median_us / (base?.median_us ?? Number.NaN);
   const rate = (ROLLOUTS / median_us) * 1e6;
   const each = (median_us / ROLLOUTS).toFixed(1);
   console.log(
-    `${name.padEnd(40)} ${each.padStart(7)} us a rollout  ${Math.round(rate).toLocaleString('en-US').padStart(9)} rollouts/s  ${ratio.toFixed(2)}x  (noise ${(100 * spread).toFixed(0)}%)`,
+    `${name.padEnd(40)} ${each.padStart(7)} us per rollout  ${Math.round(rate).toLocaleString('en-US').padStart(9)} rollouts/s  ${ratio.toFixed(2)}x  (noise ${(100 * spread).toFixed(0)}%)`,
   );
 }

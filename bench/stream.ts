@@ -1,6 +1,6 @@
 /**
- * The incremental verifier on a stream of tokens: its time against reading the same lines and passing the text on, how many
- * chunks an invented id is told late, and what it holds in memory over 10 MB.
+ * `npm run bench`, part 4: the incremental verifier on a token stream. Measures its time relative to parsing and
+ * forwarding the same lines, the delay in chunks until it reports an invented id, and its memory after 10 MB.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,7 +10,7 @@ import type { SourceSet } from '../src/citations/types.ts';
 import { timeTogether } from './measure.ts';
 import { typicalRollout } from './typical-rollout.ts';
 
-/** A token of a large vocabulary is about four characters of English. */
+/** A token is about four characters of English. */
 const TOKEN_CHARS = 4;
 const STREAM_CHARS = 10_000_000;
 const SHORT_STREAM_CHARS = STREAM_CHARS / 10;
@@ -37,25 +37,25 @@ function verify(lines: readonly string[], sources: SourceSet, evidence: 'none' |
   return events;
 }
 
-/** Chunks between the one that ends an invented citation's opening tag and the one whose push tells it. */
+/** Delays in chunks from the end of an invented citation's opening tag to the event that reports it. */
 function delays(response: string, sources: SourceSet, chars: number): number[] {
   const invented = response.replaceAll(/<snippet id="?[^">]*"?>/gu, '<snippet id="none-such">');
   const verifier = createIncrementalVerifier({ sources });
   const ends: number[] = [];
-  const told: number[] = [];
+  const reported: number[] = [];
   let text = '';
   for (const [n, chunk] of chunksOf(invented, chars).entries()) {
     text += chunk;
     while (ends.length < (text.match(/<snippet id="none-such">/gu) ?? []).length) ends.push(n);
     for (const event of verifier.push(chunk)) {
-      if (event.type === 'finding' && event.reason === 'citation_id_unknown') told.push(n);
+      if (event.type === 'finding' && event.reason === 'citation_id_unknown') reported.push(n);
     }
   }
-  if (ends.length === 0 || told.length !== ends.length) throw new Error('an invented id was not told');
-  return told.map((n, position) => n - (ends[position] ?? Number.NaN));
+  if (ends.length === 0 || reported.length !== ends.length) throw new Error('an invented id was not reported');
+  return reported.map((n, position) => n - (ends[position] ?? Number.NaN));
 }
 
-/** Bytes of the heap that a verifier holds after a stream, its text included. */
+/** Heap bytes that a verifier retains after a stream, including the text. */
 function heldBytes(unit: string, sources: SourceSet, streamChars: number): number {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
@@ -75,7 +75,7 @@ const rollout = typicalRollout();
 const sources = parseSources(rollout.tool_output);
 const lines = chunksOf(rollout.response, TOKEN_CHARS).map((delta) => JSON.stringify({ delta }));
 const timings = timeTogether([
-  { name: 'read the lines, pass the text on', run: () => passOn(lines) },
+  { name: 'parse and forward the lines', run: () => passOn(lines) },
   { name: 'verify, structural', run: () => verify(lines, sources, 'none') },
   { name: 'verify, lexical evidence', run: () => verify(lines, sources, 'lexical') },
 ]);
@@ -85,10 +85,10 @@ console.log(`Typical response: ${rollout.response.length} characters in ${lines.
 for (const { name, median_us, spread } of timings) {
   const ratio = (median_us / baseline).toFixed(2).padStart(6);
   const each = ((1000 * median_us) / lines.length).toFixed(0);
-  console.log(`${name.padEnd(34)} ${ratio} x  (${each} ns a chunk, ±${(100 * spread).toFixed(0)}%)`);
+  console.log(`${name.padEnd(34)} ${ratio} x  (${each} ns per chunk, ±${(100 * spread).toFixed(0)}%)`);
 }
 const late = [1, 3, TOKEN_CHARS, 50].flatMap((chars) => delays(rollout.response, sources, chars));
-console.log(`\nInvented ids told late: at most ${Math.max(...late)} chunks (${late.length} ids)`);
+console.log(`\nDelay until an invented id is reported: at most ${Math.max(...late)} chunks (${late.length} ids)`);
 for (const [name, unit] of [
   ['claims', '<snippet id=W1>The canal opened to ships in August 1914.</snippet> It is long. '],
   ['plain text', 'The canal opened to ships in August 1914, and it is long. '],
@@ -97,6 +97,6 @@ for (const [name, unit] of [
   const long = heldBytes(unit, sources, STREAM_CHARS) / STREAM_CHARS;
   const ratio = (long / short).toFixed(2);
   console.log(
-    `Held after ${STREAM_CHARS / 1e6} MB of ${name}: ${long.toFixed(2)} bytes a character, ${ratio} x that of 1 MB`,
+    `Memory after ${STREAM_CHARS / 1e6} MB of ${name}: ${long.toFixed(2)} bytes per character, ${ratio} x that of 1 MB`,
   );
 }

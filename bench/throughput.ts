@@ -1,7 +1,7 @@
 /**
- * `npm run bench`, second part: `/v1/verify` of the built bundle under bare `workerd serve`, against a Worker that only
- * parses and echoes the same JSON. (`wrangler dev` is about ten times slower than workerd and would measure itself.)
- * Aims: at least 60% of the echo's requests a second without evidence, 40% with.
+ * `npm run bench`, part 2: throughput of `/v1/verify` under plain `workerd serve`, relative to a Worker that only
+ * parses and echoes the same JSON. `wrangler dev` is about ten times slower than workerd and would dominate the
+ * measurement. Targets: at least 60% of the echo's requests per second without evidence, 40% with lexical evidence.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
     writeFileSync(join(folder, 'echo.js'), ECHO_WORKER);
     writeFileSync(join(folder, 'config.capnp'), configuration(module, ports));
     const workerd = resolve(root, 'node_modules/workerd/bin/workerd');
-    // workerd's npm wrapper starts the binary as a child of its own, so the whole group is ended.
+    // workerd's npm wrapper starts the binary as a child process, so the whole process group must be killed.
     server = spawn(process.execPath, [workerd, 'serve', join(folder, 'config.capnp')], {
       stdio: 'ignore',
       detached: true,

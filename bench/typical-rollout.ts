@@ -1,4 +1,6 @@
-/** The typical rollout of the benchmarks: the long example, about 25 KB of tool output and 13 cited claims. */
+/**
+ * The rollout used by the benchmarks: the example `good-answer`, with about 25 KB of tool output and 13 cited claims.
+ */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`, first part: parsing and verifying a typical rollout against `JSON.parse` of the same request body.
- * Aims: structural at most 1x, with lexical evidence at most 8x.
+ * `npm run bench`, part 1: time to parse and verify a typical rollout, relative to `JSON.parse` of the same request
+ * body. Targets: at most 1x without evidence, at most 8x with lexical evidence.
  */
 import { parseResponse } from '../src/citations/parse.ts';
 import { parseSources } from '../src/citations/sources.ts';

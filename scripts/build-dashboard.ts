@@ -1,7 +1,7 @@
 /**
- * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which wrangler serves at `/`. Does nothing
- * where the last build was made from the same bytes: the scripts that start a Worker or build one call it, several may at a
- * time, beside Workers that serve the old files.
+ * `node scripts/build-dashboard.ts`: bundles dashboard/ into dist/dashboard, which wrangler serves at `/`. Skips the
+ * build if the inputs have not changed. Several processes may call it at the same time, while Workers serve the old
+ * files.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { gzipSync } from 'node:zlib';
 const root = resolve(import.meta.dirname, '..');
 const dashboard = resolve(root, 'dashboard');
 const output = resolve(root, 'dist/dashboard');
-/** Beside the output, which is served. */
+/** Stored beside the output folder, because everything inside that folder is served. */
 const stampFile = resolve(root, 'dist/dashboard.json');
 
-/** What the last build was made from: SHA-256 of each file by its path, and what it wrote. */
+/** The last build: SHA-256 of each input by its path, and the output files. */
 type Stamp = { readonly inputs: Readonly<Record<string, string>>; readonly files: readonly string[] };
 
-/** Inputs that the bundle does not name. */
+/** Inputs that are not modules of the bundle. */
 const OWN_INPUTS = [
   'scripts/build-dashboard.ts',
   'dashboard/index.html',
@@ -25,14 +25,14 @@ const OWN_INPUTS = [
   'package-lock.json',
 ] as const;
 
-/** Builds the dashboard if anything that it is made of has changed. @returns whether it was built. */
+/** Builds the dashboard if an input has changed. @returns whether it was built. */
 export async function ensureDashboard(): Promise<boolean> {
   if (isCurrent()) return false;
   await buildDashboard();
   return true;
 }
 
-/** Whether there is a dashboard at all, of whatever age: what a Worker needs to start. */
+/** Whether a build exists, current or not: a Worker does not start without one. */
 export function hasDashboard(): boolean {
   return existsSync(resolve(output, 'index.html'));
 }
@@ -51,25 +51,25 @@ function readStamp(): Stamp | null {
   return stamp;
 }
 
-/** SHA-256 of a file by its path from the root; `null` = there is none. */
+/** SHA-256 of a file by its path from the root; `null` if the file does not exist. */
 function digestOf(file: string): string | null {
   const path = resolve(root, file);
   return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : null;
 }
 
-/** Files that are served as they are. */
+/** Files that are copied unchanged. */
 function publicFiles(): string[] {
   return readdirSync(resolve(dashboard, 'public')).map((name) => `dashboard/public/${name}`);
 }
 
 async function buildDashboard(): Promise<void> {
-  // Where nothing is to be done, the bundler is not even loaded.
+  // Imported here, because most calls build nothing.
   const { build } = await import('vite');
   const built = await build({
     configFile: resolve(dashboard, 'vite.config.ts'),
     build: { write: false, copyPublicDir: false },
   });
-  if (!('output' in built)) throw new Error('the bundler gave something other than one bundle');
+  if (!('output' in built)) throw new Error('expected exactly one bundle from the bundler');
 
   const contents = new Map<string, string | Uint8Array>();
   const inputs = new Set<string>([...OWN_INPUTS, ...publicFiles()]);
@@ -87,14 +87,14 @@ async function buildDashboard(): Promise<void> {
   report(contents);
 }
 
-/** The path of a module from the root; empty for what is no file of the project. */
+/** The path of a module from the root; empty if it is not a file of the project. */
 function inputOf(id: string): string {
   const [path = ''] = id.replace(/^\0/u, '').split('?');
   const file = relative(root, path);
   return file.startsWith('..') || file.startsWith('node_modules') || !existsSync(resolve(root, file)) ? '' : file;
 }
 
-/** New files first, the page that names them last, then what nothing names any more: a reader always finds its files. */
+/** Writes assets first and index.html last, then deletes unused files, so that every served page finds its assets. */
 function write(contents: ReadonlyMap<string, string | Uint8Array>): void {
   const names = [...contents.keys()].sort((a, b) => Number(a === 'index.html') - Number(b === 'index.html'));
   for (const name of names) writeWhole(resolve(output, name), contents.get(name) ?? '');
@@ -104,7 +104,7 @@ function write(contents: ReadonlyMap<string, string | Uint8Array>): void {
   }
 }
 
-/** Whole or not at all, for whoever reads at the same time. */
+/** Writes a file atomically, by renaming a complete copy. */
 function writeWhole(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   const partial = resolve(dirname(stampFile), `.dashboard-${process.pid}`);
@@ -112,13 +112,13 @@ function writeWhole(path: string, content: string | Uint8Array): void {
   renameSync(partial, path);
 }
 
-/** What a visitor loads, gzipped, by kind. Scripts that a page asks for later are counted apart. */
+/** Prints the gzipped size of the dashboard by kind; lazily loaded scripts are counted separately. */
 function report(contents: ReadonlyMap<string, string | Uint8Array>): void {
   const page = new TextDecoder().decode(bytesOf(contents.get('index.html') ?? ''));
-  const sizes = { 'script, at once': 0, 'script, later': 0, style: 0 };
+  const sizes = { 'initial script': 0, 'lazy scripts': 0, style: 0 };
   for (const [name, content] of contents) {
     const size = gzipSync(bytesOf(content)).byteLength;
-    if (name.endsWith('.js')) sizes[page.includes(name) ? 'script, at once' : 'script, later'] += size;
+    if (name.endsWith('.js')) sizes[page.includes(name) ? 'initial script' : 'lazy scripts'] += size;
     if (name.endsWith('.css')) sizes.style += size;
   }
   const parts = Object.entries(sizes).map(([kind, bytes]) => `${kind} ${(bytes / 1000).toFixed(1)} KB`);

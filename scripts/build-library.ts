@@ -1,6 +1,6 @@
 /**
- * `npm run build:library`: compiles the npm package into dist/npm. Publish from there, not from the root: the root manifest
- * also installs the Worker's framework and a Node binary.
+ * `npm run build:library`: compiles the npm package into dist/npm. Publish from there, not from the root: the root
+ * manifest also installs the Worker's framework and a Node binary.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * `npm run build`: bundles the Worker as a deployment would (a dry run: no account, no network), and holds its size
- * against a budget, as start-up time grows with it.
+ * `npm run build`: bundles the Worker like a deployment (a dry run without account or network) and checks its size
+ * against a budget, because start-up time grows with the size.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -8,10 +8,7 @@ import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ensureDashboard } from './build-dashboard.ts';
 
-/**
- * Four recipe families, the exact readers of public code, adapters, batches, generation, the agent, runs and replay; 35 KB
- * are the OpenAPI file and 30 KB zod. The platform takes 3 MB.
- */
+/** The platform's limit is 3 MB. The OpenAPI file takes 35 KB of the bundle, zod 30 KB. */
 const BUDGET_GZIP_BYTES = 300_000;
 
 const root = resolve(import.meta.dirname, '..');
@@ -31,7 +28,7 @@ if (built.status !== 0) {
 }
 
 const modules = readdirSync(output).filter((name) => /\.(js|mjs|wasm|json)$/.test(name));
-if (modules.length === 0) throw new Error(`the build left no modules in ${output}`);
+if (modules.length === 0) throw new Error(`the build wrote no modules to ${output}`);
 let plain = 0;
 let gzipped = 0;
 for (const name of modules) {
@@ -42,6 +39,6 @@ for (const name of modules) {
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`;
 console.log(`worker: ${kilobytes(plain)}, gzipped ${kilobytes(gzipped)} of ${kilobytes(BUDGET_GZIP_BYTES)}`);
 if (gzipped > BUDGET_GZIP_BYTES) {
-  console.error('the bundle is over its budget: dist/worker and its source map show what grew');
+  console.error('the bundle exceeds its budget; the source map in dist/worker shows what grew');
   process.exitCode = 1;
 }

@@ -1,15 +1,14 @@
 /**
- * `npm run demo:run`: a run for the pages to show. A Worker on this machine scores 12 steps of 32 prompts with 8 samples
- * each and keeps serving; `--once` ends it instead. Everything in it is synthetic: the places are invented, the policy is
- * the extractive refiner with faults that become fewer, the judge compares words. Its data stays in .citeward/, so that a
- * second start has nothing to score.
+ * `npm run demo:run`: scores a synthetic training run of 12 steps x 32 prompts x 8 samples on a local Worker, then
+ * serves the dashboard for it until Ctrl-C (`--once` exits instead). The places are invented, the policy is the
+ * extractive refiner with faults that decrease by step, the judge compares words. Data stays in .citeward/, so a second
+ * start scores nothing.
  */
 import { durationText } from '../cli/shared/number-text.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
 import { ensureDashboard } from './build-dashboard.ts';
-import { type RunShape, recordRun, type ScoredStep } from './demo-run/record.ts';
-import { recordedSteps } from './demo-run/recorded.ts';
+import { type RunShape, recordedSteps, recordRun, type ScoredStep } from './demo-run/record.ts';
 import { demoState, STATE } from './demo-run/state.ts';
 import { showWithWorker } from './demo-worker.ts';
 import type { LocalWorker } from './local-worker.ts';
@@ -32,10 +31,10 @@ async function demoRun(worker: LocalWorker): Promise<void> {
   const rollouts = SHAPE.steps * SHAPE.prompts * SHAPE.samples;
   say(`   ${SHAPE.steps} steps x ${SHAPE.prompts} prompts x ${SHAPE.samples} samples = ${rollouts} rollouts`);
   if (done.size === SHAPE.steps) {
-    say('   all of them are recorded already: nothing to score');
+    say('   all steps are already recorded: nothing to score');
     return;
   }
-  if (done.size > 0) say(`   ${done.size} of the steps are recorded already`);
+  if (done.size > 0) say(`   ${done.size} steps are already recorded`);
   const client = createClient({ url: new URL(worker.url), key: null });
   const started = performance.now();
   for await (const scored of recordRun(client, SHAPE, done)) say(stepLine(scored));
@@ -45,12 +44,12 @@ async function demoRun(worker: LocalWorker): Promise<void> {
 function stepLine({ step, groups, seconds }: ScoredStep): string {
   const rewards = groups.flatMap((group) => group.rewards.filter((reward) => reward !== null));
   const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-  const silent = groups.filter(({ degenerate }) => degenerate !== null).length;
+  const degenerate = groups.filter(({ degenerate }) => degenerate !== null).length;
   const parts = [
     `   step ${String(step).padStart(2)}`,
     `mean reward ${mean.toFixed(2).padStart(5)}`,
     `${rewards.length} scored`,
-    `${silent} ${silent === 1 ? 'group' : 'groups'} without a signal`,
+    `${degenerate} degenerate ${degenerate === 1 ? 'group' : 'groups'}`,
     `${seconds.toFixed(1)} s`,
   ];
   return parts.join('   ');
@@ -62,7 +61,7 @@ if (args.some((arg) => arg !== '--once')) {
   process.exit(2);
 }
 const staying = args.length === 0;
-say(style('bold', 'A synthetic run: invented places, a scripted policy, a judge that compares words'));
+say(style('bold', 'A synthetic training run: invented places, a scripted policy, a judge that compares words'));
 await ensureDashboard();
 await showWithWorker(
   'The demo run',
@@ -77,10 +76,10 @@ await showWithWorker(
   },
   async (worker) => {
     await demoRun(worker);
-    say(`   run ${SHAPE.run}, kept in ${STATE} (delete that directory to begin anew)`);
+    say(`   run ${SHAPE.run}, stored in ${STATE} (delete this folder to start over)`);
     if (!staying) return;
-    say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   until Ctrl-C`);
-    // A signal ends it.
+    say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   (Ctrl-C stops the Worker)`);
+    // Waits until a signal ends the process.
     await new Promise<never>(() => setInterval(() => undefined, 60_000));
   },
 );

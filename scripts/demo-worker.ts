@@ -1,6 +1,6 @@
 /**
- * A Worker of one's own for as long as a script shows something with it: it ends with the script, also when a signal ends
- * that, and what wrangler said is shown only where the Worker did not start.
+ * Runs a demo with a local Worker. The Worker stops with the script, also on a signal; wrangler's log is shown only if
+ * the Worker fails to start.
  */
 import {
   isGroupAlive,
@@ -13,9 +13,9 @@ import {
 const LOG_LINES_SHOWN = 40;
 
 /**
- * Starts a Worker, shows something with it, and stops it. A failure is said, and becomes the exit code.
- * @param what is shown: "The demo".
- * @param options are asked for once a failure of theirs can be said.
+ * Starts a Worker, runs `show` with it, and stops it. A failure is printed and sets the exit code.
+ * @param what the name in error messages, such as "The demo".
+ * @param options called inside the error handling, so that its failure is reported too.
  */
 export async function showWithWorker(
   what: string,
@@ -30,7 +30,7 @@ export async function showWithWorker(
   ] as const) {
     process.once(signal, () => {
       console.error('\nStopping …');
-      // Exiting ends the Worker's process group (local-worker.ts), also while it is still starting.
+      // Exiting kills the Worker's process group (local-worker.ts), even while the Worker is starting.
       void (worker === null ? Promise.resolve() : worker.stop()).finally(() => process.exit(code));
     });
   }
@@ -46,7 +46,7 @@ export async function showWithWorker(
   if (worker !== null && isGroupAlive(worker.group)) throw new Error('the Worker left a process behind');
 }
 
-/** Anything but a Worker that did not start is a bug and keeps its stack. */
+/** Prints the error; any error other than a failed start is a bug and keeps its stack trace. */
 function reportFailure(what: string, error: unknown): void {
   if (!(error instanceof LocalWorkerError)) {
     console.error(`\n${what} failed:`, error);

@@ -1,8 +1,7 @@
 /**
- * `npm run demo`: the Worker on this machine scores the example rollouts over HTTP, twice, and replays them under
- * another recipe, and answers one question itself. Ends by itself and leaves nothing running. No account, no network, no GPU.
+ * `npm run demo`: starts a local Worker, scores the example rollouts twice over HTTP, recomputes them under another
+ * recipe, and generates one cited answer. Needs no account, network or GPU, and leaves no process running.
  */
-
 import { durationText } from '../cli/shared/number-text.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
@@ -27,34 +26,35 @@ async function demo(worker: LocalWorker): Promise<void> {
   const client = createClient({ url: new URL(worker.url), key: null });
   const examples = await readExamples(RECIPE);
 
-  heading(`2. Scoring the ${examples.length} rollouts of ${EXAMPLES}, recipe ${RECIPE}`);
-  say('   reward = 10 x (0.8 rubric + 0.2 citation); citation = harmonic mean of recall and precision');
+  heading(`2. Score the ${examples.length} example rollouts of ${EXAMPLES}`);
+  say(`   recipe ${RECIPE}: reward = 10 x (0.8 rubric + 0.2 citation),`);
+  say('   where citation is the harmonic mean of citation recall and precision');
   say();
   const first = await scoreAll(client, examples, {});
   await printStory(first, paper);
   say();
   say(`   ${first.tally.summary(first.seconds)}`);
 
-  heading('3. The same rows once more');
+  heading('3. Score the same rollouts again');
   const second = await scoreAll(client, examples, {});
   requireSameRewards(first, second);
   say(`   ${second.tally.judgeCalls} judge calls: all ${second.tally.cached} judgments came from the store.`);
   say(
-    `   ${durationText(second.seconds)}, before ${durationText(first.seconds)}; the rewards are the same to the last bit.`,
+    `   ${durationText(second.seconds)} instead of ${durationText(first.seconds)}; all rewards are identical to the last bit.`,
   );
 
-  heading(`4. Replay: citation_weight ${REPLAYED_WEIGHT} in place of 0.2, stored judgments only`);
+  heading(`4. Recompute with citation_weight ${REPLAYED_WEIGHT} instead of 0.2, from stored judgments`);
   const recipe = { base: RECIPE, citation_weight: REPLAYED_WEIGHT };
   const replayed = await scoreAll(client, examples, { recipe, judgments: 'only' });
   say();
   await printReplay(first, replayed, paper);
   say();
   say(
-    `   ${replayed.tally.judgeCalls} judge calls, ${durationText(replayed.seconds)}. Rows whose citations are worth more or less than`,
+    `   ${replayed.tally.judgeCalls} judge calls, ${durationText(replayed.seconds)}. Changing weights needs no new judgments. Rewards change most where`,
   );
-  say('   their text moved most. A change of weights costs no judging.');
+  say('   citation score and rubric score differ most.');
 
-  heading('5. Refining: a question answered from its tool output, claims verified as they are written');
+  heading('5. Generate an answer from search results and verify each claim while it is written');
   const refined = examples.find(({ labels }) => labels.id === REFINED);
   if (refined === undefined) throw new Error(`the examples have no row ${REFINED}`);
   await refineLive(client, refined, RECIPE, paper);
@@ -70,24 +70,24 @@ function requireSameRewards(first: Pass, second: Pass): void {
 
 function sayWhatNext(): void {
   say();
-  say('The judge of this demo is built in and compares words. It stands in where there is no GPU and is no');
-  say('model: these rewards show how Citeward works, not how good the answers are. Nor is the refiner a');
-  say('model: it copies sentences that share words with the question (docs/refine.md).');
+  say('Note: this demo uses no model. The built-in judge compares words, so these rewards show how Citeward');
+  say('works, not how good the answers are. The built-in generator copies source sentences that share');
+  say('words with the question (docs/refine.md).');
   say();
-  say('Next:  README.md                   what is measured, recipes, scoring over HTTP');
-  say('       npm run citeward -- --help  the command line: your own rows, from a file or a pipe');
-  say('       npm run demo:run            a synthetic run of 3,072 rollouts, and its pages in the browser');
-  say('       npm run dev                 the same Worker, to stay: http://127.0.0.1:8799');
+  say('Next:  README.md                   scoring over HTTP, recipes, trainers');
+  say('       npm run citeward -- --help  the command line: score your own rollouts from a file or a pipe');
+  say('       npm run demo:run            a synthetic training run of 3,072 rollouts in the dashboard');
+  say('       npm run dev                 a Worker that keeps running on http://127.0.0.1:8799');
 }
 
 say(style('bold', 'Citeward: rewards for cited answers'));
-heading('1. Starting the Worker here, with no account and no network (wrangler dev --local) …');
+heading('1. Start a local Worker (wrangler dev --local): no account, no network');
 const started = performance.now();
 await showWithWorker(
   'The demo',
   async () => ({ variables: { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' }, deadline_ms: START_MS }),
   async (worker) => {
-    say(`   up at ${worker.url} after ${durationText((performance.now() - started) / 1000)}`);
+    say(`   running at ${worker.url} after ${durationText((performance.now() - started) / 1000)}`);
     await demo(worker);
     sayWhatNext();
   },

@@ -1,7 +1,7 @@
 /**
- * `npm run dev`: the Worker on this machine, with no account and no network. Requests need no key, the built-in lexical
- * judge answers, and a fake stands in for Workers AI. Further arguments go to wrangler (`npm run dev -- --port 9000`);
- * BACKENDS and other secrets are read from .dev.vars.
+ * `npm run dev`: runs the Worker locally, without account or network. Requests need no key, the built-in lexical judge
+ * is on, and a fake replaces Workers AI. Arguments are passed to wrangler (`npm run dev -- --port 9000`); BACKENDS and
+ * other secrets are read from .dev.vars.
  */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -9,8 +9,8 @@ import { ensureDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const wrangler = resolve(root, 'node_modules/wrangler/bin/wrangler.js');
-// Two Workers: this one, and the fake AI that it is bound to. Address, port and variables stand in the first one's
-// configuration, so that an argument can replace them.
+// Two Workers: Citeward and the fake AI bound to it. Address, port and variables are in the first configuration file, so
+// that arguments can override them.
 const workers = ['-c', 'wrangler.dev.toml', '-c', 'fake-ai/wrangler.toml'];
 await ensureDashboard();
 const options = ['--local', '--show-interactive-dev-session=false'];
@@ -18,7 +18,7 @@ const options = ['--local', '--show-interactive-dev-session=false'];
 const child = spawn(process.execPath, [wrangler, 'dev', ...workers, ...options, ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',
-  // No metrics, and no download of the Request.cf sample: both would need the network.
+  // Turns off metrics and the download of the Request.cf sample, which need the network.
   env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));

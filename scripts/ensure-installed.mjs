@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies once, before any npm script that needs them. Runs under whatever Node npm itself runs on
- * (20 or later), so it is plain JavaScript; everything after it runs on the Node that the project brings.
+ * Installs the dependencies once, before npm scripts that need them. Plain JavaScript, because it runs on npm's own
+ * Node (20 or later); the scripts after it run on the Node that the project installs.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,11 +21,11 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
     encoding: 'utf8',
     shell: process.platform === 'win32',
   });
-  // EBADENGINE says that the Node that runs npm is older than the one the project brings: expected, and no failure.
+  // EBADENGINE only says that npm's Node is older than the Node that the project installs.
   const complaints = (installed.stderr ?? '').split('\n').filter((line) => line !== '' && !line.includes('EBADENGINE'));
   if (installed.status !== 0) {
     console.error(complaints.join('\n'));
-    console.error('npm ci failed; mend the cause above and run the command again.');
+    console.error('npm ci failed; fix the cause above and run the command again.');
     process.exit(1);
   }
   writeFileSync(stamp, lock);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A browser for the dashboard's tests on Debian or Ubuntu. Does nothing where one is already there. Needs root.
+# Installs Chromium for the dashboard's tests on Debian or Ubuntu, unless a browser is installed. Needs root.
 set -euo pipefail
 for name in chromium chromium-browser google-chrome-stable google-chrome; do
   if command -v "$name" >/dev/null; then exit 0; fi

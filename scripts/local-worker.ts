@@ -1,6 +1,6 @@
 /**
- * A Worker on this machine for the length of a script: `wrangler dev --local` on a free port, with state, logs and
- * configuration of its own in a temporary directory. Stopping ends the whole process group, so that no workerd is left.
+ * Starts a local Worker for a script: `wrangler dev --local` on a free port, with its own state, logs and configuration
+ * in a temporary directory. Stopping ends the whole process group, so that no workerd process remains.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, rmSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { ensureDashboard, hasDashboard } from './build-dashboard.ts';
 const root = resolve(import.meta.dirname, '..');
 
 export type LocalWorkerOptions = {
-  /** Variables beside those of wrangler.toml, which they override. `.dev.vars` is not read. */
+  /** Variables that override those of wrangler.toml. `.dev.vars` is not read. */
   readonly variables: Readonly<Record<string, string>>;
-  /** A file of further variables (`NAME=value` lines). */
+  /** A file with more variables, as `NAME=value` lines. */
   readonly variablesFile?: string;
-  /** How long the start may take, in milliseconds. */
+  /** Time limit of the start, in milliseconds. */
   readonly deadline_ms: number;
-  /** Where its state is found and left, for another start. Default: it begins empty, and leaves nothing. */
+  /** Directory that keeps the state between starts. Default: a temporary one, deleted at the end. */
   readonly state?: string;
 };
 
@@ -28,13 +28,13 @@ export type LocalWorker = {
   readonly url: string;
   /** The process group that wrangler and workerd run in. */
   readonly group: number;
-  /** Ends every process and removes the temporary directory. May be called again. */
+  /** Ends all processes and removes the temporary directory. Idempotent. */
   stop(): Promise<void>;
-  /** The same without a warning, as a machine that loses its power: nothing is finished or flushed. */
+  /** Like `stop`, with SIGKILL: simulates a power loss, nothing is flushed. */
   kill(): Promise<void>;
 };
 
-/** The Worker did not start; `log` is what wrangler said. */
+/** The Worker failed to start; `log` is wrangler's output. */
 export class LocalWorkerError extends Error {
   readonly log: string;
 
@@ -47,7 +47,7 @@ export class LocalWorkerError extends Error {
 
 /** Starts a Worker and waits until it answers. @throws LocalWorkerError if it does not in time. */
 export async function startLocalWorker(options: LocalWorkerOptions): Promise<LocalWorker> {
-  // wrangler starts no Worker whose assets are missing. Of what age they are is for those who look at the dashboard.
+  // wrangler needs the assets to exist; only callers that show the dashboard need them to be current.
   if (!hasDashboard()) await ensureDashboard();
   const directory = await mkdtemp(join(tmpdir(), 'citeward-'));
   const logFile = join(directory, 'wrangler.log');
@@ -58,7 +58,7 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
     await rm(directory, { recursive: true, force: true });
     throw new LocalWorkerError('wrangler could not be started', '');
   }
-  // Whatever ends this process, even an exception that nobody caught, ends the group with it.
+  // Kills the group on any exit of this process, including uncaught exceptions.
   const killOnExit = (): void => {
     signalGroup(group, 'SIGKILL');
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
@@ -92,7 +92,7 @@ async function spawnWrangler(
   logFile: string,
   port: number,
 ): Promise<ChildProcess> {
-  // A variables file that is named is read instead of .dev.vars, whose keys and switches are not meant for this Worker.
+  // Passing a variables file stops wrangler from reading .dev.vars, whose settings are not meant for this Worker.
   const ownFile = join(directory, 'variables');
   await writeFile(ownFile, '');
   const log = openSync(logFile, 'a');
@@ -108,7 +108,7 @@ async function spawnWrangler(
       ],
       {
         cwd: root,
-        // A process group of its own: signals reach wrangler and workerd together, and Ctrl-C reaches this script alone.
+        // A separate process group: signals reach wrangler and workerd together, and Ctrl-C reaches only this script.
         detached: true,
         stdio: ['ignore', log, log],
         env: {
@@ -140,7 +140,7 @@ function freePort(): Promise<number> {
 
 const POLL_MS = 100;
 
-/** `null` once it answers, or why it will not. */
+/** Waits until the Worker answers. @returns `null`, or the reason why it did not start. */
 async function waitUntilUp(url: string, child: ChildProcess, deadlineMs: number): Promise<string | null> {
   let spawnError: Error | null = null;
   child.once('error', (error) => {
@@ -163,14 +163,14 @@ async function isUp(url: string): Promise<boolean> {
     await response.arrayBuffer();
     return response.ok;
   } catch {
-    // Not up yet: nothing listens, or workerd is still loading. The deadline in the caller ends the waiting.
+    // Not up yet: nothing listens, or workerd is still loading. The caller's deadline ends the polling.
     return false;
   }
 }
 
 const TERM_MS = 5_000;
 
-/** Sends one signal after the other until the group has ended. @throws Error if something survives even that. */
+/** Sends the signals in order until the group has ended. @throws Error if a process survives all of them. */
 async function endGroup(group: number, signals: readonly NodeJS.Signals[]): Promise<void> {
   for (const signal of signals) {
     signalGroup(group, signal);
@@ -180,15 +180,15 @@ async function endGroup(group: number, signals: readonly NodeJS.Signals[]): Prom
       await pause(50);
     }
   }
-  throw new Error(`processes of group ${group} are still there after SIGKILL`);
+  throw new Error(`processes of group ${group} survived SIGKILL`);
 }
 
-/** Whether any process of the group is there. */
+/** Whether any process of the group exists. */
 export function isGroupAlive(group: number): boolean {
   return signalGroup(group, 0);
 }
 
-/** Sends a signal to every process of the group. False = there is none. */
+/** Sends a signal to the process group. Returns false if the group does not exist. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);

@@ -1,4 +1,4 @@
-/** `npm run openapi`: writes openapi.json from the zod schemas. */
+/** `npm run openapi`: generates openapi.json from the zod schemas. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';

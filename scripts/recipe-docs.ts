@@ -1,6 +1,7 @@
 /**
- * `node scripts/recipe-docs.ts`: writes the tables of docs/recipes.md, between its markers, from the recipes and their
- * origins. `--check` writes nothing and fails where they differ. A path after it names another file, for the test.
+ * `node scripts/recipe-docs.ts`: generates the tables in docs/recipes.md, between its markers, from the recipes and
+ * their origins. `--check` writes nothing and fails if the tables differ. Another file can be given as an argument, for
+ * tests.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -23,7 +24,7 @@ if (values.check !== true) {
   writeFileSync(path, wanted);
   console.log(`wrote ${path}`);
 } else if (found !== wanted) {
-  console.error(`${path} differs from src/recipes: run node scripts/recipe-docs.ts`);
+  console.error(`${path} differs from the recipes in src/families: run node scripts/recipe-docs.ts`);
   process.exitCode = 1;
 }
 
@@ -33,7 +34,7 @@ function withTables(text: string): string {
   return result;
 }
 
-/** Replaces what stands between the markers of that name. @throws Error if they are not there, once and in order. */
+/** Replaces the text between the markers of that name. @throws Error unless the markers occur once and in order. */
 function between(text: string, name: string, content: string): string {
   const opening = `<!-- made by scripts/recipe-docs.ts: ${name} -->\n`;
   const closing = `<!-- end: ${name} -->`;
@@ -45,7 +46,7 @@ function between(text: string, name: string, content: string): string {
   return `${before}${opening}\n${content}\n\n${closing}${after}`;
 }
 
-/** What each published run says and leaves open; variants that nobody published a run of are left out. */
+/** Parameters that each published run states or leaves open; variants without a published run are left out. */
 function publishedModels(): string {
   const rows = recipes.flatMap((recipe): string[][] => {
     const { not_said } = ORIGINS[recipe.name];
@@ -80,7 +81,7 @@ function familyTables(family: Family): string {
   ].join('\n\n');
 }
 
-/** One row for each meaning: members of a parameter that have none of their own share one. */
+/** One row per description: members of a parameter without their own description share a row. */
 function meaningRows(parameters: readonly ParameterDescription[]): string[][] {
   const rows = new Map<string, string[]>();
   for (const { name, kind, description } of parameters) {
@@ -92,7 +93,7 @@ function meaningRows(parameters: readonly ParameterDescription[]): string[][] {
   return [...rows.values()];
 }
 
-/** One row for each value and source of a name, with the recipes that share them. */
+/** One row per distinct value and source of a parameter, with the recipes that share it. */
 function valueRows(members: readonly RecipeDescription[], part: 'parameters' | 'training'): string[][] {
   const names = new Set(members.flatMap((recipe) => recipe[part].map(({ name }) => name)));
   return [...names].flatMap((name) => {
@@ -114,7 +115,7 @@ function valueRows(members: readonly RecipeDescription[], part: 'parameters' | '
   });
 }
 
-/** The words of a card as they are; the card is named where it is not the recipe's own. */
+/** Quotes a model card; names the card if it is not the recipe's own. */
 function sourceCell(
   { model }: RecipeDescription,
   { mark, source }: Pick<ParameterDescription, 'mark' | 'source'>,
@@ -140,7 +141,7 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
   return [line(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** Text that means itself in a table cell, but for code spans. */
+/** Escapes text for a table cell, except code spans. */
 function cell(text: string): string {
   return text
     .split('`')

@@ -1,6 +1,6 @@
 /**
- * Runs test suites one after the other, prints the time of each, and ends with a line `N passed, N failed` made of the
- * runners' own counts. `node scripts/suites.ts fast|slow|total`: `total` only adds up what the other two left behind.
+ * `node scripts/suites.ts fast|slow|total`: runs test suites in sequence, prints the time of each, and ends with the
+ * line `N passed, N failed`. `total` runs nothing and adds up the results of the last fast and slow runs.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const resultsDirectory = resolve(root, '.test-results');
 type Suite = {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** True where the command is vitest and reports counts as JSON. */
+  /** True if the command is vitest, which reports counts as JSON. */
   readonly counted: boolean;
 };
 
@@ -59,12 +59,12 @@ function readCounts(file: string): Counts | null {
 }
 
 /**
- * What workerd says of connections that a test broke on purpose, and of bugs that it planted. Kept in a file: on the
- * screen it reads like a failure.
+ * Errors that workerd logs for faults which tests cause on purpose. They go to a file, because on the screen they look
+ * like failures.
  */
 const WORKERD_NOISE = /^uncaught exception; (source|exception|stack) = /u;
 
-/** Runs a program to its end and returns its exit status; `null` if a signal ended it. */
+/** Runs a program and returns its exit status; `null` if a signal ended it. */
 async function runProgram(program: string, args: readonly string[]): Promise<number | null> {
   const child = spawn(resolve(root, 'node_modules/.bin', program), args, {
     cwd: root,
@@ -96,7 +96,7 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
     const started = performance.now();
     const status = await runProgram(program, [...args, ...reporting]);
     const seconds = (performance.now() - started) / 1000;
-    // A check without a runner of its own counts as one test; a runner that left no report has failed.
+    // A suite without a test runner counts as one test; a test runner without a report has failed.
     if (!suite.counted) {
       writeFileSync(
         report,

@@ -1,4 +1,7 @@
-/** Checks every TypeScript project: the pure library, the client, what runs in Node, the GPU side, the dashboard, and the Worker. All are checked, then it fails. */
+/**
+ * Type-checks every TypeScript project (library, client, CLI and scripts, GPU backend, dashboard, Worker) and lists
+ * those that fail.
+ */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 

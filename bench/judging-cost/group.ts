@@ -1,7 +1,7 @@
 /**
- * A group as a trainer sends it: one question, one tool output, `SAMPLES` answers, each with 14 cited claims and 14 uncited
- * statements, and 7 criteria (the row's four and the static three). Made of the typical rollout's own sources, with every
- * sentence changed, so that nothing is settled without a judge.
+ * Builds a group as a trainer sends it: one question, one tool output and `SAMPLES` answers, each with 14 cited claims
+ * and 14 uncited statements, and 7 criteria (four of the row, three static). Sentences come from the typical rollout's
+ * sources and are all changed, so that every claim needs the judge.
  */
 import { parseSources } from '../../src/citations/sources.ts';
 import { planRefiner } from '../../src/families/refiner/plan.ts';
@@ -17,7 +17,7 @@ export const CRITERIA = 7;
 
 export type SampleRequests = { readonly rubric: RubricRequest; readonly citations: CitationsRequest };
 
-/** @param length of the sources, as a multiple of the typical rollout's; what the answers say stays the same. */
+/** @param length size of the sources, as a multiple of the typical rollout's; the answers do not change. */
 export function groupRequests(length: number): SampleRequests[] {
   const typical = typicalRollout();
   const sources = parseSources(typical.tool_output).list;

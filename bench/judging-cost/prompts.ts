@@ -1,14 +1,14 @@
 /**
- * The prompts of both ways of judging, as bytes in the order in which they are sent. Ours are the real ones. The other
- * way is dr-tulu's shape (one call a criterion with question and answer; two a cited claim, support and relevance, with
- * the cited text; one an uncited statement) by formula over the same texts: question first, what differs last, with
- * instructions of our own that are shorter than the few-shot ones in use, so that it is not made to look worse.
+ * The prompts of joint and of separate judging, in the order in which they are sent. Joint prompts are Citeward's own.
+ * Separate prompts have dr-tulu's shape: one call per criterion with question and answer; two per cited claim (support
+ * and relevance) with the cited text; one per uncited statement. Shared text comes first, and the instructions are
+ * shorter than dr-tulu's few-shot instructions, so that the comparison does not favour joint judging.
  */
 import { judgePrompt } from '../../src/judgments/model-judge.ts';
 import type { ReadingRequest } from '../../src/judgments/types.ts';
 import type { SampleRequests } from './group.ts';
 
-/** All messages of one call in one text; between messages a chat template puts what is the same for all. */
+/** All messages of one call as one text, without the constant text of a chat template. */
 export type Prompt = string;
 
 const BETWEEN_MESSAGES = '\n\u0000\n';

@@ -1,15 +1,15 @@
-/** Sends prompts to an OpenAI-compatible server for one token of reply each, to have its own count of prompt tokens. */
+/** Sends prompts to an OpenAI-compatible server with one output token each, to read its count of prompt tokens. */
 
 export type Server = { readonly url: string; readonly model: string; readonly key: string | null };
 
 export type ServerUsage = {
   readonly calls: number;
   readonly prompt_tokens: number;
-  /** `null` where the server does not say. */
+  /** `null` if the server does not report it. */
   readonly cached_tokens: number | null;
 };
 
-/** One after the other, so that the cache of one call is there for the next. */
+/** Sends the prompts in sequence, so that each call can use the cache of the previous one. */
 export async function usageOf(server: Server, prompts: readonly string[]): Promise<ServerUsage> {
   let prompt_tokens = 0;
   let cached_tokens: number | null = 0;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
-/** One row of claims-dev.jsonl.gz (see DATA.md beside it). */
+/** One row of the file of labelled claims (docs/lexical-judge.md). */
 export type LabelledClaim = {
   readonly set: string;
   readonly claim: string;
@@ -9,7 +9,7 @@ export type LabelledClaim = {
   readonly label: 'supported' | 'partial' | 'unsupported';
 };
 
-/** The part a row belongs to is decided by its document, so that no text is on both sides. */
+/** The document of a row decides its part, so that no text is in both parts. */
 export type Part = 'tuning' | 'held-out';
 
 export function readLabelledClaims(path: string): LabelledClaim[] {

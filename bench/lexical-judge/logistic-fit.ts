@@ -2,8 +2,9 @@ export type Example = { readonly features: readonly number[]; readonly supported
 export type Logistic = { readonly intercept: number; readonly weights: readonly number[] };
 
 /**
- * Weighted logistic regression with an L2 penalty and a given sign for every weight (+1, -1; 0 leaves it free), by projected gradient descent with a fixed
- * step: no randomness, the same result everywhere. A weight whose data ask for the other sign ends at 0. The weights of the examples sum to 1.
+ * Weighted logistic regression with an L2 penalty and a sign constraint for every weight (+1, -1; 0 = unconstrained),
+ * by projected gradient descent with a fixed step; deterministic. A weight that the data pull to the wrong sign becomes
+ * 0. The weights of the examples must sum to 1.
  */
 export function fitLogistic(
   examples: readonly Example[],

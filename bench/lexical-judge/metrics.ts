@@ -1,6 +1,9 @@
 export type Scored = { readonly score: number; readonly supported: boolean };
 
-/** Area under the ROC curve: the share of (supported, unsupported) pairs in the right order, ties half. NaN without both classes. */
+/**
+ * Area under the ROC curve: the share of (supported, unsupported) pairs in the right order, ties half. NaN without both
+ * classes.
+ */
 export function auc(rows: readonly Scored[]): number {
   const sorted = [...rows].sort((a, b) => a.score - b.score);
   let rankSum = 0;
@@ -65,7 +68,9 @@ export type CalibrationBin = {
   readonly supported: number;
 };
 
-/** Equal-width bins; the expected calibration error is the mean distance of score and share supported, weighted by n. */
+/**
+ * Equal-width bins; the expected calibration error is the mean distance of score and share supported, weighted by n.
+ */
 export function calibration(
   rows: readonly Scored[],
   bins: number,

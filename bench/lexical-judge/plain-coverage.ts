@@ -1,6 +1,7 @@
 /**
- * The plain baseline of reference/citation-scoring.md 4.2, kept apart from src/: idf-weighted share of the claim's words in the best window of three
- * evidence sentences. Words are runs of letters and digits with a crude suffix stemmer; idf is log((N + 1) / (df + 1)) + 1 over the evidence's own sentences.
+ * A plain baseline, independent of src/: the idf-weighted share of the claim's words in the best window of three
+ * evidence sentences. Words are runs of letters and digits with a crude suffix stemmer; idf is log((N + 1) / (df + 1))
+ * + 1 over the evidence's own sentences.
  */
 const STOP = new Set(
   'a an the of to in on at by for with from and or but is are was were be been being as that this these those it its he she they them his her their we our you your i not no do does did has have had will would can could may might should which who whom what when where how than then there here also into about over after before'.split(

@@ -16,7 +16,7 @@ const OBJECTS =
     ', ',
   );
 
-/** A made-up rollout of the usual size (25 KB of sources, 14 claims of about 120 characters); no randomness. */
+/** A synthetic rollout of typical size (25 KB of sources, 14 claims of about 120 characters); deterministic. */
 function rollout(): { sources: { text: string }[]; claims: { text: string; cited: number[] }[] } {
   const sentence = (n: number): string =>
     `In ${1800 + ((n * 7) % 200)} the ${SUBJECTS[n % 15] ?? ''} of ${n % 3 === 0 ? 'Alderford' : 'Westmere'} ${VERBS[(n * 3) % 10] ?? ''} the ${OBJECTS[(n * 5) % 8] ?? ''} near the ${SUBJECTS[(n * 11) % 15] ?? ''}, at a cost of ${n * 13} pounds.`;
@@ -31,7 +31,7 @@ function rollout(): { sources: { text: string }[]; claims: { text: string; cited
   return { sources, claims };
 }
 
-/** Prints the median and the best time of a round, as a ratio to JSON.parse of the same body. */
+/** Prints the median and the best round, relative to JSON.parse of the same body. */
 export function measureSpeed(): void {
   const body = JSON.stringify(rollout());
   const parse = (): number => (JSON.parse(body) as ReturnType<typeof rollout>).claims.length;

@@ -1,6 +1,6 @@
 /**
- * Streams the tool loop of a policy (`POST /v1/agent` with `stream`). Ending the iteration early closes the connection, and
- * the Worker stops policy and sandbox; slow reading applies back-pressure to the policy.
+ * Streams the tool loop of a policy (`POST /v1/agent` with `stream`). Ending the iteration early closes the connection,
+ * and the Worker stops policy and sandbox; slow reading applies back-pressure to the policy.
  */
 import * as z from 'zod';
 import type { agentRequestSchema } from '../../src/wire/agent.ts';
@@ -28,7 +28,10 @@ const eventSchema = z.discriminatedUnion('event', [
 
 export type AgentStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
-/** Starts a trajectory and yields its events up to `done`, `error` or `lost`. A request refused before the first event is a failure. */
+/**
+ * Starts a trajectory and yields its events up to `done`, `error` or `lost`. A request refused before the first event
+ * is a failure.
+ */
 export async function agentStream(
   connection: Connection,
   request: AgentInput,

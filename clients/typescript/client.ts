@@ -1,6 +1,6 @@
 /**
- * A typed client of the HTTP API. Replies and failures are values; network and server errors do not throw. It uses no Node
- * API, so it runs in Node, Workers and browsers.
+ * A typed client of the HTTP API. Replies and failures are values; network and server errors do not throw. It uses no
+ * Node API, so it runs in Node, Workers and browsers.
  */
 import type * as z from 'zod';
 import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
@@ -57,8 +57,8 @@ export type Client = {
   /** Verifies citations without a judge. Defaults: `evidence` `none`, `offsets` `utf16`. */
   verify(request: VerifyInput, options?: VerifyOptions): Promise<Reply<VerifyReply>>;
   /**
-   * Verifies a response while it is written: sends `pieces` and yields events up to `done`, `error` or `lost`. The request
-   * is not retried. Ending the iteration early closes the connection and stops reading `pieces`.
+   * Verifies a response while it is written: sends `pieces` and yields events up to `done`, `error` or `lost`. The
+   * request is not retried. Ending the iteration early closes the connection and stops reading `pieces`.
    */
   verifyStream(
     head: VerifyStreamHeadInput,
@@ -72,14 +72,19 @@ export type Client = {
    * stops the policy.
    */
   refineStream(request: RefineInput): Promise<Reply<AsyncGenerator<RefineStreamEvent, void>>>;
-  /** Runs a policy with tools and scores the trajectory if there is a reference or tests. Not retried after a lost reply. */
+  /**
+   * Runs a policy with tools and scores the trajectory if there is a reference or tests. Not retried after a lost
+   * reply.
+   */
   agent(request: AgentInput): Promise<Reply<AgentResponse>>;
   /**
    * Streams `agent`, with a longer time limit; the last event is `done`, `error` or `lost`. Ending the iteration early
    * closes the connection and stops policy and sandbox.
    */
   agentStream(request: AgentInput): Promise<Reply<AsyncGenerator<AgentStreamEvent, void>>>;
-  /** Recomputes the rewards and advantages of a run under another recipe; yields lines while the Worker reads the run. */
+  /**
+   * Recomputes the rewards and advantages of a run under another recipe; yields lines while the Worker reads the run.
+   */
   replayRun(run: string, request: ReplayInput): Promise<Reply<AsyncGenerator<ReceivedReplayLine, void>>>;
   readonly files: FilesClient;
   readonly uploads: UploadsClient;

@@ -1,6 +1,6 @@
 /**
- * Files of batches. Small files are uploaded in one request, larger ones in parts. Content is a Blob: in Node, `openAsBlob`
- * of node:fs reads it from disk in pieces.
+ * Files of batches. Small files are uploaded in one request, larger ones in parts. Content is a Blob: in Node,
+ * `openAsBlob` of node:fs reads it from disk in pieces.
  */
 import {
   type FileReply,

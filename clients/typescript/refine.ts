@@ -1,6 +1,6 @@
 /**
- * Streams the candidates of a policy (`POST /v1/refine` with `stream`). Ending the iteration early closes the connection,
- * and the Worker stops the policy; slow reading applies back-pressure.
+ * Streams the candidates of a policy (`POST /v1/refine` with `stream`). Ending the iteration early closes the
+ * connection, and the Worker stops the policy; slow reading applies back-pressure.
  */
 import * as z from 'zod';
 import type { refineRequestSchema } from '../../src/wire/refine.ts';

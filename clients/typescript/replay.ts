@@ -1,6 +1,6 @@
 /**
- * Replays a run under another recipe (`POST /v1/runs/{id}/replay`) and streams the lines of the reply. Slow reading applies
- * back-pressure; ending the iteration early closes the connection.
+ * Replays a run under another recipe (`POST /v1/runs/{id}/replay`) and streams the lines of the reply. Slow reading
+ * applies back-pressure; ending the iteration early closes the connection.
  */
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { type ReplayInput, type ReplayLine, replayLineSchema } from '../../src/wire/replay.ts';

@@ -33,14 +33,20 @@ export type RolloutQuery = {
 export type RunsClient = {
   /** Lists runs, newest first. @param query `after`: `next` of the previous page; `limit`: at most 100. */
   list(query?: { readonly after?: string; readonly limit?: number }): Promise<Reply<RunPage>>;
-  /** Reads a run with its steps. @param query `from_step`: `next_step` of the previous page; `limit`: at most 1,000 steps. */
+  /**
+   * Reads a run with its steps. @param query `from_step`: `next_step` of the previous page; `limit`: at most 1,000
+   * steps.
+   */
   retrieve(id: string, query?: { readonly from_step?: number; readonly limit?: number }): Promise<Reply<RunDetail>>;
   rollouts(id: string, query?: RolloutQuery): Promise<Reply<RolloutPage>>;
   /** Exports the run file as a stream. The file is complete only with its end record. */
   export(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
   /** Exports the judgments of a run as a stream, for `POST /v1/judgments:import`. */
   judgments(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
-  /** Imports the rows that are absent. Not retried, but idempotent. @param content in Node, use `openAsBlob` for a file on disk. */
+  /**
+   * Imports the rows that are absent. Not retried, but idempotent. @param content in Node, use `openAsBlob` for a file
+   * on disk.
+   */
   import(id: string, content: Blob): Promise<Reply<RunImportReport>>;
   /** Deletes ledger, reports and text of a run. If the reply is not `complete`, call it again to continue. */
   delete(id: string): Promise<Reply<RunDeletion>>;

@@ -1,6 +1,6 @@
 /**
- * Verifies a response while it is written (`POST /v1/verify/stream`): uploads its pieces and receives events in parallel.
- * Browsers do not support that: they send the whole body first and then receive the events.
+ * Verifies a response while it is written (`POST /v1/verify/stream`): uploads its pieces and receives events in
+ * parallel. Browsers do not support that: they send the whole body first and then receive the events.
  */
 import * as z from 'zod';
 import { verifyStreamEventSchemas, type verifyStreamHeadSchema } from '../../src/wire/verify-stream.ts';

@@ -1,19 +1,19 @@
 /**
- * Draws by name: a number that is the same for the same seed and the same labels, in whatever order it is asked for. So one
- * sample of one step can be made without making those before it, and a draw that is added changes no other.
+ * Named pseudo-random draws: a value depends only on the seed and its labels, not on the order of calls. So one sample
+ * of one step can be generated alone, and a new draw changes no other.
  */
 import { createHash } from 'node:crypto';
 
 export type Label = string | number;
 
 export type Draws = {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   share(...labels: readonly Label[]): number;
-  /** An integer from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, inclusive. */
   integer(least: number, most: number, ...labels: readonly Label[]): number;
-  /** One of the values. @throws RangeError if there is none. */
+  /** One of the values. @throws RangeError if the list is empty. */
   pick<T>(values: readonly T[], ...labels: readonly Label[]): T;
-  /** The same draws below further labels. */
+  /** Draws with these labels as a prefix. */
   of(...labels: readonly Label[]): Draws;
 };
 

@@ -1,15 +1,15 @@
-/** What the invented places of the demo run are, and the sentences in which their facts are told. */
+/** The invented places of the demo run: their facts, and the sentences that state them. */
 import type { Draws } from './draws.ts';
 
 type Fact = {
-  /** For titles of snippets and of criteria. */
+  /** Title of snippets and criteria. */
   readonly topic: string;
-  /** The part of a question that asks for it. */
+  /** The part of a question that asks for the fact. */
   readonly question: string;
   readonly value: (draws: Draws) => string;
-  /** The fact, as one sentence. */
+  /** A sentence that states the fact. */
   readonly sentence: (place: string, value: string) => string;
-  /** A true sentence beside it that nobody asked for. */
+  /** A true but irrelevant sentence beside it. */
   readonly aside: (place: string, draws: Draws) => string;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The policy of the demo run: the extractive refiner, spoiled in the ways that trained refiners fail, and less so from step
- * to step. It learns nothing: how much is spoiled at which step is written down here.
+ * The scripted policy of the demo run: the extractive refiner with the typical faults of trained refiners. Fault rates
+ * fall from step to step by a fixed schedule; nothing is learned.
  */
 import { parseSources } from '../../src/citations/sources.ts';
 import { refineExtractively } from '../../src/generation/extractive.ts';
@@ -12,7 +12,7 @@ export type Sample = {
   readonly finish_reason: 'stop' | 'length';
 };
 
-/** Chance of each fault at the first and at the last step; of a claim, or (the last three) of a whole answer. */
+/** Probability of each fault at the first and the last step; per claim, or per answer for the last three. */
 const FAULTS = {
   uncited: [0.42, 0.08],
   invented_id: [0.3, 0.04],
@@ -24,7 +24,7 @@ const FAULTS = {
 
 type Fault = keyof typeof FAULTS;
 
-/** Samples of one prompt differ in luck, or no group would give a signal. */
+/** Scales the fault rates of one sample, so that the samples of a group get different rewards. */
 const LUCK = [0.2, 1.8] as const;
 
 type Claim = { readonly id: string | null; readonly text: string };
@@ -60,7 +60,7 @@ const PREFACES = ['Here is what the search results say.', 'Let me put the answer
 
 const CLAIM = /<snippet id=(\S+?)>([^<]*)<\/snippet>/gu;
 
-/** What the extractive refiner cites. */
+/** The claims of the extractive refiner's answer. */
 function claimsOf({ question, tool_output }: Prompt, draws: Draws): Claim[] {
   const answer = refineExtractively(question, parseSources(tool_output), {
     sentences: draws.integer(2, 5, 'sentences'),
@@ -74,7 +74,7 @@ function claimText({ id, text }: Claim): string {
   return id === null ? text : `<snippet id=${id}>${text}</snippet>`;
 }
 
-/** Another number where there is one, else a statement that no source makes. */
+/** Changes the first number, or else appends a statement that no source makes. */
 function falsified(text: string, draws: Draws): string {
   const changed = text.replace(/\d+/u, (digits) => String(Number(digits) + draws.integer(3, 48)));
   return changed === text ? `${text.replace(/\.$/u, '')}, against the will of the whole province.` : changed;

@@ -1,6 +1,6 @@
 /**
- * The prompts of the demo run: questions about places that do not exist, with search results made from the same facts. All
- * of it is made from a seed; nothing is from a data set or a page.
+ * The prompts of the demo run: questions about invented places, with search results generated from the same facts.
+ * Everything is generated from a seed; nothing comes from a data set or a web page.
  */
 import { createDraws, type Draws } from './draws.ts';
 import { PLACE_KINDS, type PlaceKind } from './places.ts';
@@ -13,12 +13,12 @@ export type Prompt = {
   readonly negative_rubrics: readonly { readonly title: string; readonly description: string }[];
 };
 
-/** Says what it is wherever it is shown. */
+/** Marks the search results as synthetic wherever they are shown. */
 const SEARCH_HEADER = 'synthetic search results: no such place exists';
 
 const ASKED = 3;
 
-/** @param count of prompts, the same first ones for every count. */
+/** Generates prompts. @param count a larger count extends the same list. */
 export function makePrompts(seed: string, count: number): Prompt[] {
   return Array.from({ length: count }, (_, number) => makePrompt(createDraws(seed, 'prompt', number), number));
 }

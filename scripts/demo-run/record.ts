@@ -1,18 +1,20 @@
-/** Scores the groups of a demo run, step by step, so that they stand in the ledger of a deployment. */
+/** Scores the groups of a demo run step by step and records them in the ledger of a deployment. */
 import { mapInOrder } from '../../cli/shared/in-order.ts';
 import type { Client, GroupInput } from '../../clients/typescript/client.ts';
 import type { GroupResponse } from '../../src/wire/groups.ts';
+import { problemSchema } from '../../src/wire/problem.ts';
+import { runDetailSchema } from '../../src/wire/runs.ts';
 import { makeSample } from './policy.ts';
 import { makePrompts, type Prompt } from './prompts.ts';
 
 export type RunShape = {
-  /** Of everything that is drawn. */
+  /** Seed of all random draws. */
   readonly seed: string;
   readonly run: string;
   readonly recipe: string;
   readonly steps: number;
   readonly prompts: number;
-  /** Of each prompt at each step. */
+  /** Samples per prompt and step. */
   readonly samples: number;
 };
 
@@ -22,13 +24,13 @@ export type ScoredStep = {
   readonly seconds: number;
 };
 
-/** Groups under way at a time: the Worker is one process, and so is its lexical judge. */
+/** Concurrent groups: the Worker with its lexical judge is one process. */
 const CONCURRENCY = 4;
 
 /**
- * Scores what is not there yet, in the order of the steps.
- * @param done steps that are recorded in full.
- * @throws Error if a group could not be scored: here everything is there that scoring needs.
+ * Scores the missing steps in order.
+ * @param done steps that are completely recorded.
+ * @throws Error if a group cannot be scored.
  */
 export async function* recordRun(
   client: Client,
@@ -46,7 +48,7 @@ export async function* recordRun(
   }
 }
 
-/** The body of `POST /v1/groups` of one prompt at one step. */
+/** The body of `POST /v1/groups` for one prompt at one step. */
 export function groupRequest(
   { seed, run, recipe, steps, samples }: RunShape,
   prompt: Prompt,
@@ -75,4 +77,21 @@ async function scoreGroup(client: Client, shape: RunShape, prompt: Prompt, step:
 
 async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
+}
+
+/**
+ * Returns the steps that are completely recorded; none if the run is unknown.
+ * @param rollouts number of rollouts of a complete step.
+ * @throws Error if the Worker answers with another problem.
+ */
+export async function recordedSteps(url: string, run: string, rollouts: number): Promise<ReadonlySet<number>> {
+  const reply = await fetch(`${url}/v1/runs/${run}`);
+  const body: unknown = await reply.json();
+  if (!reply.ok) {
+    const problem = problemSchema.parse(body);
+    if (reply.status === 404 && problem.reason !== 'route_unknown') return new Set();
+    throw new Error(`GET /v1/runs/${run}: ${problem.reason}: ${problem.detail}`);
+  }
+  const { steps } = runDetailSchema.parse(body);
+  return new Set(steps.flatMap((one) => (one.step !== null && one.rollouts === rollouts ? [one.step] : [])));
 }

@@ -1,19 +1,19 @@
-/** Where the demo run's data stays between its starts, and the key that signs there. */
+/** The folder that keeps the demo run's data between starts, and the key that signs its judgments and receipts. */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** From the root of the project; git does not see it. */
+/** Relative to the root of the project; ignored by git. */
 export const STATE = '.citeward/demo-run';
 
 export type DemoState = {
-  /** What wrangler keeps: KV, D1, R2, objects. */
+  /** The state of wrangler: KV, D1, R2, Durable Objects. */
   readonly directory: string;
-  /** `NAME=value` lines: ISSUER_KEY. */
+  /** A file with the line `ISSUER_KEY=…`. */
   readonly variablesFile: string;
 };
 
-/** Makes what is not there yet. The key is made once, so that what it signed stays known. */
+/** Creates the folder and the key if they are missing. The key stays the same, so that old signatures stay valid. */
 export async function demoState(): Promise<DemoState> {
   const root = resolve(import.meta.dirname, '../..', STATE);
   const state = { directory: join(root, 'worker'), variablesFile: join(root, 'worker.vars') };
@@ -24,7 +24,7 @@ export async function demoState(): Promise<DemoState> {
   return state;
 }
 
-/** An Ed25519 key as PKCS #8 in base64. */
+/** Generates an Ed25519 key as PKCS #8 in base64. */
 export async function newIssuerKey(): Promise<string> {
   const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
   return Buffer.from(await crypto.subtle.exportKey('pkcs8', pair.privateKey)).toString('base64');

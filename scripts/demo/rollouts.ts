@@ -1,4 +1,4 @@
-/** The example rollouts, and one pass of scoring them over HTTP. */
+/** Reads the example rollouts and scores them over HTTP. */
 
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
@@ -39,7 +39,7 @@ export async function readExamples(recipe: string): Promise<ExampleRow[]> {
 
 const CONCURRENCY = 4;
 
-/** Scores all rows. @throws Error if one gets no reward: in the demo everything is there that scoring needs. */
+/** Scores all rows. @throws Error if a row has no reward: the demo has everything that scoring needs. */
 export async function scoreAll(
   client: Client,
   rows: readonly ExampleRow[],
@@ -59,7 +59,7 @@ export async function scoreAll(
   for await (const { row, reply } of replies) {
     if (!reply.ok) throw new Error(`${row.labels.id ?? `line ${row.line}`}: ${JSON.stringify(reply.failure)}`);
     const { reward, reason } = reply.body;
-    if (reply.body.family !== 'refiner') throw new Error('the demo scores cited answers');
+    if (reply.body.family !== 'refiner') throw new Error('the demo needs a refiner recipe');
     if (reward === null) throw new Error(`${row.labels.id ?? `line ${row.line}`} is unscored: ${reason}`);
     scored.push({ row, reply: reply.body, reward });
     tally.add({ kind: 'done', reply: reply.body });

@@ -1,4 +1,4 @@
-/** The two tables of the demo: every row with its story, and what a replay moved. */
+/** The two tables of the demo: scores with findings, and rewards before and after a replay. */
 
 import { idCell, numberText, rewardColour } from '../../cli/commands/score/render.ts';
 import { remarksOfScore, remarksText } from '../../cli/shared/remarks.ts';
@@ -21,7 +21,7 @@ const STORY_COLUMNS: readonly Column[] = [
   { title: 'findings', align: 'left', most: FINDINGS_WIDTH },
 ];
 
-/** One line of numbers and findings a row, and below it what the row was made to show. */
+/** Prints one line of numbers and findings per row, with the row's note below it. */
 export async function printStory(pass: Pass, paper: Paper): Promise<void> {
   const lines: string[] = [];
   const table = new Table(STORY_COLUMNS, paper.width, paper.style, async (line) => {
@@ -61,7 +61,7 @@ const REPLAY_COLUMNS: readonly Column[] = [
   { title: 'cite', align: 'right', most: 4 },
 ];
 
-/** Old and new reward of every row, those that moved most first. */
+/** Prints the old and new reward of every row, largest changes first. */
 export async function printReplay(before: Pass, after: Pass, paper: Paper): Promise<void> {
   const old = new Map(before.rows.map(({ row, reward }) => [row.line, reward]));
   const moved = after.rows.map((scored: ScoredRow) => {

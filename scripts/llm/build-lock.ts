@@ -1,7 +1,6 @@
 /**
- * One build at a time on this machine, across processes. The lock is SQLite's exclusive file lock: the kernel drops it when
- * its holder dies, so there is no stale lock to guess about, and it works wherever Node does. Polling once a second is
- * coarse, but whoever waits waits for minutes.
+ * A lock across processes: one build at a time per machine. It uses SQLite's exclusive file lock, which the kernel
+ * releases when the holder dies, so there are no stale locks. Waiting polls once a second; a build takes minutes.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const POLL_MS = 1_000;
 const SQLITE_BUSY = 5;
 
-/** Runs `work` while holding the lock. `onWait` is called once, if somebody else holds it. */
+/** Runs `work` while holding the lock. Calls `onWait` once if another process holds it. */
 export async function whileLocked<T>(file: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   const database = new DatabaseSync(file, { timeout: 0 });
@@ -22,7 +21,7 @@ export async function whileLocked<T>(file: string, onWait: () => void, work: () 
     }
     return await work();
   } finally {
-    // Closing rolls back, which frees the lock.
+    // Closing rolls the transaction back, which releases the lock.
     database.close();
   }
 }

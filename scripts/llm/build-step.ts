@@ -1,6 +1,6 @@
 /**
- * One external command of the build: output goes to a log file, progress to the terminal as one line every few seconds
- * (minutes of silence look like a hang, and 200 compiler lines hide everything else). A failure shows the end of the log.
+ * Runs one external command of the build. Output goes to a log file; the terminal shows one progress line every few
+ * seconds. A failure shows the end of the log.
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -11,9 +11,9 @@ const LINE_EVERY_MS = 10_000;
 const LOG_LINES_SHOWN = 30;
 
 export type BuildLog = {
-  /** Prints one line, with the time since the build started. */
+  /** Prints a line with the time since the build started. */
   say(text: string): void;
-  /** Everything that the commands wrote. */
+  /** The complete output of all commands. */
   readonly file: string;
 };
 
@@ -42,11 +42,11 @@ export type Step = {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What to show of a line of output while the command runs; `null` = nothing. */
+  /** Converts an output line to a progress text; `null` = show nothing. */
   readonly progress?: (line: string) => string | null;
 };
 
-/** Runs a command to its end. @throws BuildStepError with the end of the log. */
+/** Runs a command. @throws BuildStepError with the end of the log. */
 export async function runStep(step: Step, log: BuildLog): Promise<void> {
   log.say(step.title);
   const started = performance.now();

@@ -1,6 +1,6 @@
 /**
- * The compiler and its friends. On Debian as root what is missing is installed, so that a fresh container needs no
- * instructions; anywhere else the message says what to install, because guessing at package managers goes wrong quietly.
+ * Finds the compiler and build tools. On Debian as root it installs missing ones, so that a fresh container needs no
+ * setup; elsewhere the error says what to install.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -15,7 +15,7 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ['git', 'git'],
 ]);
 
-/** Installs what is missing, where that is possible. @throws BuildStepError that names what to install. */
+/** Installs missing tools if possible. @throws BuildStepError that names the tools to install. */
 export async function ensureBuildTools(cwd: string, log: BuildLog): Promise<void> {
   const missing = missingPackages();
   if (missing.length === 0) return;
@@ -51,9 +51,9 @@ function missingPackages(): string[] {
   return [...TOOLS].filter(([command]) => commandPath(command) === null).map(([, name]) => name);
 }
 
-/** Where a command lies on the PATH, or `null`. */
+/** The path of a command, or `null`. */
 export function commandPath(command: string): string | null {
-  // System folders too: /usr/sbin is not on every user's PATH.
+  // Also searches system folders: /usr/sbin is not on every user's PATH.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
   for (const folder of folders) {
     const path = join(folder, command);
@@ -67,7 +67,7 @@ function isExecutableFile(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not for us: either way it is not the command.
+    // Missing or not executable.
     return false;
   }
 }

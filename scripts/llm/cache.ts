@@ -1,13 +1,13 @@
 /**
- * Where the LLM server of the contract tests lives and what it is made of. Outside the checkout, so that `git clean` and a
- * second checkout do not cost another seven-minute build; the folder name holds everything that the binary depends on, so
- * that a change of version, platform or flags builds anew by itself and never mixes with what is there.
+ * Paths and build inputs of the LLM server for contract tests. The cache is outside the checkout, so that `git clean`
+ * or a second checkout does not cost another seven-minute build. The folder name contains version, platform and flags,
+ * so a change of these triggers a separate build.
  */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The npm package that carries the source of llama.cpp as a git bundle, and the digest of its tarball. */
+/** The npm package that contains the source of llama.cpp as a git bundle, and the digest of its tarball. */
 export const SOURCE_PACKAGE = {
   name: 'node-llama-cpp',
   version: '3.22.1',
@@ -17,17 +17,17 @@ export const SOURCE_PACKAGE = {
 
 export const CMAKE_FLAGS: readonly string[] = [
   '-DCMAKE_BUILD_TYPE=Release',
-  // The model has 135,552 parameters: optimising more buys no speed here, only a longer build.
+  // The model has 135,552 parameters: more optimisation only makes the build longer.
   '-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG',
   '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG',
-  // Not tuned to this processor: a cache that CI restores on another machine must not die of an illegal instruction.
+  // Not tuned to this processor, because CI may restore the cache on another machine.
   '-DGGML_NATIVE=OFF',
   '-DBUILD_SHARED_LIBS=OFF',
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
   '-DLLAMA_BUILD_APP=OFF',
   '-DLLAMA_BUILD_UI=OFF',
-  // Without this the build tries to download a prebuilt web page.
+  // The default downloads a prebuilt web page.
   '-DLLAMA_USE_PREBUILT_UI=OFF',
   '-DLLAMA_OPENSSL=OFF',
 ];
@@ -45,7 +45,7 @@ export function buildName(): string {
   return `${SOURCE_PACKAGE.version}-${process.platform}-${process.arch}-${flags}`;
 }
 
-/** The files of a finished build. The folder exists only once all of them are in it. */
+/** The files of a finished build. The folder appears only when it is complete. */
 export type ServerFiles = {
   readonly folder: string;
   readonly binary: string;

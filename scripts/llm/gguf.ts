@@ -1,7 +1,6 @@
 /**
- * Writes GGUF version 3, the file format of llama.cpp: metadata, tensor directory, then the tensors, each aligned. Only what
- * a small random model needs: F32 tensors and six kinds of value, all in memory. The layout is that of ggml's
- * specification, docs/gguf.md.
+ * Writes GGUF version 3, the file format of llama.cpp: metadata, tensor directory, aligned tensors. Supports what a
+ * small random model needs: F32 tensors and six value types, all in memory. Source: ggml's specification, docs/gguf.md.
  */
 
 const VERSION = 3;
@@ -18,12 +17,12 @@ export type MetadataValue =
 
 export type Tensor = {
   readonly name: string;
-  /** Fastest-moving first, as GGUF wants it: a matrix is [columns, rows]. */
+  /** Fastest-moving dimension first, as in GGUF: a matrix is [columns, rows]. */
   readonly shape: readonly number[];
   readonly values: Float32Array;
 };
 
-/** The bytes of a model file. */
+/** Encodes a model file. */
 export function ggufBytes(metadata: ReadonlyMap<string, MetadataValue>, tensors: readonly Tensor[]): Buffer {
   const header: Buffer[] = [
     Buffer.from('GGUF'),

@@ -1,7 +1,7 @@
 /**
- * A real LLM server on this machine for the length of a test: llama-server with the tiny random model, on a free port, up
- * in about a tenth of a second once it is built. The first call on a machine builds it, which takes minutes: give the
- * hook that starts it `LLM_BUILD_TIMEOUT_MS`. Its answers are noise; what it shows is how a server behaves.
+ * Starts a real LLM server for a test: llama-server with the tiny random model, on a free port, in about 0.1 s. The
+ * first call on a machine builds the server, which takes minutes: give the hook a timeout of `LLM_BUILD_TIMEOUT_MS`.
+ * Its answers are noise; tests observe the server's behaviour.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, rmSync } from 'node:fs';
@@ -18,40 +18,40 @@ import { TINY_CONTEXT_TOKENS, tinyModel } from './tiny-model.ts';
 export const LLM_BUILD_TIMEOUT_MS = 30 * 60_000;
 
 export type LlmServerOptions = {
-  /** `tools` answers `tools` requests with calls; it is the worse choice for everything else. Default `text`. */
+  /** `tools` writes tool calls for requests with `tools`; use `text`, the default, for all other tests. */
   readonly kind?: 'text' | 'tools';
-  /** Seed of the weights: another seed is another model. Default 1. */
+  /** Seed of the weights; each seed is another model. Default 1. */
   readonly seed?: number;
   readonly key?: string;
-  /** The name it is served under; llama-server echoes it and does not check what is asked for. */
+  /** The served model name. llama-server echoes it and accepts any name in requests. */
   readonly model?: string;
-  /** Requests at a time; more of them wait. Default 8. */
+  /** Concurrent requests; further ones are queued. Default 8. */
   readonly slots?: number;
-  /** Context of one slot. A token is a byte. Default 32,768. */
+  /** Context of one slot in tokens (= bytes). Default 32,768. */
   readonly contextTokens?: number;
-  /** GBNF that every reply follows where a request asks for no form of its own. Default: none. */
+  /** GBNF grammar for requests without a response format. Default: none. */
   readonly grammar?: string;
-  /** For a restart under the same URL. Default: a free one. */
+  /** Port, for a restart under the same URL. Default: a free port. */
   readonly port?: number;
 };
 
 export type LlmServer = {
-  /** Without a trailing slash and without `/v1`. */
+  /** Base URL without a trailing slash and without `/v1`. */
   readonly url: string;
   readonly port: number;
   readonly key: string;
   readonly model: string;
   readonly slots: number;
   readonly pid: number;
-  /** What the server wrote so far. */
+  /** The output of the server so far. */
   log(): Promise<string>;
-  /** Ends it in order and removes its files. May be called again, also after `kill`. */
+  /** Stops the server gracefully and removes its files. Idempotent, also after `kill`. */
   stop(): Promise<void>;
-  /** SIGKILL, as the kernel does when memory runs out. Resolves when the process is gone. */
+  /** Sends SIGKILL, like an out-of-memory kill. Resolves when the process has ended. */
   kill(): Promise<void>;
 };
 
-/** The server did not start; `log` is what it said. */
+/** The server failed to start; `log` is its output. */
 export class LlmServerError extends Error {
   readonly log: string;
 
@@ -124,21 +124,21 @@ function spawnServer(launch: Launch, logFile: string): ChildProcess {
     ...['--model', launch.modelFile, '--alias', launch.model, '--api-key', launch.key],
     ...['--host', '127.0.0.1', '--port', String(launch.port), '--no-ui', '--metrics', '--slots', '--offline'],
     ...['--parallel', String(launch.slots), '--ctx-size', String(launch.slots * launch.contextTokens)],
-    // Room for callers that wait: by default as many connections as slots and a few, and /health and /metrics starve too.
+    // More connections than slots; otherwise queued requests block /health and /metrics.
     ...['--threads-http', '64'],
-    // One thread: more of them spin while they wait for each other, and beside a busy test runner that costs up to 20 times
-    // the time. Without flash attention, which is three times slower here at a few thousand tokens of context.
+    // One thread: several threads spin-wait for each other, which is up to 20 times slower beside a busy test runner. No
+    // flash attention: it is three times slower here at a few thousand tokens of context.
     ...['--threads', '1', '--flash-attn', 'off'],
     ...(launch.grammar === '' ? [] : ['--grammar', launch.grammar]),
     ...(launch.kind === 'tools' ? ['--jinja', '--chat-template-file', launch.files.toolTemplate] : []),
   ];
-  // An exit handler does not run when a test runner is killed; the kernel's parent-death signal does.
+  // The kernel's parent-death signal also works if the test runner is killed, unlike an exit handler.
   const setpriv = commandPath('setpriv');
   const [command, prefix] =
     setpriv === null ? [launch.files.binary, []] : [setpriv, ['--pdeathsig', 'KILL', launch.files.binary]];
   const log = openSync(logFile, 'a');
   try {
-    // An environment of its own: LLAMA_ARG_* variables of the caller would change the server.
+    // A clean environment: LLAMA_ARG_* variables of the caller would change the server.
     return spawn(command, [...prefix, ...args], { stdio: ['ignore', log, log], env: { PATH: process.env['PATH'] } });
   } finally {
     closeSync(log);
@@ -146,8 +146,8 @@ function spawnServer(launch: Launch, logFile: string): ChildProcess {
 }
 
 /**
- * A port that nothing listens on: the one that was asked for, or any. Looked at here because llama-server shares a port that
- * is taken (SO_REUSEPORT) instead of refusing it, and its neighbour would then answer in its place.
+ * Returns the requested port, or any free port. Checks that nothing listens there: llama-server would share a port in
+ * use (SO_REUSEPORT), and the other process would answer its requests.
  */
 function portToUse(asked: number | undefined): Promise<number> {
   return new Promise((found, failed) => {
@@ -167,7 +167,7 @@ const START_MS = 30_000;
 const TERM_MS = 5_000;
 const POLL_MS = 25;
 
-/** `null` once it is healthy, or why it will not be. */
+/** Waits until the server is healthy. @returns `null`, or the reason why it failed. */
 async function waitUntilHealthy(url: string, child: ChildProcess): Promise<string | null> {
   let spawnError: Error | null = null;
   child.once('error', (error) => {
@@ -190,12 +190,12 @@ async function isHealthy(url: string): Promise<boolean> {
     await response.arrayBuffer();
     return response.ok;
   } catch {
-    // Nothing listens yet. The deadline in the caller ends the waiting.
+    // Nothing listens yet. The caller's deadline ends the polling.
     return false;
   }
 }
 
-/** Whether it ended within so many milliseconds. */
+/** Whether the process ended within the given milliseconds. */
 async function endsWithin(ended: Promise<void>, ms: number): Promise<boolean> {
   return Promise.race([ended.then(() => true), pause(ms, false, { ref: false })]);
 }

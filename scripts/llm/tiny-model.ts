@@ -1,8 +1,8 @@
 /**
- * A language model of 135,552 seeded random weights in the shape of Qwen3: what it writes is noise, but the server around it
- * is real, so schema, streaming, seeds and cancellation can be tested without a download. Pure noise would be broken UTF-8
- * and stray control tokens, which llama.cpp answers with a 500; the first three dimensions therefore steer the output and
- * every layer leaves them alone.
+ * Generates a language model of 135,552 seeded random weights in the shape of Qwen3. Its output is noise, but tests can
+ * use it with a real server for schemas, streaming, seeds and cancellation without a download. Pure noise would contain
+ * broken UTF-8 and stray control tokens, which llama.cpp answers with 500; so the first three dimensions steer the
+ * output, and no layer changes them.
  *
  * `node scripts/llm/tiny-model.ts OUT.gguf [--tools] [--seed N]` writes the file.
  */
@@ -27,16 +27,16 @@ const KV_HEADS = 2;
 const HEAD_WIDTH = WIDTH / HEADS;
 const FEED_FORWARD = 3 * WIDTH;
 
-/** Judge prompts of a few sources, at one token a byte. */
+/** Enough for judge prompts with a few sources, at one token per byte. */
 export const TINY_CONTEXT_TOKENS = 32_768;
 
 export type TinyModelOptions = {
   readonly seed: number;
-  /** `tools` likes to open a tool call; for the server's tool-call grammar. `text` never does by itself. */
+  /** `tools` tends to open tool calls, for the server's tool-call grammar; `text` never does. */
   readonly kind: 'text' | 'tools';
 };
 
-/** The model file. The same options give the same bytes. */
+/** Returns the model file; the same options give the same bytes. */
 export function tinyModel({ seed, kind }: TinyModelOptions): Buffer {
   const vocabulary = tinyVocabulary();
   return ggufBytes(metadata(vocabulary), tensors(vocabulary, kind, gaussian(seed)));
@@ -124,7 +124,7 @@ function layerTensors(prefix: string, random: Random): Tensor[] {
   ];
 }
 
-/** The steering part of a token's embedding, `null` where the weight is random. */
+/** The steering part of a token's embedding; `null` = random weight. */
 function embedding(vocabulary: Vocabulary, token: number, column: number): number | null {
   switch (column) {
     case CONSTANT:
@@ -138,7 +138,7 @@ function embedding(vocabulary: Vocabulary, token: number, column: number): numbe
   }
 }
 
-/** How the steering dimensions push the next token, `null` where the weight is random. */
+/** The influence of the steering dimensions on the next token; `null` = random weight. */
 function output(vocabulary: Vocabulary, kind: TinyModelOptions['kind'], token: number, column: number): number | null {
   switch (column) {
     case CONSTANT:
@@ -153,8 +153,8 @@ function output(vocabulary: Vocabulary, kind: TinyModelOptions['kind'], token: n
 }
 
 /**
- * Closes strings soon: after some ten characters, not a hundred. A token is a byte here, and the reply limits of judge
- * prompts are meant for tokens of a real tokenizer.
+ * Makes strings end after about ten characters instead of a hundred: a token is a byte here, while the reply limits of
+ * judge prompts assume the tokens of a real tokenizer.
  */
 const QUOTE_LIKING = 0.8;
 
@@ -165,8 +165,8 @@ function printableOnly(vocabulary: Vocabulary, token: number): number {
 }
 
 /**
- * llama.cpp's grammar for a required tool call allows any text before the literal `<tool_call>`: the model has to want to
- * open one, and must not spell the tag out character by character.
+ * llama.cpp's grammar for a required tool call allows any text before the literal `<tool_call>`, so the model must be
+ * likely to emit that token, and unlikely to spell the tag character by character.
  */
 function toolLiking(vocabulary: Vocabulary, token: number): number | null {
   if (token === vocabulary.idOf(TOOL_CALL)) return 0.6;
@@ -185,7 +185,7 @@ function ones(name: string, length: number): Tensor {
   return { name, shape: [length], values: new Float32Array(length).fill(1) };
 }
 
-/** Normal deviates (Box-Muller) from a 32-bit generator (mulberry32): the same wherever V8 runs. */
+/** Normal deviates (Box-Muller) from a 32-bit generator (mulberry32); deterministic on V8. */
 function gaussian(seed: number): Random {
   let state = seed >>> 0;
   const uniform = (): number => {

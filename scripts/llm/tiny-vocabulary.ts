@@ -1,10 +1,10 @@
 /**
- * The tokenizer of the tiny model: one token a byte, so that every text can be written and prompt tokens are bytes, plus the
- * control tokens of ChatML and Qwen's tags. No merges: 288 tokens instead of 151,936 keep the model at half a megabyte, at
- * the price that a prompt costs about four times the tokens of a real one.
+ * The tokenizer of the tiny model: one token per byte, plus the control tokens of ChatML and Qwen's tags. Without
+ * merges it has 288 tokens instead of 151,936, which keeps the model at half a megabyte; prompts need about four times
+ * as many tokens as with a real tokenizer.
  */
 
-/** What llama.cpp calls token types. */
+/** Token types of llama.cpp. */
 const TOKEN_TYPE = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 const ROW_MULTIPLE = 32;
 
@@ -16,7 +16,7 @@ export const TOOL_CALL_END = '</tool_call>';
 const CONTROL = [END_OF_TEXT, '<|im_start|>', END_OF_TURN];
 const TAGS = ['<think>', '</think>', TOOL_CALL, TOOL_CALL_END, '<tool_response>', '</tool_response>'];
 
-/** ChatML, with Qwen3's way of switching thinking off: an empty block of thoughts that the model need not write. */
+/** ChatML, with Qwen3's way of disabling thinking: an empty block of thoughts in the prompt. */
 export const CHAT_TEMPLATE = [
   '{%- for message in messages %}',
   "{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}",
@@ -32,7 +32,7 @@ export const CHAT_TEMPLATE = [
 export type Vocabulary = {
   readonly tokens: readonly string[];
   readonly types: readonly number[];
-  /** @throws RangeError for a text that is no token. */
+  /** The id of a token. @throws RangeError if there is no such token. */
   idOf(token: string): number;
 };
 
@@ -62,7 +62,7 @@ export function tinyVocabulary(): Vocabulary {
   };
 }
 
-/** GPT-2's spelling of bytes: printable Latin-1 stands for itself, the other 68 bytes for U+0100 and up. The id is the byte. */
+/** GPT-2's byte encoding: printable Latin-1 maps to itself, the other 68 bytes to U+0100 and up. The id is the byte. */
 function byteTokens(): string[] {
   let shifted = 0x100;
   return Array.from({ length: 256 }, (_unused, byte) => {

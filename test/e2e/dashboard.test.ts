@@ -1,4 +1,6 @@
-/** The dashboard in Chromium against a real Worker process: by mouse and keyboard, on desktop and phone, light and dark. */
+/**
+ * The dashboard in Chromium against a real Worker process: by mouse and keyboard, on desktop and phone, light and dark.
+ */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

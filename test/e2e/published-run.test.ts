@@ -1,6 +1,6 @@
 /**
- * A published run: scored and signed in one deployment, exported, imported into an empty one that never judged, replayed
- * there. The rewards are the same, and so are the receipts' to whoever has the first one's public key.
+ * A published run: scored and signed in one deployment, exported, imported into an empty one that never judged,
+ * replayed there. The rewards are the same, and so are the receipts' to whoever has the first one's public key.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient } from '../../clients/typescript/client.ts';
 import { makePrompts } from '../../scripts/demo-run/prompts.ts';
-import { groupRequest, type RunShape, recordRun } from '../../scripts/demo-run/record.ts';
-import { recordedSteps } from '../../scripts/demo-run/recorded.ts';
+import { groupRequest, type RunShape, recordedSteps, recordRun } from '../../scripts/demo-run/record.ts';
 import { newIssuerKey } from '../../scripts/demo-run/state.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { readIssuer } from '../../src/judgments/issuer-keys.ts';

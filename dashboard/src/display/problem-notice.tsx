@@ -1,4 +1,6 @@
-/** Shows a failed call: title and detail, the machine-readable reason, invalid fields, missing judgments, and a retry. */
+/**
+ * Shows a failed call: title and detail, the machine-readable reason, invalid fields, missing judgments, and a retry.
+ */
 import type { CallFailure } from '../api/call.ts';
 import { openSettings } from '../settings/settings-dialog.tsx';
 

@@ -1,4 +1,6 @@
-/** The subset of OpenAPI that the reference page reads: routes with parameters, bodies and replies, and schema fields. */
+/**
+ * The subset of OpenAPI that the reference page reads: routes with parameters, bodies and replies, and schema fields.
+ */
 
 export type Schema = {
   readonly $ref?: string;

@@ -1,6 +1,6 @@
 /**
- * Splits the response into pieces of one style: claims, uncited statements, markup, text outside the answer. One sweep over
- * sorted edges; the result is positions in the caller's text, so nothing is parsed as HTML.
+ * Splits the response into pieces of one style: claims, uncited statements, markup, text outside the answer. One sweep
+ * over sorted edges; the result is positions in the caller's text, so nothing is parsed as HTML.
  */
 import type { Finding, FindingReason } from '../../../src/citations/types.ts';
 import type { Verification } from '../../../src/citations/verify.ts';

@@ -1,4 +1,6 @@
-/** The status of each claim: from the parser (duplicate, invented source), else from the judge, else from word overlap. */
+/**
+ * The status of each claim: from the parser (duplicate, invented source), else from the judge, else from word overlap.
+ */
 
 import type { VerifiedClaim } from '../../../src/citations/verify.ts';
 import { supportVerdict } from '../../../src/lexical/support-model.ts';

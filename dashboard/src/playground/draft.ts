@@ -150,8 +150,8 @@ export type DraftVerification =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Verifies the draft with the parser and the lexical evidence of `POST /v1/verify?evidence=lexical`. Fast enough to run on
- * every keystroke.
+ * Verifies the draft with the parser and the lexical evidence of `POST /v1/verify?evidence=lexical`. Fast enough to run
+ * on every keystroke.
  */
 export function verifyDraft(draft: Draft, { grammar, mode }: ParseOptions): DraftVerification {
   const began = performance.now();

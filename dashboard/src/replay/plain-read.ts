@@ -1,5 +1,6 @@
 /**
- * Baseline for the recompute time: a loop that only reads the facts of each rollout, on the same machine and the same rows.
+ * Baseline for the recompute time: a loop that only reads the facts of each rollout, on the same machine and the same
+ * rows.
  */
 
 import type { Facts } from '../../../src/family/facts.ts';

@@ -1,4 +1,6 @@
-/** The full replay of a run, group by group: the same figures, component shifts and largest changes as the API's replay. */
+/**
+ * The full replay of a run, group by group: the same figures, component shifts and largest changes as the API's replay.
+ */
 import type { Recipe } from '../../../src/families/recipes.ts';
 import { type PreparedGroup, replayPrepared } from '../../../src/runs/replay-group.ts';
 import type { ReplayFigures, ReplayMover } from '../../../src/runs/replay-report.ts';
