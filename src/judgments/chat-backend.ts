@@ -1,11 +1,11 @@
 /**
  * What a GPU backend is to the judging protocol: something that completes a chat under a JSON schema before a deadline,
- * or says in a typed way why not. vLLM-compatible servers and Workers AI stand behind it (functions/backends).
+ * or says in a typed way why not. vLLM-compatible servers and Workers AI stand behind it (lib/model-servers).
  */
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 import type { ChatMessage, JsonSchema } from './protocol/prompt.ts';
 
-/** Sampling of a judge, sent explicitly so that no server default gets in; part of every key. */
+/** Sampling of a judge, sent explicitly so that no server default applies; part of every key. */
 export type JudgeSampling = {
   readonly temperature: number;
   readonly top_p: number;
@@ -31,13 +31,21 @@ export type CompletionOutcome =
   | { readonly ok: true; readonly completion: Completion }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
+/**
+ * `vllm`: the fields of OpenAI's API and vLLM's own, which pin `repetition_penalty` and turn thinking off.
+ * `openai`: the fields of OpenAI's API only.
+ */
+export type ChatDialect = 'vllm' | 'openai';
+
 export interface ChatBackend {
   /** Its name in the configuration. */
   readonly name: string;
   /** The model that it serves and that its judgments are pinned to. */
   readonly model: string;
-  /** Context of the model, prompt and reply together, in tokens. */
-  readonly context_tokens: number;
+  /** Context that prompt and reply share, in tokens; `null` = unlimited: nothing is cut. */
+  readonly context_tokens: number | null;
+  /** The dialect that the server is asked in: `vllm` unless named. Another dialect is another judge identity. */
+  readonly dialect?: ChatDialect;
   /**
    * Completes one chat. Expected failures are outcomes; a rejection is a bug.
    * @param options.deadline_ms from the call on; then the backend has given up and freed what it held.

@@ -2,7 +2,7 @@
  * The model judge: fits, prompts and reads requests over a chat backend, and retries once if the reply is not what was asked
  * for. Transport, capacity and transport retries belong to the backend and the router.
  */
-import type { ChatBackend, JudgeSampling } from './chat-backend.ts';
+import type { ChatBackend, ChatDialect, JudgeSampling } from './chat-backend.ts';
 import type { Judge, JudgeReply } from './judge.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf, type ReadingRequest, type Verdicts } from './kinds/registry.ts';
@@ -17,12 +17,19 @@ const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };
 /** The seed of the retry: the first seed would give the same reply. */
 const RETRY_SEED = 1;
 
-/** The identity of a model's judgments of one kind. Thinking is off, which is part of the identity. */
-export function modelJudgeIdentity(model: string, kind: JudgmentKind): JudgeIdentity {
+/**
+ * The identity of a model's judgments of one kind. The dialect is part of it: `vllm` turns thinking off, `openai` cannot,
+ * so the two must not share judgments.
+ */
+export function modelJudgeIdentity(model: string, kind: JudgmentKind, dialect: ChatDialect = 'vllm'): JudgeIdentity {
   return {
     model,
     template: kindOf(kind).template,
-    sampling: { ...SAMPLING, retry_seed: RETRY_SEED, thinking: false },
+    sampling: {
+      ...SAMPLING,
+      retry_seed: RETRY_SEED,
+      ...(dialect === 'vllm' ? { thinking: false } : { dialect }),
+    },
   };
 }
 
@@ -31,7 +38,7 @@ export function createModelJudge(backend: ChatBackend, elapsed: () => number): J
   return {
     name: backend.name,
     model: backend.model,
-    identityFor: (kind) => modelJudgeIdentity(backend.model, kind),
+    identityFor: (kind) => modelJudgeIdentity(backend.model, kind, backend.dialect),
     context_tokens: backend.context_tokens,
     async judge(request, { deadline_ms }) {
       const started = elapsed();

@@ -13,8 +13,8 @@ export type ModelConfig = {
   readonly answers_as: string | null;
   /** Calls that it takes at once; of a generator, those that one request makes at once where choices need their own. */
   readonly slots: number;
-  /** Prompt and reply together. */
-  readonly context_tokens: number;
+  /** Context that prompt and reply share, in tokens; `null` = unlimited. */
+  readonly context_tokens: number | null;
 };
 
 export type Generating = {

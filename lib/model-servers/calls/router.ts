@@ -49,7 +49,7 @@ type RouteState = {
 /** A chat backend that stands for all routes. Remembers, for as long as it lives, which of them failed last. */
 export function createRouter({ name, routes, clock }: RouterOptions): ChatBackend {
   const [first] = routes;
-  if (first === undefined || routes.some(({ model }) => model !== first.model)) {
+  if (first === undefined || routes.some(({ model, dialect }) => model !== first.model || dialect !== first.dialect)) {
     throw new Error('createRouter: a judge needs routes, and all with the same identity');
   }
   const failedAt = new Map<ChatBackend, number>();
@@ -58,7 +58,8 @@ export function createRouter({ name, routes, clock }: RouterOptions): ChatBacken
   return {
     name,
     model: first.model,
-    context_tokens: Math.min(...routes.map(({ context_tokens }) => context_tokens)),
+    context_tokens: smallestContext(routes),
+    ...(first.dialect === undefined ? {} : { dialect: first.dialect }),
     async complete(request, { deadline_ms }) {
       const order = [...routes.filter((chat) => !isResting(chat)), ...routes.filter(isResting)];
       const states = order.map((chat): RouteState => ({ chat, failures: 0, readyAt: 0, dropped: false }));
@@ -95,6 +96,12 @@ async function runRoutes(
     noteFailure(route, outcome.failure, clock);
   }
   return failed(reported ?? backendFailure('judge_timeout', 'there was no time left for a call'));
+}
+
+/** The smallest context of the routes that have a limit; `null` = none has. */
+function smallestContext(routes: readonly ChatBackend[]): number | null {
+  const limits = routes.flatMap(({ context_tokens }) => context_tokens ?? []);
+  return limits.length === 0 ? null : Math.min(...limits);
 }
 
 /** The first route in order that may be asked now, or the one that may be asked soonest; `null` if none is left. */

@@ -28,6 +28,7 @@ export function createVllmBackend(config: VllmConfig, transport: Transport, now_
     name: config.name,
     model: pinnedModel(config),
     context_tokens: config.context_tokens,
+    ...(config.dialect === undefined ? {} : { dialect: config.dialect }),
     async complete(request, { deadline_ms }) {
       const result = await withDeadline(deadline_ms, (signal) => exchange(config, transport, now_ms, request, signal));
       return result.expired ? failed(timedOut()) : result.value;
@@ -133,12 +134,11 @@ export function completionBody(config: VllmConfig, request: CompletionRequest): 
     temperature,
     top_p,
     seed,
-    repetition_penalty: 1,
     [config.length_field]: request.max_tokens,
     response_format: {
       type: 'json_schema',
       json_schema: { name: request.schema.name, schema: request.schema.schema, strict: true },
     },
-    chat_template_kwargs: { enable_thinking: false },
+    ...(config.dialect === 'openai' ? {} : { repetition_penalty: 1, chat_template_kwargs: { enable_thinking: false } }),
   });
 }

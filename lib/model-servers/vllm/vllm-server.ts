@@ -1,6 +1,7 @@
 /** An OpenAI-compatible server: its configuration, its routes and its state. */
 
 import * as z from 'zod';
+import type { ChatDialect } from '../../../src/judgments/chat-backend.ts';
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
 import { withDeadline } from '../calls/deadline.ts';
 import { backendFault, judgeFailureOf, type SharedFault } from '../calls/failures.ts';
@@ -13,6 +14,8 @@ import { faultOfStatus } from '../dialects/error-reply.ts';
 export type VllmConfig = ModelConfig &
   ServerConfig & {
     readonly kind: 'vllm';
+    /** Default `vllm`. */
+    readonly dialect?: ChatDialect;
     /** The field that the server takes the length of a reply from. */
     readonly length_field: 'max_completion_tokens' | 'max_tokens';
   };
