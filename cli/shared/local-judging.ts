@@ -1,8 +1,8 @@
 /** Judging in this process: by the built-in lexical judge, with the judgments of the last rollouts remembered. */
 
+import { memoryStore } from '../../lib/memory-store.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { JUDGE_DEADLINE_MS, type ObtainOptions } from '../../src/judgments/obtain.ts';
-import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';
 import type { ScoreRequest } from '../../src/wire/score.ts';
 
 export const LEXICAL_NOTICE =
@@ -20,7 +20,7 @@ const MAX_REMEMBERED_JUDGMENTS = 10_000;
 export type LocalJudging = (request: Pick<ScoreRequest, 'judgments' | 'replicate'>) => ObtainOptions;
 
 export function localJudging(): LocalJudging {
-  const store = createMemoryJudgmentStore(new BoundedRecords(MAX_REMEMBERED_JUDGMENTS));
+  const store = memoryStore({ maxRecords: MAX_REMEMBERED_JUDGMENTS });
   return ({ judgments, replicate }) => ({
     judge: { ok: true, judge: LEXICAL_JUDGE },
     store,
@@ -36,23 +36,4 @@ export function localJudging(): LocalJudging {
 export function namesAnotherJudge(judge: ScoreRequest['judge']): boolean {
   const named = typeof judge === 'string' ? [judge] : (judge ?? []);
   return named.some((name) => name !== LEXICAL_JUDGE.name);
-}
-
-/** A map that forgets its oldest entries: what keeps the memory of a run bounded whatever the length of its input. */
-export class BoundedRecords extends Map<string, string> {
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    super();
-    this.#limit = limit;
-  }
-
-  override set(key: string, record: string): this {
-    super.set(key, record);
-    if (this.size > this.#limit) {
-      const [oldest] = this.keys();
-      if (oldest !== undefined) this.delete(oldest);
-    }
-    return this;
-  }
 }

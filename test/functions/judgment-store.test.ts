@@ -25,7 +25,7 @@ describe('KV store under faults', () => {
     const judgment = await sampleJudgment(1);
     await store.put(judgment);
     kv.fault = 'reads_fail';
-    const cold = reopen();
+    const cold = await reopen();
     expect((await cold.get([judgment.key])).get(judgment.key)).toMatchObject({
       ok: false,
       failure: { reason: 'judgment_store_failed', retryable: true },
@@ -60,7 +60,7 @@ describe('KV store under faults', () => {
     await store.put(judgment);
     kv.fault = 'stale_miss';
     expect((await store.get([judgment.key])).get(judgment.key)?.ok).toBe(true);
-    expect((await reopen().get([judgment.key])).size).toBe(0);
+    expect((await (await reopen()).get([judgment.key])).size).toBe(0);
   });
 });
 

@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'vitest';
 import { ScoreSummary } from '../../../cli/commands/score/render.ts';
 import { localScoring } from '../../../cli/commands/score/run.ts';
-import { BoundedRecords } from '../../../cli/shared/local-judging.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const request = (response: string, extra: object = {}) =>
@@ -56,10 +55,4 @@ test('a judge that this process does not have is the row’s mistake', async () 
     kind: 'refused',
     problems: [{ field: 'judge', message: 'expected lexical' }],
   });
-});
-
-test('bounded records forget the oldest', () => {
-  const records = new BoundedRecords(2);
-  records.set('a', '1').set('b', '2').set('c', '3');
-  expect([...records.keys()]).toEqual(['b', 'c']);
 });
