@@ -2,10 +2,9 @@
  * Measures the built-in lexical judge on labelled claims. `--fit` fits its weights; `--speed` compares its time with
  * `JSON.parse` of the same rollout.
  *
- *   node bench/lexical-judge.ts [--data PATH] [--fit] [--speed]
+ *   node bench/lexical-judge.ts --data PATH [--fit], or node bench/lexical-judge.ts --speed
  */
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { gather, RELEVANT_COVERAGE } from '../src/lexical/gather-evidence.ts';
 import { indexSources } from '../src/lexical/source-index.ts';
 import {
@@ -28,7 +27,6 @@ type Measured = LabelledClaim & {
 };
 type Score = (row: Measured) => number;
 
-const DEFAULT_DATA = fileURLToPath(new URL('../../shared/data/claims-dev.jsonl.gz', import.meta.url));
 const PARTS: readonly Part[] = ['tuning', 'held-out'];
 /** Allowed signs of the weights, in the order of SUPPORT_FEATURES. */
 const SIGNS: readonly number[] = [1, 1, -1, -1, -1, -1];
@@ -39,12 +37,11 @@ function main(args: readonly string[]): void {
     measureSpeed();
     return;
   }
-  const named = args.indexOf('--data');
-  const path = named >= 0 ? (args[named + 1] ?? '') : DEFAULT_DATA;
+  const at = args.indexOf('--data');
+  const path = at === -1 ? '' : (args[at + 1] ?? '');
   if (!existsSync(path)) {
-    console.error(
-      `No labelled claims at ${path}. They are not part of this repository; pass --data PATH (file format: docs/lexical-judge.md).`,
-    );
+    console.error('Pass a file of labelled claims, which is not part of the repository: --data PATH');
+    console.error('docs/lexical-judge.md describes its format.');
     process.exitCode = 1;
     return;
   }
