@@ -1,8 +1,8 @@
 /** The handlers of the Worker: HTTP requests, the job queue and the hourly trigger. */
 
+import { type AppOptions, createApp } from './app.ts';
 import { consumeJobs } from './batches/consume-queue.ts';
 import type { Environment } from './environment.ts';
-import { type AppOptions, createApp } from './http/app.ts';
 import { createPlatformFactory, type PlatformParts } from './platform.ts';
 
 /** Every part has a production default. */

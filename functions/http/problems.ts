@@ -37,252 +37,205 @@ type Entry = {
 
 /** `Retry-After`, in seconds, of a failure that does not know a better time. */
 export const DEFAULT_RETRY_AFTER_S = 5;
+type Extras = Omit<Entry, 'status' | 'title' | 'detail'>;
+
+function entry(status: number, title: string, detail: string, extras: Extras = {}): Entry {
+  return { status, title, detail, ...extras };
+}
+
+/** The signature of a webhook request is missing or wrong. */
+function unsigned(title: string, detail: string): Entry {
+  return entry(401, title, detail, { headers: { 'www-authenticate': 'StandardWebhooks realm="citeward"' } });
+}
 
 const BEARER = { 'www-authenticate': 'Bearer realm="citeward"' };
-const SIGNED = { 'www-authenticate': 'StandardWebhooks realm="citeward"' };
 const RETRY = { retryable: true, retryAfterS: DEFAULT_RETRY_AFTER_S };
 
 const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry } = {
-  auth_unconfigured: () => ({
-    status: 403,
-    title: 'No API key is configured',
-    detail: 'This deployment refuses all requests: set the secret API_KEYS, or ALLOW_ANONYMOUS=true for local use.',
-  }),
-  key_missing: () => ({
-    status: 401,
-    title: 'API key missing',
-    detail: 'Send the header "Authorization: Bearer <key>".',
-    headers: BEARER,
-  }),
-  key_unknown: () => ({
-    status: 401,
-    title: 'API key unknown',
-    detail: 'This deployment does not have the key in the Authorization header; send a configured key.',
-    headers: BEARER,
-  }),
-  scope_missing: ({ scope }) => ({
-    status: 403,
-    title: 'Scope missing',
-    detail: `The key does not have the scope "${scope}"; use a key that has it.`,
-  }),
-  config_invalid: ({ setting }) => ({
-    status: 500,
-    title: 'The deployment is misconfigured',
-    detail: `The setting ${setting} is malformed, and requests are refused until the operator corrects it. The Worker's log names the fields.`,
-  }),
-  route_unknown: () => ({
-    status: 404,
-    title: 'Route unknown',
-    detail: 'This path has no route; GET /openapi.json lists all routes.',
-  }),
-  method_not_allowed: ({ allow }) => ({
-    status: 405,
-    title: 'Method not allowed',
-    detail: `This route accepts ${allow.join(', ')}.`,
-    headers: { allow: allow.join(', ') },
-  }),
-  content_type_unsupported: ({ wanted }) => ({
-    status: 415,
-    title: 'Content type unsupported',
-    detail:
+  auth_unconfigured: () =>
+    entry(
+      403,
+      'No API key is configured',
+      'This deployment refuses all requests: set the secret API_KEYS, or ALLOW_ANONYMOUS=true for local use.',
+    ),
+  key_missing: () =>
+    entry(401, 'API key missing', 'Send the header "Authorization: Bearer <key>".', { headers: BEARER }),
+  key_unknown: () =>
+    entry(
+      401,
+      'API key unknown',
+      'This deployment does not have the key in the Authorization header; send a configured key.',
+      { headers: BEARER },
+    ),
+  scope_missing: ({ scope }) =>
+    entry(403, 'Scope missing', `The key does not have the scope "${scope}"; use a key that has it.`),
+  config_invalid: ({ setting }) =>
+    entry(
+      500,
+      'The deployment is misconfigured',
+      `The setting ${setting} is malformed, and requests are refused until the operator corrects it. The Worker's log names the fields.`,
+    ),
+  route_unknown: () => entry(404, 'Route unknown', 'This path has no route; GET /openapi.json lists all routes.'),
+  method_not_allowed: ({ allow }) =>
+    entry(405, 'Method not allowed', `This route accepts ${allow.join(', ')}.`, {
+      headers: { allow: allow.join(', ') },
+    }),
+  content_type_unsupported: ({ wanted }) =>
+    entry(
+      415,
+      'Content type unsupported',
       wanted === 'form'
         ? 'Send a form with "content-type: multipart/form-data" and no content-encoding.'
         : 'Send JSON in UTF-8 with "content-type: application/json" and no content-encoding.',
-  }),
-  body_too_large: ({ limit_bytes }) => ({
-    status: 413,
-    title: 'Body too large',
-    detail: `The body exceeds the limit of ${limit_bytes} bytes; send a smaller one.`,
-  }),
-  body_interrupted: () => ({
-    status: 400,
-    title: 'Body interrupted',
-    detail: 'The connection closed before the body was complete; send the request again.',
-    retryable: true,
-  }),
-  body_not_utf8: () => ({
-    status: 400,
-    title: 'Body is not UTF-8',
-    detail: 'The body contains bytes that are not valid UTF-8; encode it as UTF-8.',
-  }),
-  body_not_json: ({ position }) => ({
-    status: 400,
-    title: 'Body is not JSON',
-    detail:
+    ),
+  body_too_large: ({ limit_bytes }) =>
+    entry(413, 'Body too large', `The body exceeds the limit of ${limit_bytes} bytes; send a smaller one.`),
+  body_interrupted: () =>
+    entry(400, 'Body interrupted', 'The connection closed before the body was complete; send the request again.', {
+      retryable: true,
+    }),
+  body_not_utf8: () =>
+    entry(400, 'Body is not UTF-8', 'The body contains bytes that are not valid UTF-8; encode it as UTF-8.'),
+  body_not_json: ({ position }) =>
+    entry(
+      400,
+      'Body is not JSON',
       position === null
         ? 'The body is not valid JSON (NaN and Infinity are not JSON).'
         : `The body is not valid JSON at position ${position} (UTF-16 code units).`,
-  }),
-  input_invalid: ({ problems }) => ({
-    status: 422,
-    title: 'Invalid input',
-    detail:
+    ),
+  input_invalid: ({ problems }) =>
+    entry(
+      422,
+      'Invalid input',
       problems.length > MAX_PROBLEM_ERRORS
         ? `${problems.length} fields are invalid; "errors" lists the first ${MAX_PROBLEM_ERRORS} with what was expected.`
         : 'Some fields are invalid; "errors" lists each with what was expected.',
-    extra: { errors: wireErrors(problems) },
-  }),
-  file_not_found: () => ({ status: 404, title: 'File not found', detail: 'No file has this id.' }),
-  file_too_large: ({ limit_bytes }) => ({
-    status: 413,
-    title: 'File too large',
-    detail: `The file exceeds the limit of ${limit_bytes} bytes; split it.`,
-  }),
-  multipart_malformed: ({ defect }) => ({ status: 400, title: 'Malformed form', detail: MULTIPART_DEFECTS[defect] }),
-  range_not_satisfiable: ({ bytes }) => ({
-    status: 416,
-    title: 'Range not satisfiable',
-    detail: `The requested range starts after the end of the file, which has ${bytes} bytes.`,
-    headers: { 'content-range': `bytes */${bytes}` },
-  }),
-  upload_not_found: () => ({ status: 404, title: 'Upload not found', detail: 'No upload has this id.' }),
-  upload_not_pending: ({ status }) => ({
-    status: 409,
-    title: 'Upload not pending',
-    detail: `The upload is ${status} and accepts no more changes; create a new upload.`,
-  }),
-  upload_parts_exceeded: ({ limit }) => ({
-    status: 413,
-    title: 'Too many parts',
-    detail: `The upload has reached the limit of ${limit} parts; send larger parts.`,
-  }),
-  storage_failed: () => ({
-    status: 503,
-    title: 'Storage failed',
-    detail: 'The storage of this deployment failed; retry the request.',
-    ...RETRY,
-  }),
-  batch_not_found: () => ({ status: 404, title: 'Batch not found', detail: 'No batch has this id.' }),
-  batch_is_over: ({ status }) => ({
-    status: 409,
-    title: 'Batch has ended',
-    detail: `The batch is ${status}, so it cannot be cancelled.`,
-  }),
-  signature_missing: () => ({
-    status: 401,
-    title: 'Signature missing',
-    detail: 'Send the headers webhook-id, webhook-timestamp and webhook-signature.',
-    headers: SIGNED,
-  }),
-  signature_malformed: () => ({
-    status: 401,
-    title: 'Signature malformed',
-    detail: 'webhook-id must be printable ASCII without a full stop; webhook-timestamp must be seconds since 1970.',
-    headers: SIGNED,
-  }),
-  signature_wrong: () => ({
-    status: 401,
-    title: 'Signature wrong',
-    detail:
+      { extra: { errors: wireErrors(problems) } },
+    ),
+  file_not_found: () => entry(404, 'File not found', 'No file has this id.'),
+  file_too_large: ({ limit_bytes }) =>
+    entry(413, 'File too large', `The file exceeds the limit of ${limit_bytes} bytes; split it.`),
+  multipart_malformed: ({ defect }) => entry(400, 'Malformed form', MULTIPART_DEFECTS[defect]),
+  range_not_satisfiable: ({ bytes }) =>
+    entry(
+      416,
+      'Range not satisfiable',
+      `The requested range starts after the end of the file, which has ${bytes} bytes.`,
+      { headers: { 'content-range': `bytes */${bytes}` } },
+    ),
+  upload_not_found: () => entry(404, 'Upload not found', 'No upload has this id.'),
+  upload_not_pending: ({ status }) =>
+    entry(409, 'Upload not pending', `The upload is ${status} and accepts no more changes; create a new upload.`),
+  upload_parts_exceeded: ({ limit }) =>
+    entry(413, 'Too many parts', `The upload has reached the limit of ${limit} parts; send larger parts.`),
+  storage_failed: () =>
+    entry(503, 'Storage failed', 'The storage of this deployment failed; retry the request.', RETRY),
+  batch_not_found: () => entry(404, 'Batch not found', 'No batch has this id.'),
+  batch_is_over: ({ status }) => entry(409, 'Batch has ended', `The batch is ${status}, so it cannot be cancelled.`),
+  signature_missing: () =>
+    unsigned('Signature missing', 'Send the headers webhook-id, webhook-timestamp and webhook-signature.'),
+  signature_malformed: () =>
+    unsigned(
+      'Signature malformed',
+      'webhook-id must be printable ASCII without a full stop; webhook-timestamp must be seconds since 1970.',
+    ),
+  signature_wrong: () =>
+    unsigned(
+      'Signature wrong',
       'No v1 signature matches the id, timestamp and body; sign the exact body with a valid secret of the endpoint.',
-    headers: SIGNED,
-  }),
-  timestamp_stale: () => ({
-    status: 401,
-    title: 'Timestamp too old',
-    detail: `webhook-timestamp is older than the ${WEBHOOK_TOLERANCE_S / 60}-minute tolerance; sign again with the current time.`,
-    headers: SIGNED,
-  }),
-  timestamp_future: () => ({
-    status: 401,
-    title: 'Timestamp in the future',
-    detail: `webhook-timestamp is ahead by more than the ${WEBHOOK_TOLERANCE_S / 60}-minute tolerance; check the sender's clock.`,
-    headers: SIGNED,
-  }),
-  webhook_not_found: () => ({ status: 404, title: 'Webhook not found', detail: 'No webhook endpoint has this id.' }),
-  webhook_job_not_found: () => ({
-    status: 404,
-    title: 'Job not found',
-    detail: 'The endpoint has no job with this id: it never existed or its retention has ended.',
-  }),
-  webhook_delivery_not_found: () => ({
-    status: 404,
-    title: 'Delivery not found',
-    detail: 'The endpoint has no delivery with this id: it never existed or its retention has ended.',
-  }),
-  webhook_disabled: () => ({
-    status: 403,
-    title: 'Webhook disabled',
-    detail: 'The endpoint is disabled; enable it with PATCH /v1/webhooks/{endpoint}.',
-  }),
-  webhook_id_reused: () => ({
-    status: 409,
-    title: 'webhook-id reused',
-    detail: 'An earlier message with another body has this webhook-id; send each message with a new id.',
-  }),
-  webhook_limit_reached: ({ of, limit }) => ({
-    status: 409,
-    title: 'Limit reached',
-    detail:
+    ),
+  timestamp_stale: () =>
+    unsigned(
+      'Timestamp too old',
+      `webhook-timestamp is older than the ${WEBHOOK_TOLERANCE_S / 60}-minute tolerance; sign again with the current time.`,
+    ),
+  timestamp_future: () =>
+    unsigned(
+      'Timestamp in the future',
+      `webhook-timestamp is ahead by more than the ${WEBHOOK_TOLERANCE_S / 60}-minute tolerance; check the sender's clock.`,
+    ),
+  webhook_not_found: () => entry(404, 'Webhook not found', 'No webhook endpoint has this id.'),
+  webhook_job_not_found: () =>
+    entry(404, 'Job not found', 'The endpoint has no job with this id: it never existed or its retention has ended.'),
+  webhook_delivery_not_found: () =>
+    entry(
+      404,
+      'Delivery not found',
+      'The endpoint has no delivery with this id: it never existed or its retention has ended.',
+    ),
+  webhook_disabled: () =>
+    entry(403, 'Webhook disabled', 'The endpoint is disabled; enable it with PATCH /v1/webhooks/{endpoint}.'),
+  webhook_id_reused: () =>
+    entry(
+      409,
+      'webhook-id reused',
+      'An earlier message with another body has this webhook-id; send each message with a new id.',
+    ),
+  webhook_limit_reached: ({ of, limit }) =>
+    entry(
+      409,
+      'Limit reached',
       of === 'endpoints'
         ? `This deployment has its maximum of ${limit} webhook endpoints; delete one first.`
         : `The endpoint has its maximum of ${limit} valid secrets; wait for one to expire, or rotate with "grace_s": 0.`,
-  }),
-  webhook_busy: () => ({
-    status: 503,
-    title: 'Webhook busy',
-    detail: 'The endpoint cannot accept more messages now; retry later.',
-    ...RETRY,
-  }),
-  ledger_failed: ({ why }) => ({
-    status: 503,
-    title: 'Not recorded',
-    detail:
+    ),
+  webhook_busy: () => entry(503, 'Webhook busy', 'The endpoint cannot accept more messages now; retry later.', RETRY),
+  ledger_failed: ({ why }) =>
+    entry(
+      503,
+      'Not recorded',
       why === 'storage'
         ? 'The rollout was scored, but the ledger of its run could not be written; retry. Its judgments are stored.'
         : 'The run is being deleted; retry when the deletion is complete.',
-    ...RETRY,
-  }),
-  run_not_found: () => ({ status: 404, title: 'Run not found', detail: 'No run has this id.' }),
-  measurement_missing: ({ missing, can_fill }) => ({
-    status: 409,
-    title: 'Measurements missing',
-    detail: `The recipe reads values that were not measured: ${missingText(missing)}. ${
-      can_fill
-        ? 'Send "fill": true to have a judge measure them.'
-        : 'The text of this run was not stored (store_text), so no judge can measure them: score the rollouts again.'
-    }`,
-    extra: { unobserved: { ...missing.missing } },
-  }),
-  text_not_kept: ({ missing }) => ({
-    status: 409,
-    title: 'Text not stored',
-    detail: `The text of this run was not stored (store_text), so no judge can read it${
-      missing === null ? '' : `: ${missingText(missing)}`
-    }. Score the rollouts again.`,
-    extra: missing === null ? {} : { unobserved: { ...missing.missing } },
-  }),
-  run_gone: () => ({
-    status: 409,
-    title: 'Run deleted',
-    detail: 'The run was deleted while it was read; the lines sent so far are incomplete.',
-  }),
-  run_group_too_large: () => ({
-    status: 409,
-    title: 'Group too large',
-    detail: `A group of the run exceeds the limit of ${MAX_RUN_GROUP} rollouts that can be normalised together.`,
-  }),
+      RETRY,
+    ),
+  run_not_found: () => entry(404, 'Run not found', 'No run has this id.'),
+  measurement_missing: ({ missing, can_fill }) =>
+    entry(
+      409,
+      'Measurements missing',
+      `The recipe reads values that were not measured: ${missingText(missing)}. ${
+        can_fill
+          ? 'Send "fill": true to have a judge measure them.'
+          : 'The text of this run was not stored (store_text), so no judge can measure them: score the rollouts again.'
+      }`,
+      { extra: { unobserved: { ...missing.missing } } },
+    ),
+  text_not_kept: ({ missing }) =>
+    entry(
+      409,
+      'Text not stored',
+      `The text of this run was not stored (store_text), so no judge can read it${
+        missing === null ? '' : `: ${missingText(missing)}`
+      }. Score the rollouts again.`,
+      { extra: missing === null ? {} : { unobserved: { ...missing.missing } } },
+    ),
+  run_gone: () =>
+    entry(409, 'Run deleted', 'The run was deleted while it was read; the lines sent so far are incomplete.'),
+  run_group_too_large: () =>
+    entry(
+      409,
+      'Group too large',
+      `A group of the run exceeds the limit of ${MAX_RUN_GROUP} rollouts that can be normalised together.`,
+    ),
   judge_unknown: ({ configured }) => unknownName('judge', 'Judge unknown', configured),
-  issuer_unconfigured: () => ({
-    status: 422,
-    title: 'No issuer key is configured',
-    detail: 'This deployment signs no receipts: it has no ISSUER_KEY.',
-    extra: { errors: [{ path: 'receipt', message: 'expected false: this deployment has no signing key' }] },
-  }),
-  judgment_missing: ({ missing }) => ({
-    status: 409,
-    title: 'Judgment missing',
-    detail: 'The store lacks some judgments, and the request accepts stored ones only; "missing" lists them.',
-    extra: { missing: missing.map(({ kind, key }) => ({ kind, key })) },
-  }),
+  issuer_unconfigured: () =>
+    entry(422, 'No issuer key is configured', 'This deployment signs no receipts: it has no ISSUER_KEY.', {
+      extra: { errors: [{ path: 'receipt', message: 'expected false: this deployment has no signing key' }] },
+    }),
+  judgment_missing: ({ missing }) =>
+    entry(
+      409,
+      'Judgment missing',
+      'The store lacks some judgments, and the request accepts stored ones only; "missing" lists them.',
+      { extra: { missing: missing.map(({ kind, key }) => ({ kind, key })) } },
+    ),
   judgment_failed: ({ failure }) => backendProblem(failure, JUDGE_PROBLEMS[failure.reason]),
   generator_unknown: ({ configured }) => unknownName('generator', 'Generator unknown', configured),
   generation_failed: ({ failure }) => backendProblem(failure, GENERATION_PROBLEMS[failure.reason]),
-  internal: () => ({
-    status: 500,
-    title: 'Internal error',
-    detail: 'The Worker failed on this request because of a bug; report it with the request id.',
-  }),
+  internal: () =>
+    entry(500, 'Internal error', 'The Worker failed on this request because of a bug; report it with the request id.'),
 };
 
 type StatusAndTitle = readonly [status: number, title: string];

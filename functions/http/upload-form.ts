@@ -11,8 +11,7 @@ import {
   MAX_PART_HEADER_BYTES,
 } from '../../src/limits.ts';
 import { RequestError } from '../failures.ts';
-import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser } from './multipart.ts';
-import type { PartHead } from './multipart-head.ts';
+import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser, type PartHead } from './multipart.ts';
 
 export type FormShape = {
   /** The field that holds the file. */

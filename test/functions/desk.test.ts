@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { BridgedJudgments } from '../../functions/desk/bridged-judgments.ts';
 import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import { FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
-import { createApp } from '../../functions/http/app.ts';
+import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';

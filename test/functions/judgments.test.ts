@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import type { Environment } from '../../functions/environment.ts';
-import { createApp } from '../../functions/http/app.ts';
+import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';

@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createApp } from '../../functions/http/app.ts';
+import { createApp } from '../../functions/app.ts';
 import worker from '../../functions/index.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { healthSchema, readinessSchema } from '../../src/wire/health.ts';

@@ -1,7 +1,7 @@
 /** Scoring from the outside: caching, replay, what is asked and what is not, and what happens when the store fails. */
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createApp } from '../../functions/http/app.ts';
+import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory, uncachedJudgments } from '../../functions/platform.ts';
 import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';

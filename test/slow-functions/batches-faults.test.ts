@@ -7,7 +7,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import type { Environment } from '../../functions/environment.ts';
-import { createApp } from '../../functions/http/app.ts';
+import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import {
   BATCH_WATCH_MS,

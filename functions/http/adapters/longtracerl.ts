@@ -17,9 +17,8 @@ import { RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
+import { readRow, reportRefusals } from './adapter-request.ts';
 import { noteRun, type Sample, scoreSample } from './adapter-scoring.ts';
-import { readRow } from './body.ts';
-import { reportRefusals } from './refusals.ts';
 
 const NOT_JUDGED: LongTraceRlReply = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 

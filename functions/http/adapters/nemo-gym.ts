@@ -15,10 +15,8 @@ import { adapterQuerySchema, LABEL_FIELD_NAMES, questionOf } from '../../../src/
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
+import { type LabelledSample, labelledSample, readRow, reportRefusals } from './adapter-request.ts';
 import { noteRun, scoreSample } from './adapter-scoring.ts';
-import { readRow } from './body.ts';
-import { type LabelledSample, labelledSample } from './labelled-sample.ts';
-import { reportRefusals } from './refusals.ts';
 
 export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(

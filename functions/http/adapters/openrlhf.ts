@@ -17,10 +17,8 @@ import { RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
+import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
 import { type Determined, noteRun, scoreSamples } from './adapter-scoring.ts';
-import { readRow } from './body.ts';
-import { labelledSample } from './labelled-sample.ts';
-import { reportRefusals } from './refusals.ts';
 
 /** What a server gets that is one of several: OpenRLHF gives each a shard of its one sample. */
 const NO_SAMPLES: OpenRlhfReply = { rewards: [], scores: [], extra_logs: {} };

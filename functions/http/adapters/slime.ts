@@ -7,10 +7,8 @@ import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slim
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
+import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
 import { noteRun, scoreSample } from './adapter-scoring.ts';
-import { readRow } from './body.ts';
-import { labelledSample } from './labelled-sample.ts';
-import { reportRefusals } from './refusals.ts';
 
 export const slimeRoutes = new Hono<AppEnvironment>().post(
   '/v1/adapters/slime',

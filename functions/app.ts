@@ -4,31 +4,28 @@
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import type { PlatformFactory } from '../platform.ts';
-import { ADAPTER_RETRY_WINDOW_MS } from './adapters/adapter-scoring.ts';
-import { adapterRoutes } from './adapters/routes.ts';
-import { agentRoutes } from './agent.ts';
-import { authenticate } from './auth.ts';
-import { batchRoutes } from './batches.ts';
-import { discardUnread } from './body.ts';
-import type { AppEnvironment } from './context.ts';
-import { fileRoutes } from './files.ts';
-import { healthRoutes } from './health.ts';
-import { judgmentRoutes } from './judgments.ts';
-import { observe } from './observe.ts';
-import { openApiRoutes } from './openapi.ts';
-import { failureOf, problemResponse } from './problems.ts';
-import { recipeRoutes } from './recipes.ts';
-import { refineRoutes } from './refine.ts';
-import { replayRoutes } from './replay.ts';
-import { runFileRoutes } from './run-files.ts';
-import { runRoutes } from './runs.ts';
-import { scoreRoutes } from './score.ts';
-import { uploadRoutes } from './uploads.ts';
-import { verifyRoutes } from './verify.ts';
-import { verifyStreamRoutes } from './verify-stream.ts';
-import { webhookScoreRoutes } from './webhook-score.ts';
-import { webhookRoutes } from './webhooks.ts';
+import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
+import { adapterRoutes } from './http/adapters/routes.ts';
+import { authenticate } from './http/auth.ts';
+import { discardUnread } from './http/body.ts';
+import type { AppEnvironment } from './http/context.ts';
+import { observe } from './http/observe.ts';
+import { failureOf, problemResponse } from './http/problems.ts';
+import { agentRoutes } from './http/routes/agent.ts';
+import { batchRoutes } from './http/routes/batches.ts';
+import { documentRoutes } from './http/routes/documents.ts';
+import { fileRoutes } from './http/routes/files.ts';
+import { healthRoutes } from './http/routes/health.ts';
+import { judgmentRoutes } from './http/routes/judgments.ts';
+import { refineRoutes } from './http/routes/refine.ts';
+import { replayRoutes } from './http/routes/replay.ts';
+import { runFileRoutes } from './http/routes/run-files.ts';
+import { runRoutes } from './http/routes/runs.ts';
+import { scoreRoutes } from './http/routes/score.ts';
+import { uploadRoutes } from './http/routes/uploads.ts';
+import { verifyRoutes } from './http/routes/verify.ts';
+import { webhookRoutes, webhookScoreRoutes } from './http/routes/webhooks.ts';
+import type { PlatformFactory } from './platform.ts';
 
 export type AppOptions = {
   /** How long adapters retry short failures for trainers that hardly retry. Default: what leaves a judge its deadline. */
@@ -53,10 +50,8 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     }),
   );
   app.route('/', healthRoutes);
-  app.route('/', openApiRoutes);
+  app.route('/', documentRoutes);
   app.route('/', verifyRoutes);
-  app.route('/', verifyStreamRoutes);
-  app.route('/', recipeRoutes);
   app.route('/', scoreRoutes);
   app.route('/', refineRoutes);
   app.route('/', agentRoutes);

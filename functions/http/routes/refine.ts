@@ -4,18 +4,18 @@
  * event `error`. Generation ends with its caller (ARCHITECTURE.md rule 11); a caller who reads slowly slows the policy.
  */
 import { Hono } from 'hono';
-import type { RefineEvent } from '../../src/generation/refine.ts';
-import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { refineRequestSchema } from '../../src/wire/refine.ts';
-import type { RefineReply } from '../../src/wire/refine-reply.ts';
-import { RequestError } from '../failures.ts';
-import type { ScoringPlatform } from '../services/ports.ts';
-import { type ReadyRefinement, readyRefinement, refine } from '../services/refine.ts';
-import { requireScope } from './auth.ts';
-import { readJson, readQuery } from './body.ts';
-import { type AppEnvironment, platformOf } from './context.ts';
-import { type EventStream, policyStream } from './event-stream.ts';
+import type { RefineEvent } from '../../../src/generation/refine.ts';
+import { REFINE_STREAM_DEADLINE_MS } from '../../../src/generation/refine.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { refineRequestSchema } from '../../../src/wire/refine.ts';
+import type { RefineReply } from '../../../src/wire/refine-reply.ts';
+import { RequestError } from '../../failures.ts';
+import type { ScoringPlatform } from '../../services/ports.ts';
+import { type ReadyRefinement, readyRefinement, refine } from '../../services/refine.ts';
+import { requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, platformOf } from '../context.ts';
+import { type EventStream, policyStream } from '../event-stream.ts';
 
 /** All candidates have to be there by then, where nothing is sent before the end; proxies give up after 100 to 120 s. */
 const REFINE_DEADLINE_MS = 60_000;

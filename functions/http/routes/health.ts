@@ -1,12 +1,12 @@
 /** `GET /healthz` (up; public) and `GET /readyz` (what would work; any key). */
 import { Hono } from 'hono';
-import type { Readiness } from '../../src/wire/health.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import type { Backends } from '../backends/configured.ts';
-import type { Generators } from '../backends/generator-backends.ts';
-import type { JudgeBackend } from '../backends/judge-backends.ts';
-import { readQuery } from './body.ts';
-import type { AppEnvironment } from './context.ts';
+import type { Readiness } from '../../../src/wire/health.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import type { Backends } from '../../backends/configured.ts';
+import type { Generators } from '../../backends/generator-backends.ts';
+import type { JudgeBackend } from '../../backends/judge-backends.ts';
+import { readQuery } from '../body.ts';
+import type { AppEnvironment } from '../context.ts';
 
 export const healthRoutes = new Hono<AppEnvironment>()
   .get('/healthz', (c) => c.json({ status: 'ok' }))

@@ -5,17 +5,17 @@ import {
   batchListQuerySchema,
   batchRequestSchema,
   windowHours,
-} from '../../src/wire/batches/batch.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { BatchList } from '../batches/batch-list.ts';
-import { BATCH_MESSAGE_VERSION, type NewBatch } from '../batches/batch-messages.ts';
-import type { Environment } from '../environment.ts';
-import { RequestError } from '../failures.ts';
-import { newFileId } from '../storage/files.ts';
-import { endpointExists } from '../webhooks/endpoint-client.ts';
-import { requireScope } from './auth.ts';
-import { readJson, readQuery } from './body.ts';
-import { type AppEnvironment, storesOf } from './context.ts';
+} from '../../../src/wire/batches/batch.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { BatchList } from '../../batches/batch-list.ts';
+import { BATCH_MESSAGE_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
+import type { Environment } from '../../environment.ts';
+import { RequestError } from '../../failures.ts';
+import { newFileId } from '../../storage/files.ts';
+import { endpointExists } from '../../webhooks/endpoint-client.ts';
+import { requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, storesOf } from '../context.ts';
 
 const CREATE_ATTEMPTS = 3;
 const HOUR_MS = 60 * 60 * 1000;

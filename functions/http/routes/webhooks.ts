@@ -1,28 +1,30 @@
 /** `/v1/webhooks`: endpoints, their secrets, what is delivered to them. Signed requests stand in webhook-score.ts. */
 import { Hono } from 'hono';
-import { MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
+import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../../src/limits.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import {
   deliveriesQuerySchema,
   type Endpoint,
   endpointChangeSchema,
   endpointRegistrationSchema,
   secretRotationSchema,
-} from '../../src/wire/webhooks.ts';
-import { RequestError, type RequestFailure } from '../failures.ts';
-import { newId } from '../storage/ids.ts';
-import { type Asked, askEndpoint, askObject, type EndpointObject } from '../webhooks/endpoint-client.ts';
-import { WebhookEndpoints } from '../webhooks/endpoint-list.ts';
+} from '../../../src/wire/webhooks.ts';
+import { RequestError, type RequestFailure } from '../../failures.ts';
+import { newId } from '../../storage/ids.ts';
+import { type Asked, askEndpoint, askObject, type EndpointObject } from '../../webhooks/endpoint-client.ts';
+import { WebhookEndpoints } from '../../webhooks/endpoint-list.ts';
 import {
   type Answer,
   type DeliveryDescription,
   type EndpointRefusal,
   WEBHOOK_MESSAGE_VERSION,
-} from '../webhooks/endpoint-messages.ts';
-import { readEndpointUrl } from '../webhooks/endpoint-url.ts';
-import { requireScope } from './auth.ts';
-import { readJson, readQuery } from './body.ts';
-import type { AppEnvironment, Context } from './context.ts';
+} from '../../webhooks/endpoint-messages.ts';
+import { readEndpointUrl } from '../../webhooks/endpoint-url.ts';
+import { type PresentedSignature, readSignature, verifySignature } from '../../webhooks/signature.ts';
+import { requireScope } from '../auth.ts';
+import { parseBody, readBytes, readJson, readQuery } from '../body.ts';
+import type { AppEnvironment, Context } from '../context.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
 const ENDPOINT = '/v1/webhooks/:endpoint';
@@ -120,7 +122,7 @@ async function ask<T>(c: Context, question: (object: EndpointObject) => Promise<
 }
 
 /** @throws RequestError where it was refused. */
-export function granted<T>(asked: Asked<T>): T {
+function granted<T>(asked: Asked<T>): T {
   if (asked.ok) return asked.value;
   throw new RequestError(failureOf(asked.refusal));
 }
@@ -144,4 +146,46 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
     case 'unavailable':
       return { reason: 'webhook_busy' };
   }
+}
+
+/** The object that stands for all endpoints that do not exist: no id has this form. */
+const NO_ENDPOINT = 'no-endpoint';
+
+export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/:endpoint/score', async (c) => {
+  const read = readSignature(c.req.raw.headers, Math.floor(Date.now() / 1000));
+  if (!read.ok) throw new RequestError({ reason: read.problem });
+  const start = performance.now();
+  const body = await readBytes(c.req.raw, MAX_WEBHOOK_BODY_BYTES);
+  c.get('phases').body = performance.now() - start;
+  const endpoint = c.req.param('endpoint');
+  await checkSignature(c, endpoint, read.presented, body);
+  c.set('principal', { name: endpoint, scopes: new Set() });
+
+  readQuery(c, emptyQuerySchema);
+  // What is wrong with the request itself is said at once, and claims nothing.
+  parseBody(body, scoreRequestSchema);
+  const request = { v, webhook_id: read.presented.id, digest: await sha256(body), body };
+  const object = c.env.DELIVERIES.getByName(endpoint);
+  const job = granted(await askObject(object, async () => await object.receive(request)));
+  return c.json(job, job.status === 'pending' ? 202 : 200);
+});
+
+/** @throws RequestError unless one of the endpoint's secrets signed this. */
+async function checkSignature(
+  c: Context,
+  endpoint: string,
+  presented: PresentedSignature,
+  body: Uint8Array,
+): Promise<void> {
+  const listed = await new WebhookEndpoints(c.env.DB).has(endpoint);
+  const object = c.env.DELIVERIES.getByName(listed ? endpoint : NO_ENDPOINT);
+  const { registered, secrets } = granted(await askObject(object, async () => await object.secrets({ v })));
+  const right = await verifySignature(presented, body, secrets);
+  if (!listed || !registered) throw new RequestError({ reason: 'webhook_not_found' });
+  if (!right) throw new RequestError({ reason: 'signature_wrong' });
+}
+
+async function sha256(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -3,32 +3,30 @@
  * All are streamed: a Worker has 128 MB, a run may have a million rollouts. A file that is not whole lacks its last line.
  */
 import { Hono } from 'hono';
-import { readLines } from '../../src/judgments/jsonl.ts';
-import { exportJudgments, type WantedRecord } from '../../src/judgments/record-file.ts';
+import { readLines } from '../../../src/judgments/jsonl.ts';
+import { exportJudgments, type WantedRecord } from '../../../src/judgments/record-file.ts';
 import {
   MAX_REFUSED_LINES_LISTED,
   MAX_RUN_IMPORT_LINE_BYTES,
   MAX_RUN_IMPORT_LINES,
   MAX_RUN_IMPORT_RECIPES,
-} from '../../src/limits.ts';
-import { importRun, type RunChunk } from '../../src/runs/import-run.ts';
-import { lackingOf } from '../../src/runs/lacking.ts';
-import { type RunFileRollout, writeRunLine } from '../../src/runs/run-file.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { RequestError } from '../failures.ts';
-import type { RunLedger } from '../ledger/run-ledger.ts';
-import type { StoredRun } from '../ledger/run-list.ts';
-import type { NewRollout } from '../ledger/run-recording.ts';
-import { MAX_KV_BULK_KEYS } from '../storage/judgments.ts';
-import { requireScope } from './auth.ts';
-import { readQuery } from './body.ts';
-import { type AppEnvironment, storesOf } from './context.ts';
-import { chunksOf, streamOf } from './judgments.ts';
+} from '../../../src/limits.ts';
+import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
+import { lackingOf } from '../../../src/runs/lacking.ts';
+import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { RequestError } from '../../failures.ts';
+import type { RunLedger } from '../../ledger/run-ledger.ts';
+import type { StoredRun } from '../../ledger/run-list.ts';
+import type { NewRollout } from '../../ledger/run-recording.ts';
+import { MAX_KV_BULK_KEYS } from '../../storage/judgments.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import { type AppEnvironment, storesOf } from '../context.ts';
+import { chunksOf, inChunks, JSON_LINES, streamOf } from '../json-lines.ts';
 import { foundRun, runIdOf } from './runs.ts';
 
 const RUN_IMPORT_ROWS = 200;
-
-const JSON_LINES = { 'content-type': 'application/jsonl' };
 
 export const runFileRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs/:id/export', requireScope('score'), async (c) => {
@@ -74,20 +72,6 @@ async function* runLines(ledger: RunLedger, run: StoredRun): AsyncGenerator<stri
 async function* pinnedJudgments(ledger: RunLedger, run: StoredRun): AsyncGenerator<WantedRecord> {
   for await (const { row } of ledger.rows(run.id, { attempts: 'all' })) yield* row.judgments;
 }
-
-/** Lines are sent together: one read of the stream each would cost more than the lines. */
-async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  let waiting = '';
-  for await (const line of lines) {
-    waiting += line;
-    if (waiting.length < CHUNK_CHARS) continue;
-    yield waiting;
-    waiting = '';
-  }
-  yield waiting;
-}
-
-const CHUNK_CHARS = 64 * 1024;
 
 /** @throws StorageError, and RequestError where the run holds rewards of another family or is being deleted. */
 async function putChunk(

@@ -1,17 +1,16 @@
 /** `/v1/files` in OpenAI's shape: forms are streamed to R2, contents are streamed from it. */
 import { Hono } from 'hono';
 import type * as z from 'zod';
-import { problemsOfIssues } from '../../src/input-problem.ts';
-import { MAX_FILE_BYTES } from '../../src/limits.ts';
-import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../src/wire/files.ts';
-import { RequestError } from '../failures.ts';
-import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
-import { StorageError } from '../storage/storage-error.ts';
-import { requireScope } from './auth.ts';
-import { readQuery } from './body.ts';
-import { type AppEnvironment, type Context, storesOf } from './context.ts';
-import { contentHeaders, rangeOf } from './file-content.ts';
-import { readForm } from './upload-form.ts';
+import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { MAX_FILE_BYTES } from '../../../src/limits.ts';
+import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
+import { RequestError } from '../../failures.ts';
+import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
+import { StorageError } from '../../storage/storage-error.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import { type AppEnvironment, type Context, storesOf } from '../context.ts';
+import { readForm } from '../upload-form.ts';
 
 const LIFETIME_ANCHOR = 'expires_after[anchor]';
 const LIFETIME_SECONDS = 'expires_after[seconds]';
@@ -120,4 +119,49 @@ export async function besides(clear: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
   }
+}
+
+type ContentRange = { readonly offset: number; readonly length: number };
+
+/** One range of bytes: `0-99`, `100-`, `-50`. */
+const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
+
+/** `null` = the whole file: no range was asked for, or several, or of another version of it. */
+function rangeOf(headers: Headers, file: StoredFile): ContentRange | 'unsatisfiable' | null {
+  const condition = headers.get('if-range');
+  if (condition !== null && condition !== etagOf(file)) return null;
+  const [match, first, last, suffix] = RANGE.exec(headers.get('range')?.trim() ?? '') ?? [];
+  if (match === undefined) return null;
+  const offset = first === undefined ? Math.max(0, file.bytes - Number(suffix)) : Number(first);
+  const end = last === undefined ? file.bytes : Math.min(Number(last) + 1, file.bytes);
+  if (last !== undefined && Number(last) < offset) return null;
+  return offset < end ? { offset, length: end - offset } : 'unsatisfiable';
+}
+
+/** The content is a caller's: a browser is to save it, and never to read it as a page. */
+function contentHeaders(file: StoredFile, range: ContentRange | null): Record<string, string> {
+  const { offset, length } = range ?? { offset: 0, length: file.bytes };
+  return {
+    'content-type': 'application/octet-stream',
+    'content-disposition': disposition(file.filename),
+    'content-length': String(length),
+    'accept-ranges': 'bytes',
+    etag: etagOf(file),
+    ...(range === null ? {} : { 'content-range': `bytes ${offset}-${offset + length - 1}/${file.bytes}` }),
+  };
+}
+
+/** Content never changes under an id. */
+function etagOf({ id }: StoredFile): string {
+  return `"${id}"`;
+}
+
+/** RFC 6266: the name in ASCII, and as it is. */
+function disposition(filename: string): string {
+  const ascii = filename.replace(/[^A-Za-z0-9._ -]/g, '_');
+  const extended = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${extended}`;
 }

@@ -4,15 +4,16 @@
  * refused is refused before the first line; what goes wrong later is a last line of the kind `error`.
  */
 import { Hono } from 'hono';
-import { runIdSchema } from '../../src/runs/placement.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { type ReplayLine, replayRequestSchema } from '../../src/wire/replay.ts';
-import { RequestError, type RequestFailure } from '../failures.ts';
-import { startReplay } from '../services/replay.ts';
-import { requireScope } from './auth.ts';
-import { readJson, readQuery } from './body.ts';
-import { type AppEnvironment, platformOf, storesOf } from './context.ts';
-import { failureOf, problemOf } from './problems.ts';
+import { runIdSchema } from '../../../src/runs/placement.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
+import { RequestError, type RequestFailure } from '../../failures.ts';
+import { startReplay } from '../../services/replay.ts';
+import { requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
+import { JSON_LINES } from '../json-lines.ts';
+import { failureOf, problemOf } from '../problems.ts';
 
 /** Lines of a replay are sent together up to this many UTF-16 code units; the end of a step is sent at once. */
 const REPLAY_CHUNK_CHARS = 32 * 1024;
@@ -26,7 +27,7 @@ export const replayRoutes = new Hono<AppEnvironment>().post('/v1/runs/:id/replay
   const started = await startReplay(run, request, await platformOf(c));
   if (!started.ok) throw new RequestError(started.error);
   const { lines, judges } = started.value;
-  return c.body(streamOf(lines, c.get('requestId'), judges), 200, { 'content-type': 'application/jsonl' });
+  return c.body(streamOf(lines, c.get('requestId'), judges), 200, JSON_LINES);
 });
 
 /**

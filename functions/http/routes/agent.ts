@@ -1,17 +1,17 @@
 /** `POST /v1/agent`: a policy with tools, its trajectory and its reward; whole, or as server-sent events. */
 import { Hono } from 'hono';
-import { agentRequestSchema } from '../../src/wire/agent.ts';
-import type { AgentEventData, AgentEventName, AgentResponse } from '../../src/wire/agent-reply.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { RequestError } from '../failures.ts';
-import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../services/agent.ts';
-import type { AgentPlatform } from '../services/ports.ts';
-import { scoreOne } from '../services/score.ts';
-import { type AgentObserver, NOBODY } from '../services/trajectory.ts';
-import { requireScope } from './auth.ts';
-import { readJson, readQuery } from './body.ts';
-import { type AppEnvironment, type Context, platformOf, succeeded } from './context.ts';
-import { type EventStream, policyStream } from './event-stream.ts';
+import { agentRequestSchema } from '../../../src/wire/agent.ts';
+import type { AgentEventData, AgentEventName, AgentResponse } from '../../../src/wire/agent-reply.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { RequestError } from '../../failures.ts';
+import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../../services/agent.ts';
+import type { AgentPlatform } from '../../services/ports.ts';
+import { scoreOne } from '../../services/score.ts';
+import { type AgentObserver, NOBODY } from '../../services/trajectory.ts';
+import { requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, type Context, platformOf, succeeded } from '../context.ts';
+import { type EventStream, policyStream } from '../event-stream.ts';
 
 /** A trajectory has to be whole by then, where nothing is sent before its end; proxies give up after 100 to 120 s. */
 const AGENT_DEADLINE_MS = 90_000;

@@ -3,22 +3,22 @@
  * upload, so a caller who missed the reply of a completion or a cancellation gets it by asking for the same again.
  */
 import { Hono } from 'hono';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS } from '../../src/limits.ts';
+import type { InputProblem } from '../../../src/input-problem.ts';
+import { MAX_UPLOAD_PART_BYTES, MAX_UPLOAD_PARTS } from '../../../src/limits.ts';
 import {
   type UploadPartReply,
   type UploadReply,
   uploadCompletionSchema,
   uploadRequestSchema,
-} from '../../src/wire/files.ts';
-import { RequestError } from '../failures.ts';
-import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../storage/files.ts';
-import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../storage/uploads.ts';
-import { requireScope } from './auth.ts';
-import { readJson } from './body.ts';
-import { type AppEnvironment, type Context, storesOf } from './context.ts';
+} from '../../../src/wire/files.ts';
+import { RequestError } from '../../failures.ts';
+import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
+import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';
+import { requireScope } from '../auth.ts';
+import { readJson } from '../body.ts';
+import { type AppEnvironment, type Context, storesOf } from '../context.ts';
+import { readForm } from '../upload-form.ts';
 import { besides, fileReply, outlivingCaller } from './files.ts';
-import { readForm } from './upload-form.ts';
 
 /** An upload that is not completed by then is expired (OpenAI's number). */
 const UPLOAD_LIFETIME_S = 60 * 60;

@@ -1,7 +1,8 @@
 /** `/v1/runs`: which there are, one step by step, its rollouts, and its deletion. Files of runs: run-files.ts. */
 import { Hono } from 'hono';
-import { runIdSchema } from '../../src/runs/placement.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
+import * as z from 'zod';
+import { runIdSchema } from '../../../src/runs/placement.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import {
   type RunDetail,
   type RunReply,
@@ -9,15 +10,14 @@ import {
   rolloutListQuerySchema,
   runListQuerySchema,
   runQuerySchema,
-} from '../../src/wire/runs.ts';
-import { RequestError } from '../failures.ts';
-import type { RunLedger } from '../ledger/run-ledger.ts';
-import type { StoredRun } from '../ledger/run-list.ts';
-import type { RowSelection, StoredRow } from '../ledger/run-rows.ts';
-import { requireScope } from './auth.ts';
-import { readQuery } from './body.ts';
-import { type AppEnvironment, type Context, storesOf } from './context.ts';
-import { readCursor, writeCursor } from './run-cursor.ts';
+} from '../../../src/wire/runs.ts';
+import { RequestError } from '../../failures.ts';
+import type { RunLedger } from '../../ledger/run-ledger.ts';
+import type { StoredRun } from '../../ledger/run-list.ts';
+import type { RowPosition, RowSelection, StoredRow } from '../../ledger/run-rows.ts';
+import { requireScope } from '../auth.ts';
+import { readQuery } from '../body.ts';
+import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 
 export const runRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs', requireScope('score'), async (c) => {
@@ -118,4 +118,30 @@ function stepsOf(step: number | 'none' | undefined): Omit<RowSelection, 'attempt
 
 function invalid(path: readonly string[], message: string): RequestError {
   return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
+}
+
+const cursorSchema = z.tuple([z.int(), z.string(), z.string(), z.int()]);
+
+/** An opaque page cursor: the position of the last rollout of the page, as JSON in base64url. */
+function writeCursor({ step, group, sample, attempt }: RowPosition): string {
+  const bytes = new TextEncoder().encode(JSON.stringify([step, group, sample, attempt]));
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+function readCursor(text: string): RowPosition | 'malformed' {
+  let value: unknown;
+  try {
+    const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    value = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof DOMException) return 'malformed';
+    throw error;
+  }
+  const parsed = cursorSchema.safeParse(value);
+  if (!parsed.success) return 'malformed';
+  const [step, group, sample, attempt] = parsed.data;
+  return { step, group, sample, attempt };
 }

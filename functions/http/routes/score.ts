@@ -1,13 +1,13 @@
 /** `POST /v1/score`: one rollout. `POST /v1/groups`: the samples of one prompt, with their advantages. */
 import { Hono } from 'hono';
-import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
-import { emptyQuerySchema } from '../../src/wire/query.ts';
-import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
-import { RequestError } from '../failures.ts';
-import { scoreRecorded, scoreTogetherRecorded } from '../services/record.ts';
-import { requireScope } from './auth.ts';
-import { readJson, readQuery } from './body.ts';
-import { type AppEnvironment, platformOf, succeeded } from './context.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../../src/wire/groups.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { RequestError } from '../../failures.ts';
+import { scoreRecorded, scoreTogetherRecorded } from '../../services/record.ts';
+import { requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, platformOf, succeeded } from '../context.ts';
 
 export const scoreRoutes = new Hono<AppEnvironment>()
   .post('/v1/score', requireScope('score'), async (c) => {

@@ -1,0 +1,84 @@
+/** What the adapters share on their way in: reading trainers' rows and labels, and logging refused requests. */
+
+import { createMiddleware } from 'hono/factory';
+import type * as z from 'zod';
+import type { Family } from '../../../src/families/recipes.ts';
+import { type InputProblem, pathText } from '../../../src/input-problem.ts';
+import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
+import { RequestError, type RequestFailure } from '../../failures.ts';
+import { readJson } from '../body.ts';
+import type { AppEnvironment, Context } from '../context.ts';
+import { wireReason } from '../problems.ts';
+import type { Sample } from './adapter-scoring.ts';
+
+/** Rows of trainers are a few levels deep; writing or hashing one that is thousands deep would overflow the stack. */
+const MAX_NESTING = 256;
+
+/** Reads and validates the body. @throws RequestError for anything that is the caller's to mend. */
+export async function readRow<S extends z.ZodObject>(c: Context, schema: S): Promise<z.output<S>> {
+  const row = await readJson(c, schema);
+  const problems = Object.entries(row)
+    .filter(([, value]) => isDeeperThan(value, MAX_NESTING))
+    .map(([name]) => ({ path: [name], message: `expected at most ${MAX_NESTING} levels` }));
+  if (problems.length > 0) throw new RequestError({ reason: 'input_invalid', problems });
+  return row;
+}
+
+/** Level by level, without recursion. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((one): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}
+
+type Path = InputProblem['path'];
+
+export type LabelledSample = {
+  readonly label: { readonly value: unknown; readonly path: Path };
+  readonly response: { readonly text: string; readonly path: Path };
+  /** What the prompt asks, where the label does not say. */
+  readonly question: string | undefined;
+  readonly family: Family;
+};
+
+/** @throws RequestError where the label is not one. */
+export function labelledSample({ label, response, question, family }: LabelledSample): Sample {
+  const read = readLabel(label.value, family, label.path);
+  if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
+  return {
+    rollout: labelledRollout(read.label, response.text, question),
+    place: ([first, ...rest]) =>
+      first === 'response'
+        ? [...response.path, ...rest]
+        : [...read.path, ...(first === undefined ? [] : [first]), ...rest],
+  };
+}
+
+const MAX_FIELDS = 20;
+
+/** Reports what an adapter refuses. @param adapter its name in the log. */
+export function reportRefusals(adapter: string) {
+  return createMiddleware<AppEnvironment>(async function reportRefusals(c, next) {
+    await next();
+    if (c.res.status < 400 || c.res.status >= 500 || !(c.error instanceof RequestError)) return;
+    const { failure } = c.error;
+    console.warn(
+      JSON.stringify({
+        event: 'adapter_request_refused',
+        adapter,
+        reason: wireReason(failure),
+        fields: fieldsOf(failure),
+        request_id: c.get('requestId'),
+      }),
+    );
+  });
+}
+
+function fieldsOf(failure: RequestFailure): string[] {
+  if (failure.reason === 'judge_unknown') return ['query.judge'];
+  if (failure.reason !== 'input_invalid') return [];
+  return failure.problems.slice(0, MAX_FIELDS).map(({ path }) => pathText(path));
+}

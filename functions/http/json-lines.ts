@@ -1,0 +1,105 @@
+/** JSON lines over HTTP: reading them from a body that is still being sent, and streaming them into a reply. */
+
+import { readLines } from '../../src/judgments/jsonl.ts';
+import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import { RequestError } from '../failures.ts';
+import { discardForAWhile, readChunk } from './body.ts';
+
+/** Content type of JSON lines. */
+export const JSON_LINES = { 'content-type': 'application/jsonl' };
+
+/** Lines are sent in chunks of this many UTF-16 code units: a stream read costs more than a line. */
+const CHUNK_CHARS = 64 * 1024;
+
+/** The bytes of a body, as they arrive. @throws RequestError if the connection closes before the body is complete. */
+export async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.body === null) return;
+  const reader = request.body.getReader();
+  for (let chunk = await readChunk(reader); chunk !== null; chunk = await readChunk(reader)) yield chunk;
+}
+
+/** Encodes text as a stream of bytes, produced as the client reads. */
+export function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await texts.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await texts.return(undefined);
+    },
+  });
+}
+
+/** Joins lines into chunks for `streamOf`. */
+export async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const line of lines) {
+    chunk += line;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}
+
+/**
+ * The lines of a body that is still being sent, one at a time, up to the size limit of all bodies. Nothing is read ahead:
+ * while no line is requested, backpressure holds the sender.
+ */
+export class BodyLines {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;
+  readonly #lines: AsyncGenerator<string>;
+  #bytes = 0;
+  #number = 0;
+
+  constructor(request: Request) {
+    this.#reader = request.body === null ? null : request.body.getReader();
+    this.#lines = this.#read();
+  }
+
+  /** Number of the last line read, from 1; blank lines count. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /** Reads the next non-blank line; returns null at the end. @throws RequestError if it cannot be read. */
+  async next(): Promise<string | null> {
+    const { done, value } = await this.#lines.next();
+    return done === true ? null : value;
+  }
+
+  /** Reads and drops the rest for a limited time, so that a client that is still sending can receive the problem. */
+  async discard(): Promise<void> {
+    if (this.#reader !== null) await discardForAWhile(this.#reader);
+  }
+
+  /** Stops reading. A pending `next` then resolves as if the body had ended. */
+  async cancel(): Promise<void> {
+    // Cancelling fails only if the stream has already ended.
+    await this.#reader?.cancel().catch(() => undefined);
+  }
+
+  async *#read(): AsyncGenerator<string> {
+    // A line cannot exceed the limit of the whole body.
+    for await (const line of readLines(this.#chunks(), MAX_BODY_BYTES)) {
+      this.#number++;
+      if (!line.ok) throw new RequestError({ reason: 'body_not_utf8' });
+      if (line.text.trim() !== '') yield line.text;
+    }
+  }
+
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const chunk = this.#reader === null ? null : await readChunk(this.#reader);
+      if (chunk === null) return;
+      this.#bytes += chunk.byteLength;
+      if (this.#bytes > MAX_BODY_BYTES) {
+        throw new RequestError({ reason: 'body_too_large', limit_bytes: MAX_BODY_BYTES });
+      }
+      yield chunk;
+    }
+  }
+}

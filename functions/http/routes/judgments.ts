@@ -1,0 +1,55 @@
+/**
+ * Judgments as files (`POST /v1/judgments:export`, `:import`) and the keys that vouch for them (`GET /v1/keys`). Both
+ * directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
+ */
+import { Hono } from 'hono';
+import { type ImportReport, importJudgments } from '../../../src/judgments/import-judgments.ts';
+import type { IssuerKey } from '../../../src/judgments/issuer.ts';
+import { readLines } from '../../../src/judgments/jsonl.ts';
+import { exportJudgments } from '../../../src/judgments/record-file.ts';
+import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } from '../../../src/limits.ts';
+import { exportRequestSchema, type IssuerKeysReply } from '../../../src/wire/judgment-files.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import type { IssuerKeys } from '../../storage/issuer-settings.ts';
+import { MAX_KV_BULK_KEYS } from '../../storage/judgments.ts';
+import { requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
+import { chunksOf, JSON_LINES, streamOf } from '../json-lines.ts';
+
+/** Judgments that are checked and stored together by an import. */
+const IMPORT_CHUNK_LINES = 100;
+
+export const judgmentRoutes = new Hono<AppEnvironment>()
+  .get('/v1/keys', async (c) => {
+    readQuery(c, emptyQuerySchema);
+    return c.json(describeKeys((await platformOf(c)).issuer));
+  })
+  .post('/v1/judgments:export', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { keys } = await readJson(c, exportRequestSchema);
+    const wanted = keys.map((key) => ({ key, verdicts: null }));
+    const { judgments, desk } = storesOf(c);
+    const lines = exportJudgments(judgments, desk, wanted, MAX_KV_BULK_KEYS);
+    return c.body(streamOf(lines), 200, JSON_LINES);
+  })
+  .post('/v1/judgments:import', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { signing, desk } = await platformOf(c);
+    const lines = readLines(chunksOf(c.req.raw), MAX_IMPORT_LINE_BYTES);
+    const limits = { lines: MAX_IMPORT_LINES, chunk: IMPORT_CHUNK_LINES, listed: MAX_REFUSED_LINES_LISTED };
+    const report: ImportReport = await importJudgments(lines, signing.known, desk.import, limits);
+    return c.json(report);
+  });
+
+function describeKeys({ current, previous, revoked }: IssuerKeys): IssuerKeysReply {
+  const described = (status: 'current' | 'previous') => (key: IssuerKey) => ({ ...key, status });
+  return {
+    v: 1,
+    keys: [
+      ...(current === null ? [] : [current]).map(described('current')),
+      ...previous.map(described('previous')),
+      ...revoked.map(({ key_id }) => ({ key_id, status: 'revoked' as const, public_key: null })),
+    ],
+  };
+}

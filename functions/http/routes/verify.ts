@@ -1,0 +1,91 @@
+/**
+ * `POST /v1/verify` verifies the citations of a response; `POST /v1/verify/stream` does so while the response is being
+ * sent. Both are pure computation and use no binding.
+ *
+ * The stream takes JSON lines and returns server-sent events. A problem with the first line is a plain problem reply; a
+ * later one is the event `error`, after which the stream ends. A client may send everything before it reads: the body is
+ * read until MAX_QUEUED_EVENT_BYTES of events are waiting.
+ */
+import { Hono } from 'hono';
+import type { StreamEvent } from '../../../src/citations/stream/events.ts';
+import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
+import {
+  verifyStreamDeltaSchema,
+  verifyStreamHeadSchema,
+  verifyStreamQuerySchema,
+} from '../../../src/wire/verify-stream.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
+import { StreamedVerification } from '../../services/verify.ts';
+import { requireScope } from '../auth.ts';
+import { parseText, readJson, readQuery } from '../body.ts';
+import type { AppEnvironment } from '../context.ts';
+import { type EventStream, eventStream } from '../event-stream.ts';
+import { BodyLines } from '../json-lines.ts';
+
+export const verifyRoutes = new Hono<AppEnvironment>()
+  .post('/v1/verify', requireScope('verify'), async (c) => {
+    const query = readQuery(c, verifyQuerySchema);
+    const request = await readJson(c, verifyRequestSchema);
+    const result = verifyRequested(request, query.evidence, query.offsets);
+    if (!result.ok) throw new RequestError({ reason: 'input_invalid', problems: result.problems });
+    return c.json(result.verification);
+  })
+  .post('/v1/verify/stream', requireScope('verify'), async (c) => {
+    const { evidence } = readQuery(c, verifyStreamQuerySchema);
+    const body = new BodyLines(c.req.raw);
+    try {
+      const head = parseText((await body.next()) ?? '', verifyStreamHeadSchema);
+      const verification = new StreamedVerification(head, evidence);
+      const events = eventStream(
+        c.get('requestId'),
+        (events) => verifyLines(body, verification, events),
+        () => body.discard(),
+      );
+      return c.body(events, 200, { 'content-type': 'text/event-stream' });
+    } catch (error) {
+      await body.discard();
+      throw error;
+    }
+  });
+
+/** Verifies the remaining lines and sends the events. @throws RequestError for an invalid line. */
+async function verifyLines(body: BodyLines, verification: StreamedVerification, events: EventStream): Promise<void> {
+  // A disconnected client must also end the wait for its next line.
+  events.gone.addEventListener('abort', () => void body.cancel(), { once: true });
+  for (const finding of verification.findings) events.send('finding', finding);
+  for (;;) {
+    const line = await body.next();
+    if (events.gone.aborted) return;
+    if (line === null) break;
+    for (const some of verification.push(deltaOf(line, body.number))) {
+      sendAll(events, some);
+      await events.room();
+      if (events.gone.aborted) return;
+    }
+  }
+  const { events: last, verification: whole } = verification.finish();
+  sendAll(events, last);
+  events.send('done', whole);
+}
+
+function sendAll(events: EventStream, all: readonly StreamEvent[]): void {
+  events.sendAll(all.map(({ type, ...data }) => ({ name: type, data })));
+}
+
+function deltaOf(line: string, number: number): string {
+  const value = parseJson(line, number);
+  const parsed = verifyStreamDeltaSchema.safeParse(value);
+  if (parsed.success) return parsed.data.delta;
+  const problems = problemsOfIssues(parsed.error.issues, value, ['line', number]);
+  throw new RequestError({ reason: 'input_invalid', problems });
+}
+
+function parseJson(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw invalidInput(['line', number], 'expected JSON');
+  }
+}
