@@ -15,8 +15,12 @@ import { RunLedger } from './ledger/run-ledger.ts';
 import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
-import { createKvJudgmentStore } from './storage/judgments.ts';
-import { createRecentJudgments, MAX_RECENT_JUDGMENT_CHARS, MAX_RECENT_JUDGMENTS } from './storage/recent-judgments.ts';
+import {
+  createKvJudgmentStore,
+  createRecentJudgments,
+  MAX_RECENT_JUDGMENT_CHARS,
+  MAX_RECENT_JUDGMENTS,
+} from './storage/judgments.ts';
 import { UploadStore } from './storage/uploads.ts';
 
 /** The replaceable parts of a platform. Tests pass their own. */

@@ -8,14 +8,30 @@ import canonicalize from 'canonicalize';
 import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
+import type { Judge } from '../../src/judgments/judge.ts';
 import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
+import type { Backends } from '../backends/configured.ts';
 import { withinMs } from '../rpc.ts';
-import type { BridgedJudgments } from './bridged-judgments.ts';
-import type { SlotTicket } from './call-slots.ts';
-import { type CallEvidence, evidenceOf } from './circuit-breaker.ts';
+import {
+  CallSlots,
+  LIVE_CALLS_PER_BATCH_TURN,
+  LIVE_RESERVE_SHARE,
+  type PromptMemory,
+  promptBytes,
+  type SlotTicket,
+  shareOfSlots,
+} from './capacity.ts';
+import {
+  BREAKER_FAILURES,
+  BREAKER_MAX_REST_MS,
+  BREAKER_REST_MS,
+  type CallEvidence,
+  CircuitBreaker,
+  evidenceOf,
+} from './circuit-breaker.ts';
 import {
   CIRCUIT_OPEN,
   DESK_FULL,
@@ -25,16 +41,15 @@ import {
   SLOT_TAKEN,
   STILL_UNDER_WAY,
 } from './desk-failures.ts';
-import { DESK_GRACE_MS } from './desk-messages.ts';
+import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
 import type { FailureMemory } from './failure-memory.ts';
-import type { Lane } from './lanes.ts';
-import { type PromptMemory, promptBytes } from './prompt-memory.ts';
+import type { BridgedJudgments } from './finished-judgments.ts';
 
 /** Longest time that a caller may wait for a judgment: a batch that queues. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
 
 export type DeskParts = {
-  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly lanes: ReadonlyMap<string, JudgeLane>;
   readonly failures: FailureMemory;
   readonly memory: PromptMemory;
   readonly bridged: BridgedJudgments;
@@ -129,7 +144,7 @@ export class DeskCalls {
   }
 
   /** Room, slot, breaker, judge; each is given back. */
-  async #call(call: JudgmentCall, lane: Lane, ticket: Ticket): Promise<MadeJudgment> {
+  async #call(call: JudgmentCall, lane: JudgeLane, ticket: Ticket): Promise<MadeJudgment> {
     const { memory } = this.#parts;
     const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
     const open = lane.breaker.look();
@@ -149,7 +164,7 @@ export class DeskCalls {
   }
 
   /** The judge has its whole deadline, however long the call has waited: a hurried one would look like an outage. */
-  async #ask(call: JudgmentCall, lane: Lane, probe: boolean): Promise<MadeJudgment> {
+  async #ask(call: JudgmentCall, lane: JudgeLane, probe: boolean): Promise<MadeJudgment> {
     let evidence: CallEvidence = 'unknown';
     let retryAfter_s: number | undefined;
     try {
@@ -194,7 +209,7 @@ class Ticket implements SlotTicket {
   class: CallClass;
   readonly granted: Promise<'granted'>;
   readonly grant: () => void;
-  #lane: Lane | null = null;
+  #lane: JudgeLane | null = null;
 
   constructor(callClass: CallClass) {
     this.class = callClass;
@@ -203,7 +218,7 @@ class Ticket implements SlotTicket {
     this.grant = () => resolve('granted');
   }
 
-  enter(lane: Lane): void {
+  enter(lane: JudgeLane): void {
     this.#lane = lane;
     lane.slots.enter(this);
   }
@@ -216,4 +231,31 @@ class Ticket implements SlotTicket {
     if (this.#lane === null) this.class = 'live';
     else this.#lane.slots.raise(this);
   }
+}
+
+export type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
+
+/** @param now a clock in milliseconds. */
+export function lanesOf(
+  backends: Backends,
+  { desk, desks }: DeskPlace,
+  now: () => number,
+): ReadonlyMap<string, JudgeLane> {
+  const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
+  const all = backends.sandbox === null ? backends.named : [...backends.named, backends.sandbox];
+  return new Map(
+    all.map(({ judge, slots }) => {
+      const share = shareOfSlots(slots, desk, desks);
+      const lane = {
+        judge,
+        slots: new CallSlots({
+          slots: share,
+          liveReserve: LIVE_RESERVE_SHARE,
+          liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
+        }),
+        breaker: new CircuitBreaker(breaker, now),
+      };
+      return [judge.name, lane];
+    }),
+  );
 }

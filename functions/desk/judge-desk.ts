@@ -9,8 +9,8 @@ import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../../src/judgments/desk.ts';
 import type { Environment } from '../environment.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
-import { BridgedJudgments } from './bridged-judgments.ts';
-import { DeskCalls } from './desk-calls.ts';
+import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './capacity.ts';
+import { DeskCalls, lanesOf } from './desk-calls.ts';
 import {
   DESK_MESSAGE_VERSION,
   type DeskPlace,
@@ -23,9 +23,7 @@ import {
   VERSION_SKEW,
 } from './desk-messages.ts';
 import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './failure-memory.ts';
-import { FinishedJudgments } from './finished-judgments.ts';
-import { lanesOf } from './lanes.ts';
-import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './prompt-memory.ts';
+import { BridgedJudgments, FinishedJudgments } from './finished-judgments.ts';
 
 const now = (): number => Date.now();
 

@@ -7,7 +7,6 @@
 import { checkRecord, type StoredJudgment } from '../../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
-import type { RecentJudgments } from './recent-judgments.ts';
 
 /** Keys of one KV bulk read (the platform's limit). */
 export const MAX_KV_BULK_KEYS = 100;
@@ -106,3 +105,44 @@ const WRITE_FAILED: JudgeFailure = {
   detail: 'the judgment could not be stored, so it cannot be replayed',
   retryable: true,
 };
+
+/** Judgments remembered by one isolate. */
+export const MAX_RECENT_JUDGMENTS = 4_096;
+/** Size of the judgments remembered by one isolate, in UTF-16 code units of their JSON (8 MB). */
+export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
+
+export type RecentJudgments = {
+  readonly get: (key: string) => Judgment | undefined;
+  /** @param chars size of the judgment's JSON, in UTF-16 code units. */
+  readonly add: (judgment: Judgment, chars: number) => void;
+};
+
+export type RecentLimits = { readonly entries: number; readonly chars: number };
+
+export function createRecentJudgments(limits: RecentLimits): RecentJudgments {
+  const entries = new Map<string, { readonly judgment: Judgment; readonly chars: number }>();
+  let total = 0;
+  const drop = (key: string): void => {
+    total -= entries.get(key)?.chars ?? 0;
+    entries.delete(key);
+  };
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.judgment;
+    },
+    add(judgment, chars) {
+      drop(judgment.key);
+      if (chars > limits.chars) return;
+      entries.set(judgment.key, { judgment, chars });
+      total += chars;
+      for (const oldest of entries.keys()) {
+        if (entries.size <= limits.entries && total <= limits.chars) break;
+        drop(oldest);
+      }
+    },
+  };
+}

@@ -1,9 +1,8 @@
 /** The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes, a clock of the test. */
 import { describe, expect, it } from 'vitest';
-import { CallSlots, type SlotTicket, shareOfSlots } from '../../functions/desk/call-slots.ts';
+import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../functions/desk/capacity.ts';
 import { CircuitBreaker, evidenceOf } from '../../functions/desk/circuit-breaker.ts';
 import { FailureMemory } from '../../functions/desk/failure-memory.ts';
-import { PromptMemory, promptBytes } from '../../functions/desk/prompt-memory.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/types.ts';
 

@@ -7,13 +7,11 @@ import {
 } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { BridgedJudgments } from '../../functions/desk/bridged-judgments.ts';
-import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
-import { FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { createApp } from '../../functions/app.ts';
+import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
+import { BridgedJudgments, FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
-import { createKvJudgmentStore } from '../../functions/storage/judgments.ts';
-import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import { createKvJudgmentStore, createRecentJudgments } from '../../functions/storage/judgments.ts';
 import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';

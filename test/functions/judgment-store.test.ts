@@ -1,7 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { createKvJudgmentStore, JUDGMENT_KV_PREFIX, type JudgmentKv } from '../../functions/storage/judgments.ts';
-import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import {
+  createKvJudgmentStore,
+  createRecentJudgments,
+  JUDGMENT_KV_PREFIX,
+  type JudgmentKv,
+} from '../../functions/storage/judgments.ts';
 import { FaultyKv } from '../contract/faulty-kv.ts';
 import { describeJudgmentStore, type StoreHarness, sampleJudgment } from '../contract/judgment-store.case.ts';
 

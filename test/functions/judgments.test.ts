@@ -2,12 +2,11 @@
 import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../functions/app.ts';
 import { JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import type { Environment } from '../../functions/environment.ts';
-import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
-import { createKvJudgmentStore, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
-import { createRecentJudgments } from '../../functions/storage/recent-judgments.ts';
+import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import { judgmentSchema } from '../../src/judgments/record.ts';

@@ -5,9 +5,9 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../functions/app.ts';
 import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import type { Environment } from '../../functions/environment.ts';
-import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import {
   BATCH_WATCH_MS,

@@ -1,11 +1,63 @@
 /**
- * Who may call a backend now. A desk has its share of the backend's slots and gives them out in two classes: live calls
- * first, batch calls never into the last quarter, first come first served within a class. A batch call has its turn at
- * least after every sixteenth live one, as long as the quarter stays free, so that a batch is slow but never stands still.
+ * What limits the calls of one desk: its share of each backend's slots, and the prompt text it holds in memory.
  *
- * A share of one slot cannot be divided: a batch call then takes it when no live call waits.
+ * Slots are granted in two classes, first come first served within a class. Live calls go first; batch calls leave a
+ * quarter of the slots free. After sixteen live calls in a row one waiting batch call is granted, as long as the quarter
+ * stays free, so a batch is never starved. A share of one slot cannot be divided: a batch call gets it when no live call
+ * waits.
  */
 import type { CallClass } from '../../src/judgments/desk.ts';
+import type { JudgmentRequest } from '../../src/judgments/types.ts';
+
+/** Text of the requests that wait or run in one desk, in bytes of UTF-8; an object has 128 MB. */
+export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
+/** The share of slots and prompt memory that batches leave to callers who wait. */
+export const LIVE_RESERVE_SHARE = 1 / 4;
+
+export type PromptMemoryOptions = { readonly bytes: number; readonly liveReserve: number };
+
+export class PromptMemory {
+  readonly #options: PromptMemoryOptions;
+  #held = 0;
+
+  constructor(options: PromptMemoryOptions) {
+    this.#options = options;
+  }
+
+  /** Takes room for a prompt; what was taken is given back with `release`. */
+  take(bytes: number, callClass: CallClass): boolean {
+    const limit = callClass === 'batch' ? this.#options.bytes * (1 - this.#options.liveReserve) : this.#options.bytes;
+    if (this.#held + bytes > limit) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#held -= bytes;
+  }
+}
+
+/** Bytes of the texts of a request in UTF-8, near enough: half a surrogate pair counts as three. */
+export function promptBytes(request: JudgmentRequest): number {
+  return bytesOf(request);
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return textBytes(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 0;
+  for (const member of Object.values(value)) bytes += bytesOf(member);
+  return bytes;
+}
+
+function textBytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) bytes += unit > 0x7ff ? 2 : 1;
+  }
+  return bytes;
+}
 
 /** After so many live calls in a row, one waiting batch call gets its turn, so that a batch never stands still. */
 export const LIVE_CALLS_PER_BATCH_TURN = 16;
