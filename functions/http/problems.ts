@@ -37,6 +37,7 @@ type Entry = {
 
 /** `Retry-After`, in seconds, of a failure that does not know a better time. */
 export const DEFAULT_RETRY_AFTER_S = 5;
+
 type Extras = Omit<Entry, 'status' | 'title' | 'detail'>;
 
 function entry(status: number, title: string, detail: string, extras: Extras = {}): Entry {
@@ -325,8 +326,8 @@ type BackendFailure = {
 
 /** A failure that is not retryable has no `Retry-After`. */
 function backendProblem({ detail, retryable, retry_after_s }: BackendFailure, [status, title]: StatusAndTitle): Entry {
-  const entry = { status, title, detail, retryable };
-  return retryable ? { ...entry, retryAfterS: Math.ceil(retry_after_s ?? DEFAULT_RETRY_AFTER_S) } : entry;
+  const retryAfterS = Math.ceil(retry_after_s ?? DEFAULT_RETRY_AFTER_S);
+  return entry(status, title, detail, retryable ? { retryable, retryAfterS } : {});
 }
 
 function wireErrors(problems: readonly InputProblem[]): { path: string; message: string }[] {
