@@ -1,11 +1,12 @@
 /**
- * Citeward's scoring library: parse and verify citations, plan and measure judgments, compose rewards, replay them.
- * Pure: no I/O, no clock; runs unchanged in Workers, Node >= 22 and browsers.
+ * Citeward's scoring library: parses and verifies citations, plans judgments, computes rewards from them, and replays
+ * stored ones. Pure: no I/O, no clock, no timer. Runs in Workers, Node 22 or later, and browsers.
  *
- *     request --plan--> judgments needed --judge (or replay)--> facts --compose(recipe)--> reward
+ *     rollout -> plan -> judgment requests -> judge or stored judgments -> facts -> recipe -> reward
  */
 
-// Citations: what is in a response, and what can be said of it without a judge.
+// Reads citations: sources, responses, and the text itself.
+
 export type { AnswerChoice } from './citations/blocks.ts';
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from './citations/grammars.ts';
 export { type ParseOptions, parseResponse, sizeProblems } from './citations/parse.ts';
@@ -38,7 +39,41 @@ export {
   type VerifyOptions,
   verifyCitations,
 } from './citations/verify.ts';
+export type { InputProblem } from './input-problem.ts';
+export { splitSentences } from './text/sentences.ts';
+export type { Span } from './text/span.ts';
+
+// Compares claims with sources by words, without a model.
+
+export { type ClaimEvidence, gatherEvidence, indexSources, lexicalSupport, supportVerdict } from './lexical/index.ts';
+
+// Plans, obtains and keys judgments; the protocol of model judges; the built-in lexical judge.
+
 export { digestJson } from './digest.ts';
+export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } from './judgments/chat-backend.ts';
+export { createKnownIssuers, type IssuerKey, type KnownIssuers } from './judgments/issuer.ts';
+export { readPublicKeys } from './judgments/issuer-keys.ts';
+export type { Judge, JudgeChoice, JudgeReply } from './judgments/judge.ts';
+export { judgmentKey, judgmentPreimage } from './judgments/key.ts';
+export { STATIC_V3 } from './judgments/kinds/rubric/static-criteria.ts';
+export { judgeLexically, LEXICAL_IDENTITY } from './judgments/lexical-judge.ts';
+export { createModelJudge, judgePrompt, readReply } from './judgments/model-judge.ts';
+export type { JudgePrompt } from './judgments/protocol/prompt.ts';
+export type { ReadReply } from './judgments/protocol/reply.ts';
+export { createMemoryJudgmentStore, type JudgmentStore } from './judgments/store.ts';
+export type {
+  JudgeFailure,
+  JudgeFailureReason,
+  JudgeIdentity,
+  Judgment,
+  JudgmentKind,
+  JudgmentOutcome,
+  JudgmentRequest,
+  Verdicts,
+} from './judgments/types.ts';
+
+// Recipes: from a rollout and its judgments to a reward.
+
 export { compose, composeGroup } from './families/compose.ts';
 export {
   type FinishedRollout,
@@ -47,7 +82,6 @@ export {
   type PlanOptions,
   planRollout,
 } from './families/plan-rollout.ts';
-// Recipes, and the line from a rollout to a reward.
 export {
   FAMILIES,
   FAMILY_FIELDS,
@@ -72,38 +106,12 @@ export type {
 } from './family/facts.ts';
 export type { Criterion, CriterionInput, Rollout } from './family/rollout.ts';
 export type { Component, Score, UnscoredReason } from './family/score.ts';
-// Generation: prompts of refiners, and one that needs no model.
-export { EXTRACTIVE_MODEL, type ExtractiveOptions, refineExtractively } from './generation/extractive.ts';
-export { type RefinerPrompt, refinerPrompt } from './generation/refiner-prompt.ts';
-export type { InputProblem } from './input-problem.ts';
-// Judgments: requests, records, keys, stores, and the protocol of model judges.
-export type { ChatBackend, Completion, CompletionOutcome, CompletionRequest } from './judgments/chat-backend.ts';
-export { createKnownIssuers, type IssuerKey, type KnownIssuers } from './judgments/issuer.ts';
-export { readPublicKeys } from './judgments/issuer-keys.ts';
-export type { Judge, JudgeChoice, JudgeReply } from './judgments/judge.ts';
-export { judgmentKey, judgmentPreimage } from './judgments/key.ts';
-export { STATIC_V3 } from './judgments/kinds/rubric/static-criteria.ts';
-export { judgeLexically, LEXICAL_IDENTITY } from './judgments/lexical-judge.ts';
-export { createModelJudge, judgePrompt, readReply } from './judgments/model-judge.ts';
-export type { JudgePrompt } from './judgments/protocol/prompt.ts';
-export type { ReadReply } from './judgments/protocol/reply.ts';
-export { createMemoryJudgmentStore, type JudgmentStore } from './judgments/store.ts';
-export type {
-  JudgeFailure,
-  JudgeFailureReason,
-  JudgeIdentity,
-  Judgment,
-  JudgmentKind,
-  JudgmentOutcome,
-  JudgmentRequest,
-  Verdicts,
-} from './judgments/types.ts';
-// Lexical evidence and the built-in judge: no model.
-export { type ClaimEvidence, gatherEvidence, indexSources, lexicalSupport, supportVerdict } from './lexical/index.ts';
+
+// Scores rollouts and groups in one call; advantages, receipts.
+
 export { ADVANTAGE_PRESETS, type AdvantageOptions, type AdvantagePreset } from './scoring/advantage-presets.ts';
 export { type AdvantagesResult, advantages, type GroupAdvantages } from './scoring/advantages.ts';
 export { checkReceipt, type ReceiptCheck } from './scoring/receipt.ts';
-// Receipts: whether a reward is what its deployment signed, for what was asked.
 export { differsFromReply, differsFromRequest } from './scoring/receipt-agreement.ts';
 export { type Receipt, type ReceiptedReply, receiptedReplySchema, receiptSchema } from './scoring/receipt-schema.ts';
 export { createRequestDigests, type RequestDigests } from './scoring/request-digest.ts';
@@ -114,10 +122,15 @@ export {
   scoreGroup,
   scoreRollout,
 } from './scoring/score-rollouts.ts';
-export { splitSentences } from './text/sentences.ts';
-export type { Span } from './text/span.ts';
+
+// Prompts of refiners, and a refiner that needs no model.
+
+export { EXTRACTIVE_MODEL, type ExtractiveOptions, refineExtractively } from './generation/extractive.ts';
+export { type RefinerPrompt, refinerPrompt } from './generation/refiner-prompt.ts';
+
+// Parts of tool-use rewards: tool calls, math answers, programs, length.
+
 export { readToolCalls } from './tools/hermes.ts';
-// Tool-call text, for agents and for rewards over them.
 export { lastBoxedAnswer, scoreBoxedAnswer } from './tools/math-answer.ts';
 export { overlongPenalty } from './tools/overlong-penalty.ts';
 export { runnableBlock } from './tools/runnable-block.ts';

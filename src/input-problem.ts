@@ -1,6 +1,6 @@
 /**
- * What is wrong with an input, as callers read it: one entry for each wrong field. An entry never repeats a value. It
- * repeats the name of an unknown field, cut to MAX_ECHOED_NAME_CHARS.
+ * Describes a wrong input to the caller: one entry for each wrong field. An entry never repeats a value, but it repeats
+ * the name of an unknown field, cut to MAX_ECHOED_NAME_CHARS.
  */
 import type * as z from 'zod';
 import { MAX_ECHOED_NAME_CHARS } from './limits.ts';
@@ -9,7 +9,7 @@ import { MAX_ECHOED_NAME_CHARS } from './limits.ts';
 export type InputProblem = {
   /** Field names and array positions, from the request down to the wrong field. */
   readonly path: readonly (string | number)[];
-  /** What is expected instead. */
+  /** The expectation that the value fails. */
   readonly message: string;
 };
 

@@ -26,7 +26,8 @@ export type AnswerChoice = 'first' | 'last' | 'whole';
 /** One answer block with the citation tags inside it, in order. */
 export type AnswerBlock = { readonly content: Span; readonly element: Span; readonly tags: readonly Tag[] };
 
-export type Blocks = {
+/** The blocks of a response. */
+type Blocks = {
   /** The judged block; `null` if no answer was closed. */
   readonly judged: AnswerBlock | null;
   /** Closed answer blocks outside thinking. */
@@ -44,7 +45,7 @@ export function blockTagNames(element: string | null): readonly string[] {
 }
 
 /** The effect of a tag on the blocks. */
-export type BlockStep =
+type BlockStep =
   | 'nothing'
   /** With `whole`, thinking began. If it ends, the text before it is not judged. */
   | 'thought_began'

@@ -17,6 +17,7 @@ import type { Stretch } from './statements.ts';
 import { attributeCount, isNamed, isQuoteUnclosed, nameSpan, type Tag, textWithoutTags, valueSpan } from './tags.ts';
 import type { CitedId, Claim, SourceSet } from './types.ts';
 
+/** The claims of an answer, and the stretches of text that statements come from. */
 export type ReadClaims = {
   /** In the order of their opening tags. `duplicate_of` is not set yet. */
   readonly claims: readonly Claim[];

@@ -18,7 +18,7 @@ import type { Span } from '../text/span.ts';
  * The attributes of a tag, as four numbers each: start and end of the name, start and end of the value without quotes.
  * Flat for speed, because tool output has hundreds. Read them with the functions below.
  */
-export type Attributes = readonly number[];
+type Attributes = readonly number[];
 
 const NUMBERS_PER_ATTRIBUTE = 4;
 /** Stands for the value of an attribute without one: a bare word, such as S2 in `<snippet id=S1 S2>`. */
@@ -59,6 +59,7 @@ export function isQuoteUnclosed(text: string, value: Span): boolean {
   return before !== -1 && text.charCodeAt(value.end) !== before;
 }
 
+/** A tag that `readTag` found. */
 export type Tag = {
   /** Position in the list of names given to `readTag`. */
   readonly name: number;

@@ -9,7 +9,7 @@ import type { Finding } from './types.ts';
 import type { Verification } from './verify.ts';
 
 /** The strings that the spans of a verification refer to. */
-export type SpannedStrings = {
+type SpannedStrings = {
   readonly response: string;
   /** Absent for listed sources. */
   readonly tool_output?: string;

@@ -62,7 +62,7 @@ export type VerifiedClaim = {
 };
 
 /** A statement without a citation. */
-export type VerifiedStatement = {
+type VerifiedStatement = {
   readonly index: number;
   readonly text: string;
   readonly pieces: readonly Span[];
@@ -71,7 +71,7 @@ export type VerifiedStatement = {
 };
 
 /** Counts and shares. A share is in [0, 1], or `null` if its denominator is 0. Duplicate claims count once. */
-export type CitationRatios = {
+type CitationRatios = {
   readonly claims: number;
   readonly uncited_statements: number;
   readonly citations: number;
@@ -99,7 +99,7 @@ export type Verification = {
 };
 
 /** A source without its text. `span` is its place in the tool output, `null` for listed sources. */
-export type VerifiedSource = {
+type VerifiedSource = {
   readonly index: number;
   readonly id: string;
   readonly title?: string;

@@ -21,6 +21,7 @@ export type SupportFeatures = {
   readonly personal: number;
 };
 
+/** The features in the order of the model's weights. */
 export const SUPPORT_FEATURES = [
   'closeness',
   'anywhere',

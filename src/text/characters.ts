@@ -3,7 +3,8 @@
  * judgment keys, so they are fixed tables that depend on neither the ICU version nor the locale.
  */
 
-export const TAB = 0x09;
+// UTF-16 code units by name.
+const TAB = 0x09;
 export const LINE_FEED = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
 export const SPACE = 0x20;
@@ -11,7 +12,6 @@ export const LESS_THAN = 0x3c;
 export const EQUALS = 0x3d;
 export const GREATER_THAN = 0x3e;
 export const SLASH = 0x2f;
-export const COMMA = 0x2c;
 
 const MAX_ASCII = 0x7f;
 
@@ -31,11 +31,13 @@ export function isSpace(code: number): boolean {
   );
 }
 
+/** A to Z, in either case. */
 export function isAsciiLetter(code: number): boolean {
   const folded = code | 0x20;
   return folded >= 0x61 && folded <= 0x7a;
 }
 
+/** 0 to 9. */
 export function isAsciiDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }

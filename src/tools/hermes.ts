@@ -14,9 +14,6 @@ import { isPythonObject, type PythonJson, PythonNumber, printPythonJson, readPyt
 const OPENING = '<tool_call>';
 const CLOSING = '</tool_call>';
 
-/** Every reason why a call is malformed. */
-export const MALFORMED_CALL_REASONS = ['not_json', 'no_name', 'arguments_not_object'] as const;
-
 /**
  * Why a call is malformed.
  * - `not_json`: the element is not one JSON object, has a number that is not finite, or exceeds the limits of
@@ -24,7 +21,7 @@ export const MALFORMED_CALL_REASONS = ['not_json', 'no_name', 'arguments_not_obj
  * - `no_name`: `name` is missing, empty or not a string.
  * - `arguments_not_object`: `arguments` is missing or not an object.
  */
-export type MalformedCallReason = (typeof MALFORMED_CALL_REASONS)[number];
+export type MalformedCallReason = 'not_json' | 'no_name' | 'arguments_not_object';
 
 /** A well-formed call. */
 export type ToolCall = {
@@ -39,7 +36,7 @@ export type ToolCall = {
 export type MalformedCall = { readonly ok: false; readonly reason: MalformedCallReason; readonly span: Span };
 
 /** An assistant message, split into text and calls. */
-export type ToolCallText = {
+type ToolCallText = {
   /** The text without its call elements. An element that is never closed remains in the text. */
   readonly content: string;
   /** The calls in the order of the text. */
@@ -60,7 +57,7 @@ export function readToolCalls(text: string): ToolCallText {
 }
 
 /** A call as verl passes it on. `arguments` is any JSON value, as Python prints it. */
-export type VerlToolCall = { readonly name: string; readonly arguments: string };
+type VerlToolCall = { readonly name: string; readonly arguments: string };
 
 /** Reads calls like verl: drops malformed calls together with their text, and accepts any JSON value as arguments. */
 export function readToolCallsAsVerl(text: string): { readonly content: string; readonly calls: VerlToolCall[] } {

@@ -21,7 +21,7 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
 /** The outcome of a math answer. `score` is 1 if it is correct, else -1. */
-export type MathOutcome = {
+type MathOutcome = {
   readonly score: 1 | -1;
   readonly correct: boolean;
   /** The text that was compared: the content of the box, or the normalised answer line; `null` without a box. */

@@ -5,7 +5,7 @@
  */
 
 /** Options of `overlongPenalty`. */
-export type OverlongOptions = {
+type OverlongOptions = {
   /** Longest response, in tokens; at least `bufferTokens`. */
   readonly maxTokens: number;
   /** Length of the range before `maxTokens` where the penalty grows, in tokens; above 0. */

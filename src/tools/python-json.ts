@@ -9,7 +9,7 @@
  * A JSON value. An object is a map; of two equal keys, the value of the later one is kept at the place of the first.
  */
 export type PythonJson = null | boolean | string | PythonNumber | readonly PythonJson[] | PythonObject;
-export type PythonObject = ReadonlyMap<string, PythonJson>;
+type PythonObject = ReadonlyMap<string, PythonJson>;
 /** A number as Python prints it. An integer may have more digits than a JavaScript number can hold. */
 export class PythonNumber {
   readonly printed: string;

@@ -24,6 +24,7 @@ type OpenCitation = {
   slot: Slot | null;
 };
 
+/** Reads one answer of an element grammar. */
 export class ElementReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #attributes: readonly string[];

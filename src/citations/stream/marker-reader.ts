@@ -20,6 +20,7 @@ type Run = { readonly start: number; end: number; readonly reading: IdReading };
 
 const NONE = -1;
 
+/** Reads one answer of a marker grammar. */
 export class MarkerReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #grammar: MarkerGrammar;

@@ -76,6 +76,7 @@ export class StreamedText {
   }
 }
 
+/** A tag that `TagScanner` found. */
 export type StreamedTag = {
   readonly tag: Tag;
   /** The text of the tag alone, and the tag with offsets into that text. */
