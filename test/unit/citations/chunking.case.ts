@@ -1,6 +1,6 @@
 /**
- * The incremental verifier against the batch parser, over any text cut anywhere: whole, unit by unit (inside tags and pairs
- * of surrogates) and at random places. Tests of some and of many generated answers share it.
+ * Compares the incremental verifier with the batch parser, for random texts in any chunks: whole, unit by unit (also inside
+ * tags and surrogate pairs) and split at random places. The unit tests and the slow tests share it.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ const options = fc
 const key = ({ reason, span }: Pick<Finding, 'reason' | 'span'>, claim?: number): string =>
   `${reason} ${span.start}-${span.end} ${claim ?? ''}`;
 
-/** Reasons that the batch parser reports with the claim's index. */
+/** Reasons that the batch parser reports with the index of the claim. */
 const OF_CLAIMS: ReadonlySet<string> = new Set([
   'citation_id_malformed',
   'citation_id_unknown',
@@ -51,12 +51,12 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'name_not_in_source',
 ]);
 
-/** `toEqual` for JSON values, at a tenth of its time where they are equal. */
+/** `toEqual` for JSON values, ten times faster if they are equal. */
 export function expectSame(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected);
 }
 
-/** What stands of the events is what the batch parser finds: nothing is missing, nothing is too much. */
+/** The valid events are exactly what the batch parser finds. */
 function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalOptions): void {
   const parsed = parseResponse(text, given.sources, given);
   expect(streamed.response).toBe(text);
@@ -70,7 +70,7 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
   const batch = describeResponse(text, parsed, given.sources, given.mode ?? 'full', given.evidence ?? 'none');
   const found = batch.findings.slice(given.sources.findings.length);
   expectSame(findings.map((event) => key(event)).sort(), found.map((finding) => key(finding)).sort());
-  // What is found about a citation is found about its claim. (A citation or answer that comes to nothing has none.)
+  // A finding about a citation is one about its claim. A citation without a claim has no such finding.
   const claimOf = new Map(claims.map(({ citation, index }) => [citation, index]));
   const ofClaims = new Set(found.map((finding) => key(finding, finding.claim)));
   for (const event of findings) {
@@ -82,7 +82,7 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
   }
 }
 
-/** An invented id is told with the last unit of its tag or marker; of a bare bracket one unit later. */
+/** An invented id is reported at the last unit of its tag or marker; for a bare bracket, one unit later. */
 function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof typeof GRAMMARS): void {
   const grammar = GRAMMARS[grammarName];
   streamed.all.forEach((event, n) => {
@@ -91,7 +91,7 @@ function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof t
     const before = text.slice(0, event.span.end);
     const rest = text.slice(event.span.end);
     if (grammar.form === 'marker') {
-      // It may stand in the header of a tag that is not complete.
+      // The id may be in the header of an incomplete tag.
       const header = before.split(/(?=<[/a-z])/iu).at(-1) ?? '';
       if (/^<\/?(?:think|answer)[\s/]/iu.test(header)) return;
       const end = event.span.end + rest.indexOf(grammar.close) + grammar.close.length;
@@ -99,7 +99,7 @@ function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof t
       return;
     }
     const end = event.span.end + rest.indexOf('>') + 1;
-    // Whether a quote is closed can only be told at the next tag.
+    // Only the next tag decides whether a quote is closed.
     const isQuoted = /["'“”‘’]/u.test(text.slice(event.citation ?? 0, end));
     const next = rest.search(/<[/a-z]/iu);
     const quotedEnd = next === -1 ? text.length + 1 : event.span.end + next + 2;
@@ -121,12 +121,12 @@ const HEADER_PIECES = [
   ...[' id=S1,', ' id=S9', ' a="x>y"', '"x>y"', "'x>y'", '“x>y”', ' /', '<3'],
 ];
 
-/** @param runs of each of three kinds of text. @param timeout_ms of each test. */
+/** @param runs Texts of each of three kinds. @param timeout_ms Timeout of each test. */
 export function testChunking(runs: number, timeout_ms: number): void {
-  describe(`any text in any pieces, ${3 * runs} times`, { timeout: timeout_ms }, () => {
+  describe(`any text in any chunks, ${3 * runs} times`, { timeout: timeout_ms }, () => {
     const places = fc.array(fc.nat(400), { maxLength: 6 });
 
-    it('hostile', () => {
+    it('hostile text', () => {
       fc.assert(fc.property(hostileText, options, places, check), { numRuns: runs });
     });
 
@@ -138,7 +138,7 @@ export function testChunking(runs: number, timeout_ms: number): void {
       fc.assert(fc.property(tags, options, places, check), { numRuns: runs });
     });
 
-    it('likely', () => {
+    it('plausible answers', () => {
       fc.assert(fc.property(likelyResponse, options, places, check), { numRuns: runs });
     });
   });

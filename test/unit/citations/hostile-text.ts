@@ -1,4 +1,4 @@
-/** Text for property tests: pieces that matter to the parser, cut and mixed without regard to sense; and likely answers. */
+/** Texts for property tests: random mixtures of pieces that matter to the parser, and plausible answers. */
 import fc from 'fast-check';
 
 const MARKUP = [
@@ -83,7 +83,7 @@ const TEXT = [
   '\ufeff',
 ];
 
-/** Any mixture. */
+/** A random mixture of pieces. */
 export const hostileText = fc
   .array(fc.oneof(fc.constantFrom(...MARKUP, ...TEXT), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 40 })
   .map((parts) => parts.join(''));
@@ -110,7 +110,7 @@ const thought = fc
   .tuple(content, fc.constantFrom('<think>', ''))
   .map(([parts, open]) => `${open}${parts.join('')}</think>`);
 
-/** Answers as models write them, with a fault here and there. */
+/** Answers like those of models, with a few faults. */
 export const likelyResponse = fc
   .array(
     fc.oneof(

@@ -1,6 +1,6 @@
 /**
- * Pushing unit by unit takes time in proportion to the text, whatever stays open in it. As linear-time.case.ts: eight
- * times the text, and half of what a quadratic step would take.
+ * Pushing a text unit by unit takes linear time, whatever stays open in it. As in linear-time.case.ts, the larger text is
+ * eight times the smaller one, and the bound is half of what a quadratic step would take.
  */
 import { describe, expect, it } from 'vitest';
 import { parseResponse } from '../../../src/citations/parse.ts';
@@ -11,7 +11,7 @@ import { fastestMilliseconds, GROWTH, SLACK } from './linear-time.case.ts';
 const SOURCES = parseSources('<snippet id=S1>x</snippet>');
 const LARGE_CHARS = 128 * 1024;
 
-/** What stands first, and what follows without end. */
+/** The beginning of a text, and the part that is repeated behind it. */
 const HOSTILE: Readonly<Record<string, readonly [string, string]>> = {
   'a quote that never closes': ['<snippet id="', '>'],
   'typographic quotes in one header': ['<snippet', ' a=“'],

@@ -1,4 +1,4 @@
-/** The incremental verifier over texts that are known to be hard, and over every example. */
+/** Runs the incremental verifier over texts that are known to be hard, and over every example. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,12 +9,12 @@ import { goldenRows } from '../golden.ts';
 import { check, expectSame, SOURCES, testChunking } from './chunking.case.ts';
 import { cut, type Streamed, stream } from './streamed.ts';
 
-// Ten thousand more are in test/slow.
+// test/slow runs ten thousand more.
 testChunking(400, 60_000);
 
-describe('texts that the incremental parser has to look far for', () => {
+describe('texts that need a long look-ahead or look-back', () => {
   it.each([
-    // A line that begins as a list item ends its sentence, however long it is.
+    // A line that begins like a list item ends its sentence, however long it is.
     ['bracket', '- It opened in 1937 in the west [S1] and later it was long\nnext the red one [S2] is.'],
     ['bracket', '1. It opened in 1937 in the west [S1]\n[S2]\n2. and later [S9]\nit was red [S1].'],
     ['bracket', 'It opened, says Dr. [S1] Snow. It is red.[S2] (It is) long [S9]\n\n\n- a [S1]'],
@@ -23,7 +23,7 @@ describe('texts that the incremental parser has to look far for', () => {
       'snippet',
       `<answer>${'It is long. '.repeat(1_000)}<snippet id=S1>It ${'very '.repeat(2_000)}red</snippet></answer>`,
     ],
-    // A claim without a letter outside markup, and with a number that its source does not have.
+    // A claim without a letter outside markup, with a number that its source lacks.
     ['snippet', '<answer>It is. <snippet id=S1><b 1999></snippet> <snippet id=S1,S2,S3,S4,S5,S6>*</snippet></answer>'],
   ] as const)('in the grammar %s', (grammar, text) => {
     check(text, { sources: SOURCES, grammar, evidence: 'lexical' }, [100, 5_000, 9_999]);
@@ -45,7 +45,7 @@ describe('the example rollouts', { timeout: 60_000 }, () => {
     };
     check(response, given, []);
     const { all } = stream([response], given);
-    // Every cut of a short text, some of a long one.
+    // All places to split a short text, some of a long one.
     const structural: IncrementalOptions = { sources: given.sources };
     const expected = all.map((event) => withoutEvidence(event));
     const step = Math.max(1, Math.floor(response.length / 200));
@@ -86,7 +86,7 @@ function withoutEvidence(event: Streamed['all'][number]): Streamed['all'][number
   return rest;
 }
 
-it('a response of nothing', () => {
+it('accepts an empty response', () => {
   expect(stream([], { sources: parseSources('') }).all).toEqual([
     { type: 'answer', state: 'judged', answer: null },
     { type: 'finding', reason: 'no_answer', in: 'response', span: { start: 0, end: 0 }, answer: null, citation: null },

@@ -1,4 +1,4 @@
-/** What a caller of the incremental verifier sees, and when. incremental-properties.test.ts holds what is true of any text. */
+/** The events of the incremental verifier and their order. incremental-properties.test.ts tests what holds for any text. */
 import { describe, expect, it } from 'vitest';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';
@@ -11,7 +11,7 @@ const SOURCES = sourcesFromList([
   { id: 'S2', text: 'It is red.' },
 ]);
 
-/** An event in a few words. */
+/** Prints an event in a few words. */
 function brief(event: StreamEvent): string {
   switch (event.type) {
     case 'answer':
@@ -23,15 +23,15 @@ function brief(event: StreamEvent): string {
   }
 }
 
-/** Each piece with the events that it brings; those of the end last. */
+/** Returns each chunk with the events of its push, then the events of `finish`. */
 function told(pieces: readonly string[], options: Partial<IncrementalOptions> = {}): string[][] {
   const verifier = createIncrementalVerifier({ sources: SOURCES, ...options });
   const events = pieces.map((piece) => verifier.push(piece).map(brief));
   return [...events, verifier.finish().events.map(brief)];
 }
 
-describe('when it is told', () => {
-  it('a claim with the last unit of its closing tag, an invented id with that of its opening tag', () => {
+describe('when each event is sent', () => {
+  it('a claim at the last unit of its closing tag, an invented id at that of its opening tag', () => {
     expect(
       told(['<answer>So <snippet id=S1', ',S9', '>', 'It opened.</snippet', '>', ' Yes.</answer', '>', ' ']),
     ).toEqual([
@@ -47,7 +47,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('an id in a quote that is not closed, at the next tag: until then the tag may go on', () => {
+  it('an id in an unclosed quote at the next tag, because the tag may continue until then', () => {
     expect(told(['<answer><snippet id="S9>It opened.', '<', '/', 'snippet></answer>'])).toEqual([
       ['opened 0'],
       [],
@@ -57,7 +57,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('an id before a comma at the `>`: what follows the comma is no attribute, and its quote none', () => {
+  it('an id before a comma at the `>`, because the text behind the comma is neither an attribute nor a quote', () => {
     expect(told(['<answer><snippet id=S9, a="x>', ' y">It opened.</snippet></answer>'])).toEqual([
       ['opened 0', 'citation_id_unknown', 'citation_id_malformed', 'citation_id_unknown'],
       ['claim 0: y">It opened. [S9=null a="x=null]', 'closed 0', 'judged 0'],
@@ -65,7 +65,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('a claim inside an open citation when that has closed, as its index depends on it', () => {
+  it('a claim inside an open citation when that citation closes, because its index depends on it', () => {
     expect(
       told(['<answer><snippet id=S1>It <snippet id=S9>', 'opened</snippet>', ' in 1937.</snippet>', '</answer>']),
     ).toEqual([
@@ -77,7 +77,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('what an unclosed citation held back, when the answer ends', () => {
+  it('claims inside an unclosed citation when the answer ends', () => {
     expect(told(['<answer><snippet id=S1>It <snippet id=S2>is red</snippet> now.', '</answer>'])).toEqual([
       ['opened 0', 'citation_nested'],
       ['citation_unclosed', 'claim 0: is red [S2=1]', 'closed 0', 'judged 0'],
@@ -85,7 +85,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('faults of the markup where they stand', () => {
+  it('faults of the markup at their place', () => {
     expect(
       told(['See <snippet id=S1>', 'this</snippet>', '<answer>A</snippet>', '<snippet>b', '<answer>', '</answer>']),
     ).toEqual([
@@ -99,7 +99,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('a second answer when it has closed; nothing of its claims', () => {
+  it('a second answer when it closes, without its claims', () => {
     expect(told(['<answer>One.</answer>', '<answer><snippet id=S9>Two.</snippet>', '</answer>'])).toEqual([
       ['opened 0', 'closed 0', 'judged 0'],
       ['opened 1'],
@@ -108,7 +108,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('that there is no answer, in the end', () => {
+  it('a missing answer at the end', () => {
     expect(told(['<answer><snippet id=S1>It opened.</snippet>'])).toEqual([
       ['opened 0', 'claim 0: It opened. [S1=0]'],
       ['answer_unclosed', 'judged null', 'no_answer'],
@@ -119,7 +119,7 @@ describe('when it is told', () => {
     ]);
   });
 
-  it('text outside the answer, in answer_only', () => {
+  it('text outside the answer in mode answer_only', () => {
     expect(told(['Sure: ', '<answer>A.</answer>', ' Bye.'], { mode: 'answer_only' })).toEqual([
       [],
       ['opened 0', 'text_outside_answer', 'closed 0', 'judged 0'],
@@ -130,7 +130,7 @@ describe('when it is told', () => {
 });
 
 describe('which answer', () => {
-  it('last: its claims in the end, as another answer may follow', () => {
+  it('last: sends the claims at the end, because another answer may follow', () => {
     const one = '<answer><snippet id=S9>One.</snippet></answer>';
     const two = '<answer><snippet id=S1>Two.</snippet></answer>';
     expect(told([one, two], { answer: 'last' })).toEqual([
@@ -140,7 +140,7 @@ describe('which answer', () => {
     ]);
   });
 
-  it('whole: what turns out to be thinking belongs to an earlier ordinal', () => {
+  it('whole: text that turns out to be thinking belongs to an earlier ordinal', () => {
     expect(told(['I saw [S9] that', '</think>', 'It opened [S1].'], { grammar: 'bracket' })).toEqual([
       ['opened 0', 'citation_id_unknown', 'claim 0: I saw [S9=null]'],
       ['opened 1'],
@@ -149,7 +149,7 @@ describe('which answer', () => {
     ]);
   });
 
-  it('nothing in thinking is told', () => {
+  it('sends nothing about thinking', () => {
     expect(told(['<think><answer><snippet id=S9>x</snippet></answer>', '</think>', '<answer>A</answer>'])).toEqual([
       [],
       [],
@@ -160,7 +160,7 @@ describe('which answer', () => {
 });
 
 describe('marker grammars', () => {
-  it('tell ids where the marker closes and the claim where the run of markers ends', () => {
+  it('send ids when the marker closes and the claim when the run of markers ends', () => {
     expect(
       told(['It opened ', '[S', '1]', '[S9', ']', ' ', 'now. It', ' is red [S2', '].'], { grammar: 'bracket' }),
     ).toEqual([
@@ -177,7 +177,7 @@ describe('marker grammars', () => {
     ]);
   });
 
-  it('end a run at a `<`, whatever it begins', () => {
+  it('end a run at any `<`', () => {
     expect(told(['It opened [ref:S1]', '<', 'b>'], { grammar: 'ref' })).toEqual([
       ['opened 0'],
       ['claim 0: It opened [S1=0]'],
@@ -186,7 +186,7 @@ describe('marker grammars', () => {
     ]);
   });
 
-  it('wait for what may still be a link', () => {
+  it('wait while a link may follow', () => {
     expect(told(['See [S9', ']', '(url)', ' and [S9', '] ok'], { grammar: 'bracket' })).toEqual([
       ['opened 0'],
       [],
@@ -199,7 +199,7 @@ describe('marker grammars', () => {
 });
 
 describe('lexical evidence', () => {
-  it('comes with the claim', () => {
+  it('arrives with the claim', () => {
     const events = stream(['<answer><snippet id=S1>The bridge opened in 1973.</snippet>'], {
       sources: SOURCES,
       evidence: 'lexical',
@@ -214,7 +214,7 @@ describe('lexical evidence', () => {
   });
 });
 
-it('lists no more findings of one reason than a reply holds, and still the others', () => {
+it('lists at most MAX_FINDINGS findings of one reason, and still lists those of others', () => {
   const flood = '</snippet>'.repeat(MAX_FINDINGS + 10);
   const { all, parsed } = stream([`<answer>a${flood}<snippet id=S9>It opened.</snippet></answer>`], {
     sources: SOURCES,
@@ -224,7 +224,7 @@ it('lists no more findings of one reason than a reply holds, and still the other
   expect(parsed.counts.citation_stray_close).toBe(MAX_FINDINGS + 10);
 });
 
-it('takes no text and no second end after the end', () => {
+it('throws if push or finish is called after finish', () => {
   const verifier = createIncrementalVerifier({ sources: parseSources('') });
   verifier.finish();
   expect(() => verifier.push('x')).toThrow('finished');

@@ -1,6 +1,6 @@
 /**
- * Time stays linear on hostile input: eight times the input takes about eight times as long. The bound is four times
- * that, half of the sixty-four of a quadratic step; the smallest of several runs is compared, so that a busy machine does not matter.
+ * Time is linear on hostile input: eight times the input takes about eight times as long. The bound is 32 times, half of
+ * what a quadratic step would take. The test compares the fastest of several runs, to tolerate a busy machine.
  */
 import { describe, expect, it } from 'vitest';
 import { suspectedInjections } from '../../../src/citations/injection.ts';
@@ -8,7 +8,7 @@ import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources } from '../../../src/citations/sources.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
 
-/** How many times longer the larger of two inputs is. */
+/** Length of the larger input / length of the smaller one. */
 export const GROWTH = 8;
 export const SLACK = 4;
 
@@ -35,7 +35,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 
-/** The least of several runs. */
+/** Time of the fastest of several runs. */
 export function fastestMilliseconds(work: () => void): number {
   let fastest = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 3; run++) {
@@ -46,7 +46,7 @@ export function fastestMilliseconds(work: () => void): number {
   return fastest;
 }
 
-/** `largeChars`: size of the larger of the two inputs that are compared, in UTF-16 code units. */
+/** @param largeChars Length of the larger input in UTF-16 code units. */
 export function testLinearTime(largeChars: number): void {
   describe.each(Object.entries(HOSTILE))('%s', (_name, unit) => {
     const large = unit.repeat(Math.ceil(largeChars / unit.length));
@@ -60,7 +60,7 @@ export function testLinearTime(largeChars: number): void {
       ['sentences', (text) => splitSentences(text)],
       ['injection scan', (text) => suspectedInjections(text, 0, text.length)],
     ])('%s', (_what, read) => {
-      // A floor of 2 ms keeps the ratio of two very fast runs from being noise.
+      // Without a floor of 2 ms, the ratio of two very fast runs would be noise.
       const before = Math.max(
         2,
         fastestMilliseconds(() => read(small)),

@@ -64,7 +64,7 @@ describe('claims of the snippet grammar', () => {
     expect(parsed.format).toEqual({ answer_only: 1, full: 1 });
   });
 
-  it('leaves look-alike tags alone', () => {
+  it('ignores tags with similar names', () => {
     const parsed = parse('<answer><snippets id=S1>A claim that is not one.</snippets> <snippetid=S1> x</answer>');
     expect(parsed.claims).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('which text is judged', () => {
     expect(text('<answer>One.</answer><answer>Two', { answer: 'last' })).toBe('One.');
   });
 
-  it('whole: everything behind the thinking', () => {
+  it('whole: everything after the thinking', () => {
     expect(text('<think>x</think> It opened.', { answer: 'whole' })).toBe(' It opened.');
     expect(claims(parse('It opened. <snippet id=S1>It is red.</snippet>', { answer: 'whole' }))).toEqual([
       ['It is red.', ['S1']],
@@ -229,7 +229,7 @@ describe('uncited statements', () => {
 describe('duplicates count once', () => {
   const duplicates = (inner: string) => parse(`<answer>${inner}</answer>`).claims.map((claim) => claim.duplicate_of);
 
-  it('equal text and ids, whatever case, spaces and closing mark', () => {
+  it('with equal text and ids, ignoring case, spaces and closing punctuation', () => {
     expect(
       duplicates(
         '<snippet id=S1>It opened.</snippet><snippet id=S1>it  OPENED</snippet><snippet id=S2>It opened.</snippet>',
@@ -237,7 +237,7 @@ describe('duplicates count once', () => {
     ).toEqual([null, 0, null]);
   });
 
-  it('the order of ids does not matter', () => {
+  it('with ids in any order', () => {
     expect(duplicates('<snippet id=S1,S2>It opened.</snippet><snippet id=S2,S1>It opened.</snippet>')).toEqual([
       null,
       0,
@@ -246,7 +246,7 @@ describe('duplicates count once', () => {
 });
 
 describe('nesting', () => {
-  it('makes both claims, without the inner tag in the outer text', () => {
+  it('makes two claims, and the outer text has no inner tag', () => {
     const response = '<answer><snippet id=S1>It opened <snippet id=S2>in 1937</snippet> indeed.</snippet></answer>';
     expect(claims(parse(response))).toEqual([
       ['It opened in 1937 indeed.', ['S1']],
@@ -296,7 +296,7 @@ describe('marker grammars', () => {
 });
 
 describe('sources of tool output', () => {
-  it('keeps titles, places and what the policy saw of a truncated page', () => {
+  it('keeps titles, places and the visible text of a truncated page', () => {
     const toolOutput =
       '<tool_output>query: x\n<snippet id=S1 title="A > B" url=https://example.org/a?b=c>One.</snippet>\n<webpage id="W1">Two cut off';
     const { list } = parseSources(toolOutput);
@@ -326,7 +326,7 @@ describe('sources of tool output', () => {
     expect(counts).toEqual({ source_duplicate_id: 1, source_empty: 1 });
   });
 
-  it('ends a source that is cut off inside its wrapper', () => {
+  it('ends an unclosed source at the end of its wrapper', () => {
     expect(parseSources('<tool_output><snippet id=S1>One two</tool_output>').list[0]?.text).toBe('One two');
   });
 });

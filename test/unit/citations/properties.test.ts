@@ -7,7 +7,7 @@ import type { ParsedResponse, SourceSet } from '../../../src/citations/types.ts'
 import { verifyCitations } from '../../../src/citations/verify.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
 
-/** Text made of the pieces that matter to the parser, cut and mixed without regard to sense. */
+/** Random mixtures of pieces that matter to the parser. */
 const hostileText = fc
   .array(
     fc.oneof(
@@ -83,7 +83,7 @@ function checkSpans(text: string, parsed: ParsedResponse): void {
 }
 
 describe('the parser on any text', () => {
-  it('never throws, and every span slices to what it claims', () => {
+  it('never throws, and every span slices to its text', () => {
     fc.assert(
       fc.property(
         hostileText,
@@ -97,7 +97,7 @@ describe('the parser on any text', () => {
     );
   });
 
-  it('reads any tool output, and source spans hold their text', () => {
+  it('reads any tool output, and the spans of sources slice to their text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const { list, counts } = parseSources(text);
@@ -164,7 +164,7 @@ const part = fc.oneof(
 );
 
 describe('well-formed answers', () => {
-  it('survive parsing and writing again', () => {
+  it('are the same after parsing and writing', () => {
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 12 }), (parts) => {
         const write = (list: readonly { text: string; ids: readonly string[] | null }[]) =>

@@ -1,4 +1,4 @@
-/** Splitting further where a text was left off gives what splitting it at once gives. */
+/** Splitting a text in steps gives the same sentences as splitting it at once. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
@@ -20,7 +20,7 @@ const text = fc
   )
   .map((pieces) => pieces.join(''));
 
-it('from any white space on, with nothing kept but a few units before', () => {
+it('continues from any white space, with only SENTENCE_LOOKBACK units of the text before it', () => {
   fc.assert(
     fc.property(text, fc.nat(), (text, choice) => {
       const spaces = [...text.matchAll(/[ \u3000]/gu)].map(({ index }) => index + 1);

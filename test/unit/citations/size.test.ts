@@ -9,11 +9,11 @@ function problems(inner: string, texts: Readonly<Record<string, string>>): strin
   return sizeProblems(parsed, sources, 'sources').map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-it('accepts what real rollouts hold', () => {
+it('accepts realistic rollouts', () => {
   expect(problems('<snippet id=S1>It opened.</snippet>', { S1: 'It opened.' })).toEqual([]);
 });
 
-it('names every limit that is exceeded, with the count and the limit', () => {
+it('lists every exceeded limit with the count and the limit', () => {
   const claims = Array.from({ length: MAX_CLAIMS + 1 }, (_, n) => `<snippet id=S1>It opened ${n}.</snippet>`).join('');
   expect(problems(claims, { S1: 'x' })).toEqual([`response: ${MAX_CLAIMS + 1} claims; at most ${MAX_CLAIMS}`]);
 
@@ -25,7 +25,7 @@ it('names every limit that is exceeded, with the count and the limit', () => {
   expect(problems('It opened.', many)).toEqual([`sources: ${MAX_SOURCES + 1} sources; at most ${MAX_SOURCES}`]);
 });
 
-it('bounds the work of comparing many claims with one long source', () => {
+it('limits comparisons of many claims with one long source', () => {
   const long = 'x'.repeat(MAX_COMPARED_CHARS / 100);
   const claims = Array.from({ length: 101 }, (_, n) => `<snippet id=S1>It opened ${n}.</snippet>`).join('');
   expect(problems(claims, { S1: long }).join()).toContain('characters of cited text over all citations');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { StreamedText } from '../../../src/citations/stream/streamed-text.ts';
 
-it('holds what was appended, whatever the pieces', () => {
+it('returns the appended text for any chunks', () => {
   const piece = fc.oneof(
     fc.string({ maxLength: 3 }),
     fc.nat(6_000).map((length) => 'abcdefghij'.repeat(length / 10 + 1)),

@@ -1,4 +1,4 @@
-/** Running the incremental verifier over a text cut in pieces, and which of its events stand in the end. */
+/** Runs the incremental verifier over a text in chunks, and selects the events that are valid in the end. */
 
 import type { ClaimEvent, FindingEvent, StreamEvent } from '../../../src/citations/stream/events.ts';
 import {
@@ -8,9 +8,9 @@ import {
 } from '../../../src/citations/stream/verifier.ts';
 
 export type Streamed = FinishedVerification & {
-  /** Those of `finish` included. */
+  /** All events, with those of `finish`. */
   readonly all: readonly StreamEvent[];
-  /** For each event, how much of the text had been pushed; one more than the text is long for those of `finish`. */
+  /** Length of the text that was pushed when each event came; the length of the text plus one for events of `finish`. */
   readonly at: readonly number[];
 };
 
@@ -34,7 +34,7 @@ export function stream(pieces: Iterable<string>, options: IncrementalOptions): S
   return { ...finished, all, at };
 }
 
-/** `text` cut before each of `places`. */
+/** Splits `text` before each of `places`. */
 export function cut(text: string, places: readonly number[]): string[] {
   const sorted = [...new Set(places.filter((place) => place > 0 && place < text.length))].sort((a, b) => a - b);
   return [0, ...sorted].map((from, n) => text.slice(from, sorted[n] ?? text.length));
@@ -42,7 +42,7 @@ export function cut(text: string, places: readonly number[]): string[] {
 
 export type Standing = { readonly claims: readonly ClaimEvent[]; readonly findings: readonly FindingEvent[] };
 
-/** The events that the rules of incremental-events.ts let stand. */
+/** Selects the events that are valid by the rules of events.ts. */
 export function standing(events: readonly StreamEvent[]): Standing {
   const judgements = events.flatMap((event) =>
     event.type === 'answer' && event.state === 'judged' ? [event.answer] : [],

@@ -35,20 +35,20 @@ describe('lexical findings, at their place in the response', () => {
     expect(at(response, verify(response), reason)).toEqual(places);
   });
 
-  it('flags nothing on a supported claim in other words', () => {
+  it('reports nothing for a supported claim in other words', () => {
     const response = '<answer><snippet id=S1>The bridge was opened in May 1937.</snippet></answer>';
     const verification = verify(response);
     expect(verification.findings).toEqual([]);
     expect(verification.claims[0]?.evidence?.support).toBeGreaterThan(0.5);
   });
 
-  it('gives no evidence where nothing that exists is cited', () => {
+  it('has no evidence for a claim that cites no known source', () => {
     const [claim] = verify('<answer><snippet id=S9>The bridge is red.</snippet></answer>').claims;
     expect(claim?.evidence).toBeUndefined();
     expect(claim?.findings).toEqual(['citation_id_unknown']);
   });
 
-  it('points into the source with its window and its copied sentence', () => {
+  it('gives the places of the window and the copied sentence in the source', () => {
     const copy = 'Joseph Strauss led the work.';
     const verification = verify(`<answer><snippet id=S1>${copy}</snippet></answer>`);
     const source = verification.sources[0];
@@ -62,11 +62,12 @@ describe('lexical findings, at their place in the response', () => {
 describe('mode', () => {
   const response = 'Sure: <answer>It opened.</answer> Bye.';
 
-  it('answer_only names the text outside the answer', () => {
+  it('answer_only reports the text outside the answer', () => {
     expect(at(response, verify(response, { mode: 'answer_only' }), 'text_outside_answer')).toEqual(['Sure:', 'Bye.']);
   });
 
-  it('full does not mind', () => expect(at(response, verify(response), 'text_outside_answer')).toEqual([]));
+  it('full accepts text outside the answer', () =>
+    expect(at(response, verify(response), 'text_outside_answer')).toEqual([]));
 });
 
 describe('ratios', () => {
@@ -85,7 +86,7 @@ describe('ratios', () => {
     });
   });
 
-  it('are null where there is nothing to divide by', () => {
+  it('are null if the denominator is 0', () => {
     expect(verify('<answer>Yes.</answer>').ratios).toMatchObject({
       cited_share: null,
       known_id_share: null,
@@ -95,7 +96,7 @@ describe('ratios', () => {
 });
 
 describe('offsets in UTF-8 bytes', () => {
-  it('slice the encoded strings to the same pieces', () => {
+  it('slice the encoded strings to the same texts', () => {
     const toolOutput = '<snippet id=源1>😀 准点率从99.71%升至99.83%。</snippet>';
     const response = '<answer>总结：é <snippet id=源1>准点率升至99.83%。</snippet></answer>';
     const verification = verify(response, { tool_output: toolOutput });
@@ -117,7 +118,7 @@ describe('offsets in UTF-8 bytes', () => {
   });
 });
 
-it('wants sources in one way', () => {
+it('throws unless exactly one of tool_output and sources is given', () => {
   const both = { response: '', tool_output: '', sources: [] };
   expect(() => verifyCitations(both, { evidence: 'none' })).toThrow(TypeError);
   expect(() => verifyCitations({ response: '' }, { evidence: 'none' })).toThrow(TypeError);

@@ -52,7 +52,7 @@ describe('numbers', () => {
     for (const { start, end } of missing) expect(claim.slice(start, end)).toMatch(/^\d.*\w$/);
   });
 
-  it('does not take a year for the rounding of another', () => {
+  it('does not treat a year as the rounding of another', () => {
     expect(gather('It opened in 1940.', 'It opened in 1937.').missing_numbers).toHaveLength(1);
   });
 });
@@ -64,7 +64,7 @@ describe('names', () => {
     expect(spans).toEqual(['Brown', 'Westmere', 'BBC']);
   });
 
-  it('are looked for in the title too, and in all cited sources', () => {
+  it('are searched for in the title and in all cited sources', () => {
     const index = indexSources([
       { text: 'It was opened in 1937.', title: 'Alder Bridge' },
       { text: 'Westmere is a town.' },
@@ -94,7 +94,7 @@ describe('negation', () => {
     );
   });
 
-  it('is no mismatch where the source negates too', () => {
+  it('is no mismatch if the source negates too', () => {
     expect(gather('The council never repainted the bridge.', BRIDGE).negation_mismatch).toBe(false);
   });
 });
@@ -126,13 +126,13 @@ describe('verbatim', () => {
     expect(gather(claim, `${BRIDGE} It cost them.`).verbatim).toEqual([]);
   });
 
-  it('does not take a dot out of a number', () => {
+  it('does not remove a dot from a number', () => {
     expect(
       gather('The final score was 1.5 points overall.', 'The final score was 15 points overall.').verbatim,
     ).toEqual([]);
   });
 
-  it('names every source that has the sentence, and folds quotation marks', () => {
+  it('lists every source that has the sentence, and folds quotation marks', () => {
     const claim = 'She called the old bridge "a marvel of stone".';
     const evidence = gather(
       claim,
@@ -143,7 +143,7 @@ describe('verbatim', () => {
     expect(evidence.verbatim.map((span) => span.source)).toEqual([0, 2]);
   });
 
-  it('finds more sentences than a window holds', () => {
+  it('finds more sentences than a window has', () => {
     const text =
       'One red fox ran home. Two green birds sang loud. Three grey wolves slept well. Four white hens sat still. Five cats played.';
     expect(gather(text.slice(0, text.indexOf(' Five')), text).verbatim).toHaveLength(1);
@@ -156,7 +156,7 @@ describe('coverage', () => {
     expect(gather('Glaciers store most of the fresh water of the planet.', BRIDGE).coverage).toBeLessThan(0.2);
   });
 
-  it('points at a window that slices to the sentences meant', () => {
+  it('returns a window whose offsets slice to the expected sentences', () => {
     const filler = 'Nothing of note is written in this line. '.repeat(20);
     const text = `${filler}${BRIDGE} ${filler}`;
     const { window } = gather('The Alder Bridge cost 1,200 pounds.', text);
@@ -166,7 +166,7 @@ describe('coverage', () => {
     expect((window?.end ?? 0) - (window?.start ?? 0)).toBeLessThan(220);
   });
 
-  it('joins the windows of several sources for support, and judges each source by itself', () => {
+  it('combines the windows of several sources for support, and rates each source alone', () => {
     const evidence = gather(
       'The bridge cost 900 marks and the tower weighs 40 tonnes.',
       'The bridge cost 900 marks.',
@@ -178,7 +178,7 @@ describe('coverage', () => {
     expect(supportVerdict(evidence.support)).toBe('full');
   });
 
-  it('counts a source once, and leaves out positions that are none', () => {
+  it('counts a source once and ignores positions without a source', () => {
     const index = indexSources([{ text: BRIDGE }]);
     expect(gatherEvidence(index, 'The bridge.', [0, 0, 7, -1]).sources).toHaveLength(1);
   });
@@ -214,7 +214,7 @@ describe('odd input', () => {
     expect(gatherEvidence(indexSources([]), 'The bridge opened.', []).support).toBe(0);
   });
 
-  it('answers the same whatever was judged before', () => {
+  it('gives the same result whatever was compared before', () => {
     const index = indexSources([{ text: BRIDGE }, { text: 'The tower was never opened.' }]);
     const claims = [
       'The bridge was not opened in 1938.',

@@ -7,7 +7,7 @@ import {
   scoreCriterion,
 } from '../../../src/lexical/index.ts';
 
-/** Text made to be costly. Quadratic work on any of these would run for hours, far past the test's own limit. */
+/** Hostile texts. Quadratic work on any of them would take hours, far beyond the timeout of the test. */
 const HOSTILE: readonly (readonly [string, string])[] = [
   ['one letter', 'a'],
   ['one word over and over', 'bridge '],
@@ -23,7 +23,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['line breaks', 'x\n\n'],
 ];
 
-describe('a megabyte of anything', () => {
+describe('a megabyte of hostile text takes linear time', () => {
   it.each(HOSTILE)('%s', { timeout: 20_000 }, (_, piece) => {
     const text = piece.repeat(Math.floor(1_000_000 / piece.length));
     const claim = `${text.slice(0, text.length >> 1)}b.`;

@@ -43,7 +43,7 @@ describe('needsCitation', () => {
     expect(needsCitation(statement)).toBe(false);
   });
 
-  it('looks at a range only', () => {
+  it('reads the range only', () => {
     const text = 'Is it so? The bridge opened in 1937.';
     expect(needsCitation(text, 0, 9)).toBe(false);
     expect(needsCitation(text, 10)).toBe(true);
@@ -63,7 +63,7 @@ describe('scoreCriterion', () => {
     expect(scoreCriterion({ description }, answer)).toBe(score);
   });
 
-  it('reads the title where there is no description', () => {
+  it('reads the title if there is no description', () => {
     expect(scoreCriterion({ title: 'Alder Bridge', description: '' }, answer)).toBe(2);
   });
 });

@@ -27,8 +27,8 @@ function described(list: TokenList, shift = 0): unknown {
 const MIXED =
   "5% of Zoë’s “naïve” cafés—in 北京。 Cost: 1.2 million, ten thousand per cent. 😀 \ud800 B2B, U.S. don't! １２ e\u0301t\u00e9 over";
 
-describe('offsets are those of the text, whatever its units take as bytes', () => {
-  it('in a text of many scripts', () => {
+describe('offsets count UTF-16 code units', () => {
+  it('for a text in many scripts', () => {
     expect(wordsOf(MIXED, tokensOf(MIXED, false))).toEqual(
       "5|%|of|Zoë’s|naïve|cafés|in|北|京|Cost|1.2 million|ten thousand|per cent|😀|\ud800|B2B|U.S|don't|１２|e\u0301t\u00e9|over".split(
         '|',
@@ -36,14 +36,14 @@ describe('offsets are those of the text, whatever its units take as bytes', () =
     );
   });
 
-  it('in a part of a text', () => {
+  it('for a part of a text', () => {
     const inside = `é😀 first, ${MIXED} x`;
     const from = inside.indexOf(MIXED);
     const part = tokensOf(inside, false, from, from + MIXED.length);
     expect(described(part, from)).toEqual(described(tokensOf(MIXED, false)));
   });
 
-  it('in a text that is longer than the room that is kept', () => {
+  it('for a text that is longer than the reused buffer', () => {
     const text = `${'Élan of the old bridge. '.repeat(4_000)}last`;
     const list = tokensOf(text, false);
     expect(list.count).toBe(20_001);
@@ -56,7 +56,7 @@ describe('tokens', () => {
     expect(described(tokensOf(MIXED, true))).toEqual(described(tokensOf(MIXED, false)));
   });
 
-  it('have the stem of their word, whatever it ends in', () => {
+  it('have the stem of their word for every ending', () => {
     const letters = [...'abcdefghijklmnopqrstuvwxyz'];
     const endings = letters.flatMap((one) => letters.flatMap((two) => letters.map((three) => one + two + three)));
     for (const head of ['b', 'batt', 'battlem']) {
@@ -66,7 +66,7 @@ describe('tokens', () => {
     }
   });
 
-  it('begin a sentence after eighty at the latest', () => {
+  it('begin a new sentence after at most eighty tokens', () => {
     const list = tokensOf('word '.repeat(200), false);
     expect([...list.sentenceTokens.subarray(0, list.sentenceCount)]).toEqual([0, 80, 160]);
   });

@@ -5,7 +5,7 @@ function element(json: string): string {
   return `<tool_call>${json}</tool_call>`;
 }
 
-/** What is said of one element: its name, or why it is malformed. */
+/** The name of a call, or why it is malformed. */
 function verdict(json: string): string {
   const [call, ...rest] = readToolCalls(element(json)).calls;
   expect(rest).toEqual([]);
@@ -14,7 +14,7 @@ function verdict(json: string): string {
 }
 
 describe('calls', () => {
-  it('come in order, each with its span, malformed ones among them, and the rest is content', () => {
+  it('are returned in order with their spans, malformed ones included; the rest is content', () => {
     const text = `So: ${element('{"name": "run", "arguments": {"code": "1"}}')} and ${element('oops')}.`;
     const { content, calls } = readToolCalls(text);
     expect(content).toBe('So:  and .');
@@ -50,24 +50,24 @@ describe('calls', () => {
     ['{"name": "a", "arguments": null}', 'arguments_not_object'],
   ])('%s: %s', (json, expected) => expect(verdict(json)).toBe(expected));
 
-  it('give their arguments as JSON.parse does', () => {
+  it('have the arguments that JSON.parse returns', () => {
     const json = '{"b": [1, 2.5, -0.0, "é\\n\\ud83d\\ude00"], "1": null, "a": {"x": true, "x": false}, "big": 1e21}';
     const [call] = readToolCalls(element(`{"name": "f", "arguments": ${json}}`)).calls;
     expect(call?.ok && call.arguments).toStrictEqual(JSON.parse(json));
   });
 
-  it('may name an argument __proto__ without touching any prototype', () => {
+  it('may have an argument __proto__ without changing a prototype', () => {
     const [call] = readToolCalls(element('{"name": "f", "arguments": {"__proto__": {"x": 1}}}')).calls;
     expect(call?.ok && Object.keys(call.arguments)).toEqual(['__proto__']);
     expect(call?.ok && 'x' in call.arguments).toBe(false);
   });
 
-  it('may hold the closing tag with its slash escaped', () => {
+  it('may contain the closing tag with an escaped slash', () => {
     const [call] = readToolCalls(element('{"name": "f", "arguments": {"t": "<\\/tool_call>"}}')).calls;
     expect(call?.ok && call.arguments['t']).toBe('</tool_call>');
   });
 
-  it('are none where the element is not closed', () => {
+  it('are ignored if the element is not closed', () => {
     const text = `${element('{"name": "a", "arguments": {}}')} <tool_call>{"name": "b", "arguments": {}}`;
     const { content, calls } = readToolCalls(text);
     expect(calls).toHaveLength(1);
@@ -104,8 +104,8 @@ describe('as verl', () => {
   });
 });
 
-/** Text made to be costly. Quadratic work on any of these would run for minutes, far past the test's own limit. */
-describe('four megabytes of anything', () => {
+/** Hostile texts. Quadratic work on any of them would take minutes, far beyond the timeout of the test. */
+describe('four megabytes of hostile text take linear time', () => {
   it.each([
     ['opening tags', '<tool_call>'],
     ['closing tags', '</tool_call>'],

@@ -19,10 +19,10 @@ describe('the last box', () => {
     ['nothing', '', null],
   ])('%s', (_what, text, expected) => expect(lastBoxedAnswer(text)).toBe(expected));
 
-  it('is looked for in the last 100 code points, whatever their size', () => {
+  it('is searched for in the last 100 code points, whatever their size', () => {
     expect(lastBoxedAnswer(`\\boxed{3}${'🚲'.repeat(91)}`)).toBe('3');
     expect(lastBoxedAnswer(`\\boxed{3}${'🚲'.repeat(92)}`)).toBeNull();
-    // Half a pair is a code point of its own.
+    // A lone surrogate counts as one code point.
     expect(lastBoxedAnswer(`\\boxed{3}${'\udeb2'.repeat(91)}`)).toBe('3');
     expect(lastBoxedAnswer(`\\boxed{3}${'\udeb2'.repeat(92)}`)).toBeNull();
   });
@@ -46,7 +46,7 @@ describe('the last answer line', () => {
     ['a label whose answer is the next label', 'Answer:\nAnswer: 2', 'Answer: 2'],
   ])('%s', (_what, text, expected) => expect(lastAnswerLine(text)).toBe(expected));
 
-  it('is compared in its normal form, and a solution without one is wrong', () => {
+  it('is compared in its normal form; a solution without one is wrong', () => {
     expect(scoreAnswerLine('Answer: $\\frac12$', '\\frac{1}{2}').correct).toBe(true);
     expect(scoreAnswerLine('nothing', '5')).toEqual({ score: -1, correct: false, prediction: '[INVALID]' });
   });
@@ -71,8 +71,8 @@ describe('normal form', () => {
   ])('%s', (_what, text, expected) => expect(normalizeFinalAnswer(text)).toBe(expected));
 });
 
-/** Text made to be costly. Quadratic work on any of these would run for minutes, far past the test's own limit. */
-describe('four megabytes of anything', () => {
+/** Hostile texts. Quadratic work on any of them would take minutes, far beyond the timeout of the test. */
+describe('four megabytes of hostile text take linear time', () => {
   it.each([
     ['boxes', '\\boxed{'],
     ['braces', '{'],

@@ -4,7 +4,7 @@ import { overlongPenalty } from '../../../src/tools/overlong-penalty.ts';
 const OPTIONS = { maxTokens: 10_480, bufferTokens: 3000, factor: 1 };
 
 describe('overlong penalty', () => {
-  it('is nothing up to the buffer, then falls evenly, past the limit too', () => {
+  it('is 0 up to the buffer, then falls linearly, also beyond the limit', () => {
     expect([0, 7480, 8980, 10_480, 13_480].map((tokens) => overlongPenalty(tokens, OPTIONS))).toEqual([
       0, 0, -0.5, -1, -2,
     ]);

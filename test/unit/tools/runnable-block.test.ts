@@ -23,8 +23,8 @@ describe('the program of a code answer', () => {
   ])('%s', (_what, response, expected) => expect(runnableBlock(response)).toBe(expected));
 });
 
-/** Text made to be costly. Quadratic work on any of these would run for minutes, far past the test's own limit. */
-describe('four megabytes of anything', () => {
+/** Hostile texts. Quadratic work on any of them would take minutes, far beyond the timeout of the test. */
+describe('four megabytes of hostile text take linear time', () => {
   it.each([
     ['openings', '```python\n', ''],
     ['backticks', '`', null],

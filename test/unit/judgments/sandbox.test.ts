@@ -1,4 +1,4 @@
-/** How replies of a sandbox are read: verdicts come from lines under the nonce alone, and a fault is never a verdict. */
+/** Reads sandbox replies: a verdict comes only from lines with the nonce, and a fault is never a verdict. */
 import { describe, expect, it } from 'vitest';
 import { equivalenceRun, readEquivalence } from '../../../src/judgments/kinds/equivalence/equivalence.ts';
 import { readTest, testRun } from '../../../src/judgments/kinds/execution/execution.ts';
@@ -77,7 +77,7 @@ describe('the outcome of a test', () => {
     expect(await readTest(test, reply, NONCE)).toEqual({ ok: false, fault });
   });
 
-  it('what is expected is compared without the newlines at its end', async () => {
+  it('ignores newlines at the end of the expected output', async () => {
     for (const stdout of ['42', '42\n', '42\n\n\n']) {
       expect(await readTest({ stdin: '', stdout }, replied(printed(OF_42)), NONCE)).toMatchObject({ value: 'passed' });
     }
@@ -105,8 +105,8 @@ describe('the verdict on two answers', () => {
   ])('%j', (reply, reading) => expect(readEquivalence(reply, NONCE)).toEqual(reading));
 });
 
-describe('what is asked of the sandbox', () => {
-  it('holds texts and nonce as data only, and never what is expected', () => {
+describe('the request to the sandbox', () => {
+  it('has texts and nonce as data only, and never the expected output', () => {
     const run = testRun(REQUEST, { stdin: 'INPUT', stdout: 'EXPECTED' }, NONCE);
     expect(run.code).not.toMatch(/PROGRAM|INPUT|EXPECTED/u);
     expect(run.code).not.toContain(NONCE);
@@ -117,7 +117,7 @@ describe('what is asked of the sandbox', () => {
     expect(JSON.parse(compared.stdin)).toMatchObject({ answer: "'); ANSWER", reference: 'REFERENCE' });
   });
 
-  it('leaves the program all of its time', () => {
+  it('gives the program its whole time limit', () => {
     expect(testRun(REQUEST, PRINTS, NONCE).run_timeout).toBeGreaterThan(REQUEST.time_limit_s);
     expect(JSON.parse(testRun(REQUEST, PRINTS, NONCE).stdin)).toMatchObject({ time_limit_s: 3, memory_limit_mb: 64 });
   });

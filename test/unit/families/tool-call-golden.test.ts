@@ -1,4 +1,4 @@
-/** The tool-call reward and the readers under it against Gen-Verse/Open-AgentRL, row by row, defects included. */
+/** Compares the tool-call reward and its readers with Gen-Verse/Open-AgentRL, row by row, defects included. */
 import { describe, expect, it } from 'vitest';
 import {
   computeScore,
@@ -31,7 +31,7 @@ function overlong(input: OverlongInput): unknown {
   return { overlong_reward: penalty, overlong: penalty < 0, reward: input.score + penalty };
 }
 
-/** Our answer in the shape of the reference's. */
+/** Converts our result to the shape of the golden row. */
 function ours({ fn, input }: GoldenRow): unknown {
   switch (fn) {
     case 'math_dapo.compute_score': {
@@ -55,7 +55,7 @@ function ours({ fn, input }: GoldenRow): unknown {
   }
 }
 
-/** Every number as the expected one where it is close enough, so that the rest compares exactly. */
+/** Replaces each number that is close enough by the expected one, so that the rest is compared exactly. */
 function rounded(actual: unknown, expected: unknown): unknown {
   if (typeof actual === 'number' && typeof expected === 'number') {
     return Math.abs(actual - expected) <= GOLDEN_TOLERANCE ? expected : actual;

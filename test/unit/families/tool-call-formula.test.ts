@@ -3,17 +3,17 @@ import { computeScore, computeScoreOutcomeReward } from '../../../src/families/t
 import { shapeByTurns, TURN_SHAPING } from '../../../src/families/tool-call/formula.ts';
 
 describe('shaping by turns', () => {
-  it('leaves what is not below 0', () => {
+  it('does not change a reward of 0 or more', () => {
     expect([0, 0.25, 1].map((score) => shapeByTurns(score, 30))).toEqual([0, 0.25, 1]);
   });
 
-  it('takes other constants', () => {
+  it('accepts other constants', () => {
     expect(shapeByTurns(-1, 6, { ...TURN_SHAPING, bonusPerRound: 0.125 })).toBe(-0.75);
     expect(shapeByTurns(-1, 6, { ...TURN_SHAPING, freeTurns: 6 })).toBe(-1);
     expect(shapeByTurns(-1, 60, { ...TURN_SHAPING, ceiling: -0.25 })).toBe(-0.25);
   });
 
-  it('holds a mild miss down to the ceiling', () => expect(shapeByTurns(-0.1, 2)).toBe(-0.6));
+  it('lowers a mild miss to the ceiling', () => expect(shapeByTurns(-0.1, 2)).toBe(-0.6));
 
   it.each([
     [Number.NaN, 2, TURN_SHAPING],
@@ -46,13 +46,13 @@ describe('the exact functions', () => {
     (turns) => expect(() => computeScore({ ...wrong, extra_info: { num_turns: turns } })).toThrow(RangeError),
   );
 
-  it('refuse code, which must be run', () => {
+  it('refuse code, which has to be run', () => {
     const code = { ...wrong, data_source: 'livecodebench', extra_info: { num_turns: 4 } };
     expect(() => computeScore(code)).toThrow(RangeError);
     expect(() => computeScoreOutcomeReward(code)).toThrow(RangeError);
   });
 
-  it('give an empty prediction where there is none', () => {
+  it('give an empty prediction if there is none', () => {
     expect(computeScoreOutcomeReward({ ...wrong, extra_info: {} })).toEqual({ score: -1, acc: false, pred: '' });
   });
 });
