@@ -33,7 +33,7 @@ async function demo(worker: LocalWorker): Promise<void> {
   const first = await scoreAll(client, examples, {});
   await printStory(first, paper);
   say();
-  say(`   ${first.tally.summary(first.seconds)}`);
+  say(`   ${first.tally.text(first.seconds)}`);
 
   heading('3. Score the same rollouts again');
   const second = await scoreAll(client, examples, {});

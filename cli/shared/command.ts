@@ -1,4 +1,4 @@
-/** What describes a command: dispatch.ts finds and runs it, help.ts prints it. */
+/** The types that describe a command: dispatch.ts finds and runs it, help.ts prints it. */
 import type { FlagDescription, Flags } from './flags.ts';
 
 /** How a command is written, and its help text. */

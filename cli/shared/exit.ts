@@ -1,4 +1,5 @@
-/** What describes a command: dispatch.ts finds and runs it, help.ts prints it. */
+/** Exit codes, and the expected errors that end a command with one of them. */
+
 export const EXIT_OK = 0;
 
 /** Some lines are invalid or not scored; the others are done. */

@@ -1,9 +1,7 @@
-/** What describes a command: dispatch.ts finds and runs it, help.ts prints it. */
 /**
- * Reading flags. node:util's parseArgs cuts the command line into tokens; what it would let pass (unknown flags, missing
- * or repeated values) is refused here with a hint. Typed access: a command asks for each flag by name and kind.
+ * Reads the flags of a command. node:util's parseArgs splits the command line into tokens. Unknown flags and missing or
+ * repeated values, which it lets pass, are errors here.
  */
-
 import { parseArgs } from 'node:util';
 import { UsageError } from './exit.ts';
 import { didYouMean } from './suggest.ts';
@@ -17,13 +15,13 @@ export type FlagDescription = {
   readonly help: string;
 };
 
-/** Flags that every command knows. */
+/** Flags of every command. */
 export const COMMON_FLAGS: readonly FlagDescription[] = [
-  { name: 'no-color', kind: 'switch', help: 'No colours (also NO_COLOR=1, or output that is not a terminal).' },
-  { name: 'help', kind: 'switch', help: 'This text.' },
+  { name: 'no-color', kind: 'switch', help: 'Print without colours, as with NO_COLOR=1 or to a file.' },
+  { name: 'help', kind: 'switch', help: 'Show this text.' },
 ];
 
-/** What stands on the command line, checked against a command's description. */
+/** The parsed command line. A command reads each flag by its name and kind. */
 export class Flags {
   readonly positionals: readonly string[];
   readonly #switches: ReadonlySet<string>;
@@ -54,7 +52,7 @@ export class Flags {
     return this.#lists.get(name) ?? [];
   }
 
-  /** @throws UsageError for a value that is not one of the choices. */
+  /** One of the choices; `null` without the flag. @throws UsageError for another value. */
   choice<const C extends readonly string[]>(name: string, choices: C): C[number] | null {
     const given = this.text(name);
     if (given === null) return null;
@@ -63,7 +61,7 @@ export class Flags {
     throw new UsageError(`--${name}: "${given}" is not one of ${choices.join(', ')}`, didYouMean(given, choices));
   }
 
-  /** @throws UsageError for anything but an integer in the range. */
+  /** An integer in the range, both ends included; `null` without the flag. @throws UsageError for another value. */
   count(name: string, range: { readonly min: number; readonly max: number }): number | null {
     const given = this.text(name);
     if (given === null) return null;
@@ -71,9 +69,18 @@ export class Flags {
     if (value >= range.min && value <= range.max) return value;
     throw new UsageError(`--${name}: expected an integer from ${range.min} to ${range.max}, got "${given}"`);
   }
+
+  /** A decimal number that `isAllowed` accepts; `null` without the flag. @throws UsageError for another value. */
+  number(name: string, expected = 'a number', isAllowed: (value: number) => boolean = () => true): number | null {
+    const given = this.text(name);
+    if (given === null) return null;
+    const value = Number(given);
+    if (/^\d{1,9}(\.\d{1,9})?$/.test(given) && isAllowed(value)) return value;
+    throw new UsageError(`--${name}: expected ${expected}, got "${given}"`);
+  }
 }
 
-/** Reads the arguments of a command. @throws UsageError */
+/** Reads the arguments of a command against the description of its flags. @throws UsageError */
 export function readFlags(command: string, described: readonly FlagDescription[], args: readonly string[]): Flags {
   const known = new Map([...described, ...COMMON_FLAGS].map((flag) => [flag.name, flag]));
   const switches = new Set<string>();
@@ -117,7 +124,7 @@ export function readFlags(command: string, described: readonly FlagDescription[]
 
 type OptionToken = { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined };
 
-/** The value of a flag. A value that looks like the next flag is a forgotten value, unless it is written with `=`. */
+/** The value of a flag. A value that looks like a flag counts as missing, unless it is written with `=`. */
 function flagValue(flag: FlagDescription, token: OptionToken): string {
   const { value, inlineValue } = token;
   const looksLikeFlag = value !== undefined && inlineValue !== true && value.startsWith('-') && value !== '-';

@@ -1,8 +1,8 @@
 /**
- * Work on a stream several items at a time, with results in the order of the input and never more than `limit` items in
- * hand: a slow item holds back the ones behind it instead of letting them pile up.
+ * Maps a stream with limited concurrency and keeps the order of the input. A slow item delays the items behind it, so that
+ * at most `limit` items are in memory.
  */
-/** Maps each item; `limit` >= 1. A result is given out as soon as its turn comes, whether more input is there or not. */
+/** Maps each item; `limit` >= 1. Yields a result as soon as all earlier ones are yielded, without waiting for more input. */
 export async function* mapInOrder<T, R>(
   items: AsyncIterable<T>,
   limit: number,
@@ -31,13 +31,13 @@ export async function* mapInOrder<T, R>(
       else underWay.push(watched(work(ready.step.value)));
     }
   } finally {
-    // Left early: the source is told, but not waited for, as standard input may stay open for ever.
+    // If the caller stops early, the source is closed without waiting: standard input may stay open for ever.
     if (!ended && iterator.return !== undefined) watched(iterator.return());
     await Promise.allSettled(underWay);
   }
 }
 
-/** Its rejection is seen when its turn comes, or the run is over for another reason; until then it is not unhandled. */
+/** Marks a rejection as handled: it is thrown when the promise is awaited, in the order of the input. */
 function watched<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

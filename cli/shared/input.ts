@@ -1,40 +1,74 @@
 /** The input of a command: a file, or standard input for `-`. */
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from './exit.ts';
 
 export type Input = {
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Where it can be read again; `null` = nowhere (standard input, pipes). */
+  /** Path of a file that can be read again; `null` for standard input and pipes. */
   readonly path: string | null;
-  /** `null` where it is not known beforehand (standard input, pipes). */
+  /** `null` if the size is not known beforehand (standard input, pipes). */
   readonly bytes: number | null;
 };
 
-/** Opens the one input that a command takes. @throws UsageError if there is none, several, or it cannot be read. */
+/** Opens the only input of a command. @throws UsageError if none or several are named, or if it cannot be read. */
 export async function openInput(positionals: readonly string[], command: string): Promise<Input> {
   const [path, ...more] = positionals;
   if (path === undefined) {
     throw new UsageError('no input', `Try: citeward ${command} examples/rollouts.jsonl (- reads standard input)`);
   }
-  if (more.length > 0) throw new UsageError(`one input at a time; also got ${more.join(' ')}`);
+  if (more.length > 0) throw new UsageError(`expected one input; also got ${more.join(' ')}`);
   if (path === '-') return { name: 'standard input', chunks: process.stdin, path: null, bytes: null };
-  const found = await inspect(path);
-  if (found.isDirectory) throw new UsageError(`${path} is a directory; expected a JSONL file`);
-  const again = found.bytes === null ? null : path;
-  return { name: path, chunks: createReadStream(path), path: again, bytes: found.bytes };
+  const found = await stat(path).catch((error: unknown) => {
+    throw readError(path, error);
+  });
+  if (found.isDirectory()) throw new UsageError(`${path} is a directory; expected a JSONL file`);
+  const chunks = createReadStream(path);
+  return found.isFile()
+    ? { name: path, chunks, path, bytes: found.size }
+    : { name: path, chunks, path: null, bytes: null };
 }
 
-async function inspect(path: string): Promise<{ readonly isDirectory: boolean; readonly bytes: number | null }> {
+/** Reads a whole file as text. @throws UsageError if it cannot be read. */
+export async function readTextFile(path: string): Promise<string> {
   try {
-    const found = await stat(path);
-    return { isDirectory: found.isDirectory(), bytes: found.isFile() ? found.size : null };
+    return await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new UsageError(`no such file: ${path}`);
+    throw readError(path, error);
+  }
+}
+
+export function readError(path: string, error: unknown): UsageError {
+  return new UsageError(isMissingFile(error) ? `no such file: ${path}` : `cannot read ${path}: ${messageOf(error)}`);
+}
+
+/** Whether an error of the file system means that there is no such file. */
+export function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Reads the body of a reply. `onLost` is called if the connection breaks; unless it throws, the chunks end there. */
+export async function* chunksOf(
+  body: ReadableStream<Uint8Array>,
+  onLost: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const read = await reader.read().catch((error: unknown) => {
+        onLost(error);
+        return null;
+      });
+      if (read === null || read.done) return;
+      yield read.value;
     }
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`cannot read ${path}: ${why}`);
+  } finally {
+    // The caller may stop early; then the rest is not downloaded.
+    reader.cancel().catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Ctrl-C and its like: what a run says and clears away before it ends, with the exit code that shells expect. Whatever
- * runs then is synchronous, as the process ends right after it.
+ * Cleans up on Ctrl-C and other signals that end the process, and exits with the code that shells expect (128 + signal).
+ * Handlers are synchronous, as the process ends right after them.
  */
 const SIGNALS: readonly (readonly [NodeJS.Signals, exitCode: number])[] = [
   ['SIGINT', 130],
@@ -8,23 +8,23 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, exitCode: number])[] = [
   ['SIGHUP', 129],
 ];
 
-const farewells = new Set<() => void>();
+const handlers = new Set<() => void>();
 
 const listeners = SIGNALS.map(([signal, code]) => ({
   signal,
   listener: (): void => {
-    // The last that was begun is the first to end.
-    for (const farewell of [...farewells].reverse()) farewell();
+    // In reverse order of registration.
+    for (const handler of [...handlers].reverse()) handler();
     process.exit(code);
   },
 }));
 
-/** Has `farewell` run if the process is told to end. @returns what takes it back. */
-export function onInterruption(farewell: () => void): () => void {
-  if (farewells.size === 0) for (const { signal, listener } of listeners) process.on(signal, listener);
-  farewells.add(farewell);
+/** Runs `handler` if a signal ends the process. @returns a function that removes the handler. */
+export function onInterruption(handler: () => void): () => void {
+  if (handlers.size === 0) for (const { signal, listener } of listeners) process.on(signal, listener);
+  handlers.add(handler);
   return () => {
-    farewells.delete(farewell);
-    if (farewells.size === 0) for (const { signal, listener } of listeners) process.off(signal, listener);
+    handlers.delete(handler);
+    if (handlers.size === 0) for (const { signal, listener } of listeners) process.off(signal, listener);
   };
 }

@@ -1,11 +1,11 @@
 /**
- * Lines of a byte stream of any size, one in memory at a time. node:readline would not do: it also breaks lines at
- * U+2028, which is legal inside JSON text, and puts U+FFFD in place of bytes that are not UTF-8.
+ * Splits a byte stream of any size into lines, with one line in memory at a time. node:readline is unsuitable: it also
+ * breaks lines at U+2028, which is legal inside JSON text, and replaces bytes that are not UTF-8 by U+FFFD.
  */
 import { TextDecoder } from 'node:util';
 
 export type Line = {
-  /** From 1, blank lines included: what an editor shows. */
+  /** From 1, blank lines included, as an editor counts. */
   readonly number: number;
   /** Bytes of the stream up to and including this line. */
   readonly bytesRead: number;
@@ -61,7 +61,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What stands on a line. @param bytes without the line feed; `null` = they are too many. */
+/** The text of a line. @param bytes without the line feed; `null` = the line is too long. */
 export function contentOfLine(bytes: Uint8Array | null, isFirst: boolean): Line['content'] {
   if (bytes === null) return { ok: false, problem: 'too_long' };
   const text = decode(bytes, isFirst);

@@ -1,46 +1,48 @@
-/** Scoring rows: in this process with the lexical judge, or by a Worker. Both give the same reply for the same row. */
-
+/** Checks the scoring flags of a run in this process, before the first row. */
 import { REFINER_FIELDS } from '../../src/families/refiner/recipe.ts';
-import { resolveRecipe } from '../../src/families/resolve.ts';
+import { RECIPE_NAMES, resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { UsageError } from './exit.ts';
+import type { RecipeFlag } from './recipe-flags.ts';
+import { defaultRecipe, type ScoringOptions } from './scoring-flags.ts';
 import { didYouMean } from './suggest.ts';
 import { flagProblem } from './worker-failures.ts';
 
-/** What the flags ask of a run in this process. @throws UsageError for what only a Worker has. */
-export async function checkLocalFlags(flags: {
-  readonly recipe: string | Readonly<Record<string, unknown>>;
-  readonly judge: string | null;
-  readonly judgments: 'use' | 'only' | 'skip' | null;
-  readonly receipt?: boolean;
-}): Promise<void> {
-  if (flags.judge !== null && flags.judge !== LEXICAL_JUDGE.name) {
+/** @throws UsageError for a wrong recipe, and for flags that need a Worker. */
+export async function checkLocalFlags(options: ScoringOptions): Promise<void> {
+  const { judge, judgments, receipt } = options;
+  if (judge !== null && judge !== LEXICAL_JUDGE.name) {
     throw new UsageError(
-      `--judge: this process has only the judge "${LEXICAL_JUDGE.name}"`,
+      `--judge: "${judge}" is unknown; without a Worker there is only "${LEXICAL_JUDGE.name}"`,
       'Models are configured in a Worker: --url URL --judge NAME',
     );
   }
-  if (flags.judgments === 'only') {
-    throw new UsageError('--judgments only: this process stores no judgments', 'A Worker does: --url URL');
+  if (judgments === 'only') {
+    throw new UsageError('--judgments only: this process stores no judgments', 'A Worker stores them: --url URL');
   }
-  if (flags.receipt === true) throw new UsageError('--receipt: this process signs nothing', 'A Worker does: --url URL');
-  await checkRecipe(flags.recipe);
+  if (receipt) throw new UsageError('--receipt: only a Worker signs receipts', 'Give its address: --url URL');
+  await checkRecipe(options);
 }
 
-/** @throws UsageError for a recipe that is none. */
-export async function checkRecipe(flag: string | Readonly<Record<string, unknown>>): Promise<void> {
+/** @throws UsageError if the recipe of the flags is wrong. */
+export async function checkRecipe(options: ScoringOptions): Promise<void> {
+  const flag = defaultRecipe(options);
   const recipe = await resolveRecipe(flag);
   if (!recipe.ok) {
     throw new UsageError(
       recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
-      recipeHint(recipe.problems),
+      recipeHint(flag, recipe.problems),
     );
   }
 }
 
-/** The nearest field to one that does not exist. */
-function recipeHint(problems: readonly InputProblem[]): string {
+/** Suggests the recipe or the field that was probably meant. */
+function recipeHint(flag: RecipeFlag, problems: readonly InputProblem[]): string {
+  const name = typeof flag === 'string' ? flag : flag['base'];
+  const recipe =
+    typeof name === 'string' && !RECIPE_NAMES.some((known) => known === name) ? didYouMean(name, RECIPE_NAMES) : null;
+  if (recipe !== null) return recipe;
   for (const { path } of problems) {
     const field = path.at(-1);
     const near = path.length === 2 && typeof field === 'string' ? didYouMean(field, Object.keys(REFINER_FIELDS)) : null;

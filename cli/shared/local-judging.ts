@@ -1,4 +1,4 @@
-/** Judging in this process: by the built-in lexical judge, with the judgments of the last rollouts remembered. */
+/** Judges in this process: with the built-in lexical judge, and a bounded cache of its judgments. */
 
 import { memoryStore } from '../../lib/memory-store.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
@@ -6,21 +6,22 @@ import { JUDGE_DEADLINE_MS, type ObtainOptions } from '../../src/judgments/obtai
 import type { ScoreRequest } from '../../src/wire/score.ts';
 
 export const LEXICAL_NOTICE =
-  'Judge: lexical, built in. It compares words and is no model: good for trying things out, not for training.';
+  'Judge: lexical, built in. It compares words and is no model: use it to try things out, not to train.';
 
-/** Why a row that asks for a receipt is refused. */
-export const NO_RECEIPTS_HERE = 'expected false: nothing signs here';
+/** The error for a row that asks for a receipt. */
+export const NO_RECEIPTS_HERE = 'expected false: only a Worker signs receipts';
 
-export const NO_RUNS_HERE = 'not here: runs are recorded by a Worker';
+/** The error for a row that names a run. */
+export const NO_RUNS_HERE = 'expected no run: only a Worker records runs';
 
-/** Judgments remembered in this process, so that equal rows are judged once; about 2 KB each. */
-const MAX_REMEMBERED_JUDGMENTS = 10_000;
+/** Size of the judgment cache; a judgment takes about 2 KB. */
+const MAX_CACHED_JUDGMENTS = 10_000;
 
-/** How judgments are had for a request. */
+/** The options under which the judgments of a request are obtained. */
 export type LocalJudging = (request: Pick<ScoreRequest, 'judgments' | 'replicate'>) => ObtainOptions;
 
 export function localJudging(): LocalJudging {
-  const store = memoryStore({ maxRecords: MAX_REMEMBERED_JUDGMENTS });
+  const store = memoryStore({ maxRecords: MAX_CACHED_JUDGMENTS });
   return ({ judgments, replicate }) => ({
     judge: { ok: true, judge: LEXICAL_JUDGE },
     store,
@@ -32,7 +33,7 @@ export function localJudging(): LocalJudging {
   });
 }
 
-/** Whether a request names a judge that this process does not have. */
+/** Whether a request names a judge other than the lexical one. */
 export function namesAnotherJudge(judge: ScoreRequest['judge']): boolean {
   const named = typeof judge === 'string' ? [judge] : (judge ?? []);
   return named.some((name) => name !== LEXICAL_JUDGE.name);

@@ -1,8 +1,7 @@
 /**
- * Refining in this process: by the extractive refiner, scored by the lexical judge. Neither is a model. The same line as the
- * Worker's (functions/services/refine.ts), which knows its bindings and cannot come along.
+ * Refines in this process: the extractive refiner answers, the lexical judge scores. Neither is a model. It follows the
+ * same steps as functions/services/refine.ts, which needs the bindings of a Worker.
  */
-
 import { createExtractiveGenerator, EXTRACTIVE_NAME } from '../../lib/extractive-generator.ts';
 import type { GenerationFailure } from '../../src/generation/generator.ts';
 import {
@@ -35,11 +34,11 @@ type LocalRefinement =
   | { readonly ok: true; readonly reply: RefineReply }
   | { readonly ok: false; readonly failure: RefiningFailure };
 
-/** @param tell of each event, before anything more is written. */
+/** @param onEvent receives each event; generation waits until its promise resolves. */
 export async function refineLocally(
   request: RefineRequest,
   judging: LocalJudging,
-  tell: (event: RefineEvent) => Promise<void>,
+  onEvent: (event: RefineEvent) => Promise<void>,
 ): Promise<LocalRefinement> {
   if (request.generator !== undefined && request.generator !== EXTRACTIVE_NAME) {
     return { ok: false, failure: { reason: 'generator_unknown' } };
@@ -54,7 +53,7 @@ export async function refineLocally(
     signal: new AbortController().signal,
     elapsed: () => performance.now(),
   });
-  const refined = await finishRefinement(run, tell);
+  const refined = await finishRefinement(run, onEvent);
   if (!refined.ok) return { ok: false, failure: { reason: 'generation_failed', failure: refined.failure } };
   const scored = await scoresOf(plan, scoredRollouts(plan, refined.candidates), judging);
   if (!scored.ok) return scored;

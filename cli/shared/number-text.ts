@@ -1,15 +1,16 @@
-/** The progress line: on standard error, only where that is a terminal. What is done, the rate, and the time left where it is known. */
-/** Counting rows and rewards while they go by: what the summaries of all commands that score have in common. */
-/** Figures as people read them. What is not defined is a dash, never a number. */
+/** Formats numbers for people. An undefined figure is a dash, never a number. */
+
+/** `1,234` */
 export function countText(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** `1 row`, `1,200 rows`. */
+/** `1 row`, `1,200 rows` */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
+/** `1,234`, `8.5` */
 export function rateText(rate: number): string {
   return rate >= 10 ? countText(Math.round(rate)) : rate.toFixed(1);
 }
@@ -23,13 +24,14 @@ export function durationText(seconds: number): string {
   return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `812 bytes`, `4.2 MB`, `128 MB` (a million bytes) */
+/** `812 bytes`, `4.2 MB`, `128 MB`; a megabyte is a million bytes. */
 export function sizeText(bytes: number): string {
   if (bytes < 10_000) return `${countText(bytes)} bytes`;
   const megabytes = bytes / 1_000_000;
   return `${megabytes >= 10 ? countText(Math.round(megabytes)) : megabytes.toFixed(megabytes < 0.1 ? 2 : 1)} MB`;
 }
 
+/** An undefined figure. */
 export const NONE = '-';
 
 /** `12.4%` */

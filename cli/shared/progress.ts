@@ -1,14 +1,13 @@
-/** The progress line: on standard error, only where that is a terminal. What is done, the rate, and the time left where it is known. */
-
+/** The progress line, on standard error and only on a terminal: what is done, the rate, and the time left if it is known. */
 import { countText, durationText, rateText } from './number-text.ts';
 import { textWidth } from './text-width.ts';
 
 const REDRAW_MS = 100;
 
-/** Runs shorter than this show none: a line that flashes up tells nothing. */
+/** Shorter runs show no progress line, as it would only flash up. */
 const FIRST_DRAW_MS = 500;
 
-/** One line that is drawn over itself. */
+/** One line of the terminal that is redrawn in place. */
 export class LiveLine {
   readonly #stream: NodeJS.WriteStream;
   readonly #started = performance.now();
@@ -17,35 +16,36 @@ export class LiveLine {
   #shown = false;
   #remark = '';
 
-  /** @param firstDrawMs nothing is drawn before. */
+  /** @param firstDrawMs time without any drawing, from the construction on. */
   constructor(stream: NodeJS.WriteStream, firstDrawMs = FIRST_DRAW_MS) {
     this.#stream = stream;
     this.#firstDrawMs = firstDrawMs;
   }
 
+  /** Seconds since the construction. */
   get seconds(): number {
     return (performance.now() - this.#started) / 1000;
   }
 
-  /** Whether it is drawn at all. */
+  /** False if the stream is no terminal; then nothing is drawn. */
   get isLive(): boolean {
     return this.#stream.isTTY;
   }
 
-  /** @param text of at most so many columns; asked for only when it is drawn. */
+  /** Redraws the line. @param text called only when the line is drawn, with the number of columns it may take. */
   update(text: (columns: number) => string): void {
     this.#remark = '';
     this.#draw(text);
   }
 
-  /** Says why nothing moves, until something does. */
+  /** Shows a remark behind the line until the next update, such as the reason for a delay. */
   remark(remark: string, text: (columns: number) => string): void {
     this.#remark = remark;
     this.#drawnAt = Number.NEGATIVE_INFINITY;
     this.#draw(text);
   }
 
-  /** Makes room for other output. */
+  /** Erases the line, so that other output can be printed. */
   clear(): void {
     if (!this.#shown) return;
     this.#stream.write('\r\x1b[K');
@@ -67,32 +67,32 @@ export class LiveLine {
   }
 }
 
-/** Of a run over rows, whose number is not known before its end. */
+/** The progress line of a run over rows whose number is not known in advance. */
 export class Progress {
   readonly #line: LiveLine;
   readonly #totalBytes: number | null;
   #rows = 0;
   #bytes = 0;
 
-  /** @param totalBytes of the input, `null` = unknown. */
+  /** @param totalBytes size of the input; `null` = unknown. */
   constructor(stream: NodeJS.WriteStream, totalBytes: number | null) {
     this.#line = new LiveLine(stream);
     this.#totalBytes = totalBytes;
   }
 
-  /** @param bytes of the input that are behind the finished rows. */
+  /** @param bytes of the input up to the last finished row. */
   advance(rows: number, bytes: number): void {
     this.#rows = rows;
     this.#bytes = bytes;
     this.#line.update(() => this.#text());
   }
 
-  /** Says why nothing moves, until something does. */
+  /** Shows a remark behind the line until the next update, such as the reason for a delay. */
   remark(text: string): void {
     this.#line.remark(text, () => this.#text());
   }
 
-  /** Makes room for other output. */
+  /** Erases the line, so that other output can be printed. */
   clear(): void {
     this.#line.clear();
   }
@@ -113,12 +113,12 @@ export function progressText(rows: number, bytes: number, totalBytes: number | n
   return parts.join('  ');
 }
 
-/** What is known of work whose size is known. */
+/** The progress of work whose size is known, counted in lines. */
 export type Share = {
   readonly done: number;
   readonly total: number;
   readonly failed: number;
-  /** `null` = not known yet. */
+  /** `null` = not yet known. */
   readonly lines_per_second: number | null;
   readonly left_s: number | null;
 };
@@ -127,7 +127,7 @@ const WIDEST_BAR = 30;
 
 const NARROWEST_BAR = 8;
 
-/** `[████████░░░░]  1,234 of 5,000 lines  24%  3 failed  87 lines/s  about 43.0 s left`, the bar as wide as there is room. */
+/** `[████████░░░░]  1,234 of 5,000 lines  24%  3 failed  87 lines/s  about 43.0 s left`, within `columns`. */
 export function barText(share: Share, columns: number): string {
   const text = shareText(share);
   const width = Math.min(WIDEST_BAR, columns - textWidth(text) - 4);
@@ -136,7 +136,7 @@ export function barText(share: Share, columns: number): string {
   return `[${'█'.repeat(full)}${'░'.repeat(width - full)}]  ${text}`;
 }
 
-/** The same in words. */
+/** `1,234 of 5,000 lines  24%  3 failed  87 lines/s  about 43.0 s left` */
 export function shareText({ done, total, failed, lines_per_second, left_s }: Share): string {
   const parts = [`${countText(done)} of ${countText(total)} lines`];
   if (total > 0) parts.push(`${Math.floor((100 * done) / total)}%`);

@@ -1,36 +1,29 @@
-/** From `--recipe` and `--set` to a recipe as a score request carries it. */
-import { readFile } from 'node:fs/promises';
+/** Reads `--recipe` and `--set` as the recipe of a score request. */
+import type { Result } from '../../src/result.ts';
 import { UsageError } from './exit.ts';
+import { readTextFile } from './input.ts';
+import { type Fields, isFields } from './rows.ts';
 
-/** The recipe of the flags: a name, or an object of fields (with `base` where a named recipe is changed). */
-export type RecipeFlag = string | Readonly<Record<string, unknown>>;
+/** A recipe of the flags: a name, or an object of fields, with `base` if it changes a named recipe. */
+export type RecipeFlag = string | Fields;
 
-/** Fields as `--set field=value` gives them; nested fields by dots. */
-export type FieldChanges = Readonly<Record<string, unknown>>;
+/** The fields of `--set field=value`; `a.b=1` sets a field inside an object. */
+export type FieldChanges = Fields;
 
 /** Reads `--recipe NAME | JSON | @FILE`. @throws UsageError */
 export async function readRecipe(text: string): Promise<RecipeFlag> {
-  if (text.startsWith('@')) return parseObject(await readRecipeFile(text.slice(1)), `the recipe in ${text.slice(1)}`);
+  if (text.startsWith('@')) return parseObject(await readTextFile(text.slice(1)), `the recipe in ${text.slice(1)}`);
   return text.trimStart().startsWith('{') ? parseObject(text, 'the recipe') : text;
 }
 
-async function readRecipeFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--recipe: cannot read ${path}: ${why}`);
-  }
-}
-
-function parseObject(text: string, what: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string, what: string): Fields {
   const value = parseJson(text);
-  if (!value.ok) throw new UsageError(`--recipe: ${what} is not JSON: ${value.why}`);
-  if (!isObject(value.value)) throw new UsageError(`--recipe: ${what} is not a JSON object`);
+  if (!value.ok) throw new UsageError(`--recipe: ${what} is not JSON: ${value.error}`);
+  if (!isFields(value.value)) throw new UsageError(`--recipe: ${what} is not a JSON object`);
   return value.value;
 }
 
-/** Reads `--set field=value`: the value as JSON where it is JSON, else as text. @throws UsageError */
+/** Reads `--set field=value`. A value that is not JSON is text. @throws UsageError */
 export function readChanges(settings: readonly string[]): FieldChanges {
   const changes: Record<string, unknown> = {};
   for (const setting of settings) {
@@ -48,36 +41,35 @@ export function readChanges(settings: readonly string[]): FieldChanges {
 
 function setField(target: Record<string, unknown>, path: readonly string[], value: unknown, setting: string): void {
   const [name, ...rest] = path;
-  if (name === undefined) throw new Error('setField: an empty path after it was checked');
+  if (name === undefined) throw new Error('setField: the path is empty');
   if (rest.length === 0) {
-    if (Object.hasOwn(target, name)) throw new UsageError(`--set: "${setting}" sets a field a second time`);
+    if (Object.hasOwn(target, name))
+      throw new UsageError(`--set: "${setting}" sets a field a second time; give each field once`);
     define(target, name, value);
     return;
   }
   const inner = Object.hasOwn(target, name) ? target[name] : {};
-  if (!isObject(inner)) throw new UsageError(`--set: "${setting}" goes into a field that is set to a plain value`);
+  if (!isObject(inner)) throw new UsageError(`--set: "${setting}" sets a field inside a plain value`);
   define(target, name, inner);
   setField(inner, rest, value, setting);
 }
 
-/** An own property whatever its name: `__proto__` stays a name, to be refused as an unknown field. */
+/** Defines an own property even for `__proto__`, which is then refused as an unknown field. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** A recipe with some fields changed. */
+/** The recipe with some fields changed. */
 export function changedRecipe(recipe: RecipeFlag, changes: FieldChanges): RecipeFlag {
   if (Object.keys(changes).length === 0) return recipe;
   return typeof recipe === 'string' ? { base: recipe, ...changes } : { ...recipe, ...changes };
 }
 
-type Json = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
-
-function parseJson(text: string): Json {
+function parseJson(text: string): Result<unknown, string> {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, why: error.message };
+    if (error instanceof SyntaxError) return { ok: false, error: error.message };
     throw error;
   }
 }

@@ -1,11 +1,11 @@
-/** What a row's result says besides its numbers, most telling first, in few words: `2 invented ids, 1 unsupported`. */
+/** The findings of a row in few words, the most important first: `2 invented ids, 1 unsupported`. */
 import type { FindingReason } from '../../src/citations/types.ts';
 import type { RefinerReply } from '../../src/scoring/score-reply.ts';
 
-/** One thing noticed, and how often. */
+/** One finding and its count; a count of 0 is not printed. */
 type Remark = { readonly count: number; readonly one: string; readonly many: string };
 
-/** In the order of their weight for a reader. */
+/** The most important first. */
 const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many: string]>> = {
   no_answer: ['no answer', 'no answer'],
   answer_unclosed: ['answer unclosed', 'answers unclosed'],
@@ -31,10 +31,10 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
   markup_only: ['markup only', 'markup only'],
 };
 
-/** Findings that either are there or not: a count would be noise. */
+/** Findings that are printed without their count. */
 const WITHOUT_COUNT: ReadonlySet<string> = new Set<FindingReason>(['no_answer', 'answer_unclosed', 'several_answers']);
 
-/** Remarks from finding counts, in the order of the list above. */
+/** Remarks on the findings of the parser, in the order of FINDING_WORDS. */
 export function remarksOfFindings(counts: Readonly<Partial<Record<FindingReason, number>>>): Remark[] {
   const found = new Map<string, number>(Object.entries(counts));
   return Object.entries(FINDING_WORDS).flatMap(([reason, [one, many]]) => {
@@ -44,7 +44,7 @@ export function remarksOfFindings(counts: Readonly<Partial<Record<FindingReason,
   });
 }
 
-/** Remarks of a scored row: what the parser found, then what the judge found wanting. */
+/** Remarks on a scored row: the findings of the parser, then those of the judge. */
 export function remarksOfScore(reply: RefinerReply): Remark[] {
   const counted = reply.claims.filter(({ duplicate_of }) => duplicate_of === null);
   const repeated = reply.claims.length - counted.length;
@@ -60,7 +60,7 @@ export function remarksOfScore(reply: RefinerReply): Remark[] {
   return [...remarksOfFindings(reply.finding_counts), ...judged.filter(({ count }) => count > 0)];
 }
 
-/** The first remarks that fit into `width` columns, and how many more there are. All words are ASCII. */
+/** As many remarks as fit into `width` columns, and the number of the others: `2 invented ids +1`. */
 export function remarksText(remarks: readonly Remark[], width: number): string {
   const words = remarks.map(({ count, one, many }) => (count === 0 ? one : `${count} ${count === 1 ? one : many}`));
   for (let shown = words.length; shown > 1; shown--) {

@@ -1,25 +1,21 @@
-/** What of a row only scoring reads, so that a row that was made for scoring can be verified as it is. */
-/** What of a row refining reads, so that a row that was made for scoring can be refined as it is. */
-
+/** Selects the fields of a row that an endpoint reads, so that one file of rows serves several commands. */
+import type * as z from 'zod';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { scoreRequestSchema } from '../../src/wire/score.ts';
 import { verifyRequestSchema } from '../../src/wire/verify.ts';
-import { withoutFields } from './rows.ts';
+import { type Fields, withoutFields } from './rows.ts';
 import { applyScoringOptions, firstScoringFlag, type ScoringOptions } from './scoring-flags.ts';
 
-export const SCORING_ONLY_FIELDS: ReadonlySet<string> = new Set(
-  Object.keys(scoreRequestSchema.shape).filter((field) => !Object.hasOwn(verifyRequestSchema.shape, field)),
-);
+/** Fields of `POST /v1/score` that another request does not have. */
+export function scoringOnlyFields({ shape }: z.ZodObject): ReadonlySet<string> {
+  return new Set(Object.keys(scoreRequestSchema.shape).filter((field) => !Object.hasOwn(shape, field)));
+}
 
-type Fields = Readonly<Record<string, unknown>>;
+const NOT_VERIFIED = scoringOnlyFields(verifyRequestSchema);
+const NOT_REFINED = scoringOnlyFields(refineRequestSchema);
 
-/** About a response that is there already, and where its score is kept. */
-const SCORING_ONLY: ReadonlySet<string> = new Set(
-  Object.keys(scoreRequestSchema.shape).filter((field) => !Object.hasOwn(refineRequestSchema.shape, field)),
-);
-
-/** What says how candidates are scored, and is refused where they are not. */
-const OF_A_RECIPE: ReadonlySet<string> = new Set([
+/** Fields that say how candidates are scored. The Worker refuses them without a recipe. */
+const CANDIDATE_SCORING_FIELDS: ReadonlySet<string> = new Set([
   'positive_rubrics',
   'negative_rubrics',
   'judge',
@@ -29,12 +25,17 @@ const OF_A_RECIPE: ReadonlySet<string> = new Set([
   'advantages',
 ]);
 
+/** The fields of a row that `POST /v1/verify` reads. */
+export function verifyFields(fields: Fields): Fields {
+  return withoutFields(fields, NOT_VERIFIED);
+}
+
 /**
- * A row's fields with what the scoring flags say, which wins. Where neither says how to score, nothing is scored, and what
- * only scoring reads is left out.
+ * The fields of a row that `POST /v1/refine` reads, with the scoring flags applied. If neither the row nor a flag names a
+ * recipe, the fields for scoring are left out and the candidates stay unscored.
  */
-export function refineFields(fields: Fields, asked: ScoringOptions): Fields {
-  const own = withoutFields(fields, SCORING_ONLY);
-  const isScored = Object.hasOwn(own, 'recipe') || firstScoringFlag(asked) !== null;
-  return isScored ? applyScoringOptions(own, asked) : withoutFields(own, OF_A_RECIPE);
+export function refineFields(fields: Fields, scoring: ScoringOptions): Fields {
+  const own = withoutFields(fields, NOT_REFINED);
+  const isScored = Object.hasOwn(own, 'recipe') || firstScoringFlag(scoring) !== null;
+  return isScored ? applyScoringOptions(own, scoring) : withoutFields(own, CANDIDATE_SCORING_FIELDS);
 }

@@ -1,16 +1,20 @@
 /**
- * From a line to a row: JSON, the labels `id` and `note` taken off, the rest validated as a request. What is wrong is
- * said by field, with what was expected, in the words of the Worker.
+ * Reads a line of input as a row: parses JSON, separates the labels `id` and `note`, and validates the other fields as a
+ * request. A problem names the field and what is expected, in the words of the Worker.
  */
 import * as z from 'zod';
-import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
+import { type InputProblem, pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import type { Result } from '../../src/result.ts';
 import type { Line } from './lines.ts';
 
-/** What the user calls a row. Shown, never sent. */
+/** The members of a JSON object. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Labels of a row for its reader. They are shown and never sent. */
 export type Labels = { readonly id: string | number | null; readonly note: string | null };
 
-/** One thing wrong with a line; `field` is `null` where it concerns the whole line. */
+/** One problem of a line; `field` is `null` if it concerns the whole line. */
 export type LineProblem = { readonly field: string | null; readonly message: string };
 
 export type Row<R> = { readonly line: number; readonly labels: Labels; readonly request: R };
@@ -24,60 +28,42 @@ const labelsSchema = z.strictObject({
   note: z.string().nullish(),
 });
 
-/** The members of a parsed JSON object by name. */
-function asFields(value: object): Readonly<Record<string, unknown>> {
-  return { ...value };
-}
-
 /**
  * Reads one line.
- * @param prepare last changes to the fields before validation: what flags say, what the command does not read.
+ * @param prepare changes the fields before validation: adds those of flags, removes those the command does not read.
  */
 export function readRow<S extends z.ZodType>(
   line: Line,
   schema: S,
-  prepare: (fields: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
+  prepare: (fields: Fields) => Fields,
 ): RowResult<z.output<S>> {
-  const refused = (problems: readonly LineProblem[]): RowResult<z.output<S>> => ({
-    ok: false,
-    line: line.number,
-    problems,
-  });
+  const refused = (problems: readonly LineProblem[]) => ({ ok: false, line: line.number, problems }) as const;
   const read = lineFields(line.content);
-  if (!read.ok) return refused([read.problem]);
-  const { id, note, ...rest } = read.fields;
+  if (!read.ok) return refused([read.error]);
+  const { id, note, ...rest } = read.value;
   const labels = labelsSchema.safeParse({ id, note });
   const fields = prepare(rest);
   const request = schema.safeParse(fields);
-  if (!labels.success || !request.success) {
-    return refused([
-      ...(labels.success ? [] : describe(labels.error.issues, { id, note })),
-      ...(request.success ? [] : describe(request.error.issues, fields)),
-    ]);
+  if (labels.success && request.success) {
+    const { id: shownId = null, note: shownNote = null } = labels.data;
+    return {
+      ok: true,
+      row: { line: line.number, labels: { id: shownId, note: shownNote }, request: request.data },
+    };
   }
-  return {
-    ok: true,
-    row: {
-      line: line.number,
-      labels: { id: labels.data.id ?? null, note: labels.data.note ?? null },
-      request: request.data,
-    },
-  };
+  return refused([
+    ...(labels.success ? [] : problemsOfIssues(labels.error.issues, { id, note })).map(lineProblem),
+    ...(request.success ? [] : problemsOfIssues(request.error.issues, fields)).map(lineProblem),
+  ]);
 }
 
-type LineFields =
-  | { readonly ok: true; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly problem: LineProblem };
-
-/** The object that a line holds. */
-export function lineFields(content: Line['content']): LineFields {
-  const refused = (message: string): LineFields => ({ ok: false, problem: { field: null, message } });
+/** Parses a line that must hold a JSON object. */
+export function lineFields(content: Line['content']): Result<Fields, LineProblem> {
+  const refused = (message: string) => ({ ok: false, error: { field: null, message } }) as const;
   if (!content.ok) return refused(LINE_PROBLEMS[content.problem]);
   const parsed = parseJson(content.text);
-  if (!parsed.ok) return refused(parsed.message);
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('expected a JSON object');
-  return { ok: true, fields: asFields(value) };
+  if (!parsed.ok) return refused(parsed.error);
+  return isFields(parsed.value) ? { ok: true, value: parsed.value } : refused('expected a JSON object');
 }
 
 const LINE_PROBLEMS = {
@@ -85,33 +71,41 @@ const LINE_PROBLEMS = {
   too_long: `longer than ${MAX_BODY_BYTES} bytes`,
 } as const;
 
-type Json = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
-
-function parseJson(text: string): Json {
+function parseJson(text: string): Result<unknown, string> {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // V8 says where at the end of its message; the rest may quote the line, which may be anything.
+    // V8 ends its message with the position. The rest may quote the line, which is untrusted, so it is not shown.
     const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
-    const what = 'expected one JSON object a line; this is not JSON';
-    if (position !== undefined) return { ok: false, message: `${what}: wrong from column ${Number(position) + 1}` };
+    const problem = 'expected one JSON object a line; this is not JSON';
+    if (position !== undefined) return { ok: false, error: `${problem}: wrong from column ${Number(position) + 1}` };
     const ends = error.message.startsWith('Unexpected end');
-    return { ok: false, message: ends ? `${what}: it ends too early` : what };
+    return { ok: false, error: ends ? `${problem}: it ends too early` : problem };
   }
 }
 
-function describe(issues: readonly z.core.$ZodIssue[], input: unknown): LineProblem[] {
-  return problemsOfIssues(issues, input).map(({ path, message }) => ({
-    field: path.length === 0 ? null : pathText(path),
-    message,
-  }));
+export function lineProblem({ path, message }: InputProblem): LineProblem {
+  return { field: path.length === 0 ? null : pathText(path), message };
 }
 
-/** The fields of a row that a command reads, when the row may also hold fields that are there for another command. */
-export function withoutFields(
-  fields: Readonly<Record<string, unknown>>,
-  left: ReadonlySet<string>,
-): Readonly<Record<string, unknown>> {
+/** Problems of one line that are printed; the others are counted. */
+const MAX_PROBLEMS_SHOWN = 8;
+
+/** `line 4: recpie: unknown field`, one text for each problem. */
+export function problemTexts(line: number, problems: readonly LineProblem[]): string[] {
+  const texts = problems
+    .slice(0, MAX_PROBLEMS_SHOWN)
+    .map(({ field, message }) => `line ${line}: ${field === null ? '' : `${field}: `}${message}`);
+  const more = problems.length - MAX_PROBLEMS_SHOWN;
+  return more > 0 ? [...texts, `line ${line}: and ${more} more`] : texts;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The fields without those named in `left`. */
+export function withoutFields(fields: Fields, left: ReadonlySet<string>): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !left.has(name)));
 }

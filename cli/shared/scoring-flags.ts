@@ -1,24 +1,25 @@
-/** How rollouts are to be scored, as flags say it: for `citeward score` and for the rows of a batch. */
+/** The flags that say how rollouts are scored: `--recipe`, `--set`, `--judge`, `--judgments`, `--receipt`. */
 import type { FlagDescription, Flags } from './flags.ts';
 import { changedRecipe, type FieldChanges, type RecipeFlag, readChanges, readRecipe } from './recipe-flags.ts';
+import { type Fields, isFields } from './rows.ts';
 
-const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
+export const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
 
 export const SCORING_FLAGS: readonly FlagDescription[] = [
   { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: `The recipe (default ${DEFAULT_RECIPE}).` },
   { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
-  { name: 'judge', kind: 'text', value: 'NAME', help: 'The judge, by the name that the Worker has for it.' },
+  { name: 'judge', kind: 'text', value: 'NAME', help: 'The judge, by its name in the Worker.' },
   {
     name: 'judgments',
     kind: 'text',
     value: 'use|only|skip',
-    help: 'use stored ones or judge now; only stored ones; skip judging.',
+    help: 'use: stored judgments, else judge; only: stored judgments only; skip: do not judge.',
   },
-  { name: 'receipt', kind: 'switch', help: 'Have the rewards signed (a Worker with an ISSUER_KEY only).' },
+  { name: 'receipt', kind: 'switch', help: 'Sign the rewards (only in a Worker with an ISSUER_KEY).' },
 ];
 
 export type ScoringOptions = {
-  /** `null` = not said: a row's own, else the default. */
+  /** `null` = the recipe of the row, else the default. */
   readonly recipe: RecipeFlag | null;
   readonly changes: FieldChanges;
   readonly judge: string | null;
@@ -38,31 +39,25 @@ export async function readScoringOptions(flags: Flags): Promise<ScoringOptions> 
   };
 }
 
-/** The recipe of rows that have none of their own. */
+/** The recipe of rows without one of their own. */
 export function defaultRecipe({ recipe, changes }: ScoringOptions): RecipeFlag {
   return changedRecipe(recipe ?? DEFAULT_RECIPE, changes);
 }
 
-/** A row's fields with what the flags say, which wins. `--set` changes whichever recipe the row ends up with. */
-export function applyScoringOptions(
-  fields: Readonly<Record<string, unknown>>,
-  { recipe, changes, judge, judgments, receipt }: ScoringOptions,
-): Readonly<Record<string, unknown>> {
-  const base = recipe ?? fields['recipe'] ?? DEFAULT_RECIPE;
+/** The fields of a row with those of the flags, which win. `--set` changes the recipe of the flag, the row or the default. */
+export function applyScoringOptions(fields: Fields, options: ScoringOptions): Fields {
+  const base = options.recipe ?? fields['recipe'] ?? DEFAULT_RECIPE;
+  const { judge, judgments, receipt } = options;
   return {
     ...fields,
-    recipe: typeof base === 'string' || isFields(base) ? changedRecipe(base, changes) : base,
+    recipe: typeof base === 'string' || isFields(base) ? changedRecipe(base, options.changes) : base,
     ...(judge === null ? {} : { judge }),
     ...(judgments === null ? {} : { judgments }),
     ...(receipt ? { receipt } : {}),
   };
 }
 
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The first flag that says anything; `null` = none does. */
+/** The first scoring flag on the command line; `null` if there is none. */
 export function firstScoringFlag({ recipe, changes, judge, judgments, receipt }: ScoringOptions): string | null {
   if (recipe !== null) return '--recipe';
   if (Object.keys(changes).length > 0) return '--set';
@@ -71,7 +66,7 @@ export function firstScoringFlag({ recipe, changes, judge, judgments, receipt }:
   return receipt ? '--receipt' : null;
 }
 
-/** Fields that flags set for every row. */
+/** The fields that the flags set in every row. */
 export function scoringFieldsSet({ recipe, changes, judge, judgments, receipt }: ScoringOptions): ReadonlySet<string> {
   const fields = new Set<string>();
   if (recipe !== null || Object.keys(changes).length > 0) fields.add('recipe');

@@ -1,4 +1,4 @@
-/** Colours, or none: NO_COLOR, --no-color and output that is not a terminal get plain text. */
+/** Terminal colours. NO_COLOR, --no-color and output to a file give plain text. */
 import { styleText } from 'node:util';
 
 export type Colour = 'red' | 'yellow' | 'green' | 'dim' | 'bold';
@@ -10,14 +10,14 @@ const plain: Style = (_colour, text) => text;
 const coloured: Style = (colour, text) =>
   colour === null || text === '' ? text : styleText(colour, text, { validateStream: false });
 
-/** The style for what is written to `stream`. */
+/** The style of the text that is written to `stream`. FORCE_COLOR gives colours without a terminal. */
 export function styleFor(stream: { readonly isTTY?: boolean }, noColorFlag: boolean): Style {
   const refused = noColorFlag || (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb';
   const forced = (process.env['FORCE_COLOR'] ?? '0') !== '0';
   return !refused && (stream.isTTY === true || forced) ? coloured : plain;
 }
 
-/** Red, yellow, green by the share of what could be had. */
+/** Green from 0.8 of the possible maximum on, yellow from 0.5 on, else red. */
 export function colourOfShare(share: number): Colour {
   if (share >= 0.8) return 'green';
   return share >= 0.5 ? 'yellow' : 'red';

@@ -1,9 +1,6 @@
-/** "Did you mean …": the nearest of a few known names. */
-/**
- * Reading flags. node:util's parseArgs cuts the command line into tokens; what it would let pass (unknown flags, missing
- * or repeated values) is refused here with a hint. Typed access: a command asks for each flag by name and kind.
- */
-/** The known name nearest to `given`, if it is near enough to be a slip of the keyboard. */
+/** Finds the known name that a misspelt one probably means. */
+
+/** The known name nearest to `given`; `null` if none is near enough to be a typing error. */
 export function nearestName(given: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -18,7 +15,7 @@ export function nearestName(given: string, known: readonly string[]): string | n
   return best !== null && bestDistance <= Math.max(1, Math.floor(best.length / 3)) ? best : null;
 }
 
-/** Levenshtein distance with swapped neighbours counted as one slip. */
+/** Damerau-Levenshtein distance: two swapped neighbours count as one edit. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -38,7 +35,7 @@ function editDistance(a: string, b: string): number {
   return last[b.length] ?? Number.POSITIVE_INFINITY;
 }
 
-/** "Did you mean …?", or nothing. */
+/** A hint for an unknown name; `null` if no known name is near. @param prefix printed before the name. */
 export function didYouMean(given: string, known: readonly string[], prefix = ''): string | null {
   const near = nearestName(given, known);
   return near === null ? null : `Did you mean ${prefix}${near}?`;

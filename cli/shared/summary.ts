@@ -1,106 +1,110 @@
-/** How a command over rows ends: the summary, what made the results, and whether all of it is there. */
-/** Counting rows and rewards while they go by: what the summaries of all commands that score have in common. */
-/** What made the results of a run: recipes, judges, policies, by name. */
+/** Counts rows and rewards for the summary at the end of the commands that score. */
 import { EXIT_INCOMPLETE, EXIT_OK } from './exit.ts';
 import { countOf } from './number-text.ts';
+import type { Outcome } from './run-rows.ts';
 import type { Screen } from './screen.ts';
 
-type RowsSummary = {
-  readonly isComplete: boolean;
-  readonly summary: (seconds: number) => string;
-  /** Empty if nothing made anything. */
-  readonly madeBy: () => string;
-};
-
-/** @param started_ms of `performance.now()`. @returns the exit code. */
-export function printSummary(screen: Screen, tally: RowsSummary, started_ms: number): number {
-  screen.message(tally.summary((performance.now() - started_ms) / 1000), 'bold');
-  const madeBy = tally.madeBy();
-  if (madeBy !== '') screen.message(madeBy, 'dim');
-  return tally.isComplete ? EXIT_OK : EXIT_INCOMPLETE;
-}
-
-export class RewardCounts {
-  readonly #askedFor: ReadonlySet<string>;
-  readonly #lost = new Map<string, number>();
-  #scored = 0;
-  #sum = 0;
-  #bad = 0;
-
-  /** @param askedFor reasons for no reward that the caller asked for; every other one is a failure of the run. */
-  constructor(askedFor: readonly string[]) {
-    this.#askedFor = new Set(askedFor);
-  }
-
-  /** A line that is no row. */
-  addBadLine(): void {
-    this.#bad++;
-  }
-
-  /** A row without a result, or a rollout without a reward. */
-  addLost(reason: string): void {
-    this.#lost.set(reason, (this.#lost.get(reason) ?? 0) + 1);
-  }
-
-  addReward(reward: number): void {
-    this.#scored++;
-    this.#sum += reward;
-  }
-
-  get scored(): number {
-    return this.#scored;
-  }
-
-  /** True if every row was scored, or left unscored as asked. */
-  get isComplete(): boolean {
-    return this.#bad === 0 && [...this.#lost.keys()].every((reason) => this.#askedFor.has(reason));
-  }
-
-  /** How many were lost, by reason. */
-  get lost(): ReadonlyMap<string, number> {
-    return this.#lost;
-  }
-
-  /** `mean reward 6.410`; nothing where nothing was scored. */
-  meanText(): string[] {
-    return this.#scored === 0 ? [] : [`mean reward ${(this.#sum / this.#scored).toFixed(3)}`];
-  }
-
-  badLinesText(): string[] {
-    return this.#bad === 0 ? [] : [badLinesText(this.#bad)];
-  }
-}
-
-export function badLinesText(count: number): string {
-  return countOf(count, 'bad line', 'bad lines');
-}
-
-/** Names that are kept of a kind: each row may bring others. */
+/** Names that are kept of a kind, as each row may add another. */
 const MAX_NAMES = 4;
 
-export class NameLists<Kind extends string> {
+/** What the summaries of `score`, `refine` and `agent` have in common. `Kind` is what made the results: recipe, judge. */
+export abstract class RowsSummary<T, Kind extends string> {
+  readonly #expectedReasons: ReadonlySet<string>;
   readonly #names: ReadonlyMap<Kind, Set<string>>;
+  readonly #unscored = new Map<string, number>();
+  #scored = 0;
+  #sum = 0;
+  #badLines = 0;
 
-  /** @param kinds in the order in which they are said. */
-  constructor(...kinds: readonly Kind[]) {
+  /**
+   * @param expectedReasons reasons for a missing reward that the caller asked for; any other one makes the run incomplete.
+   * @param kinds in the order in which they are printed.
+   */
+  constructor(expectedReasons: readonly string[], kinds: readonly Kind[]) {
+    this.#expectedReasons = new Set(expectedReasons);
     this.#names = new Map(kinds.map((kind) => [kind, new Set()]));
   }
 
-  add(kind: Kind, name: string): void {
+  add(outcome: Outcome<T>): void {
+    switch (outcome.kind) {
+      case 'refused':
+        this.#badLines++;
+        return;
+      case 'failed':
+        this.addReward(null, outcome.reason);
+        return;
+      case 'done':
+        this.addReply(outcome.reply);
+    }
+  }
+
+  protected abstract addReply(reply: T): void;
+
+  /** `19 rows scored · mean reward 6.410 · …` */
+  abstract text(seconds: number): string;
+
+  /** @param reason why there is no reward. */
+  protected addReward(reward: number | null, reason: string | null): void {
+    if (reward === null) {
+      const name = reason ?? 'unknown';
+      this.#unscored.set(name, (this.#unscored.get(name) ?? 0) + 1);
+    } else {
+      this.#scored++;
+      this.#sum += reward;
+    }
+  }
+
+  protected addName(kind: Kind, name: string): void {
     const names = this.#names.get(kind);
     if (names !== undefined && names.size < MAX_NAMES) names.add(name);
   }
 
-  /** `recipe refiner-rl-balanced · judge qwen`; empty where there is none. */
-  toString(): string {
+  protected get scored(): number {
+    return this.#scored;
+  }
+
+  /** How many have no reward, by reason. */
+  protected get unscored(): ReadonlyMap<string, number> {
+    return this.#unscored;
+  }
+
+  /** `mean reward 6.410`; empty if nothing was scored. */
+  protected meanText(): string[] {
+    return this.#scored === 0 ? [] : [`mean reward ${(this.#sum / this.#scored).toFixed(3)}`];
+  }
+
+  protected badLinesText(): string[] {
+    return this.#badLines === 0 ? [] : [badLinesText(this.#badLines)];
+  }
+
+  /** True if every row was scored, or left unscored for an expected reason. */
+  get isComplete(): boolean {
+    return this.#badLines === 0 && [...this.#unscored.keys()].every((reason) => this.#expectedReasons.has(reason));
+  }
+
+  /** `recipe refiner-rl-balanced · judge qwen`; empty if nothing was scored. */
+  madeBy(): string {
     return [...this.#names]
       .filter(([, names]) => names.size > 0)
       .map(([kind, names]) => `${kind} ${[...names].join(', ')}${names.size === MAX_NAMES ? ', …' : ''}`)
       .join(' · ');
   }
+
+  /** Prints the summary. @param startedMs a time of `performance.now()`. @returns the exit code. */
+  print(screen: Screen, startedMs: number): number {
+    screen.message(this.text((performance.now() - startedMs) / 1000), 'bold');
+    const madeBy = this.madeBy();
+    if (madeBy !== '') screen.message(madeBy, 'dim');
+    return this.isComplete ? EXIT_OK : EXIT_INCOMPLETE;
+  }
 }
 
-/** A recipe by its name, or an inline one by the beginning of its digest. */
+/** `1 bad line` */
+export function badLinesText(count: number): string {
+  return countOf(count, 'bad line');
+}
+
+/** A recipe by its name; an inline recipe by the first digits of its digest. */
 export function recipeText({ name, digest }: { readonly name: string | null; readonly digest: string }): string {
   return name ?? `inline ${digest.slice(0, 12)}`;
 }

@@ -1,23 +1,24 @@
 /**
- * An aligned table that is printed while rows still come: the first rows settle the column widths, later cells are cut
- * to them. The last column takes what is left of the line.
+ * Prints an aligned table as a stream: the first rows decide the column widths, and later cells are cut to them. The last
+ * column takes the rest of the line.
  */
+import type { Screen } from './screen.ts';
 import type { Colour, Style } from './style.ts';
 import { fitText, plainLine, textWidth } from './text-width.ts';
 
 export type Column = {
   readonly title: string;
   readonly align: 'left' | 'right';
-  /** Widest that it may become; narrower where its cells are. */
+  /** Maximum width in columns. */
   readonly most: number;
 };
 
 export type Cell = { readonly text: string; readonly colour?: Colour | null };
 
-/** `spread`: from this column on the row is one text, such as the reason why there are no numbers. */
+/** `spread` is one text in place of all remaining columns, such as the reason for a missing reward. */
 export type TableRow = { readonly cells: readonly Cell[]; readonly spread?: Cell };
 
-/** Rows that are looked at before the widths are settled. */
+/** Rows that decide the column widths. */
 const ROWS_TO_MEASURE = 40;
 
 const GAP = '  ';
@@ -30,7 +31,7 @@ export class Table {
   #waiting: TableRow[] = [];
   #widths: readonly number[] | null = null;
 
-  /** @param width columns of the terminal. */
+  /** @param width of the terminal, in columns. */
   constructor(columns: readonly Column[], width: number, style: Style, write: (line: string) => Promise<void>) {
     this.#columns = columns;
     this.#width = width;
@@ -48,7 +49,7 @@ export class Table {
     if (this.#waiting.length >= ROWS_TO_MEASURE) await this.#start();
   }
 
-  /** Prints what still waits. */
+  /** Prints the rows that are still buffered. */
   async end(): Promise<void> {
     if (this.#widths === null && this.#waiting.length > 0) await this.#start();
   }
@@ -81,18 +82,23 @@ export class Table {
   }
 }
 
+/** A table for standard output. */
+export function resultTable(columns: readonly Column[], screen: Screen): Table {
+  return new Table(columns, screen.width, screen.resultStyle, (line) => screen.result(line));
+}
+
 function cleanCell({ text, colour }: Cell): Cell {
   return { text: plainLine(text), ...(colour === undefined ? {} : { colour }) };
 }
 
-/** A last column narrower than this says nothing and is left out. */
+/** The last column is left out if less than this remains for it. */
 const LEAST_LAST_WIDTH = 20;
 
-/** Widths by content, within each column's limit; the last column gets the rest of the line, 0 if that is too little. */
+/** Widths by content, within each column's maximum. The last column gets the rest of the line, or 0 if that is too little. */
 function settleWidths(columns: readonly Column[], rows: readonly TableRow[], total: number): number[] {
   const natural = columns.map(({ title, most }, position) => {
     const widest = Math.max(0, ...rows.map(({ cells }) => textWidth(cells[position]?.text ?? '')));
-    // A column without any content is not shown.
+    // A column without content is not shown.
     return widest === 0 ? 0 : Math.min(most, Math.max(textWidth(title), widest));
   });
   const last = natural.length - 1;

@@ -1,6 +1,6 @@
 /**
- * How many terminal columns a text takes, and cutting it to fit. Rows come from anywhere: what would move the cursor or
- * turn the reading direction is made visible first, so that no text can write over another.
+ * Measures text in terminal columns and cuts it to fit. Text of rows is untrusted, so control characters and direction
+ * marks are removed first: no text can move the cursor or overwrite another.
  */
 import { stripVTControlCharacters } from 'node:util';
 
@@ -8,10 +8,10 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** Marks that reorder or hide text around them. */
+/** Characters that reorder or hide the text around them. */
 const DIRECTION_MARKS = /[\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
 
-/** One line of text that stays where it is put: control characters become a space, direction marks go. */
+/** The text on one line: control characters become spaces, direction marks and escape sequences are removed. */
 export function plainLine(text: string): string {
   return stripVTControlCharacters(text).toWellFormed().replace(DIRECTION_MARKS, '').replace(CONTROLS, ' ').trim();
 }
@@ -22,7 +22,7 @@ const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
 const PLAIN = /^[\x20-\x7E]*$/;
 
-/** Columns of a text without escape sequences. */
+/** Width of a text without escape sequences, in columns. */
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -37,7 +37,7 @@ function graphemeWidth(grapheme: string): number {
   return ZERO_WIDTH.test(String.fromCodePoint(code)) ? 0 : 1;
 }
 
-/** East Asian Wide and Fullwidth (Unicode 16), in the ranges that text uses. */
+/** East Asian Wide and Fullwidth (Unicode 16), merged into the ranges that text uses. */
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -62,9 +62,9 @@ function isWide(code: number): boolean {
   return code >= 0x1100 && WIDE.some(([first, last]) => code >= first && code <= last);
 }
 
-/** The text cut to `width` columns, with an ellipsis where something is missing. */
+/** The text cut to `width` columns; a cut text ends with an ellipsis. */
 export function fitText(text: string, width: number): string {
-  // Far more text than columns need not be measured in full.
+  // Only the beginning of a long text is measured.
   const head = text.length > 16 * width + 64 ? text.slice(0, 16 * width + 64) : text;
   if (head.length === text.length && textWidth(head) <= width) return head;
   let kept = '';

@@ -1,34 +1,28 @@
-/** What a failure of the client means for the run: this row is wrong, this row has no result, or nothing will work. */
-
+/** Decides what a failure of the client means: the row is wrong, the row has no result, or the whole run ends. */
 import type { ClientFailure, ReceivedProblem } from '../../clients/typescript/reply.ts';
 import { RunError, UsageError } from './exit.ts';
 import type { Outcome } from './run-rows.ts';
 
-type FailedOutcome = Exclude<Outcome<never>, { kind: 'done' }>;
-
 /**
- * @param flagFields fields of the request that flags set: if the Worker refuses one of them it would refuse every row.
- * @throws RunError or UsageError if the same would happen to every other row.
+ * @param flagFields fields of the request that flags set: if the Worker refuses one of them, it refuses every row.
+ * @throws RunError or UsageError if every other row would fail in the same way.
  */
-export function outcomeOfFailure(failure: ClientFailure, flagFields: ReadonlySet<string>): FailedOutcome {
-  switch (failure.kind) {
-    case 'unreachable':
-      throw new RunError(`the Worker stopped answering: ${failure.why}`, 'What is printed so far is complete.');
-    case 'unexpected_reply':
-      throw new RunError(`the Worker gave an unexpected reply: ${failure.detail}`);
-    case 'problem':
-      return outcomeOfProblem(failure.status, failure.problem, flagFields);
+export function outcomeOfFailure(
+  failure: ClientFailure,
+  flagFields: ReadonlySet<string>,
+): Exclude<Outcome<never>, { kind: 'done' }> {
+  if (failure.kind === 'unreachable') {
+    throw new RunError(unreachableText(failure.why), 'The results printed so far are complete.');
   }
-}
-
-function outcomeOfProblem(status: number, problem: ReceivedProblem, flagFields: ReadonlySet<string>): FailedOutcome {
+  if (failure.kind !== 'problem') throw runErrorOf(failure);
+  const { status, problem } = failure;
   const { reason, detail, request_id: requestId, errors } = problem;
   if (status === 422 || status === 413 || status === 400) {
     const problems = (errors ?? []).map(({ path, message }) => ({ field: path === '' ? null : path, message }));
-    const ofFlags = problems.filter(({ field }) => field !== null && flagFields.has(firstStep(field)));
-    if (ofFlags.length > 0) {
-      throw new UsageError(ofFlags.map(({ field, message }) => flagProblem(field ?? '', message)).join('\n'));
-    }
+    const ofFlags = problems.flatMap(({ field, message }) =>
+      field !== null && flagFields.has(firstStep(field)) ? [flagProblem(field, message)] : [],
+    );
+    if (ofFlags.length > 0) throw new UsageError(ofFlags.join('\n'));
     return { kind: 'refused', problems: problems.length > 0 ? problems : [{ field: null, message: detail }] };
   }
   if (status === 409 || status === 503 || status === 429 || reason === 'internal') {
@@ -37,11 +31,11 @@ function outcomeOfProblem(status: number, problem: ReceivedProblem, flagFields: 
   throw refusal(status, problem);
 }
 
-/** A failure that ends the run, whatever it is. */
+/** The error for a failure that ends the run. */
 export function runErrorOf(failure: ClientFailure): RunError {
   switch (failure.kind) {
     case 'unreachable':
-      return new RunError(`the Worker stopped answering: ${failure.why}`);
+      return new RunError(unreachableText(failure.why));
     case 'unexpected_reply':
       return new RunError(`the Worker gave an unexpected reply: ${failure.detail}`);
     case 'problem':
@@ -49,23 +43,33 @@ export function runErrorOf(failure: ClientFailure): RunError {
   }
 }
 
-function refusal(status: number, { reason, detail, errors }: ReceivedProblem): RunError {
+export function unreachableText(why: string): string {
+  return `the Worker stopped answering: ${why}`;
+}
+
+/** The error for a problem that the Worker answered. @param hints what to do, by reason; they win over the general ones. */
+export function refusal(
+  status: number,
+  { reason, detail, errors }: Pick<ReceivedProblem, 'reason' | 'detail' | 'errors'>,
+  hints: ReadonlyMap<string, string> = new Map(),
+): RunError {
   const fields = (errors ?? []).map(({ path, message }) => `\n${path}: ${message}`).join('');
-  return new RunError(`the Worker refuses: ${status} ${reason}: ${detail}${fields}`, HINTS.get(reason) ?? null);
+  const hint = hints.get(reason) ?? HINTS.get(reason) ?? null;
+  return new RunError(`the Worker refused the request: ${status} ${reason}: ${detail}${fields}`, hint);
 }
 
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['key_missing', 'Set CITEWARD_KEY, or give --key. citeward keys add makes one.'],
-  ['key_unknown', 'Is it the key of this deployment? citeward keys add makes a new one.'],
-  ['batch_not_found', 'citeward batch list shows those that there are.'],
+  ['key_missing', 'Set CITEWARD_KEY, or give --key. citeward keys add makes a key.'],
+  ['key_unknown', 'Is it the key of this deployment? citeward keys add makes a new key.'],
+  ['batch_not_found', 'citeward batch list shows the batches of the Worker.'],
 ]);
 
-/** A flag that is wrong as a whole is named as the flag; a field inside it by its path. */
+/** Names the flag if its whole value is wrong, else the path inside the value. */
 export function flagProblem(path: string, message: string): string {
   return path === firstStep(path) ? `--${path}: ${message}` : `${path}: ${message}`;
 }
 
-/** `recipe.citation_weight` and `recipe["x"]` are about `recipe`. */
+/** The first step of a path: `recipe` of `recipe.citation_weight` and of `recipe["x"]`. */
 function firstStep(path: string): string {
   return path.split(/[.[]/, 1)[0] ?? path;
 }

@@ -1,36 +1,63 @@
-/** `--url` and `--key`: a client that has found its Worker. */
-
+/** Connects to the Worker that `--url` and `--key` name. */
 import { type Client, createClient } from '../../clients/typescript/client.ts';
-import type { TransportOptions } from '../../clients/typescript/transport.ts';
 import { RunError, UsageError } from './exit.ts';
-import type { FlagDescription } from './flags.ts';
+import type { FlagDescription, Flags } from './flags.ts';
 
-export const REMOTE_FLAGS: readonly FlagDescription[] = [
+/** Flags of a command that always needs a Worker. */
+export const WORKER_FLAGS: readonly FlagDescription[] = [
+  { name: 'url', kind: 'text', value: 'URL', help: 'The Worker. Required.' },
+  { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
+];
+
+/** Flags of a command that handles rows in this process or through a Worker. */
+export const ROW_WORKER_FLAGS: readonly FlagDescription[] = [
   { name: 'url', kind: 'text', value: 'URL', help: 'Send the rows to the Worker at URL instead of working here.' },
-  { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; better in the environment, as CITEWARD_KEY.' },
-  { name: 'concurrency', kind: 'text', value: 'N', help: 'Rows in hand at a time (default 8 with --url, else 1).' },
+  { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
+  { name: 'concurrency', kind: 'text', value: 'N', help: 'Rows at the same time (default 8 with --url, else 1).' },
 ];
 
 export const REMOTE_CONCURRENCY = 8;
 
 export const CONCURRENCY_RANGE = { min: 1, max: 256 } as const;
 
-/** Connects. @throws UsageError for a wrong URL, RunError if no Worker answers there. */
-export async function connect(
-  urlText: string,
-  keyFlag: string | null,
-  onRetry: TransportOptions['onRetry'],
-): Promise<Client> {
+/**
+ * Connects to the Worker of `--url`.
+ * @param onRetry receives a text for people before each retry.
+ * @param missing the error if there is no `--url`.
+ */
+export async function connect(flags: Flags, onRetry: (text: string) => void, missing: UsageError): Promise<Client> {
+  const client = await connectIfGiven(flags, onRetry);
+  if (client === null) throw missing;
+  return client;
+}
+
+/** Connects to the Worker of `--url`; `null` without it. @throws UsageError for `--key` without `--url`. */
+export async function connectIfGiven(flags: Flags, onRetry: (text: string) => void): Promise<Client | null> {
+  const [url, key] = [flags.text('url'), flags.text('key')];
+  if (url !== null) return connectTo(url, key, onRetry);
+  if (key !== null) throw new UsageError('--key is for a Worker', 'Give its --url too.');
+  return null;
+}
+
+/** @throws UsageError for a wrong URL, RunError if no Worker answers there. */
+async function connectTo(urlText: string, keyFlag: string | null, onRetry: (text: string) => void): Promise<Client> {
   const url = readUrl(urlText);
-  const client = createClient({ url, key: keyFlag ?? keyOfEnvironment(), transport: { onRetry } });
+  const client = createClient({
+    url,
+    key: keyFlag ?? keyOfEnvironment(),
+    transport: { onRetry: ({ why, wait_ms }) => onRetry(`${why}; retrying in ${(wait_ms / 1000).toFixed(1)} s`) },
+  });
   const health = await client.health();
   if (health.ok) return client;
   const { failure } = health;
   if (failure.kind === 'unreachable') {
     throw new RunError(`no Worker at ${url.origin}: ${failure.why}`, 'Start one on this machine with: npm run dev');
   }
-  const what = failure.kind === 'problem' ? `${failure.status} ${failure.problem.reason}` : failure.detail;
-  throw new RunError(`what answers at ${url.href} is not a Citeward Worker: /healthz gave ${what}`);
+  const got = failure.kind === 'problem' ? `${failure.status} ${failure.problem.reason}` : failure.detail;
+  throw new RunError(
+    `the server at ${url.href} is not a Citeward Worker: GET /healthz answered ${got}`,
+    'Check --url: it is the address of the Worker, without a path such as /v1.',
+  );
 }
 
 function keyOfEnvironment(): string | null {
@@ -47,7 +74,7 @@ function readUrl(text: string): URL {
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError('--url: no user or password in the URL', 'Give the key with CITEWARD_KEY or --key.');
+    throw new UsageError('--url must not contain a user or a password', 'Give the key with CITEWARD_KEY or --key.');
   }
   return url;
 }

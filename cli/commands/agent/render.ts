@@ -1,21 +1,14 @@
-/** Agents by a Worker, with events as they come. */
-/**
- * A trajectory on the screen while it goes on: what the policy writes line by line, the code it runs, what came of it.
- * The line that is being written is drawn over itself, on a terminal only. A call in the text is shown as the call that was
- * read of it, not as its JSON.
- */
-/** What a trajectory says in the end, and what all of a run do. */
+/** Shows a trajectory of `citeward agent` while it streams, and prints the results and the summary. */
 import type { AgentStreamEvent } from '../../../clients/typescript/agent.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
 import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { LiveLine } from '../../shared/progress.ts';
-import type { Outcome } from '../../shared/run-rows.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
-import { NameLists, RewardCounts, recipeText } from '../../shared/summary.ts';
+import { RowsSummary, recipeText } from '../../shared/summary.ts';
 import { fitText, plainLine } from '../../shared/text-width.ts';
 
-/** What a page shows of a trajectory while it goes on. */
+/** The events of a trajectory that TrajectoryView shows. */
 export type TrajectoryEvent = Exclude<AgentStreamEvent, { readonly event: 'done' | 'error' | 'lost' }>;
 
 const OPENING = '<tool_call>';
@@ -26,13 +19,17 @@ const INDENT = '  ';
 
 type Channel = 'text' | 'thinking';
 
+/**
+ * Prints a trajectory line by line: the text of the policy, the code it runs and the output of the code. A tool call is
+ * shown as its parsed code instead of its JSON. On a terminal the unfinished line is redrawn below.
+ */
 export class TrajectoryView {
   readonly #screen: Screen;
   readonly #live: LiveLine;
-  /** The line that is being written, and what writes it. */
+  /** The unfinished line, and its channel. */
   #open = '';
   #channel: Channel = 'text';
-  /** Lines of a call that is being written; `null` = none is. */
+  /** Lines of an unfinished tool call; `null` outside of a call. */
   #held: string[] | null = null;
 
   constructor(screen: Screen) {
@@ -41,12 +38,12 @@ export class TrajectoryView {
     screen.show(this.#live);
   }
 
-  /** What the row is about. */
+  /** Prints the question of the row. */
   begin(text: string): Promise<void> {
     return this.#print(fitText(plainLine(text), this.#screen.width), 'bold', '');
   }
 
-  async tell(event: TrajectoryEvent): Promise<void> {
+  async show(event: TrajectoryEvent): Promise<void> {
     switch (event.event) {
       case 'start':
         return;
@@ -68,7 +65,7 @@ export class TrajectoryView {
     }
   }
 
-  /** Makes room for other output. */
+  /** Erases the redrawn line, so that other output can be printed. */
   end(): void {
     this.#live.clear();
   }
@@ -83,10 +80,10 @@ export class TrajectoryView {
       await this.#line(line);
     }
     const isCall = this.#held !== null || this.#open.includes(OPENING);
-    this.#live.update((columns) => `${INDENT}${isCall ? 'writes a call …' : lastOf(this.#open, columns)}`);
+    this.#live.update((columns) => `${INDENT}${isCall ? 'writing a call …' : lastOf(this.#open, columns)}`);
   }
 
-  /** One whole line of the policy, without the calls in it. */
+  /** Prints a complete line of the policy without the calls in it. */
   async #line(line: string): Promise<void> {
     let rest = line;
     for (;;) {
@@ -108,7 +105,7 @@ export class TrajectoryView {
     }
   }
 
-  /** What is written so far, although its line has no end. A call without its end was none, and is shown as it is. */
+  /** Prints the unfinished line. A call without its closing tag is no call, and its text is printed. */
   async #flush(): Promise<void> {
     const open = this.#open;
     this.#open = '';
@@ -123,8 +120,8 @@ export class TrajectoryView {
   }
 
   async #call({ name, problem, code }: Extract<TrajectoryEvent, { event: 'tool_call' }>['data']): Promise<void> {
-    if (problem !== null) return this.#print(`✗ a call that cannot be run: ${problem}`, 'yellow', INDENT);
-    if (code === null) return this.#print('- a further call, not run', 'dim', INDENT);
+    if (problem !== null) return this.#print(`✗ malformed call: ${problem}`, 'yellow', INDENT);
+    if (code === null) return this.#print('- another call of the same turn, not run', 'dim', INDENT);
     await this.#print(`> ${plainLine(name ?? '')}`, 'bold', INDENT);
     for (const line of code.split('\n')) await this.#print(shown(line), null, `${INDENT}| `);
   }
@@ -133,8 +130,8 @@ export class TrajectoryView {
     const { outcome, content, raw_chars, truncated, shown: wasShown } = result;
     const parts = [
       outcome,
-      `${countText(raw_chars)} ${raw_chars === 1 ? 'character' : 'characters'}${truncated ? ', cut' : ''}`,
-      ...(wasShown ? [] : ['not shown to the policy: it would have spent the response budget']),
+      `${countOf(raw_chars, 'character')}${truncated ? ', cut' : ''}`,
+      ...(wasShown ? [] : ['hidden from the policy: it exceeds the response budget']),
     ];
     await this.#print(`< ${parts.join(' · ')}`, outcome === 'finished' ? 'green' : 'yellow', INDENT);
     for (const line of content.replace(/\n$/, '').split('\n')) await this.#print(shown(line), null, `${INDENT}| `);
@@ -146,13 +143,13 @@ export class TrajectoryView {
   }
 }
 
-/** A line as it can be shown, its indentation kept. */
+/** A line without control characters, with its indentation. */
 function shown(line: string): string {
   const indent = line.length - line.replace(/^[ \t]+/, '').length;
   return `${line.slice(0, indent).replaceAll('\t', '    ')}${plainLine(line)}`;
 }
 
-/** The end of the line that is being written. */
+/** The end of the unfinished line, within `columns`. */
 function lastOf(text: string, columns: number): string {
   const room = Math.max(0, columns - 2 * INDENT.length - 1);
   const plain = plainLine(text.slice(-4 * room));
@@ -165,7 +162,7 @@ export function trajectoryLine(reply: AgentResponse): { readonly text: string; r
   const turns = trajectory.messages.filter(({ role }) => role === 'assistant').length;
   const parts = [
     failure === null ? stop : `${stop}: ${failure.reason} (${failure.detail})`,
-    `${turns} ${turns === 1 ? 'turn' : 'turns'}, num_turns ${num_turns}`,
+    `${countOf(turns, 'turn')}, num_turns ${num_turns}`,
     `${token_counts === 'server' ? '' : 'at most about '}${countText(response_tokens)} tokens`,
   ];
   if (reward !== null) parts.push(`reward ${reward.toFixed(2)}${partsText(score)}`);
@@ -180,56 +177,36 @@ function partsText(score: AgentResponse['score']): string {
   return ` (${parts.join(', ')})`;
 }
 
-export class AgentSummary {
-  readonly #rewards = new RewardCounts(['not_asked', 'judgment_skipped']);
-  readonly #madeBy = new NameLists('policy', 'recipe');
+export class AgentSummary extends RowsSummary<AgentResponse, 'policy' | 'recipe'> {
   #trajectories = 0;
   #turns = 0;
   #programs = 0;
 
-  add(outcome: Outcome<AgentResponse>): void {
-    switch (outcome.kind) {
-      case 'refused':
-        this.#rewards.addBadLine();
-        return;
-      case 'failed':
-        this.#rewards.addLost(outcome.reason);
-        return;
-      case 'done': {
-        const { trajectory, reward, reason, score, model, failure } = outcome.reply;
-        this.#trajectories++;
-        this.#madeBy.add('policy', model);
-        for (const message of trajectory.messages) {
-          if (message.role === 'assistant') this.#turns++;
-          else if (message.outcome !== 'bad_call' && message.outcome !== 'not_run') this.#programs++;
-        }
-        if (score !== null) this.#madeBy.add('recipe', recipeText(score.recipe));
-        if (reward !== null) this.#rewards.addReward(reward);
-        else this.#rewards.addLost(failure?.reason ?? reason ?? 'unknown');
-      }
+  constructor() {
+    super(['not_asked', 'judgment_skipped'], ['policy', 'recipe']);
+  }
+
+  protected addReply({ trajectory, reward, reason, score, model, failure }: AgentResponse): void {
+    this.#trajectories++;
+    this.addName('policy', model);
+    for (const message of trajectory.messages) {
+      if (message.role === 'assistant') this.#turns++;
+      else if (message.outcome !== 'bad_call' && message.outcome !== 'not_run') this.#programs++;
     }
+    if (score !== null) this.addName('recipe', recipeText(score.recipe));
+    this.addReward(reward, failure?.reason ?? reason);
   }
 
-  /** True if every row has a whole trajectory, scored or left unscored as asked. */
-  get isComplete(): boolean {
-    return this.#rewards.isComplete;
-  }
-
-  /** Policies and recipes. Empty if there are none. */
-  madeBy(): string {
-    return this.#madeBy.toString();
-  }
-
-  summary(seconds: number): string {
+  text(seconds: number): string {
     const parts = [
       countOf(this.#trajectories, 'trajectory', 'trajectories'),
-      countOf(this.#turns, 'turn', 'turns'),
-      countOf(this.#programs, 'program', 'programs'),
-      ...this.#rewards.meanText(),
+      countOf(this.#turns, 'turn'),
+      countOf(this.#programs, 'program'),
+      ...this.meanText(),
     ];
-    for (const [reason, count] of this.#rewards.lost) {
+    for (const [reason, count] of this.unscored) {
       if (reason !== 'not_asked') parts.push(`${countText(count)} ${reason}`);
     }
-    return [...parts, ...this.#rewards.badLinesText(), durationText(seconds)].join(' · ');
+    return [...parts, ...this.badLinesText(), durationText(seconds)].join(' · ');
   }
 }

@@ -1,6 +1,4 @@
-/** `citeward agent`: questions in, trajectories of a policy with tools out, shown while they go on. */
-/** Agents by a Worker, with events as they come. */
-
+/** `citeward agent`: runs a policy with a code interpreter through a Worker and shows its turns while they stream. */
 import type { Client } from '../../../clients/typescript/client.ts';
 import { type AgentRequest, agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
@@ -11,7 +9,6 @@ import { type Input, openInput } from '../../shared/input.ts';
 import { Progress } from '../../shared/progress.ts';
 import { type Outcome, runRows } from '../../shared/run-rows.ts';
 import { Screen } from '../../shared/screen.ts';
-import { printSummary } from '../../shared/summary.ts';
 import { CONCURRENCY_RANGE, connect } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { agentFieldsSet, agentSyntax, applyAgentOptions, readAgentOptions } from './options.ts';
@@ -19,46 +16,45 @@ import { AgentSummary, type TrajectoryEvent, TrajectoryView, trajectoryLine } fr
 
 export const agentCommand: Command = { ...agentSyntax, run };
 
-/** Each holds a slot of the generator for minutes. */
-const AT_ONCE = 4;
+/** A trajectory holds a slot of the generator for minutes, so few run at the same time. */
+const DEFAULT_CONCURRENCY = 4;
 
 async function run(flags: Flags): Promise<number> {
-  const asked = await readAgentOptions(flags);
+  const options = await readAgentOptions(flags);
   const isJson = flags.isOn('json');
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   if (concurrency !== null && !isJson) {
-    throw new UsageError('--concurrency needs --json: what is shown while it goes on comes row by row');
+    throw new UsageError('--concurrency needs --json', 'Without --json the rows are shown one after the other.');
   }
-  const url = flags.text('url');
-  if (url === null) {
-    throw new UsageError('agent needs a Worker: --url URL', 'It has the generator and the sandbox: docs/agent.md');
-  }
+  const missing = new UsageError(
+    'agent needs a Worker: --url URL',
+    'The Worker has the generator and the sandbox: docs/agent.md',
+  );
+  if (flags.text('url') === null) throw missing;
   const screen = new Screen(flags.isOn('no-color'));
   const input = await inputOf(flags);
   const progress = new Progress(process.stderr, isJson ? input.bytes : null);
   screen.show(progress);
-  const client = await connect(url, flags.text('key'), ({ why, wait_ms }) => {
-    progress.remark(`${why}; again in ${(wait_ms / 1000).toFixed(1)} s`);
-  });
-  const fieldsAsked = agentFieldsSet(asked);
+  const client = await connect(flags, (text) => progress.remark(text), missing);
+  const flagFields = agentFieldsSet(options);
 
-  const tally = new AgentSummary();
+  const summary = new AgentSummary();
   const started = performance.now();
   await runRows({
     input,
     schema: agentRequestSchema,
-    prepare: (fields) => applyAgentOptions(fields, asked),
-    service: {
+    prepare: (fields) => applyAgentOptions(fields, options),
+    handler: {
       notices: [],
-      concurrency: isJson ? AT_ONCE : 1,
+      concurrency: isJson ? DEFAULT_CONCURRENCY : 1,
       async handle(request) {
-        if (isJson) return runRemoteAgent(client, request, fieldsAsked, async () => undefined);
-        const page = new TrajectoryView(screen);
-        await page.begin(request.messages.at(-1)?.content ?? '');
+        if (isJson) return runAgent(client, request, flagFields, async () => undefined);
+        const view = new TrajectoryView(screen);
+        await view.begin(request.messages.at(-1)?.content ?? '');
         try {
-          return await runRemoteAgent(client, request, fieldsAsked, (event) => page.tell(event));
+          return await runAgent(client, request, flagFields, (event) => view.show(event));
         } finally {
-          page.end();
+          view.end();
         }
       },
     },
@@ -66,7 +62,7 @@ async function run(flags: Flags): Promise<number> {
     screen,
     progress,
     async onFinished({ line, labels, outcome }) {
-      tally.add(outcome);
+      summary.add(outcome);
       if (outcome.kind === 'failed') screen.message(`line ${line}: ${outcome.reason}: ${outcome.detail}`, 'red');
       if (outcome.kind !== 'done') return;
       if (isJson) return screen.result(JSON.stringify({ line, id: labels.id, ...outcome.reply }));
@@ -74,17 +70,17 @@ async function run(flags: Flags): Promise<number> {
       await screen.result(screen.resultStyle(colour, `  = ${labels.id === null ? '' : `${labels.id} · `}${text}`));
     },
   });
-  return printSummary(screen, tally, started);
+  return summary.print(screen, started);
 }
 
-/** A file of rows, or the one row of `--question`. */
+/** A file of rows, or the row of `--question`. @throws UsageError */
 async function inputOf(flags: Flags): Promise<Input> {
   const question = flags.text('question');
   if (question === null) {
     if (flags.positionals.length > 0) return openInput(flags.positionals, 'agent');
     throw new UsageError('no input', 'Try: citeward agent --question "What is 6 times 7?" --url URL');
   }
-  if (flags.positionals.length > 0) throw new UsageError('--question stands in place of a file: give one of them');
+  if (flags.positionals.length > 0) throw new UsageError('--question and a file of rows', 'Give one of them.');
   const row = new TextEncoder().encode(JSON.stringify({ question }));
   return { name: '--question', chunks: oneChunk(row), path: null, bytes: row.byteLength };
 }
@@ -93,17 +89,15 @@ async function* oneChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   yield chunk;
 }
 
-type OnTrajectoryEvent = (event: TrajectoryEvent) => Promise<void>;
-
 /**
- * One trajectory, always streamed: what waits for its end alone has to be there within a proxy's patience.
- * @param flagFields fields that flags set for every row.
+ * Runs one trajectory. It is always streamed, as a proxy may cut a connection that is silent for minutes.
+ * @param flagFields the fields that flags set in every row.
  */
-async function runRemoteAgent(
+async function runAgent(
   client: Client,
   { stream: _stream, ...request }: AgentRequest,
   flagFields: ReadonlySet<string>,
-  tell: OnTrajectoryEvent,
+  onEvent: (event: TrajectoryEvent) => Promise<void>,
 ): Promise<Outcome<AgentResponse>> {
   const opened = await client.agentStream(request);
   if (!opened.ok) return outcomeOfFailure(opened.failure, flagFields);
@@ -116,8 +110,8 @@ async function runRemoteAgent(
       case 'lost':
         return outcomeOfFailure(event.failure, flagFields);
       default:
-        await tell(event);
+        await onEvent(event);
     }
   }
-  throw new Error('runRemoteAgent: a stream without a last event');
+  throw new Error('runAgent: the stream has no last event');
 }

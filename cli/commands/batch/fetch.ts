@@ -1,10 +1,7 @@
-/** `citeward batch wait` and `citeward batch fetch`. */
-/** Fetching the results of a batch that is over, on the command line. */
 /**
- * The files of a batch onto the disk. Each is written beside its place and moved there when it is whole, so that what stands
- * under a result's name is the result; its lines are counted on the way.
+ * `citeward batch fetch`: downloads the results of a batch. Each file is written beside its final name and renamed when it
+ * is complete; its lines are counted meanwhile.
  */
-
 import { rename, rm } from 'node:fs/promises';
 import type { Client } from '../../../clients/typescript/client.ts';
 import { reasonOf } from '../../../clients/typescript/transport.ts';
@@ -14,13 +11,14 @@ import type { FileReply } from '../../../src/wire/files.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { chunksOf } from '../../shared/input.ts';
 import { sizeText } from '../../shared/number-text.ts';
 import { LiveLine } from '../../shared/progress.ts';
 import { Screen } from '../../shared/screen.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
 import { LineFile } from './line-file.ts';
 import { batchIdOf, connectForBatches, fetchPaths, fetchSyntax, nextCommand, type ResultPaths } from './options.ts';
-import { troubles } from './render.ts';
+import { problemsOf } from './render.ts';
 import { BatchSummary, MAX_RESULT_LINE_BYTES, readResultLine } from './results.ts';
 import { exitCodeOf, isOver } from './watch.ts';
 
@@ -35,7 +33,7 @@ async function runFetch(flags: Flags): Promise<number> {
   if (!reply.ok) throw runErrorOf(reply.failure);
   if (!isOver(reply.body)) {
     const wait = nextCommand('wait', id, flags);
-    throw new RunError(`${id} is ${reply.body.status}: there are no results yet`, `Wait for it with: ${wait}`);
+    throw new RunError(`${id} is ${reply.body.status}: there are no results yet`, `Wait for the end with: ${wait}`);
   }
   return fetchResults(client, reply.body, paths, screen);
 }
@@ -47,17 +45,17 @@ export async function fetchResults(
   screen: Screen,
 ): Promise<number> {
   if (batch.status === 'failed') {
-    for (const trouble of troubles(batch)) screen.message(trouble, 'red');
-    screen.message(`${batch.id} failed: its input is wrong, and nothing was scored`, 'bold');
+    for (const problem of problemsOf(batch)) screen.message(problem, 'red');
+    screen.message(`${batch.id} failed: its input is invalid, so nothing was scored`, 'bold');
     return EXIT_INCOMPLETE;
   }
-  const tally = new BatchSummary();
+  const summary = new BatchSummary();
   const line = new LiveLine(process.stderr);
   screen.show(line);
-  await downloadResults({ client, batch, paths, tally, line });
+  await downloadResults({ client, batch, paths, summary, line });
   if (batch.output_file_id !== null) screen.message(`results: ${paths.output}`);
   if (batch.error_file_id !== null) screen.message(`failed lines: ${paths.errors}`);
-  screen.message(tally.summary(null), 'bold');
+  screen.message(summary.text(null), 'bold');
   return exitCodeOf(batch);
 }
 
@@ -65,28 +63,28 @@ type Download = {
   readonly client: Client;
   readonly batch: BatchReply;
   readonly paths: ResultPaths;
-  readonly tally: BatchSummary;
+  readonly summary: BatchSummary;
   readonly line: LiveLine;
 };
 
-/** Fetches both files, those that there are. @throws RunError if one cannot be had whole: then neither is there. */
-async function downloadResults({ client, batch, paths, tally, line }: Download): Promise<void> {
+/** Downloads the result file and the error file, as far as they exist. @throws RunError if one is incomplete; then none is kept. */
+async function downloadResults({ client, batch, paths, summary, line }: Download): Promise<void> {
   const wanted = [
     { id: batch.output_file_id, path: paths.output },
     { id: batch.error_file_id, path: paths.errors },
   ];
   try {
     for (const { id, path } of wanted) {
-      if (id !== null) await downloadFile(client, id, path, tally, line);
+      if (id !== null) await downloadFile(client, id, path, summary, line);
     }
     const { completed, failed } = batch.request_counts;
-    if (tally.done !== completed || tally.failed !== failed) {
+    if (summary.done !== completed || summary.failed !== failed) {
       throw new RunError(
-        `the files hold ${tally.done} results and ${tally.failed} failed lines, but the batch has ${completed} and ${failed}`,
+        `the files hold ${summary.done} results and ${summary.failed} failed lines, but the batch has ${completed} and ${failed}`,
       );
     }
     for (const { id, path } of wanted) {
-      // With --force, what is there of another batch goes also where this one has nothing to put.
+      // With --force, an old file is removed even if this batch has no such file.
       if (id === null) await rm(path, { force: true });
       else await rename(partOf(path), path);
     }
@@ -95,6 +93,7 @@ async function downloadResults({ client, batch, paths, tally, line }: Download):
   }
 }
 
+/** The name of a file during its download. */
 function partOf(path: string): string {
   return `${path}.partial`;
 }
@@ -103,7 +102,7 @@ async function downloadFile(
   client: Client,
   id: string,
   path: string,
-  tally: BatchSummary,
+  summary: BatchSummary,
   line: LiveLine,
 ): Promise<void> {
   const described = await client.files.retrieve(id);
@@ -114,11 +113,14 @@ async function downloadFile(
   const splitter = new LineSplitter(MAX_RESULT_LINE_BYTES);
   const count = (bytes: Uint8Array | null): void => {
     const result = readResultLine(bytes);
-    if (result === null) throw new RunError(`${described.body.filename} is not as this version expects`);
-    tally.add(result);
+    if (result === null) throw new RunError(`${described.body.filename} has a line that this version cannot read`);
+    summary.add(result);
   };
   try {
-    for await (const chunk of chunksOf(content.body)) {
+    const onLost = (error: unknown): never => {
+      throw interrupted(reasonOf(error));
+    };
+    for await (const chunk of chunksOf(content.body, onLost)) {
       await file.write(chunk);
       for (const { bytes } of splitter.push(chunk)) count(bytes);
       line.update(() => receivedText(described.body, file.bytes));
@@ -129,7 +131,7 @@ async function downloadFile(
     line.clear();
   }
   if (file.bytes === described.body.bytes) return;
-  throw new RunError(`the download broke off: ${file.bytes} of ${described.body.bytes} bytes came`, 'Try again.');
+  throw interrupted(`got ${file.bytes} of ${described.body.bytes} bytes`);
 }
 
 function receivedText({ filename, bytes }: FileReply, received: number): string {
@@ -137,18 +139,6 @@ function receivedText({ filename, bytes }: FileReply, received: number): string 
   return `${filename}  ${sizeText(received)} of ${sizeText(bytes)}  ${share}%`;
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        throw new RunError(`the download broke off: ${reasonOf(error)}`, 'Try again.');
-      });
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    // Left early: the rest is not wanted.
-    reader.cancel().catch(() => undefined);
-  }
+function interrupted(why: string): RunError {
+  return new RunError(`the download was interrupted: ${why}`, 'Run the command again.');
 }

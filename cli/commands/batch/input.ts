@@ -1,15 +1,7 @@
-/** The input of `batch submit` and `batch run`: its flags, and its errors by line on standard error. */
-/** A directory for what a command puts aside while it runs, gone when it ends, also by Ctrl-C. */
 /**
- * From an input to a file of envelopes that a batch can be made of: one pass that validates as the Worker will, with the
- * planner that it has too. A regular file of envelopes is used where it stands; rows, and what comes through a pipe, go into
- * a file beside, with every request on the line that it came from. Nothing is sent from here.
+ * The input of `batch submit` and `batch run`. One pass validates it as the Worker does. A file of requests is used in
+ * place. Plain rows and piped input are copied into a temporary file, each request on the line that it came from.
  */
-/**
- * Lines of a batch's input: either requests in their envelopes, or plain rows as `citeward score` takes them, which are
- * put into envelopes here. The first line that is an object says which of the two a file holds.
- */
-
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -17,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type * as z from 'zod';
 import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES } from '../../../src/limits.ts';
+import type { Result } from '../../../src/result.ts';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../../src/wire/batches/batch.ts';
 import { type ByteLine, isBlank, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { BatchPlanner } from '../../../src/wire/batches/chunk-plan.ts';
@@ -32,11 +25,10 @@ import { onInterruption } from '../../shared/interruption.ts';
 import { contentOfLine, type Line } from '../../shared/lines.ts';
 import { checkRecipe } from '../../shared/local-flags.ts';
 import { countText } from '../../shared/number-text.ts';
-import { refineFields, SCORING_ONLY_FIELDS } from '../../shared/row-fields.ts';
-import { type LineProblem, lineFields, type RowResult, readRow, withoutFields } from '../../shared/rows.ts';
+import { refineFields, verifyFields } from '../../shared/row-fields.ts';
+import { type LineProblem, lineFields, type RowResult, readRow } from '../../shared/rows.ts';
 import {
   applyScoringOptions,
-  defaultRecipe,
   firstScoringFlag,
   type ScoringOptions,
   scoringFieldsSet,
@@ -45,17 +37,17 @@ import type { Screen } from '../../shared/screen.ts';
 import { badLinesText } from '../../shared/summary.ts';
 import { LineFile } from './line-file.ts';
 
-/** @throws UsageError for flags, RunError if lines are bad; they are named by then. */
+/** Checks the input and prints its errors. @throws UsageError for wrong flags, RunError for invalid lines. */
 export async function checkedInput(
   flags: Flags,
   input: Input,
-  asked: ScoringOptions,
+  scoring: ScoringOptions,
   directory: string,
   screen: Screen,
 ): Promise<BatchFile> {
   const endpoint = flags.choice('endpoint', BATCH_ENDPOINTS);
-  if (scoringFieldsSet(asked).has('recipe')) await checkRecipe(defaultRecipe(asked));
-  const prepared = await prepareBatch({ input, endpoint, asked, directory });
+  if (scoringFieldsSet(scoring).has('recipe')) await checkRecipe(scoring);
+  const prepared = await prepareBatch({ input, endpoint, scoring, directory });
   if (prepared.ok) return prepared.file;
   const { errors, error_count } = prepared;
   for (const error of errors) screen.message(errorText(error), 'red');
@@ -63,24 +55,24 @@ export async function checkedInput(
   throw new RunError(`${badLinesText(error_count)}: nothing was done`);
 }
 
-/** Runs `work` with the path of such a directory. */
+/** Runs `work` with a temporary directory that is removed at the end, also after Ctrl-C. */
 export async function withWorkspace<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'citeward-batch-'));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  const stayed = onInterruption(remove);
+  const removeHandler = onInterruption(remove);
   try {
     return await work(directory);
   } finally {
-    stayed();
+    removeHandler();
     remove();
   }
 }
 
 /** A valid input. */
 export type BatchFile = {
-  /** Where its envelopes stand. */
+  /** The file that holds the requests in their envelopes. */
   readonly path: string;
-  /** The name that it is sent under. */
+  /** The name for the upload. */
   readonly filename: string;
   readonly endpoint: BatchEndpoint;
   readonly requests: number;
@@ -92,21 +84,21 @@ export type BatchFile = {
 
 type Prepared =
   | { readonly ok: true; readonly file: BatchFile }
-  /** In the order of lines; the first ones only, if there are more. */
+  /** The first MAX_BATCH_ERRORS errors, in the order of the lines. */
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 
 type Preparation = {
   readonly input: Input;
-  /** `null` = that of the first line, or scoring. */
+  /** `null` = that of the first line, else `/v1/score`. */
   readonly endpoint: BatchEndpoint | null;
-  readonly asked: ScoringOptions;
-  /** Where a file beside can be put. */
+  readonly scoring: ScoringOptions;
+  /** Directory of the temporary file. */
   readonly directory: string;
 };
 
 const DEFAULT_ENDPOINT: BatchEndpoint = '/v1/score';
 
-/** Validates the whole input. @throws UsageError for flags that do not fit what it holds. */
+/** Validates the whole input. @throws UsageError for flags that do not fit its content. */
 export async function prepareBatch(preparation: Preparation): Promise<Prepared> {
   const { input, directory } = preparation;
   const reader = new InputReader(preparation, new LineFile(join(directory, 'requests.jsonl'), 'w'));
@@ -126,25 +118,26 @@ export async function prepareBatch(preparation: Preparation): Promise<Prepared> 
 
 const LINE_FEED = Uint8Array.of(0x0a);
 
-/** What stands in for lines that hold no request, some at a time. */
+/** Blank lines in place of lines without a request. */
 const LINE_FEEDS = new Uint8Array(4_096).fill(0x0a);
 
 const encoder = new TextEncoder();
 
+/** Reads the lines of the input, validates each request and copies it if necessary. */
 class InputReader {
   readonly #preparation: Preparation;
-  readonly #beside: LineFile;
+  readonly #copy: LineFile;
   readonly #digest = createHash('sha256');
   readonly #errors: BatchError[] = [];
   #errorCount = 0;
   #kind: FileKind | null = null;
   #planner: BatchPlanner | null = null;
   #endpoint: BatchEndpoint = DEFAULT_ENDPOINT;
-  #linesBeside = 0;
+  #linesCopied = 0;
 
-  constructor(preparation: Preparation, beside: LineFile) {
+  constructor(preparation: Preparation, copy: LineFile) {
     this.#preparation = preparation;
-    this.#beside = beside;
+    this.#copy = copy;
   }
 
   async take(line: ByteLine): Promise<void> {
@@ -153,55 +146,56 @@ class InputReader {
     const content = contentOfLine(bytes, number === 1);
     if (this.#kind === null) {
       const found = kindOfFile(content);
-      if (!found.ok) return this.#refuse(number, [found.problem]);
-      this.#begin(found.kind);
+      if (!found.ok) return this.#refuse(number, [found.error]);
+      this.#begin(found.value);
     }
     if (this.#kind?.kind === 'rows') await this.#takeRow({ number, bytesRead: line.next, content });
     else await this.#takeEnvelope(line);
   }
 
   #begin(kind: FileKind): void {
-    const { endpoint, asked } = this.#preparation;
-    const flag = firstScoringFlag(asked);
+    const { endpoint, scoring } = this.#preparation;
+    const flag = firstScoringFlag(scoring);
     if (kind.kind === 'envelopes' && flag !== null) {
       throw new UsageError(
-        `${flag}: the file holds whole requests, which say themselves how they are scored`,
+        `${flag}: the file holds complete requests, and scoring flags apply to plain rows only`,
         'Leave the flag out, or give plain rows.',
       );
     }
     this.#kind = kind;
     this.#endpoint = endpoint ?? (kind.kind === 'envelopes' ? kind.url : null) ?? DEFAULT_ENDPOINT;
-    if (this.#endpoint === '/v1/verify' && flag !== null) throw new UsageError(`${flag}: /v1/verify scores nothing`);
+    if (this.#endpoint === '/v1/verify' && flag !== null)
+      throw new UsageError(`${flag}: the endpoint /v1/verify does not score`);
     this.#planner = new BatchPlanner(this.#endpoint);
     this.#digest.update(`${this.#endpoint}\n`);
   }
 
   async #takeRow(line: Line): Promise<void> {
-    const wrapped = wrapRow(line, this.#endpoint, this.#preparation.asked);
-    if (!wrapped.ok) return this.#refuse(line.number, wrapped.problems);
-    await this.#plan(line.number, encoder.encode(wrapped.text));
+    const wrapped = wrapRow(line, this.#endpoint, this.#preparation.scoring);
+    if (!wrapped.ok) return this.#refuse(line.number, wrapped.error);
+    await this.#plan(line.number, encoder.encode(wrapped.value));
   }
 
   async #takeEnvelope(line: ByteLine): Promise<void> {
     const { bytes } = line;
     if (this.#preparation.input.path === null && bytes !== null) return this.#plan(line.number, bytes);
-    if (bytes !== null) this.#note(line.number, bytes);
+    if (bytes !== null) this.#digestLine(line.number, bytes);
     this.#planner?.add(line);
   }
 
-  /** Plans a request that goes into the file beside, on the same line as in the input. */
+  /** Copies a request into the temporary file, on the same line as in the input, and plans it. */
   async #plan(number: number, bytes: Uint8Array): Promise<void> {
-    for (let blank = number - 1 - this.#linesBeside; blank > 0; blank -= LINE_FEEDS.byteLength) {
-      await this.#beside.write(LINE_FEEDS.subarray(0, blank));
+    for (let blank = number - 1 - this.#linesCopied; blank > 0; blank -= LINE_FEEDS.byteLength) {
+      await this.#copy.write(LINE_FEEDS.subarray(0, blank));
     }
-    const start = this.#beside.bytes;
-    await this.#beside.write(Buffer.concat([bytes, LINE_FEED]));
-    this.#linesBeside = number;
-    this.#note(number, bytes);
-    this.#planner?.add({ number, start, next: this.#beside.bytes, bytes });
+    const start = this.#copy.bytes;
+    await this.#copy.write(Buffer.concat([bytes, LINE_FEED]));
+    this.#linesCopied = number;
+    this.#digestLine(number, bytes);
+    this.#planner?.add({ number, start, next: this.#copy.bytes, bytes });
   }
 
-  #note(number: number, bytes: Uint8Array): void {
+  #digestLine(number: number, bytes: Uint8Array): void {
     this.#digest.update(`${number} `).update(bytes).update(LINE_FEED);
   }
 
@@ -209,22 +203,22 @@ class InputReader {
     this.#errorCount++;
     if (this.#errors.length >= MAX_BATCH_ERRORS) return;
     for (const { field, message } of problems) {
-      const said = field === null ? message : `${field}: ${message}`;
-      this.#errors.push({ code: 'invalid_row', message: said, param: field, line });
+      const text = field === null ? message : `${field}: ${message}`;
+      this.#errors.push({ code: 'invalid_row', message: text, param: field, line });
     }
   }
 
   async close(): Promise<void> {
-    await this.#beside.close();
+    await this.#copy.close();
   }
 
-  /** @param inputBytes of the input. */
+  /** @param inputBytes size of the whole input. */
   finish(inputBytes: number): Prepared {
     const plan = (this.#planner ?? new BatchPlanner(this.#endpoint)).finish();
-    const ours = this.#errorCount > 0;
-    if (!plan.ok || ours) {
-      // Where no row was good, an empty plan is no error of its own.
-      const planned = plan.ok ? [] : plan.errors.filter(({ code }) => !ours || code !== 'empty_file');
+    const hasBadRows = this.#errorCount > 0;
+    if (!plan.ok || hasBadRows) {
+      // If all rows are invalid, the plan is empty for that reason.
+      const planned = plan.ok ? [] : plan.errors.filter(({ code }) => !hasBadRows || code !== 'empty_file');
       const count = plan.ok || planned.length === 0 ? 0 : plan.error_count;
       const errors = [...this.#errors, ...planned].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
       return { ok: false, errors: errors.slice(0, MAX_BATCH_ERRORS), error_count: this.#errorCount + count };
@@ -233,64 +227,60 @@ class InputReader {
     const inPlace = this.#kind?.kind === 'envelopes' ? input.path : null;
     const filename = input.path === null ? 'stdin.jsonl' : basename(input.path);
     const file: BatchFile = {
-      path: inPlace ?? this.#beside.path,
+      path: inPlace ?? this.#copy.path,
       filename,
       endpoint: this.#endpoint,
       requests: plan.total,
       chunks: plan.chunks.length,
-      bytes: inPlace === null ? this.#beside.bytes : inputBytes,
+      bytes: inPlace === null ? this.#copy.bytes : inputBytes,
       digest: this.#digest.digest('hex'),
     };
     return { ok: true, file };
   }
 }
 
+/** A file holds either plain rows or requests in the envelope of the OpenAI Batch API. */
 type FileKind =
   | { readonly kind: 'rows' }
-  /** `url` is that of the line; `null` where it is no endpoint. */
+  /** `url` is the endpoint of the line; `null` if it is none. */
   | { readonly kind: 'envelopes'; readonly url: BatchEndpoint | null };
 
-/** Members that only an envelope has. */
+/** Fields that only an envelope has. */
 const ENVELOPE_MEMBERS = ['custom_id', 'method', 'url', 'body'] as const;
 
-type KindResult =
-  | { readonly ok: true; readonly kind: FileKind }
-  /** The line is no object, and so says nothing. */
-  | { readonly ok: false; readonly problem: LineProblem };
-
-/** What kind of file a line belongs to. */
-export function kindOfFile(content: Line['content']): KindResult {
+/** The kind of the file that begins with this line. */
+export function kindOfFile(content: Line['content']): Result<FileKind, LineProblem> {
   const read = lineFields(content);
   if (!read.ok) return read;
-  const { fields } = read;
-  if (!ENVELOPE_MEMBERS.some((member) => Object.hasOwn(fields, member))) return { ok: true, kind: { kind: 'rows' } };
+  const fields = read.value;
+  if (!ENVELOPE_MEMBERS.some((member) => Object.hasOwn(fields, member))) return { ok: true, value: { kind: 'rows' } };
   const url = BATCH_ENDPOINTS.find((endpoint) => endpoint === fields['url']) ?? null;
-  return { ok: true, kind: { kind: 'envelopes', url } };
+  return { ok: true, value: { kind: 'envelopes', url } };
 }
 
-type WrappedRow =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problems: readonly LineProblem[] };
-
-/** The envelope of a row: the flags applied, its id or else its line as custom_id. Labels are not sent. */
-export function wrapRow(line: Line, endpoint: BatchEndpoint, asked: ScoringOptions): WrappedRow {
-  const read = readFor(line, endpoint, asked);
-  if (!read.ok) return { ok: false, problems: read.problems };
+/** The envelope of a row as JSON, with the flags applied. The custom_id is the id of the row, else `line-N`; labels are not sent. */
+export function wrapRow(
+  line: Line,
+  endpoint: BatchEndpoint,
+  scoring: ScoringOptions,
+): Result<string, readonly LineProblem[]> {
+  const read = readRowFor(line, endpoint, scoring);
+  if (!read.ok) return { ok: false, error: read.problems };
   const { labels, request } = read.row;
   const custom_id = labels.id === null ? `line-${line.number}` : String(labels.id);
-  return { ok: true, text: JSON.stringify({ custom_id, method: 'POST', url: endpoint, body: request }) };
+  return { ok: true, value: JSON.stringify({ custom_id, method: 'POST', url: endpoint, body: request }) };
 }
 
-function readFor(line: Line, endpoint: BatchEndpoint, asked: ScoringOptions): RowResult<z.output<z.ZodObject>> {
+function readRowFor(line: Line, endpoint: BatchEndpoint, scoring: ScoringOptions): RowResult<z.output<z.ZodObject>> {
   switch (endpoint) {
     case '/v1/score':
-      return readRow(line, scoreRequestSchema, (fields) => applyScoringOptions(fields, asked));
+      return readRow(line, scoreRequestSchema, (fields) => applyScoringOptions(fields, scoring));
     case '/v1/groups':
-      return readRow(line, groupRequestSchema, (fields) => applyScoringOptions(fields, asked));
+      return readRow(line, groupRequestSchema, (fields) => applyScoringOptions(fields, scoring));
     case '/v1/verify':
-      return readRow(line, verifyRequestSchema, (fields) => withoutFields(fields, SCORING_ONLY_FIELDS));
+      return readRow(line, verifyRequestSchema, verifyFields);
     case '/v1/refine':
-      return readRow(line, refineRequestSchema, (fields) => refineFields(fields, asked));
+      return readRow(line, refineRequestSchema, (fields) => refineFields(fields, scoring));
   }
 }
 

@@ -1,9 +1,10 @@
 /**
- * A file that grows line by line. Each line is with the operating system before the next one begins, so that of a process
- * that is killed no more is lost than the line it was at. A file without a line is never made.
+ * A file that is written line by line. Each line is handed to the operating system before the next one, so that a killed
+ * process loses at most its current line. The file is created with its first line.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { RunError } from '../../shared/exit.ts';
+import { messageOf } from '../../shared/input.ts';
 
 export class LineFile {
   readonly path: string;
@@ -11,24 +12,24 @@ export class LineFile {
   #handle: FileHandle | null = null;
   #bytes = 0;
 
-  /** @param flag `w` replaces what is there, `a` goes on after it. */
+  /** @param flag `w` replaces an existing file, `a` appends to it. */
   constructor(path: string, flag: 'w' | 'a') {
     this.path = path;
     this.#flag = flag;
   }
 
-  /** Written here so far. */
+  /** Bytes written by this object. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** @throws RunError where the file system refuses. */
+  /** @throws RunError if the file cannot be written. */
   async write(data: Uint8Array): Promise<void> {
     try {
       this.#handle ??= await open(this.path, this.#flag);
       await this.#handle.appendFile(data);
     } catch (error) {
-      throw new RunError(`cannot write ${this.path}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new RunError(`cannot write ${this.path}: ${messageOf(error)}`);
     }
     this.#bytes += data.byteLength;
   }

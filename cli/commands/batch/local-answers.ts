@@ -1,6 +1,6 @@
 /**
- * What becomes of one request of a batch in this process: the same as at a Worker whose only judge is the lexical one and
- * that has no sandbox (functions/services/answer-request.ts).
+ * Answers the requests of a batch in this process, like a Worker whose only judge is the lexical one and that has no
+ * sandbox (functions/services/answer-request.ts).
  */
 
 import type * as z from 'zod';
@@ -18,7 +18,7 @@ import { type LocalJudging, localJudging, NO_RUNS_HERE, namesAnotherJudge } from
 import { refineLocally } from '../../shared/local-refining.ts';
 import { type LocalFailure, localProblem } from './local-problems.ts';
 
-/** Answers one body. @param requestId what a problem names. */
+/** Answers the body of one request. @param requestId the id in a problem. */
 export type LocalAnswers = (endpoint: BatchEndpoint, body: unknown, requestId: string) => Promise<LineResult>;
 
 type Outcome = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly failure: LocalFailure };
@@ -102,7 +102,7 @@ async function recipeOf({
   return { ok: false, failure: { reason: 'judge_unknown' } };
 }
 
-/** What a judgment that could not be had makes of the request; `null` = nothing failed, or the reward may be `null`. */
+/** The failure of a request whose judgment failed; `null` if none failed, or if the request accepts a missing reward. */
 function failed(
   { on_judge_failure }: Pick<ScoreRequest, 'on_judge_failure'>,
   failure: JudgeFailure | null,

@@ -1,6 +1,6 @@
 /**
- * Problems of requests that are answered in this process, in the words of the Worker (functions/http/errors.ts, which knows
- * its storage and cannot come along). Only what can happen here: no key, no storage, no judge that fails.
+ * The problems of requests that are answered in this process, with the reasons and fields of the Worker's problems.
+ * Failures of keys, storage and model judges cannot occur here.
  */
 
 import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';
@@ -18,19 +18,19 @@ export type LocalFailure =
   | { readonly reason: 'generator_unknown' }
   | { readonly reason: 'issuer_unconfigured' }
   | { readonly reason: 'judgment_missing'; readonly missing: readonly { kind: JudgmentKind; key: string }[] }
-  /** Of a judge or sandbox that this process does not have. */
+  /** A judgment that needs a judge or a sandbox of a Worker. */
   | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure }
   | { readonly reason: 'generation_failed'; readonly failure: GenerationFailure };
 
-/** The problem that says a failure. */
+/** The problem that describes a failure. */
 export function localProblem(failure: LocalFailure, request_id: string): Problem {
-  const said = wordsOf(failure);
-  return { type: `urn:citeward:problem:${said.reason}`, retryable: false, request_id, ...said };
+  const text = textOf(failure);
+  return { type: `urn:citeward:problem:${text.reason}`, retryable: false, request_id, ...text };
 }
 
-type Words = Pick<Problem, 'title' | 'status' | 'reason' | 'detail' | 'errors' | 'missing'>;
+type ProblemText = Pick<Problem, 'title' | 'status' | 'reason' | 'detail' | 'errors' | 'missing'>;
 
-function wordsOf(failure: LocalFailure): Words {
+function textOf(failure: LocalFailure): ProblemText {
   switch (failure.reason) {
     case 'input_invalid': {
       const { problems } = failure;

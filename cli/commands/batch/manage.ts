@@ -1,27 +1,27 @@
-/** `citeward batch status` and `citeward batch list`. */
-/** `citeward batch cancel` and `citeward batch redrive`. */
-
-import type { BatchReply } from '../../../src/wire/batches/batch.ts';
+/** `citeward batch status`, `list`, `cancel` and `redrive`. */
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { countOf } from '../../shared/number-text.ts';
+import { limitOf, printList } from '../../shared/paging.ts';
 import { Screen } from '../../shared/screen.ts';
-import { type Column, Table, type TableRow } from '../../shared/table.ts';
+import { resultTable } from '../../shared/table.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
 import {
   batchIdOf,
   cancelSyntax,
   connectForBatches,
-  DEFAULT_LISTED,
   listSyntax,
-  MAX_LISTED,
   nextCommand,
   redriveSyntax,
   statusSyntax,
 } from './options.ts';
-import { LIST_COLUMNS, listRow, statusColumns, statusRows, troubles } from './render.ts';
+import { batchRow, LIST_COLUMNS, problemsOf, statusColumns, statusRows } from './render.ts';
 
 export const statusCommand: Command = { ...statusSyntax, run: runStatus };
+export const listCommand: Command = { ...listSyntax, run: runList };
+export const cancelCommand: Command = { ...cancelSyntax, run: runCancel };
+export const redriveCommand: Command = { ...redriveSyntax, run: runRedrive };
 
 async function runStatus(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'status');
@@ -32,48 +32,36 @@ async function runStatus(flags: Flags): Promise<number> {
   const batch = reply.body;
   if (flags.isOn('json')) await screen.result(JSON.stringify(batch));
   else {
-    await printTable(screen, statusColumns(batch), statusRows(batch));
-    for (const trouble of troubles(batch)) await screen.result(screen.resultStyle('red', trouble));
+    const table = resultTable(statusColumns(batch), screen);
+    for (const row of statusRows(batch)) await table.add(row);
+    await table.end();
+    for (const problem of problemsOf(batch)) await screen.result(screen.resultStyle('red', problem));
   }
   return EXIT_OK;
 }
-
-/** Of one request. */
-const PAGE = 100;
-
-export const listCommand: Command = { ...listSyntax, run: runList };
 
 async function runList(flags: Flags): Promise<number> {
-  if (flags.positionals.length > 0) throw new UsageError('citeward batch runList takes no batch', 'See batch status.');
-  const limit = flags.count('limit', { min: 1, max: MAX_LISTED }) ?? DEFAULT_LISTED;
+  if (flags.positionals.length > 0) {
+    throw new UsageError('citeward batch list takes no batch', 'citeward batch status ID shows one.');
+  }
+  const limit = limitOf(flags);
   const screen = new Screen(flags.isOn('no-color'));
   const client = await connectForBatches(flags, screen);
-  const table = new Table(LIST_COLUMNS, screen.width, screen.resultStyle, (line) => screen.result(line));
-  const show = (batch: BatchReply): Promise<void> =>
-    flags.isOn('json') ? screen.result(JSON.stringify(batch)) : table.add(listRow(batch));
-  let left = limit;
-  let after: string | null = null;
-  while (left > 0) {
-    const page = await client.batches.list({ limit: Math.min(PAGE, left), ...(after === null ? {} : { after }) });
-    if (!page.ok) throw runErrorOf(page.failure);
-    const { data, has_more, last_id }: typeof page.body = page.body;
-    for (const batch of data) await show(batch);
-    left -= data.length;
-    if (!has_more || last_id === null) break;
-    after = last_id;
-  }
-  await table.end();
-  if (left === limit) screen.message('no batches', 'dim');
+  await printList(screen, {
+    limit,
+    async fetchPage(count, after) {
+      const page = await client.batches.list({ limit: count, ...(after === null ? {} : { after }) });
+      if (!page.ok) throw runErrorOf(page.failure);
+      const { data, has_more, last_id } = page.body;
+      return { entries: data, next: has_more ? last_id : null };
+    },
+    columns: LIST_COLUMNS,
+    rowOf: batchRow,
+    json: flags.isOn('json'),
+    empty: 'no batches',
+  });
   return EXIT_OK;
 }
-
-async function printTable(screen: Screen, columns: readonly Column[], rows: readonly TableRow[]): Promise<void> {
-  const table = new Table(columns, screen.width, screen.resultStyle, (line) => screen.result(line));
-  for (const row of rows) await table.add(row);
-  await table.end();
-}
-
-export const cancelCommand: Command = { ...cancelSyntax, run: runCancel };
 
 async function runCancel(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'cancel');
@@ -86,8 +74,6 @@ async function runCancel(flags: Flags): Promise<number> {
   return EXIT_OK;
 }
 
-export const redriveCommand: Command = { ...redriveSyntax, run: runRedrive };
-
 async function runRedrive(flags: Flags): Promise<number> {
   const id = batchIdOf(flags, 'redrive');
   const screen = new Screen(flags.isOn('no-color'));
@@ -95,7 +81,7 @@ async function runRedrive(flags: Flags): Promise<number> {
   const reply = await client.batches.redrive(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
   const { redriven } = reply.body;
-  screen.message(`${redriven} ${redriven === 1 ? 'chunk is' : 'chunks are'} tried anew`, 'bold');
+  screen.message(`retrying ${countOf(redriven, 'chunk')}`, 'bold');
   if (redriven > 0) screen.message(`Next: ${nextCommand('wait', id, flags)}`, 'dim');
   return EXIT_OK;
 }

@@ -1,11 +1,7 @@
-/** A batch in words: what `citeward batch status` prints, and a row of `citeward batch list`. */
-/** How a batch gets on, for standard error: a bar on a terminal, a line now and then elsewhere. */
-/** Sending the input of a batch, with its progress. The file is read as it goes, never as a whole. */
-/** Waiting for a batch on the command line: its progress, how it ended, and what Ctrl-C leaves. */
-
+/** Prints the status of a batch, the rows of `citeward batch list`, and the progress of uploads and batches. */
 import { MAX_WHOLE_FILE_BYTES, UPLOAD_PART_BYTES } from '../../../clients/typescript/files.ts';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
-import { countText, durationText, rateText, sizeText } from '../../shared/number-text.ts';
+import { countOf, countText, durationText, rateText, sizeText } from '../../shared/number-text.ts';
 import { barText, LiveLine, type Share, shareText } from '../../shared/progress.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
@@ -20,7 +16,7 @@ export function statusColumns({ id }: BatchReply): readonly Column[] {
   ];
 }
 
-/** What is known of a batch, one thing a row. What went wrong may be long and is said by `troubles`. */
+/** The status of a batch, one field a row. Errors may be long; `problemsOf` returns them. */
 export function statusRows(batch: BatchReply): TableRow[] {
   const { status, endpoint, progress, metadata } = batch;
   const rows: (readonly [title: string, text: string, colour?: Colour | null])[] = [
@@ -31,7 +27,7 @@ export function statusRows(batch: BatchReply): TableRow[] {
   const { total, done, waiting, dead } = progress.chunks;
   if (total > 0) {
     const parts = [`${countText(done)} of ${countText(total)} done`];
-    if (waiting > 0) parts.push(`${countText(waiting)} waiting for another try`);
+    if (waiting > 0) parts.push(`${countText(waiting)} waiting for a retry`);
     if (dead > 0) parts.push(`${countText(dead)} dead`);
     rows.push(['chunks', parts.join(', ')]);
   }
@@ -51,11 +47,10 @@ export function statusRows(batch: BatchReply): TableRow[] {
   }));
 }
 
-/** Dead letters, and what is wrong with the input, one a line. */
-export function troubles({ dead_letters, errors }: BatchReply): string[] {
+/** The dead letters and the errors of the input, one a line. */
+export function problemsOf({ dead_letters, errors }: BatchReply): string[] {
   const dead = dead_letters.map(({ first_line, requests, attempts, reason }) => {
-    const lines = requests === 1 ? '1 line' : `${requests} lines`;
-    return `dead letter: ${lines} from line ${first_line} on: ${reason}, after ${attempts} attempts`;
+    return `dead letter: ${countOf(requests, 'line')} from line ${first_line} on: ${reason}, after ${attempts} attempts`;
   });
   return [...dead, ...(errors?.data ?? []).map(errorText)];
 }
@@ -70,7 +65,8 @@ export const LIST_COLUMNS: readonly Column[] = [
   { title: 'metadata', align: 'left', most: 200 },
 ];
 
-export function listRow(batch: BatchReply): TableRow {
+/** A row of `citeward batch list`. */
+export function batchRow(batch: BatchReply): TableRow {
   const { total, completed, failed } = batch.request_counts;
   const pairs = Object.entries(batch.metadata ?? {}).map(([name, value]) => `${name}=${value}`);
   const failedCell: Cell = { text: countText(failed), ...(failed > 0 ? { colour: 'red' } : {}) };
@@ -111,17 +107,18 @@ function timeText(seconds: number): string {
 
 const SECONDS_BETWEEN_LINES = 10;
 
+/** Shows the progress of a batch on standard error: a bar on a terminal, else a line every few seconds. */
 export class BatchProgress {
   readonly #screen: Screen;
   readonly #line: LiveLine;
-  #said: { readonly at: number; readonly status: string | null; readonly text: string };
+  #printed: { readonly at: number; readonly status: string | null; readonly text: string };
   #text: (columns: number) => string = () => '';
-  #inTrouble = false;
+  #isLost = false;
 
-  /** @param status that is known, and so not worth a line of its own. */
+  /** @param status a status that is known already and gets no line of its own. */
   constructor(screen: Screen, status: BatchReply['status'] | null = null) {
     this.#screen = screen;
-    this.#said = { at: 0, status, text: '' };
+    this.#printed = { at: 0, status, text: '' };
     this.#line = new LiveLine(process.stderr, 0);
     screen.show(this.#line);
   }
@@ -130,38 +127,39 @@ export class BatchProgress {
     this.update(batch.status, shareOf(batch));
   }
 
-  /** @param status said before the numbers; in progress, they speak for themselves. */
+  /** @param status printed before the numbers, unless it is `in_progress`. */
   update(status: string, share: Share): void {
-    if (this.#inTrouble && !this.#line.isLive) this.#screen.message('it answers again', 'dim');
-    this.#inTrouble = false;
+    if (this.#isLost && !this.#line.isLive) this.#screen.message('the Worker answers again', 'dim');
+    this.#isLost = false;
     const before = status === 'in_progress' ? '' : `${status}  `;
     this.#text = (columns) => (share.total === 0 ? status : `${before}${barText(share, columns - before.length)}`);
     if (this.#line.isLive) this.#line.update(this.#text);
-    else this.#sayNowAndThen(status, share.total === 0 ? '' : `  ${shareText(share)}`);
+    else this.#printSometimes(status, share.total === 0 ? '' : `  ${shareText(share)}`);
   }
 
-  /** Nothing is known for now. */
-  trouble(why: string): void {
-    const said = `${why}; trying again, the batch is not touched`;
-    if (this.#line.isLive) this.#line.remark(said, this.#text);
-    else if (!this.#inTrouble) this.#screen.message(said, 'yellow');
-    this.#inTrouble = true;
+  /** Shows that the Worker does not answer. */
+  connectionLost(why: string): void {
+    const text = `${why}; retrying, the batch is not affected`;
+    if (this.#line.isLive) this.#line.remark(text, this.#text);
+    else if (!this.#isLost) this.#screen.message(text, 'yellow');
+    this.#isLost = true;
   }
 
   end(): void {
     this.#line.clear();
   }
 
-  #sayNowAndThen(status: string, text: string): void {
+  #printSometimes(status: string, text: string): void {
     const { seconds } = this.#line;
-    const isNews = status !== this.#said.status || text !== this.#said.text;
-    const isTime = status !== this.#said.status || seconds - this.#said.at >= SECONDS_BETWEEN_LINES;
-    if (!isNews || !isTime) return;
-    this.#said = { at: seconds, status, text };
+    const { at, ...printed } = this.#printed;
+    const isDue = seconds - at >= SECONDS_BETWEEN_LINES && text !== printed.text;
+    if (status === printed.status && !isDue) return;
+    this.#printed = { at: seconds, status, text };
     this.#screen.message(`${status}${text}`, 'dim');
   }
 }
 
+/** The progress of a batch in lines. */
 export function shareOf({ request_counts, progress }: BatchReply): Share {
   const { total, completed, failed } = request_counts;
   const { lines_per_second, eta_s } = progress;
@@ -169,15 +167,10 @@ export function shareOf({ request_counts, progress }: BatchReply): Share {
 }
 
 /** `19 requests · 1 chunk · 83,412 bytes · /v1/score · in 3 parts` */
-export function fileText({ requests, chunks, bytes, endpoint }: BatchFile, part_bytes: number | null): string {
-  const parts = [
-    `${countText(requests)} ${requests === 1 ? 'request' : 'requests'}`,
-    `${countText(chunks)} ${chunks === 1 ? 'chunk' : 'chunks'}`,
-    sizeText(bytes),
-    endpoint,
-  ];
-  if (bytes > (part_bytes ?? MAX_WHOLE_FILE_BYTES)) {
-    parts.push(`in ${Math.ceil(bytes / (part_bytes ?? UPLOAD_PART_BYTES))} parts`);
+export function fileText({ requests, chunks, bytes, endpoint }: BatchFile, partBytes: number | null): string {
+  const parts = [countOf(requests, 'request'), countOf(chunks, 'chunk'), sizeText(bytes), endpoint];
+  if (bytes > (partBytes ?? MAX_WHOLE_FILE_BYTES)) {
+    parts.push(`in ${Math.ceil(bytes / (partBytes ?? UPLOAD_PART_BYTES))} parts`);
   }
   return parts.join(' · ');
 }
@@ -203,7 +196,7 @@ export function endText({ id, status, request_counts, in_progress_at, ...times }
   if (total > 0) parts.push(`${countText(total)} lines`, `${countText(completed)} done`);
   if (failed > 0) parts.push(`${countText(failed)} failed`);
   const end = times.completed_at ?? times.expired_at ?? times.cancelled_at;
-  // Both are whole seconds.
+  // Times are whole seconds, so a short batch has no duration.
   if (end !== null && in_progress_at !== null && end > in_progress_at) parts.push(durationText(end - in_progress_at));
   return parts.join(' · ');
 }

@@ -1,21 +1,16 @@
-/** Lines of output and error files as they are read back: by whom they were asked for, and what a summary counts of them. */
-/**
- * What an interrupted run left: the results that are there, and where the last whole one ends. A line that was cut off is
- * taken away, to be made again.
- */
-/** Counting the results of a batch while they go by: what its summary says. */
-
+/** The lines of result and error files: reads them, checks those of an interrupted run, and counts them for the summary. */
 import { createReadStream } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
 import * as z from 'zod';
 import { LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { requestId } from '../../../src/wire/batches/result-line.ts';
 import { RunError } from '../../shared/exit.ts';
+import { isMissingFile, messageOf } from '../../shared/input.ts';
 import { contentOfLine } from '../../shared/lines.ts';
-import { countText, durationText } from '../../shared/number-text.ts';
+import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { lineFields } from '../../shared/rows.ts';
 
-/** Longest line that is read, in bytes: a reply names every claim and statement with its place, and has no texts. */
+/** Maximum length of a line, in bytes. A reply lists every claim and statement with its position, but no source texts. */
 export const MAX_RESULT_LINE_BYTES = 64 * 1024 * 1024;
 
 const resultSchema = z.object({
@@ -27,18 +22,19 @@ const resultSchema = z.object({
 
 type ResultLine = z.infer<typeof resultSchema>;
 
-/** Reads one line; `null` if it is no line of a batch's results. */
+/** Reads one line; `null` if it is not a line of batch results. */
 export function readResultLine(bytes: Uint8Array | null): ResultLine | null {
   const read = lineFields(contentOfLine(bytes, false));
   if (!read.ok) return null;
-  const parsed = resultSchema.safeParse(read.fields);
+  const parsed = resultSchema.safeParse(read.value);
   return parsed.success ? parsed.data : null;
 }
 
 /**
- * Reads a file of results, if it is there, and cuts it after its last whole line.
- * @param batch the batch that they have to belong to.
- * @throws RunError if it holds anything else: then it is not touched.
+ * Reads the results of an interrupted run, if the file exists, and truncates it after its last complete line. The cut
+ * line is then scored again.
+ * @param batch the id of the batch that all lines must belong to.
+ * @throws RunError if a line belongs to another batch; the file is then left unchanged.
  */
 export async function readFinishedLines(
   path: string,
@@ -62,32 +58,33 @@ const LINE_NUMBER = /_(\d{1,9})$/;
 
 function resultOf(content: Uint8Array | null, path: string, number: number, batch: string): ResultLine {
   const result = readResultLine(content);
-  if (result === null) throw new RunError(`${path} line ${number}: no line of a batch's results; nothing was changed`);
+  if (result === null) throw new RunError(`${path} line ${number} is not a result of a batch; nothing was changed`);
   const line = LINE_NUMBER.exec(result.id)?.[1];
   if (line !== undefined && result.id === requestId(batch, Number(line))) return result;
   throw new RunError(
-    `${path} line ${number} is of another input, or was made with other flags; nothing was changed`,
-    'Give other names with --output and --errors, or --force to begin anew.',
+    `${path} line ${number} belongs to another input, or was made with other flags; nothing was changed`,
+    'Name other files with --output and --errors, or start again with --force.',
   );
 }
 
-/** `null` = it is not there. */
+/** `null` = there is no such file. */
 async function sizeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw new RunError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    if (isMissingFile(error)) return null;
+    throw new RunError(`cannot read ${path}: ${messageOf(error)}`);
   }
 }
 
-/** What of a reply is a reward: of a score one, of a group one a sample, of a verification none. */
+/** A score has one reward, a group one for each member, a verification none. */
 const rewardSchema = z.number().nullable();
 
 const scoredSchema = z.looseObject({ reward: rewardSchema, reason: z.string().nullable() });
 
 const groupSchema = z.looseObject({ rewards: z.array(rewardSchema), members: z.array(scoredSchema) });
 
+/** Counts the results of a batch for its summary. */
 export class BatchSummary {
   #done = 0;
   #scored = 0;
@@ -118,15 +115,14 @@ export class BatchSummary {
     return this.#done;
   }
 
-  /** Lines without one. */
+  /** Lines without a reply. */
   get failed(): number {
     return [...this.#failed.values()].reduce((sum, one) => sum + one, 0);
   }
 
-  /** `19 lines · 17 done · mean reward 6.412 · failed: 2 input_invalid · 3.2 s` @param seconds `null` = not said. */
-  summary(seconds: number | null): string {
-    const lines = this.#done + this.failed;
-    const parts = [`${countText(lines)} ${lines === 1 ? 'line' : 'lines'}`, `${countText(this.#done)} done`];
+  /** `19 lines · 17 done · mean reward 6.412 · failed: 2 input_invalid · 3.2 s` @param seconds `null` = not shown. */
+  text(seconds: number | null): string {
+    const parts = [countOf(this.#done + this.failed, 'line'), `${countText(this.#done)} done`];
     if (this.#scored > 0) parts.push(`mean reward ${(this.#sum / this.#scored).toFixed(3)}`);
     if (this.#unscored.size > 0) parts.push(`unscored: ${reasonsText(this.#unscored)}`);
     if (this.#failed.size > 0) parts.push(`failed: ${reasonsText(this.#failed)}`);
@@ -139,7 +135,7 @@ function count(counts: Map<string, number>, reason: string): void {
   counts.set(reason, (counts.get(reason) ?? 0) + 1);
 }
 
-/** The most frequent first. */
+/** `2 input_invalid, 1 judge_timeout`, the most frequent first. */
 function reasonsText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   return sorted.map(([reason, times]) => `${countText(times)} ${reason}`).join(', ');

@@ -1,6 +1,4 @@
-/** `citeward batch submit`: check a file, send it, and make a batch of it. */
-/** Sending the input of a batch, with its progress. The file is read as it goes, never as a whole. */
-
+/** `citeward batch submit`: checks a file, uploads it and creates a batch of it. */
 import { openAsBlob } from 'node:fs';
 import type { BatchInput } from '../../../clients/typescript/batches.ts';
 import type { Client } from '../../../clients/typescript/client.ts';
@@ -19,11 +17,10 @@ import { runErrorOf } from '../../shared/worker-failures.ts';
 import { fetchResults } from './fetch.ts';
 import { type BatchFile, checkedInput, withWorkspace } from './input.ts';
 import {
-  BYTES_PER_MB,
   connectForBatches,
   fetchPaths,
-  MAX_PART_MB,
   nextCommand,
+  partBytesOf,
   readBatchSettings,
   submitSyntax,
   urlOf,
@@ -35,26 +32,28 @@ import { exitCodeOf } from './watch.ts';
 export const submitCommand: Command = { ...submitSyntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const wishes = readBatchSettings(flags);
-  const partMb = flags.count('part-size', { min: 1, max: MAX_PART_MB });
-  const part_bytes = partMb === null ? null : partMb * BYTES_PER_MB;
-  const asked = await readScoringOptions(flags);
+  const settings = readBatchSettings(flags);
+  const partBytes = partBytesOf(flags);
+  const scoring = await readScoringOptions(flags);
   const dry = flags.isOn('dry-run');
   if (!dry) urlOf(flags);
   if (flags.isOn('fetch') && flags.text('output') !== null) fetchPaths('', flags);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openInput(flags.positionals, 'batch submit');
   const submitted = await withWorkspace(async (directory) => {
-    const file = await checkedInput(flags, input, asked, directory, screen);
+    const file = await checkedInput(flags, input, scoring, directory, screen);
     if (file.bytes > MAX_FILE_BYTES) {
-      throw new RunError(`${sizeText(file.bytes)} are more than a batch may have: ${sizeText(MAX_FILE_BYTES)}`);
+      throw new RunError(
+        `the file has ${sizeText(file.bytes)}; a batch has at most ${sizeText(MAX_FILE_BYTES)}`,
+        'Split it into several batches.',
+      );
     }
-    screen.message(fileText(file, part_bytes), 'dim');
+    screen.message(fileText(file, partBytes), 'dim');
     if (dry) return null;
     const client = await connectForBatches(flags, screen);
-    const sent = await uploadFile(client, file, part_bytes, screen);
+    const sent = await uploadFile(client, file, partBytes, screen);
     if (!sent.ok) throw runErrorOf(sent.failure);
-    return { client, id: await create(client, { ...wishes, endpoint: file.endpoint, input_file_id: sent.body.id }) };
+    return { client, id: await create(client, { ...settings, endpoint: file.endpoint, input_file_id: sent.body.id }) };
   });
   if (submitted === null) return EXIT_OK;
   const { client, id } = submitted;
@@ -64,30 +63,30 @@ async function run(flags: Flags): Promise<number> {
     return EXIT_OK;
   }
   const batch = await waitForBatch(client, id, flags, screen);
-  // What is wrong with its input has been said.
+  // waitForBatch has printed the problems of the input.
   if (batch.status === 'failed') return exitCodeOf(batch);
   if (flags.isOn('fetch')) return fetchResults(client, batch, fetchPaths(id, flags), screen);
   screen.message(`Next: ${nextCommand('fetch', id, flags)}`, 'dim');
   return exitCodeOf(batch);
 }
 
-/** @returns the id. */
+/** Creates the batch. @returns its id. */
 async function create(client: Client, batch: BatchInput): Promise<string> {
   const created = await client.batches.create(batch);
   if (created.ok) return created.body.id;
   const error = runErrorOf(created.failure);
   if (created.failure.kind !== 'unreachable') throw error;
   throw new RunError(
-    `${error.message}; whether the batch was made is not known`,
-    'citeward batch list shows it if so.',
+    `${error.message}; it is unknown whether the batch was created`,
+    'If it was, citeward batch list shows it.',
   );
 }
 
-/** Sends the file, which is read as it goes. */
+/** Uploads the file and shows the progress. The file is read in pieces, never as a whole. */
 async function uploadFile(
   client: Client,
   { path, filename }: BatchFile,
-  part_bytes: number | null,
+  partBytes: number | null,
   screen: Screen,
 ): Promise<Reply<FileReply>> {
   const line = new LiveLine(process.stderr, 0);
@@ -97,7 +96,7 @@ async function uploadFile(
     return await client.files.upload(
       { content, filename },
       {
-        ...(part_bytes === null ? {} : { whole_bytes: part_bytes, part_bytes }),
+        ...(partBytes === null ? {} : { whole_bytes: partBytes, part_bytes: partBytes }),
         onProgress: ({ sent_bytes, total_bytes }) => {
           line.update(() => sentText(sent_bytes, total_bytes, line.seconds));
         },

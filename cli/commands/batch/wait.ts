@@ -1,6 +1,4 @@
-/** `citeward batch wait` and `citeward batch fetch`. */
-/** Waiting for a batch on the command line: its progress, how it ended, and what Ctrl-C leaves. */
-
+/** `citeward batch wait`: shows the progress of a batch until it ends, and how it ended. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../../clients/typescript/client.ts';
 import type { BatchReply } from '../../../src/wire/batches/batch.ts';
@@ -11,7 +9,7 @@ import { onInterruption } from '../../shared/interruption.ts';
 import { Screen } from '../../shared/screen.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
 import { batchIdOf, connectForBatches, nextCommand, waitSyntax } from './options.ts';
-import { BatchProgress, endText, troubles } from './render.ts';
+import { BatchProgress, endText, problemsOf } from './render.ts';
 import { exitCodeOf, isOver, isStalled, watchBatch } from './watch.ts';
 
 export const waitCommand: Command = { ...waitSyntax, run: runWait };
@@ -25,33 +23,33 @@ async function runWait(flags: Flags): Promise<number> {
   return exitCodeOf(batch);
 }
 
-/** Waits until a batch is over. @throws RunError if the Worker refuses, or if only dead letters are left. */
+/** Waits until a batch ends. @throws RunError if the Worker refuses, or if only dead letters are left. */
 export async function waitForBatch(client: Client, id: string, flags: Flags, screen: Screen): Promise<BatchReply> {
   const progress = new BatchProgress(screen);
   const resume = nextCommand('wait', id, flags);
-  const waited = onInterruption(() => {
-    screen.message(`${id} goes on without us. Wait for it again with: ${resume}`, 'bold');
+  const removeHandler = onInterruption(() => {
+    screen.message(`${id} continues in the Worker. Wait for it again with: ${resume}`, 'bold');
   });
   const watched = await watchBatch({
-    // One attempt a look: the watch itself is the retry, and says what it sees.
+    // One attempt for each poll: watchBatch retries and reports the reason.
     retrieve: () => client.batches.retrieve(id, { attempts: 1 }),
     sleep: async (ms) => {
       await pause(ms);
     },
-    // How it ended is said below.
+    // The end of the batch is printed below.
     onBatch: (batch) => {
       if (!isOver(batch)) progress.show(batch);
     },
-    onTrouble: (why) => progress.trouble(why),
+    onTrouble: (why) => progress.connectionLost(why),
   });
   progress.end();
-  waited();
+  removeHandler();
   if (!watched.ok) throw runErrorOf(watched.failure);
   const { batch } = watched;
-  for (const trouble of troubles(batch)) screen.message(trouble, 'red');
+  for (const problem of problemsOf(batch)) screen.message(problem, 'red');
   if (isStalled(batch)) {
     const redrive = nextCommand('redrive', id, flags);
-    throw new RunError(`${id} stands still: what is left are dead letters`, `Try them again with: ${redrive}`);
+    throw new RunError(`${id} has stopped: only dead letters are left`, `Retry them with: ${redrive}`);
   }
   screen.message(endText(batch), 'bold');
   return batch;

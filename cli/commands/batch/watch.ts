@@ -1,29 +1,26 @@
 /**
- * Waiting for a batch: it is asked for every second at first, then less and less often, and more often again when it is
- * nearly done. A Worker that does not answer for a while is waited for, as the batch goes on or stands still without us.
+ * Polls a batch until it ends: every second at first, then less often, and more often again shortly before its end. If the
+ * Worker does not answer, polling continues, as the batch does not depend on it.
  */
-/** Waiting for a batch on the command line: its progress, how it ended, and what Ctrl-C leaves. */
-
 import type { ClientFailure, Reply } from '../../../clients/typescript/reply.ts';
 import type { BatchReply, BatchStatus } from '../../../src/wire/batches/batch.ts';
 import { EXIT_INCOMPLETE, EXIT_OK } from '../../shared/exit.ts';
 
 const FIRST_POLL_MS = 1_000;
-
 const LONGEST_POLL_MS = 10_000;
-
 const GROWTH = 1.5;
 
-/** Of the time that is left, so much passes until the next look. */
-const SHARE_OF_REST = 1 / 4;
+/** Share of the remaining time until the next poll. */
+const SHARE_OF_REMAINING = 1 / 4;
 
 const OVER: ReadonlySet<BatchStatus> = new Set<BatchStatus>(['failed', 'completed', 'expired', 'cancelled']);
 
+/** Whether a batch has ended. */
 export function isOver({ status }: BatchReply): boolean {
   return OVER.has(status);
 }
 
-/** Whether nothing moves any more until somebody redrives it: all that is left are dead letters. */
+/** Whether only dead letters are left, so that the batch continues only after `batch redrive`. */
 export function isStalled({ status, progress }: BatchReply): boolean {
   const { total, done, dead } = progress.chunks;
   return status === 'in_progress' && dead > 0 && done + dead === total;
@@ -33,42 +30,42 @@ type Watch = {
   readonly retrieve: () => Promise<Reply<BatchReply>>;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onBatch: (batch: BatchReply) => void;
-  /** Told of every look that came to nothing. */
+  /** Called with the reason after every poll without an answer. */
   readonly onTrouble: (why: string) => void;
 };
 
 type Watched =
-  /** Over, or stalled. */
+  /** Ended or stalled. */
   | { readonly ok: true; readonly batch: BatchReply }
-  /** Looking again would not help. */
+  /** Another poll would fail too. */
   | { readonly ok: false; readonly failure: ClientFailure };
 
-/** Looks until there is nothing more to wait for. */
+/** Polls until the batch has ended or stalls. */
 export async function watchBatch({ retrieve, sleep, onBatch, onTrouble }: Watch): Promise<Watched> {
-  let wait = FIRST_POLL_MS;
+  let waitMs = FIRST_POLL_MS;
   for (;;) {
     const reply = await retrieve();
     if (reply.ok) {
       onBatch(reply.body);
       if (isOver(reply.body) || isStalled(reply.body)) return { ok: true, batch: reply.body };
     } else {
-      const why = passingTrouble(reply.failure);
+      const why = retryableReason(reply.failure);
       if (why === null) return reply;
       onTrouble(why);
     }
-    await sleep(msUntilNextPoll(wait, reply.ok ? reply.body.progress.eta_s : null));
-    wait = Math.min(LONGEST_POLL_MS, wait * GROWTH);
+    await sleep(msUntilNextPoll(waitMs, reply.ok ? reply.body.progress.eta_s : null));
+    waitMs = Math.min(LONGEST_POLL_MS, waitMs * GROWTH);
   }
 }
 
-/** Milliseconds. @param wait as it has grown by now. */
-export function msUntilNextPoll(wait: number, eta_s: number | null): number {
-  if (eta_s === null) return wait;
-  return Math.min(LONGEST_POLL_MS, Math.max(FIRST_POLL_MS, Math.min(wait, eta_s * 1000 * SHARE_OF_REST)));
+/** @param waitMs the growing wait. @param eta_s remaining time of the batch; `null` = unknown. */
+export function msUntilNextPoll(waitMs: number, eta_s: number | null): number {
+  if (eta_s === null) return waitMs;
+  return Math.min(LONGEST_POLL_MS, Math.max(FIRST_POLL_MS, Math.min(waitMs, eta_s * 1000 * SHARE_OF_REMAINING)));
 }
 
-/** Why there was no answer, if another try may have one; else `null`. */
-function passingTrouble(failure: ClientFailure): string | null {
+/** The reason for a missing answer, if another poll may get one; else `null`. */
+function retryableReason(failure: ClientFailure): string | null {
   switch (failure.kind) {
     case 'unreachable':
       return failure.why;
@@ -79,7 +76,7 @@ function passingTrouble(failure: ClientFailure): string | null {
   }
 }
 
-/** 0 only where every line has its result. */
+/** 0 only if every line has a result. */
 export function exitCodeOf({ status, request_counts }: BatchReply): number {
   return status === 'completed' && request_counts.failed === 0 ? EXIT_OK : EXIT_INCOMPLETE;
 }

@@ -1,14 +1,12 @@
-/**
- * What a line of `citeward judge check` holds: a rollout as `citeward score` takes it, or a claim that people have
- * labelled. Told apart row by row, so that a file may hold both.
- */
+/** Reads the rows of `citeward judge check`: rollouts as for `citeward score`, and labelled claims. A file may hold both. */
 import * as z from 'zod';
 import { textSchema } from '../../../src/family/rollout-schema.ts';
-import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../../src/wire/score.ts';
 import type { Line } from '../../shared/lines.ts';
-import { type LineProblem, readRow } from '../../shared/rows.ts';
+import { type Fields, type LineProblem, lineProblem, readRow } from '../../shared/rows.ts';
+import { DEFAULT_RECIPE } from '../../shared/scoring-flags.ts';
 
 export const LABELS = ['unsupported', 'partial', 'supported'] as const;
 
@@ -32,12 +30,9 @@ type ReadCheckRow =
   | { readonly ok: true; readonly row: CheckRow }
   | { readonly ok: false; readonly problems: readonly LineProblem[] };
 
-/** Rows that name no recipe are judged by this one's: which criteria there are, and which answer block counts. */
-const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
-
 const anyFields = z.record(z.string(), z.unknown());
 
-/** Reads one line. A row with a field that only labelled claims have is one. */
+/** Reads one line. A row with a field of labelled claims is a labelled claim. */
 export function readCheckRow(line: Line): ReadCheckRow {
   const read = readRow(line, anyFields, (fields) => fields);
   if (!read.ok) return read;
@@ -46,6 +41,7 @@ export function readCheckRow(line: Line): ReadCheckRow {
     const parsed = labelledClaimSchema.safeParse(fields);
     return parsed.success ? { ok: true, row: { kind: 'claim', claim: parsed.data } } : refused(parsed.error, fields);
   }
+  // The recipe decides which criteria there are, and which answer block counts.
   const withRecipe = { recipe: DEFAULT_RECIPE, ...fields };
   const parsed = scoreRequestSchema.safeParse(withRecipe);
   return parsed.success
@@ -53,10 +49,6 @@ export function readCheckRow(line: Line): ReadCheckRow {
     : refused(parsed.error, withRecipe);
 }
 
-function refused(error: z.ZodError, fields: Readonly<Record<string, unknown>>): ReadCheckRow {
-  const problems = problemsOfIssues(error.issues, fields).map(({ path, message }) => ({
-    field: path.length === 0 ? null : pathText(path),
-    message,
-  }));
-  return { ok: false, problems };
+function refused(error: z.ZodError, fields: Fields): ReadCheckRow {
+  return { ok: false, problems: problemsOfIssues(error.issues, fields).map(lineProblem) };
 }

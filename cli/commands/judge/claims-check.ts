@@ -1,14 +1,14 @@
-/** Labelled claims: the judge's verdict (full, partial, none) against the label that people gave. */
+/** Compares the verdicts of a judge on labelled claims (full, partial, none) with the labels. */
 import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
 import type { CitationsRequest, Support } from '../../../src/judgments/types.ts';
 import { type ClaimLabel, LABELS, type LabelledClaim } from './check-rows.ts';
 import type { CheckedJudge } from './judges.ts';
 import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
 
-/** Verdicts in the order of the labels that they answer to. */
+/** Verdicts in the order of the corresponding labels. */
 export const VERDICTS = ['none', 'partial', 'full'] as const;
 
-/** Claims of one set. */
+/** The counts of one set of claims. */
 export type ClaimCounts = {
   readonly claims: number;
   /** Claims without a verdict, by label. */
@@ -19,13 +19,14 @@ export type ClaimCounts = {
 
 export type ClaimsReport = {
   readonly lane: JudgingReport;
-  /** In the order in which the sets were met. */
+  /** In the order of their first claim. */
   readonly sets: ReadonlyMap<string, ClaimCounts>;
 };
 
 type ClaimRow = { readonly cut: boolean; readonly anyVerdict: boolean };
 
-class SetTally {
+/** Counts the verdicts of one set. */
+class SetCounts {
   readonly #pairs = new PairCounter(LABELS.length);
   readonly #failed: Record<ClaimLabel, number> = { unsupported: 0, partial: 0, supported: 0 };
   #claims = 0;
@@ -42,41 +43,41 @@ class SetTally {
 }
 
 export class ClaimsCheck {
-  readonly #lane: MeasuredJudge;
-  readonly #sets = new Map<string, SetTally>();
+  readonly #judge: MeasuredJudge;
+  readonly #sets = new Map<string, SetCounts>();
 
   constructor(judge: CheckedJudge) {
-    this.#lane = judge.lane(0);
+    this.#judge = judge.measured(0);
   }
 
   async check(claim: LabelledClaim): Promise<ClaimRow> {
-    const fitted = this.#lane.fit(claimRequest(claim), new Set([0]));
+    const fitted = this.#judge.fit(claimRequest(claim), new Set([0]));
     if (!fitted.ok) {
-      this.#lane.fail(fitted.failure.reason);
+      this.#judge.fail(fitted.failure.reason);
       this.#add(claim, null);
       return { cut: false, anyVerdict: false };
     }
-    const verdicts = await this.#lane.ask(fitted.request);
+    const verdicts = await this.#judge.ask(fitted.request);
     const verdict = verdicts?.kind === 'citations' ? verdicts.claims[0] : undefined;
     this.#add(claim, verdict?.support ?? null);
     return { cut: fitted.cuts.length > 0, anyVerdict: verdict !== undefined };
   }
 
   #add({ set, label }: LabelledClaim, support: Support | null): void {
-    const tally = this.#sets.get(set) ?? new SetTally();
-    this.#sets.set(set, tally);
-    tally.add(label, support);
+    const counts = this.#sets.get(set) ?? new SetCounts();
+    this.#sets.set(set, counts);
+    counts.add(label, support);
   }
 
   get report(): ClaimsReport {
     return {
-      lane: this.#lane.report,
-      sets: new Map([...this.#sets].map(([name, tally]) => [name, tally.counts])),
+      lane: this.#judge.report,
+      sets: new Map([...this.#sets].map(([name, set]) => [name, set.counts])),
     };
   }
 }
 
-/** The claim as if an answer had cited its evidence. Nobody knows what was asked. */
+/** A request in which an answer makes the claim and cites the evidence. The question is unknown. */
 function claimRequest({ claim, evidence }: LabelledClaim): CitationsRequest {
   return {
     kind: 'citations',

@@ -1,9 +1,7 @@
-/** The judge that is checked: the built-in lexical one, or a model behind an OpenAI-compatible server. */
 /**
- * A judge on an OpenAI-compatible server, asked as a Worker asks it: the same backend, retries, prompts and strict reader.
- * The server is asked what it serves before the first row, so that a wrong address, key or name is one message.
+ * The judges that can be checked: the built-in lexical judge, or a model on an OpenAI-compatible server. The model gets the
+ * same prompts, retries and strict parsing as in a Worker.
  */
-
 import * as z from 'zod';
 import { reasonOf } from '../../../clients/typescript/transport.ts';
 import { createRouter, type RouterClock } from '../../../lib/model-servers/calls/router.ts';
@@ -20,17 +18,17 @@ import { CostMeter, MeasuredJudge, metered, reseeded } from './measured-judge.ts
 
 export type CheckedJudge = {
   readonly identity: JudgeIdentity;
-  /** Of prompt and reply together; `null` = takes any length. */
+  /** Context length of prompt and reply together; `null` = unlimited. */
   readonly context_tokens: number | null;
-  /** Rows in hand at a time, unless asked otherwise; each row has one call under way. */
+  /** Default number of rows at the same time. A row has one call in progress. */
   readonly concurrency: number;
   /** Lines for standard error before the first row. */
   readonly notices: readonly string[];
-  /** A new lane. @param replicate 0 = the seeds that a deployment uses; n = the n-th other ones. */
-  readonly lane: (replicate: number) => MeasuredJudge;
+  /** A new counter of questions. @param replicate 0 = the seeds of a deployment; n = the n-th other pair of seeds. */
+  readonly measured: (replicate: number) => MeasuredJudge;
 };
 
-/** Whether asking again could give another answer at all. */
+/** Whether judging again always gives the same verdicts. */
 export function isDeterministic({ identity }: CheckedJudge): boolean {
   return identity.sampling === null;
 }
@@ -40,15 +38,15 @@ export const lexicalUnderCheck: CheckedJudge = {
   context_tokens: LEXICAL_JUDGE.context_tokens,
   concurrency: 1,
   notices: [
-    'Judge: lexical, built in. It compares words and is no model; a model is checked with --url BASE_URL --model NAME.',
+    'Judge: lexical, built in. It compares words and is no model; check a model with --url BASE_URL --model NAME.',
   ],
-  lane() {
+  measured() {
     const meter = new CostMeter();
     return new MeasuredJudge(countedAnswers(LEXICAL_JUDGE, meter), meter, () => performance.now());
   },
 };
 
-/** A judge without a backend: an answer is a call. */
+/** Counts each answer of a judge without a backend as a call. */
 function countedAnswers(judge: Judge, meter: CostMeter): Judge {
   return {
     ...judge,
@@ -71,7 +69,7 @@ const CLOCK: RouterClock = {
 };
 
 type ServerOptions = {
-  /** Everything before `/chat/completions`. */
+  /** Base URL, to which `/chat/completions` is appended. */
   readonly url: string;
   readonly model: string;
   readonly key: string | null;
@@ -79,11 +77,11 @@ type ServerOptions = {
   readonly context_tokens: number | null;
 };
 
-/** @throws UsageError for a wrong URL; RunError if the server does not serve the model, or not to us. */
+/** Checks that the server has the model. @throws UsageError for a wrong URL, RunError if the server refuses or lacks the model. */
 export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJudge> {
   const urlProblem = chatUrlProblem(flags.url, false);
   if (urlProblem !== null) throw new UsageError(`--url: ${urlProblem}`, 'Example: --url http://127.0.0.1:8000/v1');
-  // What is asked first does not depend on the context, which may be one of the answers.
+  // The first requests do not depend on the context length, which the server may answer.
   const asking = configOf(flags, flags.context_tokens ?? 0);
   await refuseUnserved(asking);
   const config = configOf(flags, flags.context_tokens ?? (await contextOf(asking)));
@@ -94,7 +92,7 @@ export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJud
     context_tokens: config.context_tokens,
     concurrency: CONCURRENCY,
     notices: [`Judge: ${model} at ${config.base_url}, context of ${config.context_tokens} tokens`],
-    lane(replicate) {
+    measured(replicate) {
       const meter = new CostMeter();
       const routes = [metered(reseeded(chat, replicate), meter)];
       const judge = createModelJudge(createRouter({ name: 'judge', routes, clock: CLOCK }), CLOCK.now);
@@ -123,15 +121,16 @@ function configOf({ url, model, key }: ServerOptions, context_tokens: number): V
 async function refuseUnserved(config: VllmConfig): Promise<void> {
   const { failure, model_present } = await probeServer(config, publicTransport);
   if (failure !== null) {
-    const hint = failure.reason === 'judge_unauthorized' ? 'Give its key with VLLM_API_KEY or --key.' : null;
+    const hint =
+      failure.reason === 'judge_unauthorized' ? 'Give the key of the server with VLLM_API_KEY or --key.' : null;
     throw new RunError(`no judge at ${config.base_url}: ${failure.detail} (${failure.reason})`, hint);
   }
   if (model_present === false) {
-    throw new RunError(`${config.base_url} serves no model "${config.model}"`, `See: ${modelsUrl(config)}`);
+    throw new RunError(`${config.base_url} has no model "${config.model}"`, `See: ${modelsUrl(config)}`);
   }
 }
 
-/** vLLM and SGLang say how much a model takes, and llama.cpp in its own way; OpenAI's shape has no such field. */
+/** The context length in the list of models: vLLM and SGLang have `max_model_len`, llama.cpp `n_ctx`, OpenAI none. */
 const servedSchema = z.object({
   data: z.array(
     z.object({
@@ -148,8 +147,8 @@ async function contextOf(config: VllmConfig): Promise<number> {
   const found = served?.max_model_len ?? served?.meta?.n_ctx ?? null;
   if (found !== null) return found;
   throw new RunError(
-    `${config.base_url} does not say how long the context of "${config.model}" is`,
-    'Give it: --context-tokens N (prompt and reply together)',
+    `${config.base_url} does not report the context length of "${config.model}"`,
+    'Give it with --context-tokens N (prompt and reply together).',
   );
 }
 
@@ -163,6 +162,6 @@ async function modelList(config: VllmConfig): Promise<unknown> {
     });
     return await response.json();
   } catch (error) {
-    throw new RunError(`no list of models from ${config.base_url}: ${reasonOf(error)}`);
+    throw new RunError(`cannot read the list of models of ${config.base_url}: ${reasonOf(error)}`);
   }
 }

@@ -1,9 +1,7 @@
-/** What judging cost: calls, tokens, and the time that answers took. Counted where the calls are made, retries included. */
 /**
- * A way of asking that is measured by itself: all its questions go through one judge, and what became of them is counted.
- * A question without verdicts is a failure with its reason: never a number.
+ * A judge whose questions are counted: calls, tokens, latency and failures. A question without verdicts is a failure with
+ * its reason, never a number.
  */
-
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
 import { fitToJudge, type Judge } from '../../../src/judgments/judge.ts';
 import { answersRequest } from '../../../src/judgments/kinds/registry.ts';
@@ -12,14 +10,15 @@ import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
 import type { JudgeFailureReason, JudgmentRequest, TokenUsage, Verdicts } from '../../../src/judgments/types.ts';
 
 export type Cost = {
-  /** Calls of the model, retries included; of a judge without a model, its answers. */
+  /** Calls of the model, retries included; for a judge without a model, its answers. */
   readonly calls: number;
-  /** Of the calls that said what they used; `null` if none did. */
+  /** Over the calls that reported their usage; `null` if none did. */
   readonly tokens: TokenUsage | null;
-  /** Calls that did not say: their tokens are in no figure. */
+  /** Calls that did not report their usage; their tokens are not counted. */
   readonly calls_without_usage: number;
 };
 
+/** Counts calls and tokens. */
 export class CostMeter {
   #calls = 0;
   #withUsage = 0;
@@ -44,7 +43,7 @@ export class CostMeter {
   }
 }
 
-/** A backend whose calls are counted, also those that fail and those whose reply is refused later. */
+/** A backend whose calls are counted, including failed calls and calls whose reply is refused later. */
 export function metered(chat: ChatBackend, meter: CostMeter): ChatBackend {
   return {
     ...chat,
@@ -56,7 +55,7 @@ export function metered(chat: ChatBackend, meter: CostMeter): ChatBackend {
   };
 }
 
-/** A backend that is asked under other seeds: the n-th replicate of the same question. 0 changes nothing. */
+/** A backend with other seeds: replicate n gets the n-th pair of seeds. 0 = the seeds of a deployment. */
 export function reseeded(chat: ChatBackend, replicate: number): ChatBackend {
   return {
     ...chat,
@@ -70,17 +69,17 @@ export function reseeded(chat: ChatBackend, replicate: number): ChatBackend {
   };
 }
 
-/** Seeds that a model judge uses for one question: the first attempt's and the retry's (src/judgments/model-judge.ts). */
+/** Seeds of a model judge for one question: one for the first attempt, one for the retry. */
 const SEEDS_PER_QUESTION = 2;
 
-/** What became of the questions of one lane. */
+/** The cost and the failures of the questions that were put to a judge in one way. */
 export type JudgingReport = Cost & {
-  /** Questions that were put, or that could not be put since they do not fit the judge. */
+  /** All questions, including those that do not fit the context of the judge. */
   readonly questions: number;
   readonly failures: { readonly total: number; readonly by_reason: Readonly<Record<string, number>> };
-  /** Share of the questions without verdicts; `null` if there was no question. */
+  /** Share of the questions without verdicts; `null` without questions. */
   readonly failure_rate: number | null;
-  /** Mean time to verdicts, over the questions that got some, retries included; `null` if none did. */
+  /** Mean time to a verdict over the answered questions, retries included; `null` if none was answered. */
   readonly mean_latency_ms: number | null;
 };
 
@@ -92,19 +91,19 @@ export class MeasuredJudge {
   #answered = 0;
   #latency = 0;
 
-  /** @param elapsed a clock for durations, in milliseconds. */
+  /** @param elapsed a monotonic clock in milliseconds. */
   constructor(judge: Judge, meter: CostMeter, elapsed: () => number) {
     this.#judge = judge;
     this.#meter = meter;
     this.#elapsed = elapsed;
   }
 
-  /** The request as the judge can take it. @param cited positions of the sources that are cut last. */
+  /** Fits the request into the context of the judge. @param cited positions of the sources that are cut last. */
   fit(request: JudgmentRequest, cited: ReadonlySet<number>): Fitted<JudgmentRequest> {
     return fitToJudge(request, this.#judge, cited);
   }
 
-  /** The verdicts on a request, or `null` where the judge gave none. */
+  /** The verdicts on a request; `null` if the judge gave none. */
   async ask(request: JudgmentRequest): Promise<Verdicts | null> {
     const start = this.#elapsed();
     const reply = await this.#judge.judge(request, { deadline_ms: JUDGE_DEADLINE_MS });

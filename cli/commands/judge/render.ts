@@ -1,8 +1,4 @@
-/** `citeward judge check`: how far a judge can be trusted. */
-/** The tables of `citeward judge check`: readable at 100 columns. */
-/** One line a figure: what it says in words. docs/judge-check.md says what to do about each. */
-/** Figures as people read them. What is not defined is a dash, never a number. */
-
+/** Prints the report of `citeward judge check`: tables within 100 columns, then one sentence for each figure. */
 import {
   countOf,
   differenceText,
@@ -50,23 +46,23 @@ export function summaryOf(report: CheckReport, seconds: number): string {
   ].join(' · ');
 }
 
-/** The columns take 100 at most by their own limits; a narrower terminal wraps, so that no figure is left out. */
+/** The columns add up to at most 100; a narrower terminal wraps the lines, so that no figure is left out. */
 const WIDTH = 120;
 
 type TableOutput = { readonly style: Style; readonly write: (line: string) => Promise<void> };
 
-/** Prints what there is. */
+/** Prints the tables of the rows that the input has. */
 async function printTables({ criteria, claims }: CheckReport, output: TableOutput): Promise<void> {
   if (criteria !== null) {
     await printTable(
-      'Criteria: each way of judging against the joint one',
+      'Criteria: each way of judging compared with the joint one',
       CRITERIA_COLUMNS,
       criteriaRows(criteria),
       output,
     );
   }
   if (claims !== null) {
-    await printTable('Claims: verdicts against labels', CLAIM_COLUMNS, claimRows(claims), output);
+    await printTable('Claims: verdicts compared with labels', CLAIM_COLUMNS, claimRows(claims), output);
     await printTable('Claims by label and verdict', CONFUSION_COLUMNS, confusionRows(claims), output);
   }
 }
@@ -106,7 +102,7 @@ function criteriaRows({ joint, per_criterion, reversed, replicates }: CriteriaFi
     comparisonRow('one by one', per_criterion),
     comparisonRow('order reversed', reversed),
     ...(replicates === 'deterministic'
-      ? [{ cells: [{ text: 'again' }], spread: { text: 'deterministic: nothing is sampled', colour: 'dim' as const } }]
+      ? [{ cells: [{ text: 'again' }], spread: { text: 'deterministic: no sampling', colour: 'dim' as const } }]
       : replicates.map((one, position) => comparisonRow(`again ${position + 1}`, one))),
   ];
 }
@@ -184,7 +180,7 @@ const CONFUSION_COLUMNS: readonly Column[] = [
   right('failed', 7),
 ];
 
-/** Labels that occur, from supported to unsupported. */
+/** One row for each label that occurs, from supported to unsupported. */
 function confusionRows({ all, sets }: ClaimsFigures): TableRow[] {
   const named = [
     ...sets.map((one) => ({ name: one.set, ...one })),
@@ -199,6 +195,7 @@ function confusionRows({ all, sets }: ClaimsFigures): TableRow[] {
   );
 }
 
+/** One sentence for each figure. docs/judge-check.md says what to do about each. */
 export function readingsOf(report: CheckReport): string[] {
   return [
     ...(report.criteria === null ? [] : criteriaReadings(report.criteria)),
@@ -214,7 +211,7 @@ function criteriaReadings({ joint, per_criterion, reversed, replicates }: Criter
     `order: reversing it ${changes(reversed)}`,
   ];
   if (replicates === 'deterministic') {
-    return [...readings, 'again: deterministic, nothing is sampled; asking again gives the same verdicts'];
+    return [...readings, 'again: the judge is deterministic; judging again gives the same verdicts'];
   }
   return [...readings, ...replicates.map((one, position) => `again ${position + 1}: another seed ${changes(one)}`)];
 }
@@ -222,12 +219,12 @@ function criteriaReadings({ joint, per_criterion, reversed, replicates }: Criter
 /** `changes 12.0% of verdicts, scores -0.05 on average` */
 function changes(figures: ComparisonFigures): string {
   const { exact_agreement, kappa, mean_difference, verdicts_asked, verdicts_compared } = figures;
-  if (exact_agreement === null) return 'could not be compared: no verdict was given both ways';
+  if (exact_agreement === null) return 'could not be compared: no criterion got both verdicts';
   const lost = verdicts_asked - verdicts_compared;
   const share = `changes ${percentText(1 - exact_agreement)} of verdicts`;
   return [
     exact_agreement === 1 ? 'changes no verdict' : `${share}, scores ${differenceText(mean_difference)} on average`,
-    ...(kappa === null ? ['; but all verdicts are one and the same score, which tells nothing'] : []),
+    ...(kappa === null ? ['; but all verdicts are the same score, so there is nothing to compare'] : []),
     ...(lost === 0 ? [] : [`; ${lost} of ${verdicts_asked} not comparable`]),
   ].join('');
 }
@@ -252,8 +249,8 @@ function claimReadings({ all, lane }: ClaimsFigures): string[] {
   const errors = [
     ...(passed + refused === 0
       ? []
-      : [`passes ${percentText(passed / (passed + refused))} of those that people did not find supported`]),
-    ...(missed + found === 0 ? [] : [`misses ${percentText(missed / (missed + found))} of the supported`]),
+      : [`passes ${percentText(passed / (passed + refused))} of the claims that people label as not supported`]),
+    ...(missed + found === 0 ? [] : [`misses ${percentText(missed / (missed + found))} of the supported claims`]),
   ];
   return [
     `claims: right on supported or not for ${percentText(accuracy)}, balanced ${percentText(balanced_accuracy)} ` +
@@ -264,7 +261,7 @@ function claimReadings({ all, lane }: ClaimsFigures): string[] {
   ];
 }
 
-/** Who calls more claims supported. @param difference share that the judge passes minus share that people do. */
+/** Compares how many claims are called supported. @param difference share of the judge minus share of the labels. */
 function leaning(difference: number | null): string {
   if (difference === null || difference === 0) return 'calls as many claims supported as people do';
   const points = `${(100 * Math.abs(difference)).toFixed(1)} points`;
@@ -288,15 +285,15 @@ function failureReading(lanes: readonly JudgingReport[]): string[] {
   }
   const reasons = [...byReason].sort(([, a], [, b]) => b - a).map(([reason, count]) => `${count} ${reason}`);
   return [
-    `failures: ${failed} of ${countOf(questions, 'question')} got no verdict and are in no figure: ${reasons.join(', ')}`,
+    `failures: ${failed} of ${countOf(questions, 'question')} got no verdict and are left out of all figures: ${reasons.join(', ')}`,
   ];
 }
 
 function cutReading(cut: number): string[] {
-  return cut === 0 ? [] : [`cut: in ${countOf(cut, 'row')} the sources did not fit into the judge's context whole`];
+  return cut === 0 ? [] : [`cut: in ${countOf(cut, 'row')} the sources were cut to fit into the context of the judge`];
 }
 
-/** `12,345`; `12,345+` where some calls did not say what they used. */
+/** `12,345`; `12,345+` if some calls did not report their usage. */
 function tokensText({ tokens, calls_without_usage }: Pick<Cost, 'tokens' | 'calls_without_usage'>): string {
   if (tokens === null) return NONE;
   const total = (tokens.prompt_tokens + tokens.completion_tokens).toLocaleString('en-US');

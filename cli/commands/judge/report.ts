@@ -1,4 +1,4 @@
-/** The report of `citeward judge check`: counts become figures. It is what --json prints; table and readings are made from it. */
+/** Computes the figures of `citeward judge check` from the counts. `--json` prints this report. */
 import {
   type AgreementTable,
   addedTables,
@@ -20,13 +20,13 @@ type RowCounts = {
   readonly rollouts: number;
   readonly claims: number;
   readonly bad: number;
-  /** Rollouts in which nothing can be judged. */
+  /** Rollouts without an answer, in which nothing is judged. */
   readonly without_answer: number;
-  /** Rows of which the judge saw the sources in part only. */
+  /** Rows whose sources were cut to fit the context of the judge. */
   readonly cut: number;
 };
 
-/** A way of judging against the joint one. All figures are over the verdicts that both gave. */
+/** A way of judging compared with the joint one, over the criteria that got both verdicts. */
 export type ComparisonFigures = JudgingReport & {
   readonly verdicts_asked: number;
   readonly verdicts_compared: number;
@@ -48,20 +48,20 @@ type Accuracy = {
   readonly accuracy: number | null;
   readonly balanced_accuracy: number | null;
   readonly kappa: number | null;
-  /** Verdict minus label in categories: above 0 = more lenient than people. Of two categories: share passed minus share supported. */
+  /** Verdict minus label in categories; above 0 the judge is more lenient. With two categories: share passed minus share supported. */
   readonly mean_difference: number | null;
 };
 
-/** Figures are over the claims that got a verdict. */
+/** Figures over the claims that got a verdict. */
 export type ClaimFigures = {
   readonly claims: number;
   readonly failed: number;
   readonly failure_rate: number | null;
-  /** full, partial, none against supported, partial, unsupported. Of little use where a set has no partial label. */
+  /** full, partial, none against supported, partial, unsupported. Not meaningful for a set without partial labels. */
   readonly three_way: Accuracy;
   /** full against supported; partial counts as not supported, on both sides. */
   readonly supported_or_not: Accuracy;
-  /** By label: how many claims got which verdict. */
+  /** The number of claims by label and verdict. */
   readonly confusion: Readonly<Record<ClaimLabel, Confusion>>;
 };
 
@@ -77,7 +77,7 @@ export type CheckReport = {
   readonly v: 1;
   readonly judge: JudgeIdentity & { readonly deterministic: boolean };
   readonly rows: RowCounts;
-  /** The judge gave nothing any more, and the rest of the input was not put to it. */
+  /** Whether the check stopped because the judge gave no more verdicts. */
   readonly stopped_early: boolean;
   readonly criteria: CriteriaFigures | null;
   readonly claims: ClaimsFigures | null;
@@ -103,7 +103,7 @@ export function reportOf({ judge, rows, stopped_early, criteria, claims }: Check
   };
 }
 
-/** Every way of asking that was used. */
+/** The reports of all ways of judging that were used. */
 export function judgingReportsOf({
   criteria,
   claims,
@@ -139,7 +139,7 @@ function comparisonFigures({ verdicts, table, lane }: ComparisonReport): Compari
 function claimsFigures({ lane, sets }: ClaimsReport): ClaimsFigures {
   const counts = [...sets.values()];
   const [first, ...rest] = counts;
-  if (first === undefined) throw new Error('claimsFigures: no set after claims were counted');
+  if (first === undefined) throw new Error('claimsFigures: there is no set of claims');
   return {
     lane,
     all: claimFigures(rest.reduce(addedCounts, first)),

@@ -1,6 +1,4 @@
-/** `citeward judge check`: how far a judge can be trusted. */
-/** The loop of `citeward judge check`: lines in, questions to the judge, and in the end one report. */
-
+/** `citeward judge check`: puts the questions of all rows to a judge and prints a report on its agreement. */
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
@@ -9,7 +7,7 @@ import { mapInOrder } from '../../shared/in-order.ts';
 import { type Input, openInput } from '../../shared/input.ts';
 import { type Line, readLines } from '../../shared/lines.ts';
 import { Progress } from '../../shared/progress.ts';
-import type { LineProblem } from '../../shared/rows.ts';
+import { type LineProblem, problemTexts } from '../../shared/rows.ts';
 import { Screen } from '../../shared/screen.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { CONCURRENCY_RANGE } from '../../shared/worker.ts';
@@ -45,10 +43,7 @@ async function run(flags: Flags): Promise<number> {
   await print(report, screen, flags.isOn('json'));
   screen.message(summaryOf(report, (performance.now() - started) / 1000), 'bold');
   if (report.stopped_early) {
-    screen.message(
-      `stopped: ${FAILED_ROWS_MAX} rows one after the other got no verdict at all; the rest was not read`,
-      'red',
-    );
+    screen.message(`stopped: ${MAX_FAILED_ROWS} consecutive rows got no verdict; the other rows were not read`, 'red');
   }
   return isComplete(report) ? EXIT_OK : EXIT_INCOMPLETE;
 }
@@ -64,34 +59,34 @@ function isComplete(report: CheckReport): boolean {
 type CheckRun = {
   readonly input: Input;
   readonly judge: CheckedJudge;
-  /** Further joint judgings of each rollout. */
+  /** How many times each rollout is judged jointly again. */
   readonly replicates: number;
-  /** Rows that are read at most; `null` = all. */
+  /** Maximum number of rows; `null` = all. */
   readonly limit: number | null;
-  /** `null` = as suits the judge. */
+  /** `null` = the default of the judge. */
   readonly concurrency: number | null;
   readonly screen: Screen;
   readonly progress: Progress;
 };
 
-/** Rows in a row without a single verdict, after which the judge is taken to have gone for good. */
-const FAILED_ROWS_MAX = 20;
+/** Consecutive rows without a verdict after which the check stops. */
+const MAX_FAILED_ROWS = 20;
 
 type RowEnd =
   | { readonly kind: 'bad'; readonly problems: readonly LineProblem[] }
   | { readonly kind: 'without_answer' }
   | { readonly kind: 'rollout' | 'claim'; readonly cut: boolean; readonly anyVerdict: boolean };
 
-/** Checks all rows. Bad lines are named on standard error as they come, and the rest goes on. */
+/** Checks all rows. Problems of a line go to standard error, and the other lines are still checked. */
 async function runCheck(run: CheckRun): Promise<CheckReport> {
   const { judge, progress } = run;
   const criteria = new CriteriaCheck(judge, run.replicates);
   const claims = new ClaimsCheck(judge);
   const counts = { rollouts: 0, claims: 0, bad: 0, without_answer: 0, cut: 0 };
-  const failed = { inARow: 0 };
-  const isGone = (): boolean => failed.inARow >= FAILED_ROWS_MAX;
+  const failed = { consecutive: 0 };
+  const hasStopped = (): boolean => failed.consecutive >= MAX_FAILED_ROWS;
 
-  const lines = some(readLines(run.input.chunks, MAX_BODY_BYTES), run.limit, isGone);
+  const lines = firstLines(readLines(run.input.chunks, MAX_BODY_BYTES), run.limit, hasStopped);
   const ends = mapInOrder(lines, run.concurrency ?? judge.concurrency, async (line) => ({
     line,
     end: await checkLine(line, criteria, claims),
@@ -101,7 +96,7 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
     switch (end.kind) {
       case 'bad':
         counts.bad++;
-        nameBadLine(run.screen, line.number, end.problems);
+        for (const text of problemTexts(line.number, end.problems)) run.screen.message(text, 'red');
         break;
       case 'without_answer':
         counts.rollouts++;
@@ -112,7 +107,7 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
         if (end.kind === 'rollout') counts.rollouts++;
         else counts.claims++;
         if (end.cut) counts.cut++;
-        failed.inARow = end.anyVerdict ? 0 : failed.inARow + 1;
+        failed.consecutive = end.anyVerdict ? 0 : failed.consecutive + 1;
         break;
     }
     rows++;
@@ -122,17 +117,21 @@ async function runCheck(run: CheckRun): Promise<CheckReport> {
   return reportOf({
     judge,
     rows: counts,
-    stopped_early: isGone(),
+    stopped_early: hasStopped(),
     criteria: criteria.report,
     claims: claims.report,
   });
 }
 
-/** The first lines, until there is no point in going on. */
-async function* some(lines: AsyncIterable<Line>, limit: number | null, isGone: () => boolean): AsyncGenerator<Line> {
+/** The first `limit` lines, until the check stops. */
+async function* firstLines(
+  lines: AsyncIterable<Line>,
+  limit: number | null,
+  hasStopped: () => boolean,
+): AsyncGenerator<Line> {
   let given = 0;
   for await (const line of lines) {
-    if (isGone()) return;
+    if (hasStopped()) return;
     yield line;
     given++;
     if (given === limit) return;
@@ -153,15 +152,4 @@ async function checkLine(line: Line, criteria: CriteriaCheck, claims: ClaimsChec
     case 'judged':
       return { kind: 'rollout', cut: checked.cut, anyVerdict: checked.anyVerdict };
   }
-}
-
-/** Problems of one line that are named; the rest are counted. */
-const MAX_PROBLEMS_SHOWN = 8;
-
-function nameBadLine(screen: Screen, line: number, problems: readonly LineProblem[]): void {
-  for (const { field, message } of problems.slice(0, MAX_PROBLEMS_SHOWN)) {
-    screen.message(field === null ? `line ${line}: ${message}` : `line ${line}: ${field}: ${message}`, 'red');
-  }
-  const more = problems.length - MAX_PROBLEMS_SHOWN;
-  if (more > 0) screen.message(`line ${line}: and ${more} more`, 'red');
 }

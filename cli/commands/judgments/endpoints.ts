@@ -1,8 +1,9 @@
-/** The Worker that judgments are taken out of or brought into: its address, our key, and what its refusals mean. */
-
+/** The endpoints of a Worker for judgment files, and its refusals. */
 import * as z from 'zod';
 import { RunError, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
 import { connect } from '../../shared/worker.ts';
+import { refusal } from '../../shared/worker-failures.ts';
 
 export type JudgmentEndpoints = {
   readonly export: URL;
@@ -10,12 +11,11 @@ export type JudgmentEndpoints = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Finds the JudgmentEndpoints. @throws UsageError for a wrong URL, RunError if no JudgmentEndpoints answers there. */
-export async function judgmentEndpoints(url: string | null, keyFlag: string | null): Promise<JudgmentEndpoints> {
-  if (url === null) throw new UsageError('judgments are stored by a Worker: give its --url');
-  await connect(url, keyFlag, () => undefined);
+/** Checks that the Worker of `--url` answers. @throws UsageError for a wrong or missing URL, RunError if no Worker answers. */
+export async function connectForJudgments(flags: Flags): Promise<JudgmentEndpoints> {
+  const [url, key] = [flags.text('url') ?? '', flags.text('key') ?? process.env['CITEWARD_KEY'] ?? ''];
+  await connect(flags, () => undefined, new UsageError('only a Worker stores judgments: give its --url'));
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
-  const key = keyFlag ?? process.env['CITEWARD_KEY'] ?? '';
   return {
     export: new URL('v1/judgments:export', base),
     import: new URL('v1/judgments:import', base),
@@ -26,15 +26,13 @@ export async function judgmentEndpoints(url: string | null, keyFlag: string | nu
 const problemSchema = z.looseObject({ reason: z.string(), detail: z.string() });
 
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['key_missing', 'Set CITEWARD_KEY, or give --key. citeward keys add makes one.'],
-  ['key_unknown', 'Is it the key of this deployment? citeward keys add makes a new one.'],
   ['scope_missing', 'Export needs a key with the scope score, import one with the scope admin.'],
 ]);
 
-/** What a reply that is no success means for the run: its end. @param body as parsed, `undefined` if it is not JSON. */
+/** The error for a reply other than 200. @param body the parsed reply; `undefined` if it is not JSON. */
 export function refusedByWorker(status: number, body: unknown): RunError {
   const problem = problemSchema.safeParse(body);
-  if (!problem.success) return new RunError(`the JudgmentEndpoints gave an unexpected reply: ${status}`);
+  if (!problem.success) return new RunError(`the Worker gave an unexpected reply: ${status}`);
   const { reason, detail } = problem.data;
-  return new RunError(`the JudgmentEndpoints refuses: ${status} ${reason}: ${detail}`, HINTS.get(reason) ?? null);
+  return refusal(status, { reason, detail }, HINTS);
 }

@@ -1,24 +1,25 @@
 /**
- * Judgments out of a Worker, as the lines of one file. Keys are asked for in parts; the file has one end line that counts
- * all of them. Each record is checked to hash to its key, and a reply that breaks off ends the run: no file looks whole
- * that is not.
+ * Exports judgments from a Worker as the lines of one file. The keys are requested in parts, and the last line of the file
+ * counts all judgments. Each record must hash to its key. A reply that breaks off ends the export without the last line, so
+ * that an incomplete file is recognised.
  */
-
 import { reasonOf } from '../../../clients/typescript/transport.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
 import { type ReadRecordLine, readRecordLine, writeRecordLine } from '../../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
 import { RunError } from '../../shared/exit.ts';
+import { chunksOf } from '../../shared/input.ts';
+import { unreachableText } from '../../shared/worker-failures.ts';
 import { type JudgmentEndpoints, refusedByWorker } from './endpoints.ts';
 
-/** Keys of one request; the Worker takes 50,000. */
+/** Keys of one request; the Worker accepts 50,000. */
 const KEYS_PER_REQUEST = 5_000;
 
 type ExportCounts = { readonly judgments: number; readonly missing: number };
 
-/** Writes the judgments of the keys, in their order. @throws RunError if the JudgmentEndpoints refuses or breaks off. */
+/** Writes the judgments in the order of the keys. @throws RunError if the Worker refuses, or if its reply breaks off. */
 export async function exportJudgments(
-  worker: JudgmentEndpoints,
+  endpoints: JudgmentEndpoints,
   keys: AsyncIterable<string>,
   write: (line: string) => Promise<void>,
 ): Promise<ExportCounts> {
@@ -26,7 +27,7 @@ export async function exportJudgments(
   const part: string[] = [];
   const flush = async (): Promise<void> => {
     if (part.length === 0) return;
-    const { judgments, missing } = await exportPart(worker, part, write);
+    const { judgments, missing } = await exportPart(endpoints, part, write);
     counts.judgments += judgments;
     counts.missing += missing;
     part.length = 0;
@@ -41,13 +42,13 @@ export async function exportJudgments(
 }
 
 async function exportPart(
-  worker: JudgmentEndpoints,
+  endpoints: JudgmentEndpoints,
   keys: readonly string[],
   write: (line: string) => Promise<void>,
 ): Promise<ExportCounts> {
   const counts = { judgments: 0, missing: 0 };
-  for await (const read of linesOfReply(worker, keys)) {
-    if (!read.ok) throw new RunError(`the JudgmentEndpoints sent a line that is no judgment: ${read.detail}`);
+  for await (const read of linesOfReply(endpoints, keys)) {
+    if (!read.ok) throw new RunError(`the Worker sent a line that is not a judgment: ${read.detail}`);
     const { line } = read;
     switch (line.kind) {
       case 'judgment':
@@ -60,19 +61,19 @@ async function exportPart(
         break;
       case 'end':
         if (line.judgments === counts.judgments && line.missing === counts.missing) return counts;
-        throw new RunError('the JudgmentEndpoints counted other lines than it sent');
+        throw new RunError('the Worker announced another number of judgments than it sent');
     }
   }
-  throw new RunError('the export broke off', 'What is printed so far has no end line; run it again.');
+  throw new RunError('the export was interrupted', 'The printed file has no end line; run the command again.');
 }
 
-async function* linesOfReply(worker: JudgmentEndpoints, keys: readonly string[]): AsyncGenerator<ReadRecordLine> {
-  const response = await requested(worker, keys);
+async function* linesOfReply(endpoints: JudgmentEndpoints, keys: readonly string[]): AsyncGenerator<ReadRecordLine> {
+  const response = await requested(endpoints, keys);
   if (response.status !== 200) throw refusedByWorker(response.status, await jsonOf(response));
   if (response.body === null) return;
-  for await (const line of readLines(chunksOf(response.body), MAX_IMPORT_LINE_BYTES)) {
+  for await (const line of readLines(chunksOf(response.body, interrupted), MAX_IMPORT_LINE_BYTES)) {
     if (line.ok) yield await readRecordLine(line.text);
-    else throw new RunError(`the JudgmentEndpoints sent a line that cannot be read: ${line.problem}`);
+    else throw new RunError(`the Worker sent a line that cannot be read: ${line.problem}`);
   }
 }
 
@@ -85,7 +86,7 @@ async function requested({ export: url, headers }: JudgmentEndpoints, keys: read
   try {
     return await fetch(url, { ...init, body: JSON.stringify({ keys }) });
   } catch (error) {
-    throw new RunError(`the JudgmentEndpoints stopped answering: ${reasonOf(error)}`);
+    throw new RunError(unreachableText(reasonOf(error)));
   }
 }
 
@@ -94,17 +95,10 @@ async function jsonOf(response: Response): Promise<unknown> {
     return await response.json();
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
-    throw new RunError(`the JudgmentEndpoints stopped answering: ${reasonOf(error)}`);
+    throw new RunError(unreachableText(reasonOf(error)));
   }
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      throw new RunError(`the export broke off: ${reasonOf(error)}`);
-    });
-    if (done) return;
-    yield value;
-  }
+function interrupted(error: unknown): never {
+  throw new RunError(`the export was interrupted: ${reasonOf(error)}`);
 }

@@ -1,16 +1,16 @@
 /**
- * Judgments into a Worker, from a file of any length: it is sent in parts that the Worker takes whole, and refused lines
- * are named by their place in the file. Doing it again does no harm: nothing is ever overwritten.
+ * Imports judgments into a Worker from a file of any length. The file is sent in parts, and refused lines are reported by
+ * their number in the file. Importing a file again is harmless, as nothing is overwritten.
  */
-
 import { DEFAULT_TRANSPORT, send } from '../../../clients/typescript/transport.ts';
 import { readRecordLine, writeRecordLine } from '../../../src/judgments/record-file.ts';
 import { importReportSchema } from '../../../src/wire/judgment-files.ts';
 import { RunError } from '../../shared/exit.ts';
 import type { Line } from '../../shared/lines.ts';
+import { unreachableText } from '../../shared/worker-failures.ts';
 import { type JudgmentEndpoints, refusedByWorker } from './endpoints.ts';
 
-/** Lines and UTF-16 units of one request: far below what a Worker takes, and done in seconds. */
+/** Lines and UTF-16 code units of one request, far below the limits of a Worker. */
 const LINES_PER_REQUEST = 2_000;
 
 const UNITS_PER_REQUEST = 8 * 1024 * 1024;
@@ -21,15 +21,15 @@ type ImportCounts = {
   readonly imported: number;
   readonly already_there: number;
   readonly refused: number;
-  /** Whether the file ended with the count that its writer put there, and it is right. */
+  /** Whether the last line of the file gives the right counts. */
   readonly complete: boolean;
 };
 
 type Part = { readonly lines: { readonly number: number; readonly text: string }[]; units: number };
 
-/** @throws RunError if the JudgmentEndpoints refuses the whole or stops answering; what was imported by then stays. */
+/** @throws RunError if the Worker refuses the request or stops answering; judgments imported before stay. */
 export async function importJudgments(
-  worker: JudgmentEndpoints,
+  endpoints: JudgmentEndpoints,
   lines: AsyncIterable<Line>,
   onRefusal: (refusal: Refusal) => void,
   onRetry: (why: string) => void,
@@ -44,14 +44,13 @@ export async function importJudgments(
   };
   const flush = async (): Promise<void> => {
     if (part.lines.length === 0) return;
-    const report = await importPart(worker, part, onRetry);
+    const report = await importPart(endpoints, part, onRetry);
     counts.imported += report.imported;
     counts.already_there += report.already_there;
     counts.refused += report.refused;
     for (const { line, reason, detail } of report.refused_lines) {
       const number = part.lines[line - 1]?.number;
-      if (number === undefined)
-        throw new RunError(`the JudgmentEndpoints refused line ${line} of a part that does not have it`);
+      if (number === undefined) throw new RunError(`the Worker refused line ${line} of a part that does not have it`);
       onRefusal({ line: number, why: `${reason}: ${detail}` });
     }
     part = { lines: [], units: 0 };
@@ -97,10 +96,9 @@ async function importPart(
   const body = `${lines.map(({ text }) => `${text}\n`).join('')}${end}`;
   const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/jsonl' }, body };
   const answer = await send(url, init, { ...DEFAULT_TRANSPORT, onRetry: ({ why }) => onRetry(why) });
-  if (answer.kind === 'unreachable') throw new RunError(`the JudgmentEndpoints stopped answering: ${answer.why}`);
+  if (answer.kind === 'unreachable') throw new RunError(unreachableText(answer.why));
   if (answer.status !== 200) throw refusedByWorker(answer.status, answer.body);
   const report = importReportSchema.safeParse(answer.body);
-  if (!report.success)
-    throw new RunError('the JudgmentEndpoints gave an unexpected reply: 200, but no report of an import');
+  if (!report.success) throw new RunError('the Worker gave an unexpected reply: 200 without a report of the import');
   return report.data;
 }

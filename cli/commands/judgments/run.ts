@@ -1,5 +1,4 @@
-/** `citeward judgments export|import`: stored judgments as a file, from one deployment into another. */
-
+/** `citeward judgments export|import`: copies stored judgments from one deployment into another, as a file. */
 import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
 import type { Command } from '../../shared/command.ts';
@@ -10,12 +9,12 @@ import { type Line, readLines } from '../../shared/lines.ts';
 import { Screen } from '../../shared/screen.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { badLinesText } from '../../shared/summary.ts';
-import { judgmentEndpoints } from './endpoints.ts';
+import { connectForJudgments } from './endpoints.ts';
 import { exportJudgments } from './export.ts';
 import { importJudgments } from './import.ts';
 import { judgmentsSyntax } from './options.ts';
 
-/** Refused lines that are named; the rest are counted. */
+/** Refused lines that are printed; the others are counted. */
 const MAX_REFUSALS_SHOWN = 20;
 
 const MAX_KEY_LINE_BYTES = 1024;
@@ -31,7 +30,10 @@ async function run(flags: Flags): Promise<number> {
       return runImport(flags, files);
     default: {
       const hint = action === undefined ? null : didYouMean(action, ['export', 'import']);
-      throw new UsageError('expected: citeward judgments export KEYS.txt, or import FILE.jsonl', hint);
+      throw new UsageError(
+        'expected: citeward judgments export KEYS.txt, or citeward judgments import FILE.jsonl',
+        hint,
+      );
     }
   }
 }
@@ -39,13 +41,13 @@ async function run(flags: Flags): Promise<number> {
 async function runExport(flags: Flags, files: readonly string[]): Promise<number> {
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openInput(files, 'judgments export');
-  const worker = await judgmentEndpoints(flags.text('url'), flags.text('key'));
+  const endpoints = await connectForJudgments(flags);
   const bad = { lines: 0 };
   const keys = keysIn(readLines(input.chunks, MAX_KEY_LINE_BYTES), (line) => {
     bad.lines++;
     screen.message(`line ${line}: expected a key: 64 hexadecimal digits`, 'red');
   });
-  const counts = await exportJudgments(worker, keys, (line) => screen.result(line.trimEnd()));
+  const counts = await exportJudgments(endpoints, keys, (line) => screen.result(line.trimEnd()));
   const parts = [`${counts.judgments} exported`];
   if (counts.missing > 0) parts.push(`${counts.missing} not there`);
   if (bad.lines > 0) parts.push(badLinesText(bad.lines));
@@ -64,21 +66,21 @@ async function* keysIn(lines: AsyncIterable<Line>, onBad: (line: number) => void
 async function runImport(flags: Flags, files: readonly string[]): Promise<number> {
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openInput(files, 'judgments import');
-  const worker = await judgmentEndpoints(flags.text('url'), flags.text('key'));
+  const endpoints = await connectForJudgments(flags);
   let shown = 0;
   const counts = await importJudgments(
-    worker,
+    endpoints,
     readLines(input.chunks, MAX_IMPORT_LINE_BYTES),
     ({ line, why }) => {
       shown++;
       if (shown <= MAX_REFUSALS_SHOWN) screen.message(`line ${line}: ${why}`, 'red');
     },
-    (why) => screen.message(`${why}; trying again`, 'dim'),
+    (why) => screen.message(`${why}; retrying`, 'dim'),
   );
   const parts = [`${counts.imported} imported`, `${counts.already_there} already there`];
   if (counts.refused > 0) parts.push(`${counts.refused} refused`);
   screen.message(parts.join(' · '), 'bold');
   if (!counts.complete)
-    screen.message('the file does not end with the right count of its lines: cut off, or edited', 'red');
+    screen.message('the last line does not give the number of judgments: cut off, or edited', 'red');
   return counts.refused === 0 && counts.complete ? EXIT_OK : EXIT_INCOMPLETE;
 }

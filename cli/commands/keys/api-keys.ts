@@ -1,7 +1,4 @@
-/**
- * API keys: making one, and the entry of the secret `API_KEYS` that admits it. Only the hash is configured; the key
- * itself is shown once.
- */
+/** Makes API keys, and reads and writes the entries of the secret `API_KEYS`, which hold only the hash of a key. */
 import { createHash, randomBytes } from 'node:crypto';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
 import { type ApiKeys, apiKeysSchema, type Scope } from '../../../src/wire/api-keys.ts';
@@ -10,12 +7,12 @@ const KEY_BYTES = 32;
 
 const KEY_PREFIX = 'cw_';
 
-/** A new key: 256 random bits. */
+/** A new key of 256 random bits. */
 export function makeKey(random: (bytes: number) => Buffer = randomBytes): string {
   return KEY_PREFIX + random(KEY_BYTES).toString('base64url');
 }
 
-/** The entry that admits a key. */
+/** The entry of API_KEYS that admits a key. */
 export function entryOf(key: string, scopes: readonly Scope[]): ApiKeys[string] {
   return { sha256: createHash('sha256').update(key, 'utf8').digest('hex'), scopes: [...scopes] };
 }
@@ -31,7 +28,7 @@ export function readApiKeys(text: string): ReadKeys {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, problems: ['it is not JSON'] };
+    if (error instanceof SyntaxError) return { ok: false, problems: ['not JSON'] };
     throw error;
   }
   const parsed = apiKeysSchema.safeParse(value);

@@ -1,9 +1,10 @@
-/** `citeward keys add`: makes an API key and the configuration that admits it. */
+/** The flags of `citeward keys add`. */
 import { SCOPES, type Scope } from '../../../src/wire/api-keys.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 
+/** The secret that lists the keys of a deployment. */
 export const VARIABLE = 'API_KEYS';
 
 const DEFAULT_SCOPES: readonly Scope[] = ['verify', 'score'];
@@ -15,22 +16,23 @@ export const keysSyntax: CommandSyntax = {
       name: 'scopes',
       kind: 'text',
       value: 'A,B',
-      help: `Of ${SCOPES.join(', ')} (default ${DEFAULT_SCOPES.join(',')}).`,
+      help: `Permissions: ${SCOPES.join(', ')} (default ${DEFAULT_SCOPES.join(',')}).`,
     },
     {
       name: 'file',
       kind: 'text',
       value: '.dev.vars',
-      help: `Add it to ${VARIABLE} in this file, next to the keys there.`,
+      help: `Add the key to ${VARIABLE} in this file.`,
     },
-    { name: 'replace', kind: 'switch', help: 'Replace the key of that name; the old one stops working.' },
+    { name: 'replace', kind: 'switch', help: 'Replace the key of that name; the old key stops working.' },
   ],
   details: [
-    'The key goes to standard output, once; it is stored nowhere. The Worker is given its SHA-256 only.',
-    'As soon as one key is configured, requests without a key are refused.',
+    'Prints the key once, on standard output. Only its SHA-256 is stored and given to the Worker.',
+    'With at least one key, the Worker refuses requests without a key.',
   ],
 };
 
+/** The scopes of `--scopes`. @throws UsageError */
 export function readScopes(text: string | null): readonly Scope[] {
   if (text === null) return DEFAULT_SCOPES;
   const scopes = text.split(',').map((one) => {

@@ -1,10 +1,10 @@
-/** `citeward keys add`: makes an API key and the configuration that admits it. */
-
+/** `citeward keys add`: makes an API key and prints the configuration that admits it. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { type ApiKeys, KEY_NAME } from '../../../src/wire/api-keys.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { isMissingFile, readError } from '../../shared/input.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { entryOf, makeKey, readApiKeys } from './api-keys.ts';
 import { keysSyntax, readScopes, VARIABLE } from './options.ts';
@@ -20,14 +20,19 @@ async function run(flags: Flags): Promise<number> {
   }
   if (name === undefined || more.length > 0) throw new UsageError('expected one name: citeward keys add NAME');
   if (!KEY_NAME.test(name)) {
-    throw new UsageError(`the name "${name}" will not do: 1 to 64 letters, digits, dots, hyphens and underscores`);
+    throw new UsageError(
+      `"${name}" is not a valid name: expected 1 to 64 letters, digits, dots, hyphens and underscores`,
+    );
   }
   const scopes = readScopes(flags.text('scopes'));
   const file = flags.text('file');
   const text = file === null ? null : await readFileIfThere(file);
   const existing = text === null || file === null ? {} : existingKeys(text, file);
   if (Object.hasOwn(existing, name) && !flags.isOn('replace')) {
-    throw new UsageError(`${file} has a key "${name}" already`, 'Take another name, or --replace it.');
+    throw new UsageError(
+      `${file} has a key "${name}" already`,
+      'Choose another name, or replace the key with --replace.',
+    );
   }
 
   const key = makeKey();
@@ -35,12 +40,12 @@ async function run(flags: Flags): Promise<number> {
   const value = JSON.stringify(keys);
   if (file !== null && text !== null) await writeKeys(file, text, value);
 
-  console.error(`Key "${name}" (${scopes.join(', ')}), shown this once:`);
+  console.error(`Key "${name}" (${scopes.join(', ')}), shown only once:`);
   console.log(key);
-  console.error(`\n${VARIABLE}, which admits it:`);
+  console.error(`\nValue of ${VARIABLE} that admits the key:`);
   console.error(value);
   if (file === null) {
-    console.error('\nTo use it in a deployment (this replaces the keys that are configured there):');
+    console.error('\nTo use it in a deployment (this replaces all keys of the deployment):');
   } else {
     console.error(`\nWritten to ${file}. To use the same keys in a deployment:`);
   }
@@ -49,12 +54,13 @@ async function run(flags: Flags): Promise<number> {
   return EXIT_OK;
 }
 
+/** The text of the file; empty if there is none. */
 async function readFileIfThere(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw new UsageError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    if (isMissingFile(error)) return '';
+    throw readError(file, error);
   }
 }
 
@@ -64,11 +70,11 @@ function existingKeys(text: string, file: string): ApiKeys {
   throw new UsageError(`${VARIABLE} in ${file} is malformed: ${read.problems.join('; ')}`);
 }
 
-/** The file may hold other secrets: for its owner only. */
+/** Writes the file. It may hold other secrets, so only its owner may read it. */
 async function writeKeys(file: string, text: string, value: string): Promise<void> {
   const changed = withVariable(text, VARIABLE, value);
   if (changed === null) {
-    throw new UsageError(`${VARIABLE} in ${file} is set twice or over several lines`, 'Write it as one line first.');
+    throw new UsageError(`${VARIABLE} in ${file} is set twice or over several lines`, 'Write it on one line first.');
   }
   await writeFile(file, changed, { mode: 0o600 });
   await chmod(file, 0o600);

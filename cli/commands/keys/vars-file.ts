@@ -1,6 +1,6 @@
 /**
- * One variable of a file of variables (`.dev.vars`), read and replaced; every other line stays as it is. The value is
- * written in single quotes, where nothing in it is special.
+ * Reads and replaces one variable of a file of variables (`.dev.vars`). The other lines stay unchanged. The value is
+ * written in single quotes, so that no character of it is special.
  */
 import { parseEnv } from 'node:util';
 
@@ -16,8 +16,8 @@ function setsVariable(line: string, name: string): boolean {
 }
 
 /**
- * The text with the variable set to `value`, in its old place or at the end. `null` where that cannot be done safely:
- * it is set more than once, or over several lines.
+ * The text with the variable set to `value`, on its old line or at the end. `null` if the variable is set more than once
+ * or over several lines.
  */
 export function withVariable(text: string, name: string, value: string): string | null {
   if (value.includes("'") || /[\r\n]/.test(value)) throw new RangeError('withVariable: the value cannot be quoted');
@@ -31,7 +31,7 @@ export function withVariable(text: string, name: string, value: string): string 
     const end = text === '' || text.endsWith(newline) ? '' : newline;
     return `${text}${end}${set}${newline}`;
   }
-  // A value that goes on in the next line is not the value of this line alone.
+  // If the value continues on the next line, this line alone has another value.
   const isOneLine = readVariable(lines[place] ?? '', name) === readVariable(text, name);
   return isOneLine ? lines.with(place, set).join(newline) : null;
 }

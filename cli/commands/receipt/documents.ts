@@ -1,9 +1,8 @@
 /**
- * What `citeward receipt verify` reads: receipts, alone or in what they came with, and the requests that were scored. Both
- * are JSON or JSON lines, as replies are saved, as `citeward score --json` prints them, or as batches have them.
+ * Reads receipts, alone or in their replies, and the scored requests. Both are JSON or JSON lines: saved replies, the
+ * output of `citeward score --json`, or files of batches.
  */
 
-import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import * as z from 'zod';
 import {
@@ -13,16 +12,17 @@ import {
   receiptSchema,
 } from '../../../src/scoring/receipt-schema.ts';
 import { UsageError } from '../../shared/exit.ts';
+import { readTextFile } from '../../shared/input.ts';
 
-/** One JSON value of a file, and the line that it stands in; `null` where the file is one value. */
+/** One JSON value of a file, and its line; `null` if the whole file is one value. */
 export type Document = { readonly line: number | null; readonly value: unknown };
 
-/** How the request of a receipt is found: by a batch's id, by the line of its row, or by its own place in the file. */
+/** Identifies the request of a receipt: by its custom_id in a batch, by the line of its row, or by its position in the file. */
 export type Origin = {
   readonly custom_id: string | null;
   readonly row: number | null;
   readonly position: number;
-  /** Among the members of its group; `null` = scored alone. */
+  /** Position among the members of a group; `null` = scored alone. */
   readonly member: number | null;
 };
 
@@ -30,15 +30,15 @@ export type Receipted = {
   /** For people: `line 3, member 2`. */
   readonly place: string | null;
   readonly origin: Origin;
-  /** `null`: the reply has none. */
+  /** `null` = the reply has none. */
   readonly receipt: Receipt | null;
-  /** `null`: the receipt stands alone. */
+  /** `null` = the receipt comes without its reply. */
   readonly reply: ReceiptedReply | null;
 };
 
-/** Reads a file, or standard input for `-`. @throws UsageError if it cannot be read or is no JSON. */
+/** Reads a file, or standard input for `-`. @throws UsageError if it cannot be read or is not JSON. */
 export async function readDocuments(path: string): Promise<Document[]> {
-  const text = path === '-' ? await textOf(process.stdin) : await readText(path);
+  const text = path === '-' ? await textOf(process.stdin) : await readTextFile(path);
   const whole = parsed(text);
   if (whole !== undefined) return [{ line: null, value: whole }];
   return text.split('\n').flatMap((line, index): Document[] => {
@@ -47,14 +47,6 @@ export async function readDocuments(path: string): Promise<Document[]> {
     if (value === undefined) throw new UsageError(`${path}: line ${index + 1} is not JSON`);
     return [{ line: index + 1, value }];
   });
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 function parsed(text: string): unknown {
@@ -73,10 +65,10 @@ const batchLineSchema = z.looseObject({
 
 const groupSchema = z.looseObject({ members: z.array(z.unknown()) });
 
-/** As `citeward score --json` prints it. */
+/** A line of `citeward score --json`. */
 const rowSchema = z.looseObject({ line: z.int().min(1) });
 
-/** The receipts of a document; `null` where it is nothing that could have one. */
+/** The receipts of a document; `null` if it is neither a receipt nor a reply that can have one. */
 export function receiptedIn({ line, value }: Document, position: number): Receipted[] | null {
   const batch = batchLineSchema.safeParse(value);
   const body = batch.success ? batch.data.response?.body : value;

@@ -1,68 +1,74 @@
-/** What can be said of one receipt, line by line: its signature, its reply, its request. */
+/** Checks one receipt: its signature, its reply and its request. */
 import type { KnownIssuers } from '../../../src/judgments/issuer.ts';
 import { checkReceipt } from '../../../src/scoring/receipt.ts';
 import { differsFromReply, differsFromRequest } from '../../../src/scoring/receipt-agreement.ts';
 import type { Receipt } from '../../../src/scoring/receipt-schema.ts';
+import { countOf } from '../../shared/number-text.ts';
 import type { Receipted } from './documents.ts';
 import type { KnownKeys } from './known-keys.ts';
-import type { RequestFinder } from './requests.ts';
+import type { FoundRequest, RequestFinder } from './requests.ts';
 
-/** `open`: nothing was there to check it with, so it is neither right nor wrong. */
+/** One line on a receipt. `unchecked`: the material for the check is not given. */
 export type Finding = {
-  readonly what: string;
-  readonly verdict: 'holds' | 'fails' | 'open';
-  readonly said: string;
+  readonly subject: string;
+  readonly verdict: 'holds' | 'fails' | 'unchecked';
+  readonly text: string;
 };
 
 export type CheckMaterial = {
   readonly known: KnownIssuers;
   readonly keys: KnownKeys;
-  /** Where the keys are from. */
+  /** The file or the URL of the keys. */
   readonly keysFrom: string;
-  /** Key ids that are the right ones; empty = any of the known keys. */
+  /** Accepted key ids; empty = every known key. */
   readonly pinned: readonly string[];
-  /** `null` = no request was given. */
-  readonly requests: RequestFinder | null;
+  /** `null` = no request is given. */
+  readonly findRequest: RequestFinder | null;
 };
 
-/** All that there is to say; whether the receipt holds is whether none fails. */
-export async function findingsOf({ receipt, reply, origin }: Receipted, means: CheckMaterial): Promise<Finding[]> {
+/** All findings on a receipt. The receipt is valid if none of them fails. */
+export async function findingsOf({ receipt, reply, origin }: Receipted, material: CheckMaterial): Promise<Finding[]> {
   if (receipt === null) {
-    return [{ what: 'receipt', verdict: 'fails', said: 'there is none: the request did not ask for it' }];
+    return [{ subject: 'receipt', verdict: 'fails', text: 'missing: the request did not ask for a receipt' }];
   }
   const findings: Finding[] = [
-    { what: 'states', verdict: 'open', said: statement(receipt) },
-    await signatureFinding(receipt, means),
+    { subject: 'states', verdict: 'unchecked', text: statement(receipt) },
+    await signatureFinding(receipt, material),
   ];
-  if (reply === null) findings.push({ what: 'reply', verdict: 'open', said: 'not given: the receipt stands alone' });
+  if (reply === null)
+    findings.push({ subject: 'reply', verdict: 'unchecked', text: 'not given: the file holds only the receipt' });
   else {
     const differs = differsFromReply(receipt, reply);
     findings.push(
       differs.length === 0
-        ? { what: 'reply', verdict: 'holds', said: 'reward, status, recipe and judgments are those of the receipt' }
-        : { what: 'reply', verdict: 'fails', said: `is another's: ${differs.join(', ')} ${differ(differs.length)}` },
+        ? { subject: 'reply', verdict: 'holds', text: 'matches the receipt: reward, status, recipe and judgments' }
+        : {
+            subject: 'reply',
+            verdict: 'fails',
+            text: `does not match the receipt: ${differs.join(', ')} ${differs.length === 1 ? 'differs' : 'differ'}`,
+          },
     );
   }
-  if (means.requests === null) {
+  if (material.findRequest === null) {
     findings.push({
-      what: 'request',
-      verdict: 'open',
-      said: `${short(receipt.request)}, not compared: --request FILE`,
+      subject: 'request',
+      verdict: 'unchecked',
+      text: `${short(receipt.request)}, not compared: give --request FILE`,
     });
-  } else findings.push(...(await requestFindings(receipt, await means.requests(origin))));
+  } else findings.push(...(await requestFindings(receipt, await material.findRequest(origin))));
   return findings;
 }
 
 async function signatureFinding(receipt: Receipt, { known, keys, keysFrom, pinned }: CheckMaterial): Promise<Finding> {
   const { key_id } = receipt.issuer;
-  const finding = (verdict: Finding['verdict'], said: string): Finding => ({ what: 'signature', verdict, said });
+  const finding = (verdict: Finding['verdict'], text: string): Finding => ({ subject: 'signature', verdict, text });
   if (keys.revoked.has(key_id)) return finding('fails', `by ${short(key_id)}, which ${keysFrom} lists as revoked`);
   const check = await checkReceipt(receipt, known);
   switch (check) {
     case 'unknown_key':
-      return finding('fails', `by ${short(key_id)}, which is no key of ${keysFrom}`);
+      return finding('fails', `by ${short(key_id)}, which is not a key of ${keysFrom}`);
     case 'wrong':
-      return finding('fails', `WRONG: the receipt is not what ${short(key_id)} signed`);
+      return finding('fails', `WRONG: the receipt differs from what ${short(key_id)} signed`);
     case 'valid': {
       const status = keys.statuses.get(key_id);
       const by = `by ${short(key_id)}${status === undefined ? '' : ` (${status})`} of ${keysFrom}`;
@@ -72,32 +78,27 @@ async function signatureFinding(receipt: Receipt, { known, keys, keysFrom, pinne
   }
 }
 
-async function requestFindings(receipt: Receipt, asked: Awaited<ReturnType<RequestFinder>>): Promise<Finding[]> {
-  if (!asked.ok) return [{ what: 'request', verdict: 'fails', said: asked.why }];
-  const differs = await differsFromRequest(receipt, asked);
+async function requestFindings(receipt: Receipt, found: FoundRequest): Promise<Finding[]> {
+  if (!found.ok) return [{ subject: 'request', verdict: 'fails', text: found.error }];
+  const differs = await differsFromRequest(receipt, found.value);
   const request: Finding = differs.includes('request')
-    ? { what: 'request', verdict: 'fails', said: `is another: it does not give ${short(receipt.request)}` }
-    : { what: 'request', verdict: 'holds', said: `gives ${short(receipt.request)}` };
-  if (asked.recipe === null) {
-    return [request, { what: 'recipe', verdict: 'open', said: 'not compared: the request names none' }];
+    ? { subject: 'request', verdict: 'fails', text: `does not match: its digest is not ${short(receipt.request)}` }
+    : { subject: 'request', verdict: 'holds', text: `matches: digest ${short(receipt.request)}` };
+  if (found.value.recipe === null) {
+    return [request, { subject: 'recipe', verdict: 'unchecked', text: 'not compared: the request names no recipe' }];
   }
   const recipe: Finding = differs.includes('recipe')
-    ? { what: 'recipe', verdict: 'fails', said: `is another: the request's is ${short(asked.recipe)}` }
-    : { what: 'recipe', verdict: 'holds', said: `gives ${short(receipt.recipe)}` };
+    ? { subject: 'recipe', verdict: 'fails', text: `does not match: the request has ${short(found.value.recipe)}` }
+    : { subject: 'recipe', verdict: 'holds', text: `matches: digest ${short(receipt.recipe)}` };
   return [request, recipe];
 }
 
 function statement({ family, reward, reason, issued_at, judgments }: Receipt): string {
   const what = reward === null ? `no reward (${reason ?? 'unscored'})` : `reward ${reward}`;
-  const rests = judgments.length === 1 ? '1 judgment' : `${judgments.length} judgments`;
-  return `${what}, ${family}, from ${rests}, issued ${issued_at}`;
+  return `${what}, ${family}, from ${countOf(judgments.length, 'judgment')}, issued ${issued_at}`;
 }
 
-function differ(count: number): string {
-  return count === 1 ? 'differs' : 'differ';
-}
-
-/** Enough of a digest to tell it from others by eye. */
+/** The first digits of a digest. */
 function short(digest: string): string {
   return `${digest.slice(0, 12)}…`;
 }

@@ -1,21 +1,23 @@
-/** The requests behind receipts: found by id, line or place, and read as the Worker would. */
+/** Finds the request of a receipt by id, line or position, and reads it as the Worker does. */
 
 import * as z from 'zod';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import type { Result } from '../../../src/result.ts';
 import { groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
 import type { Document, Origin } from './documents.ts';
 
-type FoundRequest =
-  | {
-      readonly ok: true;
-      readonly rollout: Rollout;
-      /** Digest; `null` = the request names no recipe (a flag did). */
-      readonly recipe: string | null;
-    }
-  | { readonly ok: false; readonly why: string };
+/** The request of a receipt, or the reason why it is not found. */
+export type FoundRequest = Result<
+  {
+    readonly rollout: Rollout;
+    /** Digest; `null` = the request names no recipe (a flag did). */
+    readonly recipe: string | null;
+  },
+  string
+>;
 
 export type RequestFinder = (origin: Origin) => Promise<FoundRequest>;
 
@@ -23,6 +25,7 @@ const batchLineSchema = z.looseObject({ custom_id: z.string(), body: z.unknown()
 
 const rowSchema = z.looseObject({ recipe: z.unknown().optional() });
 
+/** Finds requests in the documents of a file. */
 export function createRequestFinder(documents: readonly Document[]): RequestFinder {
   const byId = new Map<string, unknown>();
   const byLine = new Map<number, unknown>();
@@ -40,44 +43,42 @@ export function createRequestFinder(documents: readonly Document[]): RequestFind
   };
 }
 
-/** A recipe that the schemas take and nobody has. */
+/** A recipe name that the schemas accept and no recipe has. */
 const UNNAMED = '';
 
 async function readRequest(value: unknown, { member }: Origin): Promise<FoundRequest> {
   const row = rowSchema.safeParse(value);
-  if (!row.success) return { ok: false, why: 'there is no request for it' };
-  // Labels of a row are shown by the command line and never sent.
+  if (!row.success) return { ok: false, error: 'not found in the file' };
+  // The command line does not send the labels of a row.
   const { id: _id, note: _note, ...fields } = row.data;
   const request = { recipe: UNNAMED, ...fields };
   const read = member === null ? readAlone(request) : readMember(request, member);
   if (!read.ok) return read;
-  const { rollout, recipe } = read;
-  if (recipe === UNNAMED) return { ok: true, rollout, recipe: null };
+  const { rollout, recipe } = read.value;
+  if (recipe === UNNAMED) return { ok: true, value: { rollout, recipe: null } };
   const resolved = await resolveRecipe(recipe);
-  if (!resolved.ok) return { ok: false, why: 'the recipe of the request is none' };
-  return { ok: true, rollout, recipe: resolved.resolved.digest };
+  if (!resolved.ok) return { ok: false, error: 'its recipe is invalid' };
+  return { ok: true, value: { rollout, recipe: resolved.resolved.digest } };
 }
 
-type Read =
-  | { readonly ok: true; readonly rollout: Rollout; readonly recipe: Parameters<typeof resolveRecipe>[0] }
-  | { readonly ok: false; readonly why: string };
+type Read = Result<{ readonly rollout: Rollout; readonly recipe: Parameters<typeof resolveRecipe>[0] }, string>;
 
 function readAlone(request: unknown): Read {
   const parsed = scoreRequestSchema.safeParse(request);
   if (!parsed.success) return refused('POST /v1/score', parsed.error.issues, request);
-  return { ok: true, rollout: requestedRollout(parsed.data), recipe: parsed.data.recipe };
+  return { ok: true, value: { rollout: requestedRollout(parsed.data), recipe: parsed.data.recipe } };
 }
 
 function readMember(request: unknown, member: number): Read {
   const parsed = groupRequestSchema.safeParse(request);
   if (!parsed.success) return refused('POST /v1/groups', parsed.error.issues, request);
   const rollout = groupRollouts(parsed.data)[member];
-  if (rollout === undefined) return { ok: false, why: 'the request has fewer responses' };
-  return { ok: true, rollout, recipe: parsed.data.recipe };
+  if (rollout === undefined) return { ok: false, error: 'it has fewer responses than the reply has members' };
+  return { ok: true, value: { rollout, recipe: parsed.data.recipe } };
 }
 
 function refused(route: string, issues: readonly z.core.$ZodIssue[], request: unknown): Read {
   const [first] = problemsOfIssues(issues, request);
-  const what = first === undefined ? '' : `: ${pathText(first.path)}: ${first.message}`;
-  return { ok: false, why: `it is no request of ${route}${what}` };
+  const problem = first === undefined ? '' : `: ${pathText(first.path)}: ${first.message}`;
+  return { ok: false, error: `not a request of ${route}${problem}` };
 }

@@ -1,5 +1,4 @@
-/** `citeward receipt verify`: whether a reward is what its deployment signed, for what was asked. */
-
+/** `citeward receipt verify`: verifies that rewards are signed by their deployment and belong to the request. */
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
@@ -21,13 +20,14 @@ async function run(flags: Flags): Promise<number> {
     throw new UsageError('expected one file: citeward receipt verify REPLY.json --keys KEYS.json');
   }
   const requestPath = flags.text('request');
-  if (path === '-' && requestPath === '-') throw new UsageError('--request: standard input holds the reply already');
+  if (path === '-' && requestPath === '-')
+    throw new UsageError('the reply and --request are both standard input', 'Read one of them from a file.');
   const pinned = pinnedKeys(flags);
   const screen = new Screen(flags.isOn('no-color'));
   const documents = await readDocuments(path);
-  const requests = requestPath === null ? null : createRequestFinder(await readDocuments(requestPath));
+  const findRequest = requestPath === null ? null : createRequestFinder(await readDocuments(requestPath));
   const { keys, keysFrom } = await keysOf(flags);
-  const means: CheckMaterial = { known: createKnownIssuers(keys.keys), keys, keysFrom, pinned, requests };
+  const material: CheckMaterial = { known: createKnownIssuers(keys.keys), keys, keysFrom, pinned, findRequest };
 
   const counts = { held: 0, failed: 0, unread: 0 };
   for (const [position, document] of documents.entries()) {
@@ -35,11 +35,11 @@ async function run(flags: Flags): Promise<number> {
     if (all === null) {
       counts.unread++;
       const place = document.line === null ? path : `line ${document.line}`;
-      screen.message(`${place}: neither a receipt nor a reply that could have one`, 'red');
+      screen.message(`${place}: neither a receipt nor a reply that can have one`, 'red');
       continue;
     }
     for (const receipted of all) {
-      const findings = await findingsOf(receipted, means);
+      const findings = await findingsOf(receipted, material);
       if (findings.some(({ verdict }) => verdict === 'fails')) counts.failed++;
       else counts.held++;
       if (receipted.place !== null) await screen.result(screen.resultStyle('bold', plainLine(receipted.place)));
@@ -50,11 +50,15 @@ async function run(flags: Flags): Promise<number> {
   return counts.held > 0 && counts.failed + counts.unread === 0 ? EXIT_OK : EXIT_INCOMPLETE;
 }
 
+/** The public keys, and where they are from. @throws UsageError */
 async function keysOf(flags: Flags): Promise<{ readonly keys: KnownKeys; readonly keysFrom: string }> {
   const [file, url] = [flags.text('keys'), flags.text('url')];
   if ((file === null) === (url === null)) {
-    throw new UsageError('whose keys? Give --keys FILE or --url URL', 'A deployment lists them at GET /v1/keys.');
+    throw new UsageError(
+      'expected keys: give either --keys FILE or --url URL',
+      'A deployment lists its keys at GET /v1/keys.',
+    );
   }
   if (file !== null) return { keys: await keysOfFile(file), keysFrom: file };
-  return { keys: await keysOfWorker(url ?? '', flags.text('key')), keysFrom: url ?? '' };
+  return { keys: await keysOfWorker(flags), keysFrom: url ?? '' };
 }

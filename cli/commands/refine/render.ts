@@ -1,10 +1,4 @@
-/** Refining rows: in this process with the extractive refiner, or by a Worker. Either way with events as they come. */
-/**
- * Candidates on the screen while they are written: each claim on a line of its own as soon as it has closed, in the colour
- * of what is certain of it, and what is still being written on a line that is drawn over itself (on a terminal only).
- * Candidates come in the order of their indices; those that write ahead of their turn are held until it comes.
- */
-/** What a refined row says in the end, and what all rows together do. */
+/** Shows the candidates of `citeward refine` while they stream, and prints the rewards and the summary. */
 import type { CertainEvent, FinishedCandidate } from '../../../src/generation/candidate.ts';
 import { supportVerdict } from '../../../src/lexical/index.ts';
 import type { RefineRequest } from '../../../src/wire/refine.ts';
@@ -13,13 +7,12 @@ import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { LiveLine } from '../../shared/progress.ts';
 import { remarksOfFindings, remarksText } from '../../shared/remarks.ts';
 import type { Labels } from '../../shared/rows.ts';
-import type { Outcome } from '../../shared/run-rows.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
-import { NameLists, RewardCounts, recipeText } from '../../shared/summary.ts';
+import { RowsSummary, recipeText } from '../../shared/summary.ts';
 import { fitText, plainLine, textWidth } from '../../shared/text-width.ts';
 
-/** What a page shows of a candidate while it is written. */
+/** The events of a candidate that CandidatesView shows. */
 export type CandidateEvent =
   | { readonly type: 'delta'; readonly candidate: number; readonly text: string }
   | (Pick<Extract<CertainEvent, { type: 'claim' }>, 'type' | 'text' | 'element' | 'ids' | 'evidence'> & {
@@ -36,23 +29,26 @@ const INDENT = '  ';
 
 type Line = { readonly text: string; readonly colour: Colour | null };
 
-/** One candidate so far. */
+/** One candidate while it streams. */
 type Draft = {
   response: string;
-  /** How much of the response is shown in lines. */
+  /** Characters of the response that are already in lines. */
   shown: number;
-  /** Lines that wait for their turn. */
+  /** Lines that are printed when it is this candidate's turn. */
   readonly waiting: Line[];
   isOver: boolean;
 };
 
-/** The candidates of one row. */
-export class CandidateView {
+/**
+ * Prints the candidates of one row in the order of their indices. Each claim gets a line as soon as it is complete, in the
+ * colour of its check; on a terminal the unfinished claim is redrawn below. Lines of later candidates are buffered.
+ */
+export class CandidatesView {
   readonly #screen: Screen;
   readonly #live: LiveLine;
   readonly #request: RefineRequest;
   readonly #drafts: readonly Draft[];
-  /** The candidate whose turn it is. */
+  /** Index of the candidate that is printed. */
   #turn = 0;
 
   constructor(request: RefineRequest, screen: Screen) {
@@ -68,9 +64,9 @@ export class CandidateView {
     await this.#beginTurn();
   }
 
-  async tell(event: CandidateEvent): Promise<void> {
+  async show(event: CandidateEvent): Promise<void> {
     const draft = this.#drafts[event.candidate];
-    if (draft === undefined) throw new Error('Page: an event of a candidate that there is not');
+    if (draft === undefined) throw new Error('CandidatesView: an event of an unknown candidate');
     switch (event.type) {
       case 'delta':
         draft.response += event.text;
@@ -89,12 +85,12 @@ export class CandidateView {
     await this.#flush();
   }
 
-  /** Makes room for other output. */
+  /** Erases the redrawn line, so that other output can be printed. */
   end(): void {
     this.#live.clear();
   }
 
-  /** Text that stands in no claim. */
+  /** Adds the text before `end` that is in no claim. */
   #uncited(draft: Draft, end: number): void {
     const text = plainLine(withoutTags(draft.response.slice(draft.shown, end)));
     draft.shown = end;
@@ -127,7 +123,7 @@ export class CandidateView {
 
 type ClaimEvent = Extract<CandidateEvent, { type: 'claim' }>;
 
-/** ✓ its words stand in what it cites; ~ not enough of them do; ✗ it cites nothing that exists. */
+/** ✓ the cited text contains the words of the claim; ~ only some of them; ✗ the claim cites an invented id or none. */
 function claimLine({ text, ids, evidence }: ClaimEvent): Line {
   const isInvented = ids.some(({ source }) => source === null);
   const names = ids.map(({ id, source }) => (source === null ? `${id} invented` : id)).join(', ');
@@ -156,12 +152,12 @@ function endLine(
   return { text: `${INDENT}= ${parts.join(' · ')}`, colour: isWellFormed && aborted === null ? 'dim' : 'yellow' };
 }
 
-/** Linear: a tag ends where the next one begins. */
+/** Removes tags. Linear, as a tag contains no other tag. */
 function withoutTags(text: string): string {
   return text.replace(/<[^<>]*>/gu, ' ').replace(/ {2,}/gu, ' ');
 }
 
-/** The end of what is being written, within so many columns. */
+/** The end of the unfinished text, within `columns`. */
 function lastOf(text: string, columns: number): string {
   const room = Math.max(0, columns - INDENT.length - 2);
   const plain = plainLine(text.slice(-4 * room));
@@ -170,7 +166,7 @@ function lastOf(text: string, columns: number): string {
   return `${INDENT}  ${plain.slice(from).toWellFormed()}`;
 }
 
-/** Lines below a row's candidates: what was cut, and the rewards, best first. */
+/** The lines below the candidates of a row: the cut of the tool output, and the rewards or the ranking. */
 export function rowLines(line: number, { id }: Labels, { candidates, cut, group, model }: RefineReply): string[] {
   const lines: string[] = [];
   if (cut !== null) {
@@ -197,60 +193,36 @@ function signed(value: number): string {
   return `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(2)}`;
 }
 
-export class RefineSummary {
-  readonly #rewards = new RewardCounts(['aborted', 'judgment_skipped', 'nothing_to_score']);
-  readonly #madeBy = new NameLists('recipe', 'judge');
+export class RefineSummary extends RowsSummary<RefineReply, 'recipe' | 'judge'> {
   #rows = 0;
   #candidates = 0;
   #aborted = 0;
   #invented = 0;
   #cut = 0;
 
-  add(outcome: Outcome<RefineReply>): void {
-    switch (outcome.kind) {
-      case 'refused':
-        this.#rewards.addBadLine();
-        return;
-      case 'failed':
-        this.#rewards.addLost(outcome.reason);
-        return;
-      case 'done': {
-        this.#rows++;
-        const { cut, recipe } = outcome.reply;
-        if (cut !== null) this.#cut++;
-        if (recipe !== undefined) this.#madeBy.add('recipe', recipeText(recipe));
-        for (const { aborted, verification, reward, reason, score } of outcome.reply.candidates) {
-          this.#candidates++;
-          for (const { model } of score?.judgments ?? []) if (model !== null) this.#madeBy.add('judge', model);
-          if (aborted !== null) this.#aborted++;
-          if ((verification.finding_counts.citation_id_unknown ?? 0) > 0) this.#invented++;
-          if (typeof reward === 'number') this.#rewards.addReward(reward);
-          else if (reward === null) this.#rewards.addLost(reason ?? 'unknown');
-        }
-      }
+  constructor() {
+    super(['aborted', 'judgment_skipped', 'nothing_to_score'], ['recipe', 'judge']);
+  }
+
+  protected addReply({ cut, recipe, candidates }: RefineReply): void {
+    this.#rows++;
+    if (cut !== null) this.#cut++;
+    if (recipe !== undefined) this.addName('recipe', recipeText(recipe));
+    for (const { aborted, verification, reward, reason, score } of candidates) {
+      this.#candidates++;
+      for (const { model } of score?.judgments ?? []) if (model !== null) this.addName('judge', model);
+      if (aborted !== null) this.#aborted++;
+      if ((verification.finding_counts.citation_id_unknown ?? 0) > 0) this.#invented++;
+      if (reward !== undefined) this.addReward(reward, reason ?? null);
     }
   }
 
-  /** True if every row has its candidates, and each is scored or left unscored as asked. */
-  get isComplete(): boolean {
-    return this.#rewards.isComplete;
-  }
-
-  /** What made the scores: recipes and judges. Empty where nothing was scored. */
-  madeBy(): string {
-    return this.#madeBy.toString();
-  }
-
-  summary(seconds: number): string {
-    const parts = [
-      `${countOf(this.#rows, 'row', 'rows')} refined`,
-      countOf(this.#candidates, 'candidate', 'candidates'),
-      ...this.#rewards.meanText(),
-    ];
+  text(seconds: number): string {
+    const parts = [`${countOf(this.#rows, 'row')} refined`, countOf(this.#candidates, 'candidate'), ...this.meanText()];
     if (this.#invented > 0) parts.push(`${countText(this.#invented)} with invented ids`);
     if (this.#aborted > 0) parts.push(`${countText(this.#aborted)} stopped`);
-    if (this.#cut > 0) parts.push(`tool output cut in ${countOf(this.#cut, 'row', 'rows')}`);
-    for (const [reason, count] of this.#rewards.lost) parts.push(`${countText(count)} ${reason}`);
-    return [...parts, ...this.#rewards.badLinesText(), durationText(seconds)].join(' · ');
+    if (this.#cut > 0) parts.push(`tool output cut in ${countOf(this.#cut, 'row')}`);
+    for (const [reason, count] of this.unscored) parts.push(`${countText(count)} ${reason}`);
+    return [...parts, ...this.badLinesText(), durationText(seconds)].join(' · ');
   }
 }

@@ -1,6 +1,4 @@
-/** `citeward replay`: what the rewards of a run would have been under another recipe, without asking a judge again. */
-/** What should be replayed, as flags say it: the request of `POST /v1/runs/{id}/replay`. */
-
+/** The flags of `citeward replay`, read as the request of `POST /v1/runs/{id}/replay`. */
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { parseSweep } from '../../../src/runs/sweep.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
@@ -12,46 +10,49 @@ import { changedRecipe, readChanges, readRecipe } from '../../shared/recipe-flag
 import { flagProblem } from '../../shared/worker-failures.ts';
 
 const REPLAY_FLAGS: readonly FlagDescription[] = [
-  { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: 'The other recipe (default: the one recorded).' },
+  { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: 'The new recipe (default: the recorded one).' },
   { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
   {
     name: 'sweep',
     kind: 'text',
     value: 'FIELD=FROM:TO:BY',
-    help: 'One replay for each value of a field; also FIELD=A,B,C.',
+    help: 'Replay once for each value of a field; also FIELD=A,B,C.',
   },
-  { name: 'picture', kind: 'text', value: 'FILE.svg', help: 'With --sweep: the chart, as an SVG file.' },
+  { name: 'picture', kind: 'text', value: 'FILE.svg', help: 'With --sweep: write a chart as an SVG file.' },
   { name: 'judge', kind: 'text', value: 'NAME', help: 'Judge every rollout again with this judge, and compare.' },
-  { name: 'fill', kind: 'switch', help: 'Judge what nobody observed; with --judge NAME by that judge.' },
+  { name: 'fill', kind: 'switch', help: 'Judge what the run did not observe; with --judge NAME by that judge.' },
   {
     name: 'advantages',
     kind: 'text',
     value: 'PRESET',
-    help: `How a group becomes advantages: ${ADVANTAGE_PRESET_NAMES.join(', ')} (default mean).`,
+    help: `How rewards of a group become advantages: ${ADVANTAGE_PRESET_NAMES.join(', ')} (default mean).`,
   },
-  { name: 'steps', kind: 'text', value: 'FROM:TO', help: 'Only these steps, both included; either may be left out.' },
-  { name: 'samples', kind: 'switch', help: 'With --json: a line for each rollout as well.' },
+  { name: 'steps', kind: 'text', value: 'FROM:TO', help: 'Only these steps, both included; either may be omitted.' },
+  { name: 'samples', kind: 'switch', help: 'With --json: also print a line for each rollout.' },
 ];
 
 export const replaySyntax: CommandSyntax = {
   usage: ['replay RUN --url URL [flags]', 'replay --file RUN.jsonl [flags]'],
   flags: [
     ...REPLAY_FLAGS,
-    { name: 'json', kind: 'switch', help: 'The lines of the reply as they come, instead of tables.' },
-    { name: 'file', kind: 'text', value: 'FILE', help: 'A run as it was exported, instead of one of a Worker.' },
-    { name: 'url', kind: 'text', value: 'URL', help: 'The Worker that has the run.' },
-    { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; better in the environment, as CITEWARD_KEY.' },
+    { name: 'json', kind: 'switch', help: 'Print the lines of the reply instead of tables.' },
+    { name: 'file', kind: 'text', value: 'FILE', help: 'An exported run, instead of one of a Worker.' },
+    { name: 'url', kind: 'text', value: 'URL', help: 'The Worker that recorded the run.' },
+    { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
   ],
   details: [
-    'Weights, gates and penalties replay from what was observed: no text is read, no judge is called.',
-    'A field that decides what is asked needs new judgments: without --fill it is refused with what is missing.',
-    'std over n - 1; flipped = share of advantages that change sign; tau = Kendall within groups, against the',
-    'recorded rewards; degenerate = groups without a signal, in brackets those that became or ceased to be so.',
-    'Exit code: 0 done, 1 refused, broken off or not all rollouts could be measured, 2 wrong command line.',
+    'Weights, gates and penalties are recomputed from the recorded facts, without text or judge calls.',
+    'A field that changes the questions to the judge needs new judgments: --fill obtains them; without',
+    'it the replay is refused, and the error lists what is missing.',
+    'std: over n - 1. flipped: share of advantages that change sign. tau: Kendall within groups, against',
+    'the recorded rewards. degenerate: groups whose rewards are all equal; in brackets how many became',
+    'so (+) or stopped being so (-).',
+    'Exit code: 0 done; 1 refused, interrupted, or some rollouts could not be judged; 2 wrong command',
+    'line.',
   ],
 };
 
-/** @throws UsageError for flags that make no request. */
+/** @throws UsageError if the flags make no valid request. */
 export async function readReplayRequest(
   flags: Flags,
 ): Promise<{ readonly input: ReplayInput; readonly request: ReplayRequest }> {
@@ -74,11 +75,11 @@ export async function readReplayRequest(
     ...(steps === null ? {} : { steps }),
     ...(flags.isOn('samples') ? { samples: true } : {}),
   };
-  if (flags.text('picture') !== null && sweep === null) throw new UsageError('--picture: only with --sweep');
-  if (flags.isOn('samples') && !flags.isOn('json')) throw new UsageError('--samples: only with --json');
+  if (flags.text('picture') !== null && sweep === null) throw new UsageError('--picture needs --sweep');
+  if (flags.isOn('samples') && !flags.isOn('json')) throw new UsageError('--samples needs --json');
   if (recipe === null && sweep === null && judge === null && !flags.isOn('fill')) {
     throw new UsageError(
-      'nothing to replay with: give --recipe, --set, --sweep, --judge or --fill',
+      'the replay changes nothing: give --recipe, --set, --sweep, --judge or --fill',
       'Example: citeward replay RUN --url URL --set citation_weight=0.5',
     );
   }

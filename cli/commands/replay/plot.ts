@@ -1,11 +1,11 @@
-/** A sweep as a small plot in plain characters: one column of the terminal's a value, a dot where its figure stands. */
+/** Plots a sweep in plain characters: one column for each value, with a * at the height of its figure. */
 export type PlotPoint = { readonly label: string; readonly value: number | null };
 
 const PLOT_ROWS = 8;
 
 const WIDEST_COLUMN = 6;
 
-/** The lines of the plot; one line that says so where nothing is defined. @param width columns of the terminal. */
+/** The lines of the plot; a single line if no value is defined. @param width of the terminal, in columns. */
 export function textPlot(title: string, points: readonly PlotPoint[], width: number): string[] {
   const known = points.flatMap(({ value }) => (value === null ? [] : [value]));
   if (known.length === 0) return [`${title}: not defined`];
@@ -13,7 +13,7 @@ export function textPlot(title: string, points: readonly PlotPoint[], width: num
   const scale = [axisText(most), axisText(least)];
   const margin = Math.max(...scale.map((text) => text.length));
   const column = Math.max(1, Math.min(WIDEST_COLUMN, Math.floor((width - margin - 3) / points.length)));
-  // Flat figures lie in the middle of a single row.
+  // Equal figures take a single row.
   const rows = least === most ? 1 : PLOT_ROWS;
   const rowOf = (value: number): number =>
     rows === 1 ? 0 : Math.round(((most - value) / (most - least)) * (rows - 1));
@@ -25,7 +25,7 @@ export function textPlot(title: string, points: readonly PlotPoint[], width: num
   return [title, ...lines, axisLine(margin, column, points)];
 }
 
-/** The values below the axis, as many as there is room for. */
+/** The labels below the axis, as many as fit. */
 function axisLine(margin: number, column: number, points: readonly PlotPoint[]): string {
   let line = `${' '.repeat(margin)}  `;
   for (const [position, { label }] of points.entries()) {

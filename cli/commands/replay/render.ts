@@ -1,16 +1,14 @@
-/** A replay as people read it: tables on standard output while lines come, and at the end what became of the whole. */
-/** The tables of `citeward replay`: steps while they come, points of a sweep, components, rollouts that moved, two judges. */
-
+/** Prints a replay: a table of steps or sweep points while it runs, then components, moved rollouts and two judges. */
 import type { JudgeComparison, ReplayFigures, SweepValue } from '../../../src/runs/replay-report.ts';
 import type { JUDGED_QUESTIONS } from '../../../src/runs/two-judges.ts';
 import type { ReplayLine, ReplayLineOf, ReplayRequest } from '../../../src/wire/replay.ts';
 import { countOf, differenceText, kappaText, percentText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';
-import { type Column, Table, type TableRow } from '../../shared/table.ts';
+import { type Column, resultTable, type Table, type TableRow } from '../../shared/table.ts';
 import { type PlotPoint, textPlot } from './plot.ts';
 
-/** Rollouts of a list that are shown; `--json` has more. */
-const MOST_SHOWN = 8;
+/** Rollouts of a list that are printed; `--json` prints more. */
+const MAX_ROLLOUTS_SHOWN = 8;
 
 export class ReplayReport {
   readonly #screen: Screen;
@@ -19,10 +17,10 @@ export class ReplayReport {
 
   constructor({ sweep }: ReplayRequest, screen: Screen) {
     this.#screen = screen;
-    this.#table = this.#newTable(sweep === undefined ? STEP_COLUMNS : pointColumns(sweep.field));
+    this.#table = resultTable(sweep === undefined ? STEP_COLUMNS : pointColumns(sweep.field), screen);
   }
 
-  /** Shows what a line says by itself. */
+  /** Prints one line of the replay, or keeps it for the end. */
   async add(line: ReplayLine): Promise<void> {
     switch (line.kind) {
       case 'replay':
@@ -41,19 +39,23 @@ export class ReplayReport {
     }
   }
 
-  /** @param seconds that the whole took. */
+  /** Prints the rest. @param seconds duration of the replay. */
   async end(summary: ReplayLineOf<'summary'>, seconds: number): Promise<void> {
     await this.#table.end();
     if (this.#points.length > 1) await this.#plots();
     const { figures, judges } = summary;
     if (figures !== null) {
       await this.#section('', COMPONENT_COLUMNS, componentRows(figures));
-      await this.#section('moved most within their groups', MOVER_COLUMNS, moverRows(summary.movers, MOST_SHOWN));
+      await this.#section(
+        'moved most within their groups',
+        MOVER_COLUMNS,
+        moverRows(summary.movers, MAX_ROLLOUTS_SHOWN),
+      );
     }
     if (judges !== null) {
       const heading = `${judges.judge} against the recorded judge: ${countOf(judges.compared, 'rollout')} compared`;
       await this.#section(heading, QUESTION_COLUMNS, questionRows(judges));
-      await this.#section('where they differ most', DIFFERENT_COLUMNS, differentRows(judges, MOST_SHOWN));
+      await this.#section('where they differ most', DIFFERENT_COLUMNS, differentRows(judges, MAX_ROLLOUTS_SHOWN));
     }
     for (const text of notices(summary)) this.#screen.message(text, 'yellow');
     this.#screen.message(conclusion(summary, seconds), 'bold');
@@ -74,14 +76,9 @@ export class ReplayReport {
   async #section(heading: string, columns: readonly Column[], rows: readonly TableRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.#screen.result(heading === '' ? '' : `\n${heading}`);
-    const table = this.#newTable(columns);
+    const table = resultTable(columns, this.#screen);
     for (const row of rows) await table.add(row);
     await table.end();
-  }
-
-  #newTable(columns: readonly Column[]): Table {
-    const { width, resultStyle } = this.#screen;
-    return new Table(columns, width, resultStyle, (line) => this.#screen.result(line));
   }
 }
 
@@ -99,19 +96,19 @@ function notices({ different, figures, measured, judges }: ReplayLineOf<'summary
   const texts: string[] = [];
   const others = figures?.recorded.different ?? different.length;
   if (others > 0) {
-    texts.push(`${countOf(others, 'recorded reward')} not what this version composes from the recorded facts`);
+    texts.push(`${countOf(others, 'recorded reward')} not what this version computes from the recorded facts`);
   }
   const gaps = Object.entries(figures?.gaps ?? {});
   if (gaps.length > 0) texts.push(`not observed: ${gaps.map(([name, count]) => `${name} in ${count}`).join(', ')}`);
   if (measured !== null && measured.without_text > 0) {
-    texts.push(`${countOf(measured.without_text, 'rollout')} could not be judged: their text was not kept`);
+    texts.push(`${countOf(measured.without_text, 'rollout')} could not be judged: their text was not stored`);
   }
   if (measured !== null && measured.refused > 0) {
-    texts.push(`${countOf(measured.refused, 'rollout')} could not be judged: they lack what the recipe reads`);
+    texts.push(`${countOf(measured.refused, 'rollout')} could not be judged: they lack fields that the recipe reads`);
   }
   if (judges !== null && judges.unmatched > 0) {
     texts.push(
-      `${countOf(judges.unmatched, 'rollout')} not compared: one of the judges failed, or read another answer`,
+      `${countOf(judges.unmatched, 'rollout')} not compared: a judge failed, or the judges read different answers`,
     );
   }
   return texts;
@@ -137,7 +134,7 @@ const right = (title: string, most = 12): Column => ({ title, align: 'right', mo
 
 const left = (title: string, most: number): Column => ({ title, align: 'left', most });
 
-/** What both tables say of groups. */
+/** Columns of both the step table and the sweep table. */
 const FIGURE_COLUMNS: readonly Column[] = [
   right('rollouts'),
   right('mean'),
@@ -183,7 +180,7 @@ function figureCells({ rollouts, after, shift, advantages, tau, degenerate, unsc
   ];
 }
 
-/** `3`, `5 (+4 -2)`: groups without a signal, those that became so and those that ceased to be. */
+/** `3`, `5 (+4 -2)`: groups with equal rewards, how many became so, and how many stopped being so. */
 function degenerateText({ after, became, ceased }: ReplayFigures['degenerate']): string {
   const changes = [...(became > 0 ? [`+${became}`] : []), ...(ceased > 0 ? [`-${ceased}`] : [])];
   return changes.length === 0 ? String(after) : `${after} (${changes.join(' ')})`;

@@ -1,6 +1,6 @@
 /**
- * A run as a file: its recipes, then its rollouts in the order of the ledger, then a line that counts them. It is read group
- * by group, so that its length does not matter. A file that is cut off, or that is in another order, is refused.
+ * Reads an exported run: its recipes, its rollouts in the order of the ledger, and a last line that counts them. One group
+ * is in memory at a time. A file that is cut off or in another order is refused.
  */
 
 import { createReadStream } from 'node:fs';
@@ -13,9 +13,10 @@ import type { LedgerRow } from '../../../src/runs/row.ts';
 import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../../src/runs/run-file.ts';
 import type { ReplayRequest } from '../../../src/wire/replay.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
+import { readError } from '../../shared/input.ts';
 import { readLines } from '../../shared/lines.ts';
 
-/** The recipes of the run, which stand before its rollouts. @throws UsageError, RunError for a file that is none. */
+/** The recipes of the run, which come before its rollouts. @throws UsageError or RunError for a wrong file. */
 export async function recipesOfFile(
   path: string,
 ): Promise<{ readonly run: string; readonly recipes: ReadonlyMap<string, Recipe> }> {
@@ -31,25 +32,25 @@ export async function recipesOfFile(
   throw new RunError(`${path}: expected a run, its recipes, and then its rollouts`);
 }
 
-/** @throws RunError for one that this version does not know, or that is not what its digest says. */
+/** @throws RunError for a recipe that this version does not know, or that does not match its digest. */
 async function recipeOf({ digest, recipe }: RunFileRecipe, number: number): Promise<Recipe> {
   const read = await resolveRecipe(recipe);
-  if (!read.ok) throw new RunError(`line ${number}: not a recipe of this version`);
-  if (read.resolved.digest !== digest) throw new RunError(`line ${number}: the recipe does not have that digest`);
+  if (!read.ok) throw new RunError(`line ${number}: this version does not know the recipe`);
+  if (read.resolved.digest !== digest) throw new RunError(`line ${number}: the recipe does not match its digest`);
   return read.resolved.recipe;
 }
 
-/** The groups of the run, the latest attempt of each sample. @throws RunError for a file that is not whole or not in order. */
+/** The groups of the run, with the latest attempt of each sample. @throws RunError for a file that is incomplete or not in order. */
 export async function* groupsOfFile(path: string, steps: ReplayRequest['steps']): AsyncGenerator<RowsOfGroup> {
   let rollouts = 0;
-  let isWhole = false;
+  let isComplete = false;
   let last: LedgerRow | null = null;
   let open: LedgerRow[] = [];
   for await (const { line, number } of linesOf(path)) {
-    if (line.kind === 'end') isWhole = line.rollouts === rollouts;
+    if (line.kind === 'end') isComplete = line.rollouts === rollouts;
     if (line.kind !== 'rollout') continue;
     rollouts++;
-    isWhole = false;
+    isComplete = false;
     const row = line.rollout;
     if (last !== null && compare(last, row) >= 0) {
       throw new RunError(`line ${number}: expected rollouts by step, group, sample and attempt, each once`);
@@ -66,10 +67,11 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
     last = row;
   }
   if (open.length > 0) yield open;
-  if (!isWhole) throw new RunError(`${path} does not end with the right count of its rollouts: cut off, or edited`);
+  if (!isComplete)
+    throw new RunError(`${path}: the last line does not give the number of rollouts: cut off, or edited`);
 }
 
-/** By step (those without one first), group, sample, attempt. */
+/** Orders by step (rollouts without one first), group, sample and attempt. */
 function compare(one: LedgerRow, other: LedgerRow): number {
   return (
     (one.step ?? -1) - (other.step ?? -1) ||
@@ -79,7 +81,7 @@ function compare(one: LedgerRow, other: LedgerRow): number {
   );
 }
 
-/** In the order of the bytes of UTF-8, which is that of the code points; a database sorts so. */
+/** Orders by code point, as the database does. */
 function compareText(one: string, other: string): number {
   return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
@@ -100,18 +102,15 @@ async function* linesOf(path: string): AsyncGenerator<{ readonly line: RunFileLi
 function readLine(text: string, number: number): RunFileLine {
   const read = readRunLine(text);
   if (read.ok) return read.line;
-  throw new RunError(`line ${number}: ${read.problem === 'line_not_json' ? 'not JSON' : 'no line of an exported run'}`);
+  throw new RunError(
+    `line ${number}: ${read.problem === 'line_not_json' ? 'not JSON' : 'not a line of an exported run'}`,
+  );
 }
 
-/** It may be read twice, so it has to be one. */
+/** @throws UsageError unless the path is a regular file: it is read twice, which a pipe cannot. */
 async function requireFile(path: string): Promise<void> {
-  try {
-    if ((await stat(path)).isFile()) return;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new UsageError(`no such file: ${path}`);
-    }
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  throw new UsageError(`${path} is not a file`);
+  const found = await stat(path).catch((error: unknown) => {
+    throw readError(path, error);
+  });
+  if (!found.isFile()) throw new UsageError(`${path} is not a regular file`);
 }

@@ -1,6 +1,4 @@
-/** `citeward replay`: what the rewards of a run would have been under another recipe, without asking a judge again. */
-/** Where the lines of a replay come from: a Worker that has the run, or a file with it, replayed here. */
-
+/** `citeward replay`: recomputes the rewards of a run under another recipe, through a Worker or from an exported file. */
 import { writeFile } from 'node:fs/promises';
 import type { ReceivedReplayLine } from '../../../clients/typescript/replay.ts';
 import { pathText } from '../../../src/input-problem.ts';
@@ -11,6 +9,7 @@ import type { ReplayInput, ReplayLineOf, ReplayRequest } from '../../../src/wire
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { messageOf } from '../../shared/input.ts';
 import { Progress } from '../../shared/progress.ts';
 import { Screen } from '../../shared/screen.ts';
 import { connect } from '../../shared/worker.ts';
@@ -27,31 +26,28 @@ async function run(flags: Flags): Promise<number> {
   const picture = flags.text('picture');
   const [name, ...more] = flags.positionals;
   const [file, url] = [flags.text('file'), flags.text('url')];
-  if (more.length > 0) throw new UsageError(`one run at a time; also got ${more.join(' ')}`);
-  if (file !== null && url !== null) throw new UsageError('--file and --url: give one of them');
+  if (more.length > 0) throw new UsageError(`expected one run; also got ${more.join(' ')}`);
+  if (file !== null && url !== null) throw new UsageError('--file and --url exclude each other', 'Give one of them.');
   if (file === null && (name === undefined || url === null)) {
     throw new UsageError('no run', 'Try: citeward replay RUN --url URL, or citeward replay --file RUN.jsonl');
   }
-  if (file !== null && name !== undefined) throw new UsageError(`--file holds its run; also got ${name}`);
+  if (file !== null && name !== undefined) throw new UsageError(`--file names the run; also got ${name}`);
 
   const progress = new Progress(process.stderr, null);
   screen.show(progress);
   const started = performance.now();
-  const lines =
-    file !== null
-      ? await fileLines(file, request)
-      : await remoteLines(url ?? '', flags.text('key'), name ?? '', input, (why) => progress.remark(why));
+  const lines = file !== null ? await fileLines(file, request) : await remoteLines(flags, name ?? '', input, progress);
   const report = flags.isOn('json') ? null : new ReplayReport(request, screen);
   const points: ReplayLineOf<'point'>[] = [];
-  const summary = await follow(lines, report, points, screen, progress);
+  const summary = await printLines(lines, report, points, screen, progress);
   progress.clear();
   await report?.end(summary, (performance.now() - started) / 1000);
   if (picture !== null) await writePicture(picture, request, points, screen);
-  return isWhole(summary) ? EXIT_OK : EXIT_INCOMPLETE;
+  return isComplete(summary) ? EXIT_OK : EXIT_INCOMPLETE;
 }
 
-/** Shows lines as they come. @throws RunError where the replay breaks off. */
-async function follow(
+/** Prints the lines of a replay. @returns its summary. @throws RunError if the replay is interrupted. */
+async function printLines(
   lines: AsyncIterable<ReceivedReplayLine>,
   report: ReplayReport | null,
   points: ReplayLineOf<'point'>[],
@@ -65,7 +61,7 @@ async function follow(
     else await report.add(line);
     if (line.kind === 'error') {
       const { reason, detail, request_id: request } = line.problem;
-      throw new RunError(`the replay broke off: ${reason}: ${detail} (request ${request})`);
+      throw new RunError(`the replay was interrupted: ${reason}: ${detail} (request ${request})`);
     }
     if (line.kind === 'summary') return line;
     if (line.kind === 'point') points.push(line);
@@ -73,7 +69,7 @@ async function follow(
     if (line.kind === 'progress') rollouts = line.rollouts;
     progress.advance(rollouts, 0);
   }
-  throw new RunError('the replay ended before its last line');
+  throw new RunError('the replay ended without its summary', 'Run the command again.');
 }
 
 async function writePicture(
@@ -89,27 +85,24 @@ async function writePicture(
   try {
     await writeFile(path, `${svg}\n`);
   } catch (error) {
-    throw new RunError(`cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new RunError(`cannot write ${path}: ${messageOf(error)}`);
   }
   screen.message(`picture: ${path}`, 'dim');
 }
 
-/** Whether every rollout that should have been measured was. */
-function isWhole({ measured }: ReplayLineOf<'summary'>): boolean {
+/** Whether all rollouts were judged that need new judgments. */
+function isComplete({ measured }: ReplayLineOf<'summary'>): boolean {
   return measured === null || (measured.without_text === 0 && measured.refused === 0);
 }
 
-/** @throws RunError where the Worker refuses, UsageError where it refuses the recipe of the flags. */
+/** Replays in the Worker. @throws RunError if it refuses, UsageError if it refuses the recipe of the flags. */
 async function remoteLines(
-  url: string,
-  key: string | null,
+  flags: Flags,
   run: string,
   input: ReplayInput,
-  onRetry: (why: string) => void,
+  progress: Progress,
 ): Promise<AsyncIterable<ReceivedReplayLine>> {
-  const client = await connect(url, key, ({ why, wait_ms }) => {
-    onRetry(`${why}; again in ${(wait_ms / 1000).toFixed(1)} s`);
-  });
+  const client = await connect(flags, (text) => progress.remark(text), new UsageError('expected --url'));
   const replay = await client.replayRun(run, input);
   if (replay.ok) return replay.body;
   const { failure } = replay;
@@ -119,10 +112,10 @@ async function remoteLines(
   throw runErrorOf(failure);
 }
 
-/** @throws UsageError for a file that is not there or a recipe that is wrong, RunError where the replay cannot be whole. */
+/** Replays in this process. @throws UsageError for a missing file or a wrong recipe, RunError for missing judgments. */
 async function fileLines(path: string, request: ReplayRequest): Promise<AsyncIterable<ReceivedReplayLine>> {
   if (request.fill || request.judge !== undefined) {
-    throw new UsageError('--fill and --judge: a file holds no text to be judged; give the --url of a Worker');
+    throw new UsageError('--fill and --judge need text, and a file holds none', 'Give the --url of a Worker.');
   }
   const { run, recipes } = await recipesOfFile(path);
   const planned = await planReplay(run, recipes, request);
@@ -136,8 +129,8 @@ async function fileLines(path: string, request: ReplayRequest): Promise<AsyncIte
     if (open > 0) {
       const names = Object.entries(missing).map(([name, count]) => `${name} in ${count}`);
       throw new RunError(
-        `the recipe reads what nobody observed: ${names.join(', ')} (${open} of ${rollouts} rollouts)`,
-        'A Worker that kept the text of the run can judge it: --url URL --fill',
+        `the recipe needs judgments that the run does not have: ${names.join(', ')} (${open} of ${rollouts} rollouts)`,
+        'A Worker that stored the text of the run can judge it: --url URL --fill',
       );
     }
   }

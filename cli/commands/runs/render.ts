@@ -1,5 +1,4 @@
-/** Runs and their steps as tables. */
-
+/** Formats runs and their steps as tables. */
 import type { RunStep } from '../../../src/runs/summary.ts';
 import type { RunReply } from '../../../src/wire/runs.ts';
 import type { Column, TableRow } from '../../shared/table.ts';
@@ -64,8 +63,8 @@ export function stepRow(step: RunStep): TableRow {
   };
 }
 
-/** What is wrong with a step, in words; empty = nothing is. */
-export function stepTroubles({ step, unscored }: RunStep): string[] {
+/** The reasons for missing rewards in a step: `step 3: 2 unscored, judge_timeout` */
+export function unscoredTexts({ step, unscored }: RunStep): string[] {
   return Object.entries(unscored).map(([reason, count]) => `step ${step ?? 'none'}: ${count} unscored, ${reason}`);
 }
 
@@ -77,7 +76,7 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${Math.round(100 * share)}%`;
 }
 
-/** `2026-11-22 03:40`, in UTC. */
+/** `2026-11-22 03:40`, in UTC */
 function minuteOf(time: string): string {
   return time.slice(0, 16).replace('T', ' ');
 }

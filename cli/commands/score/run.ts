@@ -1,9 +1,6 @@
-/** `citeward score`: rows in, rewards out. */
-/** Scoring rows: in this process with the lexical judge, or by a Worker. Both give the same reply for the same row. */
-
+/** `citeward score`: prints a reward for each row. This process and a Worker give the same replies for the same rows. */
 import type { Client } from '../../../clients/typescript/client.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
-import { type InputProblem, pathText } from '../../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import {
@@ -13,7 +10,6 @@ import {
   scoreRequestSchema,
 } from '../../../src/wire/score.ts';
 import type { Command } from '../../shared/command.ts';
-import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
 import { checkLocalFlags } from '../../shared/local-flags.ts';
@@ -25,19 +21,12 @@ import {
   namesAnotherJudge,
 } from '../../shared/local-judging.ts';
 import { Progress } from '../../shared/progress.ts';
-import type { LineProblem } from '../../shared/rows.ts';
+import { lineProblem } from '../../shared/rows.ts';
 import { type Outcome, type RowHandler, runRows } from '../../shared/run-rows.ts';
-import {
-  applyScoringOptions,
-  defaultRecipe,
-  readScoringOptions,
-  type ScoringOptions,
-  scoringFieldsSet,
-} from '../../shared/scoring-flags.ts';
+import { applyScoringOptions, readScoringOptions, scoringFieldsSet } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
-import { printSummary } from '../../shared/summary.ts';
-import { Table } from '../../shared/table.ts';
-import { CONCURRENCY_RANGE, connect, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
+import { resultTable } from '../../shared/table.ts';
+import { CONCURRENCY_RANGE, connectIfGiven, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
 import { runPlaces, scoreSyntax } from './options.ts';
 import { addToTable, printJson, SCORE_COLUMNS, ScoreSummary } from './render.ts';
@@ -45,56 +34,40 @@ import { addToTable, printJson, SCORE_COLUMNS, ScoreSummary } from './render.ts'
 export const scoreCommand: Command = { ...scoreSyntax, run };
 
 async function run(flags: Flags): Promise<number> {
-  const asked = await readScoringOptions(flags);
-  const places = runPlaces(flags);
+  const scoring = await readScoringOptions(flags);
+  const addRun = runPlaces(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openInput(flags.positionals, 'score');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
-  const service = await handlerFor(flags, asked, progress);
-  for (const notice of service.notices) screen.message(notice, 'dim');
+  const client = await connectIfGiven(flags, (text) => progress.remark(text));
+  if (client === null) await checkLocalFlags(scoring);
 
-  const table = flags.isOn('json')
-    ? null
-    : new Table(SCORE_COLUMNS, screen.width, screen.resultStyle, (line) => screen.result(line));
-  const tally = new ScoreSummary();
+  const table = flags.isOn('json') ? null : resultTable(SCORE_COLUMNS, screen);
+  const summary = new ScoreSummary();
   const started = performance.now();
   await runRows({
     input,
     schema: scoreRequestSchema,
-    prepare: (fields) => applyScoringOptions(places?.(fields) ?? fields, asked),
-    service,
+    prepare: (fields) => applyScoringOptions(addRun?.(fields) ?? fields, scoring),
+    handler: client === null ? localScoring() : remoteScoring(client, scoringFieldsSet(scoring)),
     concurrency,
     screen,
     progress,
     async onFinished(finished) {
-      tally.add(finished.outcome);
+      summary.add(finished.outcome);
       if (table === null) await printJson(finished, screen);
       else await addToTable(finished, table);
     },
   });
   await table?.end();
-  return printSummary(screen, tally, started);
-}
-
-async function handlerFor(flags: Flags, asked: ScoringOptions, progress: Progress): Promise<ScoreHandler> {
-  const url = flags.text('url');
-  if (url === null) {
-    if (flags.text('key') !== null) throw new UsageError('--key is for a Worker: give its --url too');
-    const { judge, judgments, receipt } = asked;
-    await checkLocalFlags({ recipe: defaultRecipe(asked), judge, judgments, receipt });
-    return localScoring();
-  }
-  const client = await connect(url, flags.text('key'), ({ why, wait_ms }) => {
-    progress.remark(`${why}; again in ${(wait_ms / 1000).toFixed(1)} s`);
-  });
-  return remoteScoring(client, scoringFieldsSet(asked));
+  return summary.print(screen, started);
 }
 
 type ScoreHandler = RowHandler<ScoreRequest, ScoreResponse>;
 
-/** Scoring by a Worker. @param flagFields fields that flags set for every row. */
+/** Scores through a Worker. @param flagFields the fields that flags set in every row. */
 function remoteScoring(client: Client, flagFields: ReadonlySet<string>): ScoreHandler {
   return {
     notices: [],
@@ -106,18 +79,18 @@ function remoteScoring(client: Client, flagFields: ReadonlySet<string>): ScoreHa
   };
 }
 
-/** Scoring in this process. */
+/** Scores in this process, with the lexical judge. */
 export function localScoring(): ScoreHandler {
   const judging = localJudging();
   return {
     notices: [LEXICAL_NOTICE],
     concurrency: 1,
     async handle(request): Promise<Outcome<ScoreResponse>> {
-      if (namesAnotherJudge(request.judge)) {
-        return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${LEXICAL_JUDGE.name}` }] };
-      }
-      if (request.run !== undefined) return { kind: 'refused', problems: [{ field: 'run', message: NO_RUNS_HERE }] };
-      if (request.receipt) return { kind: 'refused', problems: [{ field: 'receipt', message: NO_RECEIPTS_HERE }] };
+      const refused = (field: string, message: string) =>
+        ({ kind: 'refused', problems: [{ field, message }] }) as const;
+      if (namesAnotherJudge(request.judge)) return refused('judge', `expected ${LEXICAL_JUDGE.name}`);
+      if (request.run !== undefined) return refused('run', NO_RUNS_HERE);
+      if (request.receipt) return refused('receipt', NO_RECEIPTS_HERE);
       const recipe = await resolveRecipe(request.recipe);
       if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
       const result = await scoreRollout(
@@ -134,8 +107,4 @@ export function localScoring(): ScoreHandler {
       }
     },
   };
-}
-
-function lineProblem({ path, message }: InputProblem): LineProblem {
-  return { field: path.length === 0 ? null : pathText(path), message };
 }

@@ -1,10 +1,12 @@
-/** The table of `citeward verify`. */
-
+/** Prints the rows and the summary of `citeward verify`. */
 import type { Verification } from '../../../src/citations/verify.ts';
+import { countOf, durationText } from '../../shared/number-text.ts';
 import { remarksOfFindings, remarksText } from '../../shared/remarks.ts';
 import type { Labels } from '../../shared/rows.ts';
 import { colourOfShare } from '../../shared/style.ts';
+import { badLinesText } from '../../shared/summary.ts';
 import type { Cell, Column, TableRow } from '../../shared/table.ts';
+import type { VerifyMode } from './options.ts';
 
 const FINDINGS_WIDTH = 34;
 
@@ -21,8 +23,8 @@ export const VERIFY_COLUMNS: readonly Column[] = [
   { title: 'note', align: 'left', most: 200 },
 ];
 
-/** @param mode under which the format is shown. */
-export function verifyRow(line: number, labels: Labels, reply: Verification, mode: 'answer_only' | 'full'): TableRow {
+/** A verified row. @param mode under which the format is well formed or not. */
+export function verifyRow(line: number, labels: Labels, reply: Verification, mode: VerifyMode): TableRow {
   const { ratios } = reply;
   const support = meanSupport(reply);
   return {
@@ -32,7 +34,7 @@ export function verifyRow(line: number, labels: Labels, reply: Verification, mod
       { text: String(ratios.uncited_statements) },
       shareCell(ratios.cited_share),
       shareCell(ratios.known_id_share),
-      // Lexical support is a flag, not a verdict: no colour that says otherwise. Empty columns are not shown.
+      // Lexical support is a hint and no verdict, so it has no colour. An empty column is not shown.
       { text: support === undefined ? '' : shareText(support) },
       { text: ratios.copied_share === undefined ? '' : shareText(ratios.copied_share) },
       reply.format[mode] === 1 ? { text: 'ok' } : { text: 'bad', colour: 'yellow' },
@@ -42,7 +44,7 @@ export function verifyRow(line: number, labels: Labels, reply: Verification, mod
   };
 }
 
-/** Support of a claim without anything that could support it (REWARDS.md section 2). */
+/** Support of a claim without a source that could support it. */
 const UNSUPPORTED = 0;
 
 /** Mean lexical support of the claims; `undefined` without lexical evidence, `null` without claims. */
@@ -52,7 +54,7 @@ function meanSupport({ claims, ratios }: Verification): number | null | undefine
   if (counted.length === 0) return null;
   let sum = 0;
   for (const { evidence } of counted) {
-    // No evidence is no failure here: such a claim is empty or cites nothing that exists, so nothing supports it.
+    // A claim without evidence is empty or cites only invented ids, so nothing supports it: this is no failure.
     sum += evidence === undefined ? UNSUPPORTED : evidence.support;
   }
   return sum / counted.length;
@@ -64,4 +66,15 @@ function shareCell(share: number | null): Cell {
 
 function shareText(share: number | null): string {
   return share === null ? '-' : `${Math.round(share * 100)}%`;
+}
+
+/** `19 rows verified · 15 well formed · 1 bad line · 0.31 s` */
+export function summaryText(
+  { verified, wellFormed, bad }: { readonly verified: number; readonly wellFormed: number; readonly bad: number },
+  seconds: number,
+): string {
+  const parts = [`${countOf(verified, 'row')} verified`];
+  if (verified > 0) parts.push(`${wellFormed} well formed`);
+  if (bad > 0) parts.push(badLinesText(bad));
+  return [...parts, durationText(seconds)].join(' · ');
 }

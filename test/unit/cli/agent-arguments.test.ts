@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import {
-  AGENT_FLAGS,
   agentFieldsSet,
+  agentSyntax,
   applyAgentOptions,
   readAgentOptions,
 } from '../../../cli/commands/agent/options.ts';
@@ -11,7 +11,7 @@ import { readFlags } from '../../../cli/shared/flags.ts';
 import { agentRequestSchema } from '../../../src/wire/agent.ts';
 
 async function asked(...args: string[]) {
-  return readAgentOptions(readFlags('agent', AGENT_FLAGS, args));
+  return readAgentOptions(readFlags('agent', agentSyntax.flags, args));
 }
 
 const ROW = { question: '6 * 7?' };

@@ -79,7 +79,7 @@ describe('recipe', () => {
     expect(await readRecipe('refiner-rl-balanced')).toBe('refiner-rl-balanced');
     expect(await readRecipe(' {"base":"x"}')).toEqual({ base: 'x' });
     await expect(readRecipe('{"base":')).rejects.toThrow(UsageError);
-    await expect(readRecipe('@/nowhere/recipe.json')).rejects.toThrow('cannot read /nowhere/recipe.json');
+    await expect(readRecipe('@/nowhere/recipe.json')).rejects.toThrow('no such file: /nowhere/recipe.json');
   });
 
   test('fields are JSON where they are JSON, else text; dots go into an object', () => {

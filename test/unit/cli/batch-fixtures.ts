@@ -3,7 +3,13 @@ import { openInput } from '../../../cli/shared/input.ts';
 import type { ScoringOptions } from '../../../cli/shared/scoring-flags.ts';
 import { type BatchReply, batchSchema } from '../../../src/wire/batches/batch.ts';
 
-export const NOT_ASKED: ScoringOptions = { recipe: null, changes: {}, judge: null, judgments: null, receipt: false };
+export const NO_SCORING_FLAGS: ScoringOptions = {
+  recipe: null,
+  changes: {},
+  judge: null,
+  judgments: null,
+  receipt: false,
+};
 
 export const ROW = {
   question: 'When did it open?',

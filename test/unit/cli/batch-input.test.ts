@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { kindOfFile, prepareBatch, wrapRow } from '../../../cli/commands/batch/input.ts';
 import { UsageError } from '../../../cli/shared/exit.ts';
 import type { Input } from '../../../cli/shared/input.ts';
-import { envelope, fileInput, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
+import { envelope, fileInput, NO_SCORING_FLAGS, piped, ROW } from './batch-fixtures.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -26,13 +26,13 @@ describe('kinds', () => {
     ],
     [{ custom_id: 'a' }, { kind: 'envelopes', url: null }],
     [{ url: '/v1/chat/completions' }, { kind: 'envelopes', url: null }],
-  ])('%j', (value, kind) => expect(kindOfFile(content(value))).toEqual({ ok: true, kind }));
+  ])('%j', (value, kind) => expect(kindOfFile(content(value))).toEqual({ ok: true, value: kind }));
 
-  test('a line that is no object says nothing', () => {
+  test('a line that is not an object does not tell the kind', () => {
     expect(kindOfFile(content([]))).toMatchObject({ ok: false });
     expect(kindOfFile({ ok: false, problem: 'not_utf8' })).toEqual({
       ok: false,
-      problem: { field: null, message: 'not UTF-8' },
+      error: { field: null, message: 'not UTF-8' },
     });
   });
 });
@@ -40,12 +40,12 @@ describe('kinds', () => {
 describe('wrapping', () => {
   const wrapped = (
     value: unknown,
-    asked = NOT_ASKED,
+    scoring = NO_SCORING_FLAGS,
     endpoint: '/v1/score' | '/v1/verify' | '/v1/groups' = '/v1/score',
   ) => {
-    const row = wrapRow({ number: 7, bytesRead: 0, content: content(value) }, endpoint, asked);
-    if (!row.ok) return row.problems;
-    const envelope: { custom_id: string; body: Record<string, unknown> } = JSON.parse(row.text);
+    const row = wrapRow({ number: 7, bytesRead: 0, content: content(value) }, endpoint, scoring);
+    if (!row.ok) return row.error;
+    const envelope: { custom_id: string; body: Record<string, unknown> } = JSON.parse(row.value);
     return envelope;
   };
 
@@ -62,16 +62,16 @@ describe('wrapping', () => {
   test('flags go before the row, --set changes whichever recipe the row ends up with', () => {
     expect(wrapped(ROW)).toMatchObject({ body: { recipe: 'refiner-gpt54-instance-rubric', judgments: 'use' } });
     const row = { ...ROW, recipe: 'refiner-rl-balanced', judge: 'a' };
-    expect(wrapped(row, { ...NOT_ASKED, judge: 'b', changes: { citation_weight: 0.5 } })).toMatchObject({
+    expect(wrapped(row, { ...NO_SCORING_FLAGS, judge: 'b', changes: { citation_weight: 0.5 } })).toMatchObject({
       body: { recipe: { base: 'refiner-rl-balanced', citation_weight: 0.5 }, judge: 'b' },
     });
   });
 
   test('for a verification, what only scoring reads is left out; a group has its responses', () => {
-    expect(wrapped(ROW, NOT_ASKED, '/v1/verify')).toMatchObject({ body: { response: ROW.response } });
-    expect(JSON.stringify(wrapped(ROW, NOT_ASKED, '/v1/verify'))).not.toContain('positive_rubrics');
+    expect(wrapped(ROW, NO_SCORING_FLAGS, '/v1/verify')).toMatchObject({ body: { response: ROW.response } });
+    expect(JSON.stringify(wrapped(ROW, NO_SCORING_FLAGS, '/v1/verify'))).not.toContain('positive_rubrics');
     const { response, ...shared } = ROW;
-    expect(wrapped({ ...shared, responses: [response] }, NOT_ASKED, '/v1/groups')).toMatchObject({
+    expect(wrapped({ ...shared, responses: [response] }, NO_SCORING_FLAGS, '/v1/groups')).toMatchObject({
       url: '/v1/groups',
       body: { responses: [response], on_judge_failure: 'null' },
     });
@@ -83,8 +83,8 @@ describe('wrapping', () => {
 });
 
 describe('preparing', () => {
-  const prepare = async (input: Input, more: { endpoint?: '/v1/verify'; asked?: typeof NOT_ASKED } = {}) =>
-    prepareBatch({ input, endpoint: more.endpoint ?? null, asked: more.asked ?? NOT_ASKED, directory });
+  const prepare = async (input: Input, more: { endpoint?: '/v1/verify'; scoring?: typeof NO_SCORING_FLAGS } = {}) =>
+    prepareBatch({ input, endpoint: more.endpoint ?? null, scoring: more.scoring ?? NO_SCORING_FLAGS, directory });
   const errorsOf = async (text: string | Uint8Array) => {
     const prepared = await prepare(piped(text));
     if (prepared.ok) throw new Error('no errors');
@@ -148,7 +148,7 @@ describe('preparing', () => {
     const others = [
       await digest(`\n${rows}`),
       await digest(rows, { endpoint: '/v1/verify' }),
-      await digest(rows, { asked: { ...NOT_ASKED, changes: { citation_weight: 0.3 } } }),
+      await digest(rows, { scoring: { ...NO_SCORING_FLAGS, changes: { citation_weight: 0.3 } } }),
     ];
     expect(new Set([first, ...others]).size).toBe(4);
   });
@@ -189,9 +189,9 @@ describe('preparing', () => {
     expect(prepared.error_count).toBe(250);
   });
 
-  test('flags for scoring do not fit whole requests, nor a verification', async () => {
-    const asked = { ...NOT_ASKED, changes: { citation_weight: 0.3 } };
-    await expect(prepare(piped(envelope('a')), { asked })).rejects.toThrow(UsageError);
-    await expect(prepare(piped(JSON.stringify(ROW)), { asked, endpoint: '/v1/verify' })).rejects.toThrow('--set');
+  test('scoring flags are refused for complete requests and for verification', async () => {
+    const scoring = { ...NO_SCORING_FLAGS, changes: { citation_weight: 0.3 } };
+    await expect(prepare(piped(envelope('a')), { scoring })).rejects.toThrow(UsageError);
+    await expect(prepare(piped(JSON.stringify(ROW)), { scoring, endpoint: '/v1/verify' })).rejects.toThrow('--set');
   });
 });

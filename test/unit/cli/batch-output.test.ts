@@ -1,7 +1,7 @@
 /** What batches look like on the screen: the bar, the status, the summary. */
 
 import { describe, expect, test } from 'vitest';
-import { endText, listRow, sentText, shareOf, statusRows, troubles } from '../../../cli/commands/batch/render.ts';
+import { batchRow, endText, problemsOf, sentText, shareOf, statusRows } from '../../../cli/commands/batch/render.ts';
 import { BatchSummary } from '../../../cli/commands/batch/results.ts';
 import { exitCodeOf } from '../../../cli/commands/batch/watch.ts';
 import { sizeText } from '../../../cli/shared/number-text.ts';
@@ -80,16 +80,16 @@ describe('the status', () => {
     const more = { code: 'more_errors', message: '12 more lines are wrong.', param: null, line: null };
     const progress = { ...batchOf().progress, chunks: { total: 10, done: 6, waiting: 1, dead: 3 } };
     const batch = batchOf({ progress, dead_letters: [dead], errors: { object: 'list', data: [error, more] } });
-    expect(troubles(batch)).toEqual([
+    expect(problemsOf(batch)).toEqual([
       'dead letter: 100 lines from line 301 on: internal, after 8 attempts',
       'line 4: This line is not JSON.',
       '12 more lines are wrong.',
     ]);
-    expect(texts({ progress }).get('chunks')).toBe('6 of 10 done, 1 waiting for another try, 3 dead');
+    expect(texts({ progress }).get('chunks')).toBe('6 of 10 done, 1 waiting for a retry, 3 dead');
   });
 
   test('a row of the list', () => {
-    const cells = listRow(batchOf({ metadata: { run: 'a', step: '2' } })).cells.map(({ text }) => text);
+    const cells = batchRow(batchOf({ metadata: { run: 'a', step: '2' } })).cells.map(({ text }) => text);
     expect(cells).toEqual([
       ...['batch_1', 'in_progress', '/v1/score', '2001-09-09 01:46'],
       ...['250/1,000', '10', 'run=a step=2'],
@@ -116,9 +116,9 @@ describe('the summary', () => {
   const reply = (body: Record<string, unknown>) => ({ response: { status_code: 200, body }, error: null });
   const failed = (code: string) => ({ response: null, error: { code, message: 'm' } });
   const summary = (lines: readonly Parameters<BatchSummary['add']>[0][]) => {
-    const tally = new BatchSummary();
-    for (const line of lines) tally.add(line);
-    return tally.summary(null);
+    const counts = new BatchSummary();
+    for (const line of lines) counts.add(line);
+    return counts.text(null);
   };
 
   test('the mean is over rewards, never over lines without one', () => {

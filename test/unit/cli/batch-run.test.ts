@@ -11,7 +11,7 @@ import { localBatchId, runLocally } from '../../../cli/commands/batch/local-run.
 import { BatchSummary, readFinishedLines } from '../../../cli/commands/batch/results.ts';
 import { RunError } from '../../../cli/shared/exit.ts';
 import { problemSchema } from '../../../src/wire/problem.ts';
-import { envelope, NOT_ASKED, piped, ROW } from './batch-fixtures.ts';
+import { envelope, NO_SCORING_FLAGS, piped, ROW } from './batch-fixtures.ts';
 
 const GOOD = { ...ROW, recipe: 'refiner-gpt54-instance-rubric' };
 let directory: string;
@@ -25,19 +25,19 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 async function fileOf(lines: readonly string[]): Promise<BatchFile> {
   const input = piped(`${lines.join('\n')}\n`);
-  const prepared = await prepareBatch({ input, endpoint: null, asked: NOT_ASKED, directory });
+  const prepared = await prepareBatch({ input, endpoint: null, scoring: NO_SCORING_FLAGS, directory });
   if (!prepared.ok) throw new Error('the test input is wrong');
   return prepared.file;
 }
 
 /** Runs as `citeward batch run --resume` does; `stopAfter` lines it breaks off. */
 async function run(file: BatchFile, stopAfter = Number.POSITIVE_INFINITY) {
-  const tally = new BatchSummary();
+  const summary = new BatchSummary();
   const finished = new Set<string>();
   for (const path of [output, errors]) {
     await readFinishedLines(path, localBatchId(file), (line) => {
       finished.add(line.custom_id);
-      tally.add(line);
+      summary.add(line);
     });
   }
   let done = 0;
@@ -47,14 +47,14 @@ async function run(file: BatchFile, stopAfter = Number.POSITIVE_INFINITY) {
     if (done === stopAfter) throw new Error('stopped');
   };
   try {
-    await runLocally({ file, answers: localAnswers(), output: out, errors: err, finished, tally, onLine });
+    await runLocally({ file, answers: localAnswers(), output: out, errors: err, finished, summary, onLine });
   } catch (error) {
     if (!(error instanceof Error && error.message === 'stopped')) throw error;
   } finally {
     await out.close();
     await err.close();
   }
-  return { tally, done };
+  return { summary, done };
 }
 
 type Line = {
@@ -84,7 +84,7 @@ describe('results', () => {
       envelope('stored', { ...GOOD, question: 'Another?', judgments: 'only' }),
       envelope('skipped', { ...GOOD, judgments: 'skip' }),
     ]);
-    const { tally } = await run(file);
+    const { summary } = await run(file);
     const batch = localBatchId(file).replace('batch_', '');
     const good = await linesOf(output);
     expect(good.map(({ id, custom_id }) => [id, custom_id])).toEqual([
@@ -101,7 +101,7 @@ describe('results', () => {
       ['stored', 409, 'judgment_missing'],
     ]);
     for (const { id, response } of bad) expect(problemSchema.parse(response?.body).request_id).toBe(id);
-    expect([tally.done, tally.failed]).toEqual([2, 4]);
+    expect([summary.done, summary.failed]).toEqual([2, 4]);
   });
 
   test('a judgment that cannot be had here is a failure, or null where the request says so', async () => {
@@ -147,11 +147,11 @@ describe('going on', () => {
     const file = await fileOf(lines);
     await run(file, stopAfter);
     await appendFile(output, '{"id":"batch_req_lo');
-    const { tally, done } = await run(file);
+    const { summary, done } = await run(file);
     expect(done).toBe(9 - stopAfter);
     expect(custom_ids(await linesOf(output))).toEqual(['r0', 'r1', 'r3', 'r4', 'r6', 'r7']);
     expect(custom_ids(await linesOf(errors))).toEqual(['r2', 'r5', 'r8']);
-    expect([tally.done, tally.failed]).toEqual([6, 3]);
+    expect([summary.done, summary.failed]).toEqual([6, 3]);
     expect((await run(file)).done).toBe(0);
   });
 
@@ -170,7 +170,7 @@ describe('going on', () => {
     await run(file, 2);
     const before = await readFile(output, 'utf8');
     const other = await fileOf(lines.map((line) => line.replace('q0', 'Q0')));
-    await expect(run(other)).rejects.toThrow('is of another input');
+    await expect(run(other)).rejects.toThrow('belongs to another input');
     expect(await readFile(output, 'utf8')).toBe(before);
     await writeFile(output, 'my notes\ncut');
     await expect(run(file)).rejects.toThrow(RunError);

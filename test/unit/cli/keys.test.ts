@@ -24,7 +24,7 @@ test('names are what a log line can carry', () => {
 
 test('reading API_KEYS says what is wrong with it', () => {
   expect(readApiKeys(' ')).toEqual({ ok: true, keys: {} });
-  expect(readApiKeys('{')).toEqual({ ok: false, problems: ['it is not JSON'] });
+  expect(readApiKeys('{')).toEqual({ ok: false, problems: ['not JSON'] });
   const wrong = readApiKeys('{"a":{"sha256":"00","scopes":["score"]}}');
   expect(wrong.ok ? '' : wrong.problems[0]).toContain('a.sha256');
 });

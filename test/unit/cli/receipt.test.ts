@@ -61,7 +61,7 @@ type Asked = {
   readonly line?: number | null;
 };
 
-/** `what: verdict` of all that is found, receipt by receipt; `null` where there could be none. */
+/** The findings as `subject: verdict`, for each receipt; `null` if the value can have no receipt. */
 async function verdicts(value: unknown, asked: Asked = {}): Promise<string[][] | null> {
   const { requests, pinned = [], line = null } = asked;
   const known = asked.keys ?? keys;
@@ -70,19 +70,19 @@ async function verdicts(value: unknown, asked: Asked = {}): Promise<string[][] |
   const documents = requests?.map(
     (request, n): Document => ({ line: requests.length > 1 ? n + 1 : null, value: request }),
   );
-  const means = {
+  const material = {
     known: createKnownIssuers(known.keys),
     keys: known,
     keysFrom: 'keys.json',
     pinned,
-    requests: documents === undefined ? null : createRequestFinder(documents),
+    findRequest: documents === undefined ? null : createRequestFinder(documents),
   };
   return Promise.all(
-    all.map(async (one) => (await findingsOf(one, means)).map(({ what, verdict }) => `${what}: ${verdict}`)),
+    all.map(async (one) => (await findingsOf(one, material)).map(({ subject, verdict }) => `${subject}: ${verdict}`)),
   );
 }
 
-const HOLDS = ['states: open', 'signature: holds', 'reply: holds', 'request: holds', 'recipe: holds'];
+const HOLDS = ['states: unchecked', 'signature: holds', 'reply: holds', 'request: holds', 'recipe: holds'];
 
 describe('a receipt holds', () => {
   it('in a reply, in a line of a batch, in a line of citeward score --json, in each member of a group', async () => {
@@ -101,11 +101,11 @@ describe('a receipt holds', () => {
     expect(await verdicts(group, { requests: [GROUP] })).toEqual([HOLDS, HOLDS]);
   });
 
-  it('alone, and without its request: then nothing is said of them', async () => {
-    const open = ['states: open', 'signature: holds', 'reply: open', 'request: open'];
-    expect(await verdicts(reply['receipt'])).toEqual([open]);
+  it('alone or without its request: the missing parts are unchecked', async () => {
+    const unchecked = ['states: unchecked', 'signature: holds', 'reply: unchecked', 'request: unchecked'];
+    expect(await verdicts(reply['receipt'])).toEqual([unchecked]);
     const { recipe: _recipe, ...without } = REQUEST;
-    expect((await verdicts(reply, { requests: [without] }))?.[0]?.at(-1)).toBe('recipe: open');
+    expect((await verdicts(reply, { requests: [without] }))?.[0]?.at(-1)).toBe('recipe: unchecked');
   });
 });
 
@@ -161,8 +161,8 @@ describe('keys', () => {
 
   it('are refused where an id is not that of its key, or where they are none', async () => {
     const entry = { key_id: '0'.repeat(64), status: 'current', public_key: issuer.key.public_key };
-    await expect(read({ v: 1, keys: [entry] })).rejects.toThrow('not the key whose id stands beside it');
+    await expect(read({ v: 1, keys: [entry] })).rejects.toThrow('does not have the listed id');
     await expect(read({ keys: 1 })).rejects.toThrow('expected the reply of GET /v1/keys');
-    await expect(keysOfFile(join(directory, 'absent.json'))).rejects.toThrow('cannot read');
+    await expect(keysOfFile(join(directory, 'absent.json'))).rejects.toThrow('no such file');
   });
 });

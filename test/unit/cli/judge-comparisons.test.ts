@@ -61,13 +61,19 @@ function judgeThat(reply: (request: JudgmentRequest) => JudgeReply): Judge {
   return { name: 'made-up', ...identity, context_tokens: null, judge: async (request) => reply(request) };
 }
 
-function laneOf(judge: Judge): MeasuredJudge {
+function measuredJudge(judge: Judge): MeasuredJudge {
   let time = 0;
   return new MeasuredJudge(judge, new CostMeter(), () => time++ * 10);
 }
 
 function underCheck(judge: Judge): CheckedJudge {
-  return { identity: IDENTITY, context_tokens: null, concurrency: 1, notices: [], lane: () => laneOf(judge) };
+  return {
+    identity: IDENTITY,
+    context_tokens: null,
+    concurrency: 1,
+    notices: [],
+    measured: () => measuredJudge(judge),
+  };
 }
 
 async function reportWith(judge: Judge, replicates: number) {
@@ -109,7 +115,7 @@ describe('requests', () => {
   test('verdicts find back to their own criteria', async () => {
     const judge = scoring((description) => (description === 'Names the year.' ? 2 : 0));
     for (const way of [scoresOneByOne, scoresReversed]) {
-      const scores = await way(laneOf(judge), joint());
+      const scores = await way(measuredJudge(judge), joint());
       expect(Object.fromEntries(scores)).toEqual({ c1: 2, c2: 0, c3: 0, c4: 0, c5: 0 });
     }
   });
@@ -157,10 +163,10 @@ describe('figures', () => {
       mean_difference: null,
     });
     expect(readingsOf(report)).toEqual([
-      'one by one: could not be compared: no verdict was given both ways',
-      'order: reversing it could not be compared: no verdict was given both ways',
-      'again 1: another seed could not be compared: no verdict was given both ways',
-      'failures: 3 of 8 questions got no verdict and are in no figure: 3 judgment_record_invalid',
+      'one by one: could not be compared: no criterion got both verdicts',
+      'order: reversing it could not be compared: no criterion got both verdicts',
+      'again 1: another seed could not be compared: no criterion got both verdicts',
+      'failures: 3 of 8 questions got no verdict and are left out of all figures: 3 judgment_record_invalid',
     ]);
   });
 });

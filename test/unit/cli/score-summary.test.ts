@@ -16,37 +16,37 @@ const request = (response: string, extra: object = {}) =>
   });
 const CITED = '<answer><snippet id=a>The letter x is the twenty-fourth one of the alphabet.</snippet></answer>';
 
-describe('tally', () => {
+describe('summary', () => {
   test('scored, unscored and bad rows; judge calls and stored judgments', async () => {
     const { handle } = localScoring();
-    const tally = new ScoreSummary();
-    tally.add(await handle(request('no answer block')));
-    tally.add(await handle(request(CITED)));
-    const calls = tally.judgeCalls;
+    const summary = new ScoreSummary();
+    summary.add(await handle(request('no answer block')));
+    summary.add(await handle(request(CITED)));
+    const calls = summary.judgeCalls;
     expect(calls).toBeGreaterThan(0);
-    tally.add(await handle(request(CITED)));
-    expect([tally.judgeCalls, tally.cached]).toEqual([calls, calls]);
-    expect(tally.isComplete).toBe(true);
-    const mean = /mean reward ([\d.]+)/.exec(tally.summary(1))?.[1];
+    summary.add(await handle(request(CITED)));
+    expect([summary.judgeCalls, summary.cached]).toEqual([calls, calls]);
+    expect(summary.isComplete).toBe(true);
+    const mean = /mean reward ([\d.]+)/.exec(summary.text(1))?.[1];
 
-    tally.add(await handle(request(CITED, { judgments: 'skip' })));
-    expect(tally.isComplete).toBe(true);
-    tally.add({ kind: 'failed', reason: 'judgment_missing', detail: '' });
-    expect(tally.isComplete).toBe(false);
-    tally.add({ kind: 'refused', problems: [] });
-    expect(tally.summary(1)).toBe(
+    summary.add(await handle(request(CITED, { judgments: 'skip' })));
+    expect(summary.isComplete).toBe(true);
+    summary.add({ kind: 'failed', reason: 'judgment_missing', detail: '' });
+    expect(summary.isComplete).toBe(false);
+    summary.add({ kind: 'refused', problems: [] });
+    expect(summary.text(1)).toBe(
       `3 rows scored · mean reward ${mean} · unscored: 1 judgment_skipped, 1 judgment_missing · 1 bad line · ` +
         `${calls} judge calls · ${calls} stored judgments · 1.0 s`,
     );
-    expect(tally.madeBy()).toMatch(/^recipe refiner-gpt54-instance-rubric · judge citeward-lexical-\d+$/);
+    expect(summary.madeBy()).toMatch(/^recipe refiner-gpt54-instance-rubric · judge citeward-lexical-\d+$/);
   });
 
   test('one bad line is enough for an incomplete run', () => {
-    const tally = new ScoreSummary();
-    expect(tally.isComplete).toBe(true);
-    tally.add({ kind: 'refused', problems: [] });
-    expect(tally.isComplete).toBe(false);
-    expect(tally.madeBy()).toBe('');
+    const summary = new ScoreSummary();
+    expect(summary.isComplete).toBe(true);
+    summary.add({ kind: 'refused', problems: [] });
+    expect(summary.isComplete).toBe(false);
+    expect(summary.madeBy()).toBe('');
   });
 });
 

@@ -1,0 +1,14 @@
+/** The fields of a generation request that flags set, and its `sampling` object. */
+import { type Fields, isFields } from './rows.ts';
+
+/** The fields that are not `null`: those whose flag is given. */
+export function givenFields(values: Fields): Fields {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+/** The `sampling` of a row with the fields of the flags, which win. A value that is no object is left for the schema to refuse. */
+export function samplingOf(row: Fields, sampling: Fields): Fields {
+  const own = row['sampling'];
+  if (Object.keys(sampling).length === 0 || (own !== undefined && !isFields(own))) return {};
+  return { sampling: { ...own, ...sampling } };
+}
