@@ -1,3 +1,4 @@
+/** Scores how far an answer meets a criterion, by words. */
 import { ClaimTerms } from './claim-terms.ts';
 import { hashTable, lookUp, stemOf } from './token-hash.ts';
 import { CAPITALISED, NUMBER, TokenList } from './token-list.ts';

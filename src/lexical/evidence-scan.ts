@@ -1,3 +1,4 @@
+/** Finds the places of a claim's terms in its cited sources, and the window of each source that covers it best. */
 import type { ClaimTerms } from './claim-terms.ts';
 import type { SourceTokens } from './source-index.ts';
 import type { TokenList } from './token-list.ts';

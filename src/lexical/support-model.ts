@@ -1,3 +1,4 @@
+/** The support model: a logistic model over six features of a claim and its cited texts. */
 import type { ClaimTerms } from './claim-terms.ts';
 import type { EvidenceScan } from './evidence-scan.ts';
 import { isReversing } from './word-lists.ts';

@@ -1,3 +1,4 @@
+/** Finds claims that are copied from a source. */
 import { splitSentences } from '../text/sentences.ts';
 import type { Span } from '../text/span.ts';
 import type { SourceTokens } from './source-index.ts';
