@@ -146,43 +146,12 @@ export const MAX_FORM_IGNORED_BYTES = 1024 * 1024;
 export const MAX_BATCH_REQUESTS = 50_000;
 /** One line of a batch's input, in bytes: a request body and its envelope. */
 export const MAX_BATCH_LINE_BYTES = MAX_BODY_BYTES;
-/** A chunk is scored in one go by one consumer: so many lines and bytes at most, a larger line alone. */
-export const MAX_CHUNK_LINES = 100;
-/** The same for groups, whose lines have up to MAX_GROUP samples: a chunk makes about a thousand judgments at most. */
-export const MAX_CHUNK_GROUPS = 8;
-/** The same for refinements, which are made anew with the whole chunk where one of its lines wants another try. */
-export const MAX_CHUNK_REFINEMENTS = 4;
-export const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
 /** Errors of a batch's input that are listed one by one. */
 export const MAX_BATCH_ERRORS = 100;
 /** A request's own id, in UTF-16 code units. */
 export const MAX_CUSTOM_ID_CHARS = 512;
 /** OpenAI's number of metadata pairs. */
 export const MAX_METADATA_PAIRS = 16;
-/** Requests of one chunk that are scored side by side: above the platform's six connections nothing would be won. */
-export const CHUNK_CONCURRENCY = 8;
-/** Chunks of one batch that are with the queue at once, so that none waits there longer than its message is trusted. */
-export const MAX_CHUNKS_IN_FLIGHT = 32;
-/** A task belongs to the consumer that claimed it for this long; the consumer extends it while it works. */
-export const TASK_LEASE_MS = 20_000;
-export const TASK_HEARTBEAT_MS = 6_000;
-/** A message that nobody has claimed after this time is taken to be lost, and sent again. */
-export const MESSAGE_TRUST_MS = 120_000;
-/** How often a batch looks after itself while it runs. */
-export const BATCH_WATCH_MS = 5_000;
-/** A chunk whose judge was down waits this long, doubled each time. */
-export const CHUNK_BACKOFF_MS = 5_000;
-export const CHUNK_MAX_BACKOFF_MS = 10 * 60 * 1000;
-/** Tries of a line whose judge answers, but gives no judgment. While a judge is down there is no limit but the window. */
-export const MAX_LINE_TRIES = 5;
-/** The last round of a chunk begins so long before the window ends, where it would otherwise wait beyond it. */
-export const LAST_ROUND_MS = 2 * 60 * 1000;
-/** Failures of a chunk for no reason of its lines (storage, a bug) after which it is a dead letter. */
-export const MAX_CHUNK_FAILURES = 8;
-/** Consumers that a chunk may lose without a word (crashes, memory) before it is one. A machine that is restarted is none of its doing. */
-export const MAX_CHUNK_LOSSES = 20;
-/** Results of chunks are removed so long after the end, when no finaliser can be reading them (a consumer has 15 minutes). */
-export const CHUNK_RESULTS_KEPT_MS = 60 * 60 * 1000;
 
 // Webhooks.
 
@@ -196,42 +165,13 @@ export const MAX_WEBHOOK_DESCRIPTION_CHARS = 512;
 /** A sender's `webhook-id`, in characters, and the signatures read from one header. */
 export const MAX_WEBHOOK_ID_CHARS = 128;
 export const MAX_WEBHOOK_SIGNATURES = 16;
-/** How far a `webhook-timestamp` may be from now (the tolerance of Standard Webhooks). */
+/** Largest difference between a `webhook-timestamp` and the time now, in seconds (the tolerance of Standard Webhooks). */
 export const WEBHOOK_TOLERANCE_S = 5 * 60;
 /** Secrets of one endpoint that are valid at once. */
 export const MAX_WEBHOOK_SECRETS = 4;
 /** How long a secret stays valid after its rotation. */
 export const DEFAULT_SECRET_GRACE_S = 24 * 60 * 60;
 export const MAX_SECRET_GRACE_S = 7 * 24 * 60 * 60;
-/** A receiver answers within this, its body and all, or the attempt has failed. */
-export const DELIVERY_TIMEOUT_MS = 15_000;
-/** Of a receiver's reply this much is read, and thrown away; a longer one is a failed attempt. */
-export const MAX_DELIVERY_REPLY_BYTES = 64 * 1024;
-/** Waits after the first, second, … failed attempt, before jitter; the last one repeats until the window is over. */
-export const DELIVERY_BACKOFF_S = [5, 30, 120, 600, 3_600, 14_400, 28_800] as const;
-export const DELIVERY_WINDOW_MS = 24 * 60 * 60 * 1000;
-/** The same for a scoring whose judge is down. */
-export const JOB_BACKOFF_S = [5, 15, 60, 300, 900, 1_800, 3_600] as const;
-export const JOB_WINDOW_MS = 24 * 60 * 60 * 1000;
-/** A wait is longer by up to this share, at random, so that what failed together does not come back together. */
-export const BACKOFF_JITTER = 0.2;
-/** Attempts and scorings of one endpoint at once, and the text that either may hold in memory, in bytes. */
-export const DELIVERIES_AT_ONCE = 4;
-export const WEBHOOK_JOBS_AT_ONCE = 16;
-export const MAX_WEBHOOK_BYTES_AT_WORK = 8 * 1024 * 1024;
-/** What may wait at one endpoint before more is refused with a 503. */
-export const MAX_PENDING_JOBS = 10_000;
-export const MAX_PENDING_DELIVERIES = 10_000;
-/** Storage of one endpoint after which more is refused with a 503; an object has 10 GB. */
-export const MAX_WEBHOOK_STORAGE_BYTES = 4 * 1024 * 1024 * 1024;
-/** How long what is over is kept. A `webhook-id` is known for as long as its job. */
-export const DELIVERED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-export const DEAD_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-export const JOB_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** How much of it: deliveries of either end, jobs, and attempts of one delivery. */
-export const MAX_DELIVERIES_KEPT = 10_000;
-export const MAX_JOBS_KEPT = 100_000;
-export const MAX_ATTEMPTS_KEPT = 50;
 /** Deliveries of one page of the list. */
 export const MAX_DELIVERY_PAGE = 100;
 

@@ -1,4 +1,4 @@
-/** The list of batches in D1: what their objects last said of themselves, for listing only. */
+/** The list of batches in D1: the latest snapshot of each batch, for listing only. The batch's object owns its state. */
 import * as z from 'zod';
 import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
 import { database } from '../storage/schema.ts';
@@ -9,7 +9,7 @@ export type BatchPage = { readonly batches: readonly BatchReply[]; readonly has_
 const snapshotSchema = z.object({ v: z.literal(1), batch: batchSchema });
 type Snapshot = z.infer<typeof snapshotSchema>;
 
-/** Every method throws StorageError where D1 fails. */
+/** Every method throws `StorageError` if D1 fails. */
 export class BatchList {
   readonly #db: D1Database;
 
@@ -17,7 +17,7 @@ export class BatchList {
     this.#db = db;
   }
 
-  /** Notes how a batch stands. What arrives after its end, from a write that was under way, changes nothing. */
+  /** Stores a snapshot. A late write after the batch's end changes nothing. */
   async put(batch: BatchReply): Promise<void> {
     const snapshot = JSON.stringify({ v: 1, batch } satisfies Snapshot);
     await this.#run('put', (db) =>
@@ -32,7 +32,7 @@ export class BatchList {
     );
   }
 
-  /** The newest first; `after` is the last id of the page before. `null` = there is no such batch. */
+  /** Returns one page, the newest first, or `null` if `after` (the last id of the previous page) is unknown. */
   async page({ after, limit }: { readonly after: string | null; readonly limit: number }): Promise<BatchPage | null> {
     if (after !== null && !(await this.#knows(after))) return null;
     const where = after === null ? '' : 'WHERE (created_at, id) < (SELECT created_at, id FROM batches WHERE id = ?)';

@@ -1,6 +1,6 @@
 /**
- * What goes between a batch's object, the queue and the consumers. Versioned: during a deployment they may run different
- * code. A message is a hint that there is something to do; what it is, is asked of the object.
+ * Messages between the Durable Object of a batch, the queue and its consumers. They carry a version, because the parts may
+ * run different code during a deployment. A queue message only names a task; the consumer claims its content from the object.
  */
 
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
@@ -9,14 +9,14 @@ import type { BatchError } from '../../src/wire/batches/request-line.ts';
 
 export const BATCH_MESSAGE_VERSION = 1;
 
-/** Tasks beside the chunks, which have the numbers from 0. */
+/** Numbers of the tasks that are not chunks. Chunks count from 0. */
 export const VALIDATE = -1;
 export const FINALISE = -2;
 
-/** In the queue. */
+/** The message in the queue. */
 export type JobMessage = { readonly v: number; readonly kind: 'batch'; readonly batch: string; readonly task: number };
 
-/** What a new batch is. */
+/** A batch at its creation. */
 export type NewBatch = {
   readonly v: typeof BATCH_MESSAGE_VERSION;
   readonly id: string;
@@ -33,32 +33,32 @@ export type NewBatch = {
 };
 
 type Claimed = {
-  /** Proves to the object that a report comes from who holds the task. */
+  /** Proves to the object that a report comes from the holder of the task. */
   readonly token: string;
   readonly batch: NewBatch;
 };
 
-/** How often a judge has answered a line without judging it, by the line's number. Lines without such a try are left out. */
+/** How often a judge answered a line without a usable judgment, by line number. Lines with 0 are left out. */
 export type LineTries = Readonly<Record<string, number>>;
 
-/** A task that was claimed, with all that is needed to do it. */
+/** A claimed task with everything that its consumer needs. */
 export type ClaimedTask =
   | (Claimed & { readonly kind: 'validate' })
   | (Claimed & { readonly kind: 'chunk'; readonly n: number; readonly chunk: Chunk; readonly tries: LineTries })
   | (Claimed & { readonly kind: 'finalise'; readonly chunks: readonly FinalChunk[] });
 
-/** A chunk as the finaliser finds it: scored, or why not. */
+/** A chunk for the finaliser. `unsent` = why it was not scored; `null` = it was. */
 export type FinalChunk = Chunk & { readonly n: number; readonly unsent: 'batch_expired' | 'batch_cancelled' | null };
 
 export type TaskReport =
   | { readonly kind: 'planned'; readonly chunks: readonly Chunk[]; readonly total: number }
   | { readonly kind: 'invalid'; readonly errors: readonly BatchError[]; readonly error_count: number }
   | { readonly kind: 'scored'; readonly completed: number; readonly failed: number }
-  /** Some lines want another try: the judge was not to be had. `tries` include this round's. */
+  /** Some lines need another round, because their judge failed. `tries` include this round. */
   | { readonly kind: 'again'; readonly retry_after_s: number | null; readonly tries: LineTries }
-  /** The input file has been removed: nothing of the rest can ever be scored. */
+  /** The input file was deleted, so the remaining lines cannot be scored. */
   | { readonly kind: 'input_gone' }
-  /** Which files there are, and how many requests have no line as their input is gone. */
+  /** Which result files exist, and how many requests have no line because the input file was deleted. */
   | { readonly kind: 'finalised'; readonly output: boolean; readonly error: boolean; readonly lost: number }
-  /** It failed for no reason of its lines. */
+  /** The task failed for a reason outside its lines (storage, a bug). */
   | { readonly kind: 'broke'; readonly reason: string };

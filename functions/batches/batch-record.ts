@@ -1,7 +1,17 @@
-/** The batch's own row: what its object knows beside the tasks. Read back through a schema, as older code may have written it. */
+/**
+ * The record of a batch in its object's SQLite, and the reply that the wire shows of it. Older code may have written the
+ * stored record, so a schema checks it.
+ */
 import * as z from 'zod';
-import { BATCH_ENDPOINTS, BATCH_STATUSES, type BatchStatus, batchErrorSchema } from '../../src/wire/batches/batch.ts';
+import {
+  BATCH_ENDPOINTS,
+  BATCH_STATUSES,
+  type BatchReply,
+  type BatchStatus,
+  batchErrorSchema,
+} from '../../src/wire/batches/batch.ts';
 import { BATCH_MESSAGE_VERSION } from './batch-messages.ts';
+import type { TaskCounts } from './task-table.ts';
 
 const newBatchSchema = z.object({
   v: z.literal(BATCH_MESSAGE_VERSION),
@@ -28,13 +38,13 @@ const recordSchema = z
     error_count: z.int(),
     /** Requests of the input. */
     total: z.int(),
-    /** Which files there are; `null` before the end. */
+    /** Which result files exist; `null` before the end. */
     files: z.object({ output: z.boolean(), error: z.boolean() }).nullable(),
-    /** Why no chunk is begun any more. More than one may hold. */
+    /** Why no further chunk starts; several reasons may apply. */
     ended_by: z.array(z.enum(['expiry', 'cancellation', 'input_gone'])).readonly(),
-    /** Whether the batch's webhook endpoint has been told of the end; true where there is none. */
+    /** Whether the end was announced to the batch's webhook endpoint; true if it has none. */
     announced: z.boolean(),
-    /** Whether the results of the chunks have been removed. */
+    /** Whether the stored results of the chunks were deleted. */
     cleared: z.boolean(),
   })
   .readonly();
@@ -42,21 +52,21 @@ const recordSchema = z
 export type BatchRecord = z.infer<typeof recordSchema>;
 export type EarlyEnd = BatchRecord['ended_by'][number];
 
-/** @throws Error for a row that this code does not know. */
+/** Parses a stored record. @throws Error if its form is unknown to this version. */
 export function readRecord(text: string): BatchRecord {
   const parsed = recordSchema.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new Error('readRecord: a batch of another form');
+  if (!parsed.success) throw new Error('readRecord: the stored batch has an unknown form');
   return parsed.data;
 }
 
-/** The status that the finaliser's end leads to. */
+/** Returns the status of a batch after its finaliser has ended. */
 export function endOf({ ended_by }: BatchRecord): BatchStatus {
   if (ended_by.includes('cancellation')) return 'cancelled';
   if (ended_by.includes('input_gone')) return 'failed';
   return ended_by.includes('expiry') ? 'expired' : 'completed';
 }
 
-/** When a batch that is over came to its end; `null` = it is not. */
+/** Returns the end of a batch in milliseconds since 1970, or `null` while it runs. */
 export function endedAt({ status, times }: BatchRecord): number | null {
   switch (status) {
     case 'failed':
@@ -70,4 +80,66 @@ export function endedAt({ status, times }: BatchRecord): number | null {
     case 'cancelling':
       return null;
   }
+}
+
+/** Builds the reply. @param now milliseconds since 1970. */
+export function batchReply(
+  { batch, status, times, errors, error_count, total, files }: BatchRecord,
+  counts: TaskCounts,
+  dead_letters: BatchReply['dead_letters'],
+  now: number,
+): BatchReply {
+  const at = (reached: BatchStatus): number | null => seconds(times[reached]);
+  const unlisted = error_count - errors.length;
+  const more = { code: 'more_errors', message: `${unlisted} more lines are wrong.`, param: null, line: null };
+  const over = files !== null;
+  return {
+    id: batch.id,
+    object: 'batch',
+    endpoint: batch.endpoint,
+    errors: error_count === 0 ? null : { object: 'list', data: [...errors, ...(unlisted > 0 ? [more] : [])] },
+    input_file_id: batch.input_file_id,
+    completion_window: batch.completion_window,
+    status,
+    output_file_id: files?.output === true ? batch.output_file_id : null,
+    error_file_id: files?.error === true ? batch.error_file_id : null,
+    created_at: Math.floor(batch.created_at / 1000),
+    in_progress_at: at('in_progress'),
+    expires_at: Math.floor(batch.expires_at / 1000),
+    finalizing_at: at('finalizing'),
+    completed_at: at('completed'),
+    failed_at: at('failed'),
+    expired_at: at('expired'),
+    cancelling_at: at('cancelling'),
+    cancelled_at: at('cancelled'),
+    request_counts: { total, completed: counts.completed, failed: counts.failed + (over ? counts.skipped : 0) },
+    metadata: batch.metadata === null ? null : { ...batch.metadata },
+    progress: {
+      chunks: { total: counts.chunks, done: counts.done, waiting: counts.waiting, dead: counts.dead },
+      ...paceOf(times, total, counts, now),
+    },
+    dead_letters,
+  };
+}
+
+function seconds(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.floor(ms / 1000);
+}
+
+/** Returns the mean rate since scoring began and the remaining time that it implies. */
+function paceOf(
+  times: BatchRecord['times'],
+  total: number,
+  { completed, failed }: TaskCounts,
+  now: number,
+): Pick<BatchReply['progress'], 'lines_per_second' | 'eta_s'> {
+  const began = times.in_progress;
+  const done = completed + failed;
+  if (began === undefined || done === 0) return { lines_per_second: null, eta_s: null };
+  const ended = times.finalizing ?? now;
+  const rate = done / Math.max(0.001, (ended - began) / 1000);
+  return {
+    lines_per_second: Math.round(rate * 100) / 100,
+    eta_s: times.finalizing === undefined ? Math.ceil((total - done) / rate) : null,
+  };
 }

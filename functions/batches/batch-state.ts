@@ -1,8 +1,19 @@
 /**
- * The state of one batch in its object's SQLite: the batch itself and its tasks. Every change is one synchronous
- * transaction. Reports may come twice, late, or from somebody who has lost the lease, and change nothing then. Counts are
- * sums over the tasks, never increments.
+ * The state of one batch in its object's SQLite: the batch's record and its tasks. Every change is one synchronous
+ * transaction. A report that is repeated, late, or sent without the lease changes nothing. Counts are sums over the tasks,
+ * never increments.
  */
+
+import type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
+import {
+  type ClaimedTask,
+  FINALISE,
+  type FinalChunk,
+  type NewBatch,
+  type TaskReport,
+  VALIDATE,
+} from './batch-messages.ts';
+import { type BatchRecord, batchReply, type EarlyEnd, endedAt, endOf, readRecord } from './batch-record.ts';
 import {
   BATCH_WATCH_MS,
   CHUNK_BACKOFF_MS,
@@ -13,29 +24,18 @@ import {
   MAX_CHUNKS_IN_FLIGHT,
   MESSAGE_TRUST_MS,
   TASK_LEASE_MS,
-} from '../../src/limits.ts';
-import type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
-import {
-  type ClaimedTask,
-  FINALISE,
-  type FinalChunk,
-  type NewBatch,
-  type TaskReport,
-  VALIDATE,
-} from './batch-messages.ts';
-import { type BatchRecord, type EarlyEnd, endedAt, endOf, readRecord } from './batch-record.ts';
-import { batchReply } from './batch-reply.ts';
+} from './batch-timing.ts';
 import { chunkOf, type TaskRow, TaskTable, triesOf } from './task-table.ts';
 
-/** Validation and the finaliser stand for no lines. */
+/** The tasks of validation and of the finaliser have no lines. */
 const NO_LINES = { first_line: 0, requests: 0, start: 0, end: 0 };
 
-export class BatchLedger {
+export class BatchState {
   readonly #sql: SqlStorage;
   readonly #tasks: TaskTable;
   readonly #now: () => number;
   #made = false;
-  /** The row as it was read last: it is asked for often, and checked when it has changed. */
+  /** The last parsed record. Reads are frequent, so a record is parsed again only if its text differs. */
   #read: { readonly text: string; readonly record: BatchRecord } | null = null;
 
   constructor(sql: SqlStorage, now: () => number) {
@@ -44,9 +44,9 @@ export class BatchLedger {
     this.#tasks = new TaskTable(sql);
   }
 
-  /** The batch; `null` where there is none of this name. */
+  /** The batch; `null` if the object has none. */
   get record(): BatchRecord | null {
-    // An id that somebody guessed leaves nothing behind: tables are made with the batch.
+    // `create` makes the tables, so that a guessed id leaves nothing behind.
     this.#made ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'batch_v1'").toArray().length > 0;
     if (!this.#made) return null;
     const row = this.#sql.exec<{ record: string }>('SELECT record FROM batch_v1').toArray()[0];
@@ -60,7 +60,7 @@ export class BatchLedger {
     return record === null || endedAt(record) !== null;
   }
 
-  /** Takes the batch in, once. */
+  /** Creates the batch. Idempotent. */
   create(batch: NewBatch): void {
     if (this.record !== null) return;
     this.#sql.exec(
@@ -89,24 +89,24 @@ export class BatchLedger {
     return record === null ? null : batchReply(record, this.#tasks.counts(), this.#tasks.deadLetters(), this.#now());
   }
 
-  /** After a start of the object, nobody knows what became of messages that were under way. */
+  /** Makes sent messages due again. Called after a start of the object, which does not know what happened to them. */
   distrustMessages(): void {
     this.#tasks.distrust(this.#now());
   }
 
-  /** Tasks whose message is to be sent now; they are noted as sent. */
+  /** Returns the tasks whose message is due now and marks them as sent. */
   tasksToSend(): number[] {
     if (this.isOver) return [];
     const now = this.#now();
     return this.#tasks.take(MAX_CHUNKS_IN_FLIGHT, now, now + MESSAGE_TRUST_MS);
   }
 
-  /** A message could not be sent after all. */
+  /** Postpones tasks whose message could not be sent. */
   notSent(tasks: readonly number[]): void {
     this.#tasks.untake(tasks, this.#now() + CHUNK_BACKOFF_MS);
   }
 
-  /** Gives a task to who asks, under a lease; `null` where there is nothing to do. */
+  /** Gives a task to a consumer under a lease. Returns `null` if the task is done, held by another consumer or obsolete. */
   claim(n: number, token: string): ClaimedTask | null {
     const { record } = this;
     const row = record === null ? null : this.#tasks.find(n);
@@ -119,12 +119,12 @@ export class BatchLedger {
     return { kind: 'chunk', token, batch, n, chunk: chunkOf(row), tries: triesOf(row) };
   }
 
-  /** Keeps a task with its holder; false = somebody else has it by now, or nobody wants it any more. */
+  /** Extends a lease. Returns false if the token has lost the task or the batch is over. */
   extend(n: number, token: string): boolean {
     return !this.isOver && this.#tasks.extend(n, token, this.#now() + TASK_LEASE_MS);
   }
 
-  /** What became of a task. */
+  /** Applies a consumer's report of a task. */
   report(n: number, token: string, report: TaskReport): void {
     const { record } = this;
     const row = record === null ? null : this.#tasks.find(n);
@@ -142,7 +142,7 @@ export class BatchLedger {
         this.#transition({ ...record, errors: report.errors, error_count: report.error_count }, 'failed');
         return;
       case 'scored':
-        // Whoever scored it: the results are there, once. A finaliser has read its list of chunks by then.
+        // Accepted without the lease, because the results are stored once. Once the finaliser runs, its list is fixed.
         if (record.status === 'finalizing') return;
         this.#tasks.finish(n, report.completed, report.failed);
         break;
@@ -152,7 +152,7 @@ export class BatchLedger {
         break;
       case 'broke': {
         if (!this.#tasks.isHeldWith(n, token)) return;
-        // Validation and the finaliser have no one who could redrive them: they go on trying.
+        // Only chunks become dead letters; validation and the finaliser retry without a limit.
         const isLast = row.failures + 1 >= MAX_CHUNK_FAILURES && n >= 0;
         this.#tasks.fail(n, report.reason, isLast ? null : this.#nextRound(record, row.failures, null));
         break;
@@ -173,7 +173,7 @@ export class BatchLedger {
     this.settle();
   }
 
-  /** Moves the batch on: to expiry, and to its finaliser once no chunk is open. */
+  /** Advances the batch: expires it at the end of its window, and adds the finaliser once no chunk is open. */
   settle(): void {
     const { record } = this;
     if (record === null || record.status === 'finalizing' || endedAt(record) !== null) return;
@@ -185,13 +185,13 @@ export class BatchLedger {
     const settled = expired ? this.#endEarly(record, 'expiry') : record;
     const endsEarly = settled.ended_by.length > 0;
     if (endsEarly) this.#tasks.skipOpen(this.#now());
-    // Dead letters keep the batch open for a redrive, as long as its window is.
+    // Dead letters keep the batch open for a redrive until its window ends.
     if (this.#tasks.hasOpenChunks || (this.#tasks.hasDead && !endsEarly)) return;
     this.#transition(settled, 'finalizing');
     this.#tasks.add(FINALISE, NO_LINES);
   }
 
-  /** False where the batch can no longer be cancelled. */
+  /** Cancels the batch. Returns false if it is too late. */
   cancel(): boolean {
     const { record } = this;
     switch (record?.status) {
@@ -209,26 +209,26 @@ export class BatchLedger {
     }
   }
 
-  /** Tries the dead letters anew. @returns how many there were. */
+  /** Resets the dead letters to pending. Returns their number. */
   redrive(): number {
     return this.isOver ? 0 : this.#tasks.revive();
   }
 
-  /** When the object has to look again, in milliseconds since 1970; `null` = never. */
-  nextLook(): number | null {
+  /** The time of the next alarm in milliseconds since 1970; `null` = none is needed. */
+  nextAlarm(): number | null {
     const { record } = this;
     if (record === null) return null;
     const ended = endedAt(record);
     if (ended !== null) return record.cleared ? null : ended + CHUNK_RESULTS_KEPT_MS;
     const soon = this.#now() + BATCH_WATCH_MS;
     if (this.#tasks.isBusy) return soon;
-    // Only waiting tasks and dead letters: for a judge that is away for hours nobody has to wake up every few seconds.
+    // With only waiting tasks and dead letters the object sleeps until the first is due, however long the judge is down.
     const due = this.#tasks.nextDue ?? Number.POSITIVE_INFINITY;
     const next = record.status === 'finalizing' ? due : Math.min(due, record.batch.expires_at);
     return Number.isFinite(next) ? Math.max(next, this.#now()) : soon;
   }
 
-  /** Chunks whose results nobody needs any more, once that is so. */
+  /** The chunks whose results can be deleted now; `null` = none yet, or already deleted. */
   chunksToClear(): number[] | null {
     const { record } = this;
     const ended = record === null ? null : endedAt(record);
@@ -236,25 +236,25 @@ export class BatchLedger {
     return this.#tasks.chunks().map(({ n }) => n);
   }
 
-  /** Their results have been removed. */
-  cleared(): void {
+  /** Records that the results were deleted. */
+  markCleared(): void {
     const { record } = this;
     if (record !== null) this.#write({ ...record, cleared: true });
   }
 
-  /** The endpoint that is still to be told of the end; `null` = none. */
-  endpointToTell(): string | null {
+  /** The webhook endpoint that has not been told of the end yet; `null` = none. */
+  endpointToNotify(): string | null {
     const { record } = this;
     return record === null || endedAt(record) === null || record.announced ? null : record.batch.webhook;
   }
 
-  /** It has been told, or never can be. */
-  announced(): void {
+  /** Records that the end was announced, or never can be. */
+  markAnnounced(): void {
     const { record } = this;
     if (record !== null) this.#write({ ...record, announced: true });
   }
 
-  /** When a task is tried again after so many tries; within the window, where there is any left. */
+  /** The time of the next try after `tries` tries, within the window if possible. */
   #nextRound({ batch }: BatchRecord, tries: number, retryAfter_s: number | null): number {
     const now = this.#now();
     const backoff = Math.min(CHUNK_MAX_BACKOFF_MS, CHUNK_BACKOFF_MS * 2 ** Math.min(tries, 20));
@@ -271,7 +271,7 @@ export class BatchLedger {
     }));
   }
 
-  /** No chunk is begun any more. */
+  /** Records the reason, after which no further chunk starts. */
   #endEarly(record: BatchRecord, by: EarlyEnd): BatchRecord {
     if (record.ended_by.includes(by)) return record;
     const ending = { ...record, ended_by: [...record.ended_by, by] };
@@ -288,7 +288,7 @@ export class BatchLedger {
   }
 }
 
-/** Whether the task can still be begun. */
+/** Returns whether the task may still start. */
 function isWanted({ n, state }: TaskRow, { status, ended_by }: BatchRecord): boolean {
   if (state === 'done' || state === 'dead' || state === 'skipped') return false;
   if (n === VALIDATE) return status === 'validating';

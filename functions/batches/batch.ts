@@ -1,10 +1,8 @@
 /**
- * Batch: one Durable Object a batch, the owner of its state (ARCHITECTURE.md, State). It wires: the state stands in
- * functions/batches/batch-state.ts, the work is done by the consumers of the queue. The queue may lose a message, deliver it
- * twice or out of order; this object's alarm looks after the batch until it is over.
+ * The Durable Object of one batch. It owns the batch's state (batch-state.ts); consumers of the queue do the work. The queue
+ * may lose, repeat or reorder messages, so the object's alarm sends them again until the batch is over.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { BATCH_WATCH_MS } from '../../src/limits.ts';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Environment } from '../environment.ts';
 import { announce } from '../webhooks/endpoint-client.ts';
@@ -16,91 +14,92 @@ import {
   type NewBatch,
   type TaskReport,
 } from './batch-messages.ts';
-import { BatchLedger } from './batch-state.ts';
+import { BatchState } from './batch-state.ts';
+import { BATCH_WATCH_MS } from './batch-timing.ts';
 import { ChunkResults } from './chunk-results.ts';
 
-/** Messages that go into the queue with one call (the platform's limit). */
+/** Messages per `sendBatch` (the platform's limit). */
 const MAX_SEND = 100;
-/** Refusals of a webhook endpoint that are worth another try. */
-const PASSING: ReadonlySet<string> = new Set(['unavailable', 'full', 'version_skew']);
-/** How often the list learns of progress while nothing else changes. */
+/** Refusals of a webhook endpoint that are retried. */
+const RETRYABLE_REFUSALS: ReadonlySet<string> = new Set(['unavailable', 'full', 'version_skew']);
+/** While the status is unchanged, the list in D1 is updated at most this often. */
 const SNAPSHOT_MS = 2_000;
 
 export class Batch extends DurableObject<Environment> {
-  readonly #ledger: BatchLedger;
-  /** Until the first look after a start: what the queue has is not known. */
+  readonly #state: BatchState;
+  /** True until the first alarm or call after a start, when the state of the queue is unknown. */
   #fresh = true;
-  /** What the list was last told, and when that was last tried. */
+  /** The status that the list in D1 has, and the time of the last update. */
   #listed = { status: '', tried_at: 0 };
 
   constructor(state: DurableObjectState, environment: Environment) {
     super(state, environment);
-    this.#ledger = new BatchLedger(state.storage.sql, () => Date.now());
+    this.#state = new BatchState(state.storage.sql, () => Date.now());
   }
 
-  /** Takes a new batch in and begins. Repeating it changes nothing. */
+  /** Creates the batch and starts its validation. Idempotent. */
   async create(batch: NewBatch): Promise<BatchReply> {
-    this.ctx.storage.transactionSync(() => this.#ledger.create(batch));
-    const reply = await this.#moveOn();
-    if (reply === null) throw new Error('Batch: there is no batch after its creation');
+    this.ctx.storage.transactionSync(() => this.#state.create(batch));
+    const reply = await this.#advance();
+    if (reply === null) throw new Error('Batch: the batch is missing after its creation');
     return reply;
   }
 
-  /** `null` where there is no batch of this name. */
+  /** Returns the batch, or `null` if there is none. */
   async describe(): Promise<BatchReply | null> {
-    return this.#ledger.reply();
+    return this.#state.reply();
   }
 
   async claim(v: number, task: number): Promise<ClaimedTask | null> {
     if (v !== BATCH_MESSAGE_VERSION) return null;
-    return this.ctx.storage.transactionSync(() => this.#ledger.claim(task, crypto.randomUUID()));
+    return this.ctx.storage.transactionSync(() => this.#state.claim(task, crypto.randomUUID()));
   }
 
-  /** False = the task is no longer with the holder of the token: stop. */
+  /** Extends a lease. Returns false if the token has lost the task; the consumer then stops. */
   async extend(task: number, token: string): Promise<boolean> {
-    return this.#ledger.extend(task, token);
+    return this.#state.extend(task, token);
   }
 
   async report(task: number, token: string, report: TaskReport): Promise<void> {
-    this.ctx.storage.transactionSync(() => this.#ledger.report(task, token, report));
-    await this.#moveOn();
+    this.ctx.storage.transactionSync(() => this.#state.report(task, token, report));
+    await this.#advance();
   }
 
-  /** `null` where there is no batch; else whether it could be cancelled, and how it stands. */
+  /** Cancels the batch. Returns `null` if there is none. */
   async cancel(): Promise<{ readonly cancelled: boolean; readonly batch: BatchReply } | null> {
-    const cancelled = this.ctx.storage.transactionSync(() => this.#ledger.cancel());
-    const batch = await this.#moveOn();
+    const cancelled = this.ctx.storage.transactionSync(() => this.#state.cancel());
+    const batch = await this.#advance();
     return batch === null ? null : { cancelled, batch };
   }
 
-  /** Tries the dead letters anew. */
+  /** Retries the dead letters. Returns `null` if there is no batch. */
   async redrive(): Promise<{ readonly redriven: number; readonly batch: BatchReply } | null> {
-    const redriven = this.ctx.storage.transactionSync(() => this.#ledger.redrive());
-    const batch = await this.#moveOn();
+    const redriven = this.ctx.storage.transactionSync(() => this.#state.redrive());
+    const batch = await this.#advance();
     return batch === null ? null : { redriven, batch };
   }
 
   override async alarm(): Promise<void> {
-    await this.#moveOn();
+    await this.#advance();
   }
 
-  /** Whatever is to be done now: expiry, messages, the list, what is left over, the next look. */
-  async #moveOn(): Promise<BatchReply | null> {
-    if (this.#ledger.record === null) return null;
-    // First of all, so that whatever fails below is tried again.
+  /** Does everything that is due: expiry, messages, the list in D1, the announcement, deletions, the next alarm. */
+  async #advance(): Promise<BatchReply | null> {
+    if (this.#state.record === null) return null;
+    // Set first, so that a failure below is retried.
     await this.ctx.storage.setAlarm(Date.now() + BATCH_WATCH_MS);
     const tasks = this.ctx.storage.transactionSync(() => {
-      if (this.#fresh) this.#ledger.distrustMessages();
-      this.#ledger.settle();
-      return this.#ledger.tasksToSend();
+      if (this.#fresh) this.#state.distrustMessages();
+      this.#state.settle();
+      return this.#state.tasksToSend();
     });
     this.#fresh = false;
     await this.#send(tasks);
-    const reply = this.#ledger.reply();
+    const reply = this.#state.reply();
     const listed = reply === null || (await this.#list(reply));
     const told = await this.#announce(reply);
     const cleared = await this.#clear();
-    const next = this.#ledger.nextLook();
+    const next = this.#state.nextAlarm();
     if (!listed || !told || !cleared) return reply;
     if (next === null) await this.ctx.storage.deleteAlarm();
     else await this.ctx.storage.setAlarm(next);
@@ -108,7 +107,7 @@ export class Batch extends DurableObject<Environment> {
   }
 
   async #send(tasks: readonly number[]): Promise<void> {
-    const batch = this.#ledger.record?.batch.id;
+    const batch = this.#state.record?.batch.id;
     if (batch === undefined) return;
     for (let from = 0; from < tasks.length; from += MAX_SEND) {
       const some = tasks.slice(from, from + MAX_SEND);
@@ -118,14 +117,14 @@ export class Batch extends DurableObject<Environment> {
       try {
         await this.env.JOBS.sendBatch(messages);
       } catch (error) {
-        // The queue is a hint only: the alarm sends them again.
-        this.#ledger.notSent(some);
+        // The alarm sends the messages again.
+        this.#state.notSent(some);
         console.error(JSON.stringify({ event: 'queue_send_failed', batch, error: nameOf(error) }));
       }
     }
   }
 
-  /** Tells the list how the batch stands; it may be behind, and the object is asked for the truth. False = it failed. */
+  /** Updates the list in D1, which may lag behind the object. Returns false if that failed. */
   async #list(reply: BatchReply): Promise<boolean> {
     const now = Date.now();
     const { status, tried_at } = this.#listed;
@@ -141,17 +140,17 @@ export class Batch extends DurableObject<Environment> {
     }
   }
 
-  /** Tells the batch's webhook endpoint of the end, once. False = it is to be tried again. */
+  /** Announces the end to the batch's webhook endpoint once. Returns false if the announcement must be retried. */
   async #announce(reply: BatchReply | null): Promise<boolean> {
-    const endpoint = this.#ledger.endpointToTell();
+    const endpoint = this.#state.endpointToNotify();
     if (endpoint === null || reply === null) return true;
     try {
       const event = { type: `batch.${reply.status}`, data: reply, key: reply.id };
       const told = await announce(this.env, endpoint, event);
-      if (!told.ok && PASSING.has(told.refusal)) return false;
+      if (!told.ok && RETRYABLE_REFUSALS.has(told.refusal)) return false;
       if (!told.ok)
         console.error(JSON.stringify({ event: 'batch_not_announced', batch: reply.id, refusal: told.refusal }));
-      this.#ledger.announced();
+      this.#state.markAnnounced();
       return true;
     } catch (error) {
       console.error(JSON.stringify({ event: 'batch_announce_failed', batch: reply.id, error: nameOf(error) }));
@@ -159,14 +158,14 @@ export class Batch extends DurableObject<Environment> {
     }
   }
 
-  /** Removes the results of the chunks, some time after the end. False = it failed. */
+  /** Deletes the results of the chunks some time after the end. Returns false if that failed. */
   async #clear(): Promise<boolean> {
-    const chunks = this.#ledger.chunksToClear();
-    const batch = this.#ledger.record?.batch.id;
+    const chunks = this.#state.chunksToClear();
+    const batch = this.#state.record?.batch.id;
     if (chunks === null || batch === undefined) return true;
     try {
       await new ChunkResults(this.env.FILES).remove(batch, chunks);
-      this.#ledger.cleared();
+      this.#state.markCleared();
       return true;
     } catch (error) {
       console.error(JSON.stringify({ event: 'batch_clear_failed', batch, error: nameOf(error) }));

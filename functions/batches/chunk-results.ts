@@ -1,6 +1,6 @@
 /**
- * Results of a batch's chunks in R2, one object each, written once (put if absent): first the lines of the output file,
- * then those of the error file; the metadata say where the border is.
+ * Stores the results of a batch's chunks in R2, one object per chunk, written once (put if absent). An object holds the
+ * lines of the output file, then those of the error file; its metadata says where the error lines start.
  */
 import * as z from 'zod';
 import type { OutputLine } from '../../src/wire/batches/result-line.ts';
@@ -9,7 +9,7 @@ import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
 
 export type ChunkCounts = { readonly completed: number; readonly failed: number };
 
-/** Its bytes: the first `outputBytes` of them belong to the output file, the rest to the error file. */
+/** The stored bytes: the first `outputBytes` belong to the output file, the rest to the error file. */
 export type OpenResults = {
   readonly body: ReadableStream<Uint8Array>;
   readonly bytes: number;
@@ -34,13 +34,13 @@ export class ChunkResults {
     this.#bucket = bucket;
   }
 
-  /** Counts of a chunk that has been scored; `null` where it has not. */
+  /** Returns the counts of a scored chunk, or `null` if it is not scored. */
   async find(batch: string, n: number): Promise<ChunkCounts | null> {
     const object = await stored('r2', 'head', () => this.#bucket.head(keyOf(batch, n)));
     return object === null ? null : countsOf(object);
   }
 
-  /** Writes the results unless there are some. @returns the counts of what stands there. */
+  /** Writes the results if there are none. Returns the counts of the stored results. */
   async putIfAbsent(batch: string, n: number, lines: readonly OutputLine[]): Promise<ChunkCounts> {
     const output = lines.flatMap(({ file, text }) => (file === 'output' ? [text] : []));
     const error = lines.flatMap(({ file, text }) => (file === 'error' ? [text] : []));
@@ -61,18 +61,18 @@ export class ChunkResults {
     const written = await stored('r2', 'put', () => this.#bucket.put(keyOf(batch, n), whole, options));
     if (written !== null) return { completed: output.length, failed: error.length };
     const there = await this.find(batch, n);
-    if (there === null) throw new Error('ChunkResults: the results were there, and are not');
+    if (there === null) throw new Error('ChunkResults: the results were deleted while they were written');
     return there;
   }
 
-  /** The results of a chunk; `null` where it has not been scored. */
+  /** Opens the results of a chunk. Returns `null` if it is not scored. */
   async open(batch: string, n: number): Promise<OpenResults | null> {
     const object = await stored('r2', 'get', () => this.#bucket.get(keyOf(batch, n)));
     if (object === null) return null;
     return { body: object.body, bytes: object.size, outputBytes: Number(metadataOf(object).output_bytes) };
   }
 
-  /** Removes what the finaliser has no more use for. */
+  /** Deletes results after the finaliser has used them. */
   async remove(batch: string, chunks: readonly number[]): Promise<void> {
     for (let from = 0; from < chunks.length; from += MAX_R2_BULK_KEYS) {
       const keys = chunks.slice(from, from + MAX_R2_BULK_KEYS).map((n) => keyOf(batch, n));
@@ -87,7 +87,7 @@ function keyOf(batch: string, n: number): string {
 
 function metadataOf(object: R2Object): z.infer<typeof metadataSchema> {
   const parsed = metadataSchema.safeParse(object.customMetadata);
-  if (!parsed.success) throw new Error('ChunkResults: an object without the metadata of a chunk');
+  if (!parsed.success) throw new Error('ChunkResults: the object lacks the metadata of a chunk');
   return parsed.data;
 }
 

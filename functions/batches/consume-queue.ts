@@ -1,19 +1,20 @@
 /**
- * The queue's consumer. A message is a hint: the task is claimed from the batch's object, done under its lease, and reported
- * there. Whatever goes wrong is reported too, and the object decides about another try; the message itself is done with.
- * Only where not even the object can be reached is it given back to the queue, and in the end to the dead-letter queue,
- * which is logged: the object's alarm finds the task again all the same.
+ * Consumes the job queue. A message names a task: the consumer claims it from the batch's object, works under a lease, and
+ * reports the result or the failure. The object decides about retries, so the message is acknowledged either way. Only if
+ * the object cannot be reached does the message return to the queue and finally to the dead-letter queue, which is logged;
+ * the object's alarm sends the task again in any case.
  */
 import * as z from 'zod';
-import { TASK_HEARTBEAT_MS } from '../../src/limits.ts';
+import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import type { Environment } from '../environment.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { FileStore } from '../storage/files.ts';
+import { validateInput } from './batch-input.ts';
 import { BATCH_MESSAGE_VERSION, type ClaimedTask, type TaskReport } from './batch-messages.ts';
+import { TASK_HEARTBEAT_MS } from './batch-timing.ts';
 import { ChunkResults } from './chunk-results.ts';
 import { finalise } from './finalise.ts';
 import { scoreChunk } from './score-chunk.ts';
-import { validateInput } from './validate.ts';
 
 const messageSchema = z.object({
   v: z.literal(BATCH_MESSAGE_VERSION),
@@ -23,13 +24,17 @@ const messageSchema = z.object({
 });
 
 const DEAD_LETTERS = 'citeward-jobs-dead';
-/** After an object that could not be reached. */
+/** Delay of a message whose object could not be reached, in seconds. */
 const REDELIVER_S = 10;
 
+type ConsumerParts = { readonly platforms: PlatformFactory; readonly chunkLimits: ChunkLimits };
+
+/** Consumes the messages of one delivery. Acknowledges or retries each of them. */
 export async function consumeJobs(
   queued: MessageBatch,
   environment: Environment,
   platforms: PlatformFactory,
+  chunkLimits: ChunkLimits = CHUNK_LIMITS,
 ): Promise<void> {
   for (const message of queued.messages) {
     const read = messageSchema.safeParse(message.body);
@@ -40,7 +45,7 @@ export async function consumeJobs(
       continue;
     }
     try {
-      await doTask(read.data.batch, read.data.task, environment, platforms);
+      await doTask(read.data.batch, read.data.task, environment, { platforms, chunkLimits });
       message.ack();
     } catch (error) {
       console.error(JSON.stringify({ event: 'job_failed', ...read.data, error: nameOf(error) }));
@@ -49,19 +54,14 @@ export async function consumeJobs(
   }
 }
 
-async function doTask(
-  batch: string,
-  task: number,
-  environment: Environment,
-  platforms: PlatformFactory,
-): Promise<void> {
-  // A new stub for each call: one whose call failed stays broken, whatever becomes of the object.
+async function doTask(batch: string, task: number, environment: Environment, parts: ConsumerParts): Promise<void> {
+  // A new stub per call: a stub whose call failed stays broken even after the object recovers.
   const object = () => environment.BATCH.getByName(batch);
   const claimed = await object().claim(BATCH_MESSAGE_VERSION, task);
   if (claimed === null) return;
   const { token } = claimed;
   let held = true;
-  // The lease is extended while the work goes on; a heartbeat that fails costs at most the lease.
+  // Extends the lease during the work. A failed heartbeat costs at most the lease.
   const heart = setInterval(() => {
     void object()
       .extend(task, token)
@@ -75,11 +75,11 @@ async function doTask(
       );
   }, TASK_HEARTBEAT_MS);
   try {
-    const report = await work(claimed, environment, platforms, () => held);
+    const report = await work(claimed, environment, parts, () => held);
     try {
       await object().report(task, token, report);
     } catch (error) {
-      // An object that was just restarted, as a deployment does: it takes the same report, once more or for the first time.
+      // The object may have restarted, as in a deployment. Reports are idempotent, so it is sent once more.
       console.error(JSON.stringify({ event: 'report_failed', batch, task, error: nameOf(error) }));
       await object().report(task, token, report);
     }
@@ -91,7 +91,7 @@ async function doTask(
 async function work(
   claimed: ClaimedTask,
   environment: Environment,
-  platforms: PlatformFactory,
+  { platforms, chunkLimits }: ConsumerParts,
   isHeld: () => boolean,
 ): Promise<TaskReport> {
   const files = new FileStore(environment.FILES, environment.DB);
@@ -100,7 +100,7 @@ async function work(
   try {
     switch (claimed.kind) {
       case 'validate':
-        return await validateInput(claimed.batch, files);
+        return await validateInput(claimed.batch, files, chunkLimits);
       case 'chunk': {
         const platform = await platforms.createPlatform(environment, 'batch');
         if (!platform.ok) return { kind: 'broke', reason: 'config_invalid' };
@@ -110,7 +110,7 @@ async function work(
         return await finalise(claimed, { files, results, isHeld, now });
     }
   } catch (error) {
-    // Storage that failed, or a bug: neither says anything about the lines. Its message may quote content.
+    // A storage failure or a bug, not a fault of the lines. The message may quote content, so it is not logged.
     console.error(
       JSON.stringify({ event: 'task_broke', batch: claimed.batch.id, kind: claimed.kind, error: nameOf(error) }),
     );

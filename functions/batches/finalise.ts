@@ -1,6 +1,6 @@
 /**
- * The finaliser: the results of all chunks, in order, into the output and the error file. Requests that were never made are
- * lines of the error file. It can run twice: it writes the same bytes under the same names.
+ * Assembles the output file and the error file from the results of all chunks in order. Requests that were never sent get a
+ * line in the error file. Idempotent: a second run writes the same bytes under the same names.
  */
 
 import { isBlank } from '../../src/wire/batches/byte-lines.ts';
@@ -8,9 +8,9 @@ import { readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { outputLine } from '../../src/wire/batches/result-line.ts';
 import type { FileStore } from '../storage/files.ts';
 import type { PartWriter } from '../storage/part-writer.ts';
+import { linesOf } from './batch-input.ts';
 import type { ClaimedTask, FinalChunk, NewBatch, TaskReport } from './batch-messages.ts';
 import type { ChunkResults } from './chunk-results.ts';
-import { linesOf } from './lines-of-file.ts';
 
 export type FinaliseParts = {
   readonly files: FileStore;
@@ -28,12 +28,12 @@ export async function finalise(
   let lost = 0;
   try {
     for (const chunk of chunks) {
-      if (!parts.isHeld()) return await given(output, error, 'lease_lost');
+      if (!parts.isHeld()) return await giveUp(output, error, 'lease_lost');
       const part =
         chunk.unsent === null
           ? await copy(batch, chunk, parts, output, error)
           : await unsent(batch, chunk, chunk.unsent, parts, error);
-      if (!part.ok) return await given(output, error, part.reason);
+      if (!part.ok) return await giveUp(output, error, part.reason);
       lost += part.lost;
     }
     const files = { output: await output.close(), error: await error.close() };
@@ -41,17 +41,17 @@ export async function finalise(
     await record(batch.error_file_id, `${batch.id}_error.jsonl`, files.error, parts);
     return { kind: 'finalised', output: files.output > 0, error: files.error > 0, lost };
   } catch (failure) {
-    await given(output, error, 'storage_failed');
+    await giveUp(output, error, 'storage_failed');
     throw failure;
   }
 }
 
-async function given(output: Assembly, error: Assembly, reason: string): Promise<TaskReport> {
+async function giveUp(output: Assembly, error: Assembly, reason: string): Promise<TaskReport> {
   await Promise.all([output.abort(), error.abort()]);
   return { kind: 'broke', reason };
 }
 
-/** `lost`: requests that have no line, as the input file is gone. */
+/** `lost` = requests without a line, because the input file was deleted. */
 type Part = { readonly ok: true; readonly lost: number } | { readonly ok: false; readonly reason: string };
 
 const WHOLE: Part = { ok: true, lost: 0 };
@@ -106,7 +106,7 @@ async function record(id: string, filename: string, bytes: number, { files, now 
   await files.record({ id, purpose: 'batch_output', filename, bytes, created_at, expires_at: null });
 }
 
-/** A file in the making; one without a line is none. */
+/** A result file while it is written. A file without lines is not created. */
 class Assembly {
   readonly #writer: PartWriter;
   #bytes = 0;
@@ -120,7 +120,7 @@ class Assembly {
     await this.#writer.write(bytes);
   }
 
-  /** @returns its bytes. */
+  /** Completes the file. Returns its size in bytes; 0 = no file. */
   async close(): Promise<number> {
     if (this.#bytes === 0) await this.#writer.abort();
     else await this.#writer.close();

@@ -1,11 +1,10 @@
 /**
- * Scoring one chunk. All its lines are answered, and their results are written once: put if absent, so that of two
- * consumers with the same chunk one writes and both report what stands there. While a line wants another try nothing is
- * written: judgments that were had are stored, so the next round only asks for what is missing.
+ * Scores one chunk. The results of all its lines are written once (put if absent): if two consumers score the same chunk,
+ * one of them writes and both report the stored counts. While a line needs another round nothing is written; finished
+ * judgments are stored, so the next round only asks for the missing ones.
  */
 
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
-import { CHUNK_CONCURRENCY, CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from '../../src/limits.ts';
 import { isBlank } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
@@ -14,15 +13,19 @@ import { problemOf } from '../http/problems.ts';
 import { answer, type RequestOutcome } from '../services/answer-request.ts';
 import type { ScoringPlatform } from '../services/ports.ts';
 import type { FileStore } from '../storage/files.ts';
+import { linesOf } from './batch-input.ts';
 import type { ClaimedTask, LineTries, TaskReport } from './batch-messages.ts';
+import { CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from './batch-timing.ts';
 import type { ChunkResults } from './chunk-results.ts';
-import { linesOf } from './lines-of-file.ts';
+
+/** Requests of a chunk that run in parallel. More would not help: the platform allows six connections. */
+const CHUNK_CONCURRENCY = 8;
 
 export type ChunkParts = {
   readonly files: FileStore;
   readonly results: ChunkResults;
   readonly platform: ScoringPlatform;
-  /** False = the chunk has gone to somebody else: the rest is not worth doing. */
+  /** Returns false once another consumer holds the chunk; the rest is then skipped. */
   readonly isHeld: () => boolean;
   readonly now: () => number;
 };
@@ -40,13 +43,13 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   for await (const line of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
     if (line.bytes === null || isBlank(line.bytes)) continue;
     const read = readEnvelope(line.bytes, line.number, batch.endpoint);
-    // The file does not change: what was valid once is valid.
+    // Files are immutable, so a validated line stays valid.
     if (!read.ok) return { kind: 'broke', reason: 'input_file_changed' };
     requests.push({ line: line.number, ...read.envelope });
   }
   if (requests.length !== chunk.requests) return { kind: 'broke', reason: 'input_file_changed' };
 
-  // A round that would begin after the window has none behind it.
+  // The last round, if the next one would start after the window.
   const lastTry = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
   const ask = (some: readonly NumberedRequest[], last: boolean): Promise<Outcomes | null> =>
     answerAll(some, (request) => answer(batch.endpoint, request.body, parts.platform, last), parts);
@@ -55,7 +58,7 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   if (!lastTry) {
     const again = anotherRound(outcomes, tries);
     if (again !== null) return again;
-    // Now the body's own wish for a lost judgment holds; what was judged is not judged again.
+    // From here on the request's own `on_judge_failure` applies. Finished judgments are not repeated.
     const unanswered = requests.filter(({ line }) => backendFailureOf(outcomes.get(line)) !== null);
     const last = await ask(unanswered, true);
     if (last === null) return LEASE_LOST;
@@ -65,15 +68,15 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   return { kind: 'scored', ...(await parts.results.putIfAbsent(batch.id, n, lines)) };
 }
 
-/** Somebody else has the chunk, so that nobody listens to this. */
+/** Another consumer holds the chunk, so the object ignores this report. */
 const LEASE_LOST: TaskReport = { kind: 'broke', reason: 'lease_lost' };
 
 type NumberedRequest = Envelope & { readonly line: number };
 
-/** By line. */
+/** Outcomes by line number. */
 type Outcomes = Map<number, RequestOutcome>;
 
-/** Side by side, a few at a time; `null` if the chunk was lost on the way. */
+/** Answers all requests with bounded concurrency. Returns `null` if the lease was lost meanwhile. */
 async function answerAll(
   requests: readonly NumberedRequest[],
   answerOne: (request: NumberedRequest) => Promise<RequestOutcome>,
@@ -82,7 +85,7 @@ async function answerAll(
   const outcomes: Outcomes = new Map();
   const left = requests.values();
   const work = async (): Promise<void> => {
-    // All workers draw from one iterator.
+    // All workers share one iterator.
     for (const request of left) {
       if (!isHeld()) return;
       outcomes.set(request.line, await answerOne(request));
@@ -92,14 +95,14 @@ async function answerAll(
   return isHeld() ? outcomes : null;
 }
 
-/** What is reported where a line deserves another round; `null` = none does. */
+/** Returns the report of another round, or `null` if no line needs one. */
 function anotherRound(outcomes: Outcomes, before: LineTries): TaskReport | null {
   const tries: Record<string, number> = { ...before };
   const waits: number[] = [];
   for (const [line, outcome] of outcomes) {
     const failure = backendFailureOf(outcome);
     if (failure === null || !failure.retryable) continue;
-    // While the backend itself is away, only the window ends the waiting; one that answers gets a few tries at a line.
+    // A backend that is down is retried until the window ends; one that answers gets MAX_LINE_TRIES per line.
     const { answered } = failure;
     const made = (before[line] ?? 0) + (answered ? 1 : 0);
     if (answered) tries[line] = made;
@@ -108,11 +111,11 @@ function anotherRound(outcomes: Outcomes, before: LineTries): TaskReport | null 
   return waits.length === 0 ? null : { kind: 'again', retry_after_s: Math.max(...waits), tries };
 }
 
-/** A judge or a generator that failed a line, or the ledger of its run. */
+/** A failure of the judge, the generator or the run's ledger on a line. */
 type BackendFailure = {
   readonly retryable: boolean;
   readonly retry_after_s?: number;
-  /** Somebody was there, but what they said is of no use. */
+  /** The backend answered, but without a usable result. */
   readonly answered: boolean;
 };
 
@@ -143,7 +146,7 @@ const ANSWERS: ReadonlySet<GenerationFailureReason> = new Set([
 ]);
 
 function lineOf(batch: string, { line, custom_id }: NumberedRequest, outcome: RequestOutcome | undefined): OutputLine {
-  if (outcome === undefined) throw new Error('scoreChunk: a request without an outcome');
+  if (outcome === undefined) throw new Error('scoreChunk: a request has no outcome');
   const result: LineResult = outcome.ok
     ? outcome
     : { ok: false, problem: problemOf(outcome.failure, requestId(batch, line)) };

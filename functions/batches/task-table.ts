@@ -1,32 +1,32 @@
 /**
- * The tasks of one batch (validate, one a chunk, finalise) in its object's SQLite. A task is sent as a hint, claimed under a
- * lease, and reported. Nothing here decides about the batch: that is functions/batches/batch-state.ts.
+ * The table of a batch's tasks (validate, one per chunk, finalise) in its object's SQLite. A task is sent to the queue,
+ * claimed under a lease, and reported. batch-state.ts decides what the tasks mean for the batch.
  */
 import * as z from 'zod';
-import { MAX_CHUNK_LOSSES } from '../../src/limits.ts';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
 import type { LineTries } from './batch-messages.ts';
+import { MAX_CHUNK_LOSSES } from './batch-timing.ts';
 
 /**
- * `pending`: not sent yet. `sent`: a message is under way until `due_at`. `held`: claimed until `due_at`. `waiting`: to be
- * sent again at `due_at`. `dead`: failed too often. `skipped`: the batch ended before it.
+ * `pending`: not sent yet. `sent`: a message is in the queue until `due_at`. `held`: claimed until `due_at`. `waiting`: sent
+ * again at `due_at`. `dead`: failed too often. `skipped`: the batch ended first.
  */
 type TaskState = 'pending' | 'sent' | 'held' | 'waiting' | 'done' | 'dead' | 'skipped';
 
 export type TaskRow = {
-  /** Below 0: validation and the finaliser (messages.ts). */
+  /** Number of the chunk; below 0 = validation or the finaliser (batch-messages.ts). */
   n: number;
   state: TaskState;
   due_at: number;
-  /** Of who claimed it last, until it has said what became of it. */
+  /** Token of the last claim, until its holder reports. */
   token: string | null;
-  /** Rounds in which a judge was not to be had, failures for no reason of the lines, holders that were never heard of again. */
+  /** Rounds with a failed judge, failures that the lines did not cause, holders that never reported. */
   rounds: number;
   failures: number;
   losses: number;
   reason: string | null;
-  /** LineTries as JSON. */
+  /** `LineTries` as JSON. */
   tries: string;
   completed: number;
   failed: number;
@@ -44,13 +44,13 @@ export type TaskCounts = {
   dead: number;
   completed: number;
   failed: number;
-  /** Requests that were never made, as the batch ended before. */
+  /** Requests that were never sent, because the batch ended first. */
   skipped: number;
 };
 
 const triesSchema = z.record(z.string(), z.int());
 
-/** A holder that has not been heard of in time still has its token, and takes the task back if nobody else has it. */
+/** A holder whose lease has expired keeps its token and regains the task unless another consumer has claimed it. */
 const HOLDABLE = "token = ? AND state IN ('held', 'sent', 'waiting')";
 
 export class TaskTable {
@@ -60,7 +60,7 @@ export class TaskTable {
     this.#sql = sql;
   }
 
-  /** Before everything else, once. */
+  /** Creates the table. Called before any other method. */
   make(): void {
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS tasks_v1 (
@@ -89,14 +89,17 @@ export class TaskTable {
     return this.#sql.exec<TaskRow>('SELECT * FROM tasks_v1 WHERE n = ?', n).toArray()[0] ?? null;
   }
 
-  /** All chunks in their order. */
+  /** All chunks in file order. */
   chunks(): TaskRow[] {
     return this.#sql.exec<TaskRow>('SELECT * FROM tasks_v1 WHERE n >= 0 ORDER BY n').toArray();
   }
 
-  /** Up to `most` tasks whose time has come, those that were under way before first; they are noted as sent. */
+  /**
+   * Marks due tasks as sent and returns them, tasks that were sent before first. At most `most` tasks are in flight.
+   * @param trusted_until when an unclaimed message counts as lost.
+   */
   take(most: number, now: number, trusted_until: number): number[] {
-    // Messages that nobody claimed, and holders that were not heard of again.
+    // Messages that were never claimed, and holders whose lease has expired.
     this.#sql.exec(
       `UPDATE tasks_v1 SET losses = losses + (state = 'held'), state = 'waiting'
        WHERE state IN ('sent', 'held') AND due_at <= ?`,
@@ -122,15 +125,15 @@ export class TaskTable {
     return tasks;
   }
 
-  /** Their message may not be under way after all. */
+  /** Postpones tasks whose message may not have been sent. */
   untake(tasks: readonly number[], due_at: number): void {
     for (const n of tasks) {
-      // One whose message arrived all the same may be held or done by now.
+      // If the message arrived after all, the task may be held or done by now.
       this.#sql.exec("UPDATE tasks_v1 SET state = 'waiting', due_at = ? WHERE n = ? AND state = 'sent'", due_at, n);
     }
   }
 
-  /** No message is known to be under way. */
+  /** Makes all sent messages due again. */
   distrust(now: number): void {
     this.#sql.exec("UPDATE tasks_v1 SET due_at = ? WHERE state = 'sent'", now);
   }
@@ -144,7 +147,7 @@ export class TaskTable {
     );
   }
 
-  /** False = the token is no longer the task's. */
+  /** Extends a lease. Returns false if the token has lost the task. */
   extend(n: number, token: string, until: number): boolean {
     const held = this.#sql.exec(
       `UPDATE tasks_v1 SET state = 'held', due_at = ? WHERE n = ? AND ${HOLDABLE}`,
@@ -168,7 +171,7 @@ export class TaskTable {
     );
   }
 
-  /** Another round at `due_at`, after one in which a judge was not to be had. */
+  /** Schedules another round at `due_at` after a judge failed. */
   repeat(n: number, tries: LineTries, due_at: number): void {
     this.#sql.exec(
       "UPDATE tasks_v1 SET state = 'waiting', token = NULL, rounds = rounds + 1, tries = ?, due_at = ? WHERE n = ?",
@@ -178,7 +181,7 @@ export class TaskTable {
     );
   }
 
-  /** Another try at `due_at`, after one that failed for no reason of the lines; none where that is `null`. */
+  /** Records a failure that the lines did not cause. Retries at `due_at`; `null` makes the task a dead letter. */
   fail(n: number, reason: string, due_at: number | null): void {
     this.#sql.exec(
       'UPDATE tasks_v1 SET state = ?, token = NULL, failures = failures + 1, reason = ?, due_at = ? WHERE n = ?',
@@ -189,7 +192,7 @@ export class TaskTable {
     );
   }
 
-  /** Chunks that are with nobody are given up; those that are held may still end. */
+  /** Skips all chunks that no consumer holds. Held chunks may still finish. */
   skipOpen(now: number): void {
     this.#sql.exec(
       `UPDATE tasks_v1 SET state = 'skipped', token = NULL
@@ -202,7 +205,7 @@ export class TaskTable {
     this.#sql.exec("UPDATE tasks_v1 SET state = 'skipped', token = NULL WHERE n = ?", n);
   }
 
-  /** Tries the dead letters anew. @returns how many there were. */
+  /** Resets the dead letters to pending. Returns their number. */
   revive(): number {
     const dead = this.#number("SELECT COUNT(*) AS number FROM tasks_v1 WHERE state = 'dead'");
     this.#sql.exec(
@@ -211,7 +214,7 @@ export class TaskTable {
     return dead;
   }
 
-  /** Whether a chunk is neither over nor a dead letter. */
+  /** Whether a chunk is neither finished nor a dead letter. */
   get hasOpenChunks(): boolean {
     return this.#has("n >= 0 AND state IN ('pending', 'sent', 'held', 'waiting')");
   }
@@ -220,12 +223,12 @@ export class TaskTable {
     return this.#has("state = 'dead'");
   }
 
-  /** Whether a task is with the queue or a consumer, or could be. */
+  /** Whether a task is pending, in the queue or with a consumer. */
   get isBusy(): boolean {
     return this.#has("state IN ('pending', 'sent', 'held')");
   }
 
-  /** When the first of the waiting tasks is due; `null` = none waits. */
+  /** When the first waiting task is due, in milliseconds since 1970; `null` = none waits. */
   get nextDue(): number | null {
     return this.#sql
       .exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM tasks_v1 WHERE state = 'waiting'")
@@ -270,9 +273,9 @@ export function chunkOf({ first_line, requests, start, end_at }: TaskRow): Chunk
   return { first_line, requests, start, end: end_at };
 }
 
-/** @throws Error for a row of another form. */
+/** Parses the tries of a task. @throws Error if their form is unknown to this version. */
 export function triesOf({ tries }: TaskRow): LineTries {
   const parsed = triesSchema.safeParse(JSON.parse(tries));
-  if (!parsed.success) throw new Error('triesOf: a task of another form');
+  if (!parsed.success) throw new Error('triesOf: the stored tries have an unknown form');
   return parsed.data;
 }

@@ -1,63 +1,67 @@
 /**
- * One attempt to deliver: a signed POST, and what became of it. Delivered is a 2xx whose whole reply came in time; what
- * a receiver says beyond its status is read and thrown away, and nothing of it is kept or logged.
+ * Sends one signed POST and classifies the result. A delivery succeeds when the receiver sends a 2xx and its whole reply
+ * within the timeout. The body of the reply is read and discarded: nothing of it is stored or logged.
  */
 
 import { withDeadline } from '../../lib/model-servers/calls/deadline.ts';
 import { retryAfterSeconds } from '../../lib/model-servers/calls/transport.ts';
-import { DELIVERY_TIMEOUT_MS, MAX_DELIVERY_REPLY_BYTES } from '../../src/limits.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { signatureHeader } from './signature.ts';
 
+/** A receiver has this long for its whole reply. */
+const DELIVERY_TIMEOUT_MS = 15_000;
+/** A longer reply is a failed attempt. */
+const MAX_DELIVERY_REPLY_BYTES = 64 * 1024;
+
 /** Why an attempt failed. */
-export type AttemptReason =
+type AttemptReason =
   | 'timeout'
   | 'unreachable'
   | 'interrupted'
   | 'too_long'
   | 'redirect'
-  /** 410: the receiver wants nothing more, ever. */
+  /** 410: the receiver wants no further deliveries. */
   | 'gone'
   | `status_${number}`
-  /** The endpoint's URL is not one that this deployment would register now. */
+  /** This deployment would no longer register the endpoint's URL. */
   | 'url_refused'
-  /** A bug of ours; the log says where. */
+  /** A bug in the Worker; the operator log names it. */
   | 'internal';
 
 export type Attempt = {
   /** `null` = delivered. */
   readonly reason: AttemptReason | null;
-  /** Of the reply; `null` where none came. */
+  /** HTTP status of the reply; `null` if no reply arrived. */
   readonly status: number | null;
-  /** When the receiver wants to be asked again, in seconds from then. */
+  /** `Retry-After` of the receiver in seconds; `null` = none. */
   readonly retry_after_s: number | null;
-  /** When it began, in milliseconds since 1970, and how long it took. */
+  /** Start in milliseconds since 1970, and duration. */
   readonly at_ms: number;
   readonly duration_ms: number;
 };
 
 export type Outgoing = {
   readonly url: string;
-  /** The `webhook-id`: the same for every attempt of a message. */
+  /** The `webhook-id`. Every attempt of a message has the same one. */
   readonly id: string;
   readonly body: Uint8Array;
-  /** All that are valid now: one signature each. */
+  /** The secrets that are valid now. The request carries one signature per secret. */
   readonly secrets: readonly Uint8Array[];
   readonly allowLoopback: boolean;
 };
 
 type Result = Pick<Attempt, 'reason' | 'status' | 'retry_after_s'>;
 
-/** Sends a message once. */
-export async function attemptDelivery(outgoing: Outgoing): Promise<Attempt> {
+/** Sends a message once. Never rejects for a failure of the receiver. @param timeoutMs time for the whole reply. */
+export async function attemptDelivery(outgoing: Outgoing, timeoutMs = DELIVERY_TIMEOUT_MS): Promise<Attempt> {
   const at_ms = Date.now();
-  const result = await resultOf(outgoing, Math.floor(at_ms / 1000));
+  const result = await resultOf(outgoing, Math.floor(at_ms / 1000), timeoutMs);
   return { ...result, at_ms, duration_ms: Date.now() - at_ms };
 }
 
-async function resultOf(outgoing: Outgoing, timestamp: number): Promise<Result> {
+async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number): Promise<Result> {
   const { url, id, body, secrets, allowLoopback } = outgoing;
-  // Checked again: what may be registered can have changed since.
+  // The rules for URLs may have changed since the registration.
   if (!readEndpointUrl(url, allowLoopback).ok) return failed('url_refused');
   const headers = {
     'content-type': 'application/json',
@@ -67,7 +71,7 @@ async function resultOf(outgoing: Outgoing, timestamp: number): Promise<Result> 
     'webhook-signature': await signatureHeader(id, timestamp, body, secrets),
   };
   let status: number | null = null;
-  const done = await withDeadline(DELIVERY_TIMEOUT_MS, async (signal) => {
+  const done = await withDeadline(timeoutMs, async (signal) => {
     const response = await answerTo(url, { method: 'POST', redirect: 'manual', headers, body, signal });
     if (response === null) return failed('unreachable');
     status = response.status;
@@ -81,7 +85,7 @@ async function answerTo(url: string, init: RequestInit): Promise<Response | null
   try {
     return await fetch(url, init);
   } catch {
-    // The error says no more than that no reply came, and may quote the URL.
+    // The error is dropped, because its message may quote the URL.
     return null;
   }
 }
@@ -95,7 +99,7 @@ function reasonOfStatus(status: number): AttemptReason {
   return status >= 300 && status < 400 ? 'redirect' : `status_${status}`;
 }
 
-/** Reads the reply to its end. `null` = it ended well. */
+/** Reads the reply to its end. Returns `null` if it ended normally. */
 async function discardReply({ body }: Response): Promise<AttemptReason | null> {
   if (body === null) return null;
   const reader = body.getReader();
@@ -105,7 +109,7 @@ async function discardReply({ body }: Response): Promise<AttemptReason | null> {
     if (chunk === 'interrupted') return 'interrupted';
     if (chunk === null) return null;
     bytes += chunk.byteLength;
-    // What is left is dropped with the connection, as the deadline's signal is aborted once the work is done.
+    // `withDeadline` aborts its signal when the work returns, which closes the connection.
     if (bytes > MAX_DELIVERY_REPLY_BYTES) return 'too_long';
   }
 }
@@ -115,7 +119,7 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promi
     const { done, value } = await reader.read();
     return done ? null : value;
   } catch {
-    // Reading fails only when the connection does.
+    // A read fails only when the connection fails.
     return 'interrupted';
   }
 }

@@ -1,36 +1,34 @@
-/** When what failed is tried again. Pure: the clock and the dice are passed in. */
-import {
-  BACKOFF_JITTER,
-  DELIVERY_BACKOFF_S,
-  DELIVERY_WINDOW_MS,
-  JOB_BACKOFF_S,
-  JOB_WINDOW_MS,
-} from '../../src/limits.ts';
+/** Retry schedules of deliveries and scoring jobs. Pure: the caller passes the time and the random number. */
 
 export type Backoff = {
-  /** Waits after the first, second, … failure, in seconds; the last one repeats. */
+  /** Wait after the first, second, … failure, in seconds, before jitter. The last one repeats. */
   readonly steps_s: readonly [number, ...number[]];
-  /** All tries begin within this time of the first. */
+  /** Every try begins within this time of the first one, in milliseconds. */
   readonly window_ms: number;
 };
 
-export const DELIVERY_BACKOFF: Backoff = { steps_s: DELIVERY_BACKOFF_S, window_ms: DELIVERY_WINDOW_MS };
-export const JOB_BACKOFF: Backoff = { steps_s: JOB_BACKOFF_S, window_ms: JOB_WINDOW_MS };
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A failed delivery is retried for 24 hours. */
+export const DELIVERY_BACKOFF: Backoff = { steps_s: [5, 30, 120, 600, 3_600, 14_400, 28_800], window_ms: DAY_MS };
+/** A job whose judge is down is retried for 24 hours. */
+export const JOB_BACKOFF: Backoff = { steps_s: [5, 15, 60, 300, 900, 1_800, 3_600], window_ms: DAY_MS };
+/** Jitter lengthens a wait by up to this share, so that simultaneous failures do not retry at the same moment. */
+const BACKOFF_JITTER = 0.2;
 
-export type Failed = {
+export type FailedTry = {
   /** Failed tries of this window, at least 1. */
   readonly failures: number;
-  /** When the window began, and now, in milliseconds since 1970. */
+  /** When the window began, and the time now, in milliseconds since 1970. */
   readonly began_ms: number;
   readonly now_ms: number;
-  /** What the other side asked for; `null` = nothing. Waited for, but never beyond the window. */
+  /** The other side's `Retry-After`; `null` = none. It lengthens the wait, but never beyond the window. */
   readonly retry_after_s: number | null;
   /** In [0, 1). */
   readonly random: number;
 };
 
-/** When to try again, in milliseconds since 1970; `null` = not any more, as the window is over. */
-export function nextTry({ steps_s, window_ms }: Backoff, failed: Failed): number | null {
+/** Returns the time of the next try in milliseconds since 1970, or `null` once the window is over. */
+export function nextTry({ steps_s, window_ms }: Backoff, failed: FailedTry): number | null {
   const { failures, began_ms, now_ms, retry_after_s, random } = failed;
   const step_s = steps_s[Math.min(failures, steps_s.length) - 1] ?? steps_s[0];
   const wait_s = Math.max(step_s * (1 + BACKOFF_JITTER * random), retry_after_s ?? 0);

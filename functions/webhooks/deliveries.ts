@@ -1,16 +1,14 @@
 /**
- * Deliveries: one Durable Object a webhook endpoint, the owner of all that is the endpoint's (ARCHITECTURE.md, State): its
- * secrets, the signed requests that are to be scored, the outbox. It wires; what it keeps stands in functions/webhooks/.
+ * The Durable Object of one webhook endpoint. It owns the endpoint's secrets, its inbox of signed scoring requests and its
+ * outbox of deliveries. This class only wires them together.
  *
- * All work is done in alarms, never in `waitUntil`: an alarm is in storage, so work survives whatever happens to the
- * object. There is one alarm; it is always set to the next thing that is due.
+ * All work runs in alarms, never in `waitUntil`: an alarm is stored, so the work survives a restart of the object. There is
+ * one alarm, and it is always set to the time of the next due work.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { MAX_WEBHOOK_STORAGE_BYTES } from '../../src/limits.ts';
 import type { Environment } from '../environment.ts';
 import { createPlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
 import { newId } from '../storage/ids.ts';
-import { DeliveryLog } from './delivery-log.ts';
 import {
   type AnnounceMessage,
   type AnnounceReply,
@@ -32,6 +30,7 @@ import {
   type RotateMessage,
   type SecretsReply,
   type TestReply,
+  timeText,
   WEBHOOK_MESSAGE_VERSION,
 } from './endpoint-messages.ts';
 import { EndpointRecord } from './endpoint-record.ts';
@@ -40,44 +39,50 @@ import { Inbox } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 import { createSecret } from './signature.ts';
 import { StoredTexts } from './stored-texts.ts';
-import { timeText } from './time.ts';
 import { WorkLoop } from './work-loop.ts';
 
-/** One alarm starts new work for this long, well within the 15 minutes that the platform gives it. */
+/** Storage after which new requests and events are refused with a 503, in bytes. The platform's limit is 10 GB. */
+const MAX_STORAGE_BYTES = 4 * 1024 * 1024 * 1024;
+/** An alarm starts new work for this long. The platform's limit is 15 minutes. */
 const ALARM_MS = 5 * 60 * 1000;
-/** If an alarm is lost in its middle, the next one comes after this. */
+/** If an alarm is lost while it runs, the next one starts after this time. */
 const WATCHDOG_MS = 60 * 1000;
-/** What is only to be forgotten is not worth an alarm more often than this. */
+/** Alarms that only delete old rows are at least this far apart. */
 const TIDY_MS = 60 * 1000;
+
+export type DeliveriesOptions = Partial<PlatformParts> & {
+  /** Pending jobs after which new requests are refused with a 503. */
+  readonly maxPendingJobs?: number;
+  /** A receiver has this long for its whole reply. */
+  readonly deliveryTimeoutMs?: number;
+};
 
 export class Deliveries extends DurableObject<Environment> {
   readonly #endpoint: EndpointRecord;
   readonly #texts: StoredTexts;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
-  readonly #log: DeliveryLog;
   readonly #work: EndpointWork;
   readonly #loop: WorkLoop;
 
-  /** @param parts replaces parts of the platform, for tests. */
-  constructor(state: DurableObjectState, environment: Environment, parts: Partial<PlatformParts> = {}) {
+  /** @param options replace parts of the platform and limits, for tests. */
+  constructor(state: DurableObjectState, environment: Environment, options: DeliveriesOptions = {}) {
     super(state, environment);
     const { sql } = state.storage;
     this.#endpoint = new EndpointRecord(sql);
     this.#texts = new StoredTexts(sql);
-    this.#inbox = new Inbox(sql, this.#texts);
+    this.#inbox = new Inbox(sql, this.#texts, options.maxPendingJobs);
     this.#outbox = new Outbox(sql, this.#texts);
-    this.#log = new DeliveryLog(sql, this.#texts);
     const stored = { endpoint: this.#endpoint, inbox: this.#inbox, outbox: this.#outbox };
-    const platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
-    this.#work = new EndpointWork(stored, state.storage, environment, platforms);
-    this.#loop = new WorkLoop(this.#work.lanes, () => Date.now());
+    const platforms = createPlatformFactory({ ...options, judgmentStoreOf: uncachedJudgments });
+    this.#work = new EndpointWork(stored, state.storage, environment, platforms, options.deliveryTimeoutMs);
+    this.#loop = new WorkLoop(this.#work.kinds, () => Date.now());
   }
 
-  /** Repeating it with the same id is refused: ids are random. */
+  /** Registers the endpoint. A second registration throws, because ids are random. */
   async register(message: RegisterMessage): Promise<RegisterReply> {
     if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
-    if (this.#endpoint.target !== null) throw new Error('Deliveries: the endpoint is registered already');
+    if (this.#endpoint.target !== null) throw new Error('Deliveries: the endpoint is already registered');
     const now = Date.now();
     const secret = this.ctx.storage.transactionSync(() => this.#endpoint.register(message, now));
     return { ok: true, value: { ...this.#endpoint.describe(now), secret } };
@@ -92,7 +97,7 @@ export class Deliveries extends DurableObject<Environment> {
       this.ctx.storage.transactionSync(() => this.#endpoint.change(message.change));
       return done(this.#endpoint.describe(Date.now()));
     });
-    // What waited while it was disabled may be due.
+    // Deliveries that waited while the endpoint was disabled may be due.
     if (answer.ok) await this.#wake();
     return answer;
   }
@@ -107,7 +112,7 @@ export class Deliveries extends DurableObject<Environment> {
     return answer;
   }
 
-  /** Forgets everything. Repeating it changes nothing. */
+  /** Deletes everything. Idempotent. */
   async remove(message: PlainMessage): Promise<Answer<null>> {
     if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
     this.ctx.storage.transactionSync(() => {
@@ -117,14 +122,14 @@ export class Deliveries extends DurableObject<Environment> {
     return done(null);
   }
 
-  /** What a signature is to be checked with. Where nothing is registered, the check costs the same, and fails. */
+  /** The valid secrets. An unregistered endpoint returns a random one, so that the check costs the same and fails. */
   async secrets(message: PlainMessage): Promise<Answer<SecretsReply>> {
     if (message.v !== WEBHOOK_MESSAGE_VERSION) return refused('version_skew');
     if (this.#endpoint.target === null) return done({ registered: false, secrets: [createSecret()] });
     return done({ registered: true, secrets: this.#endpoint.secrets(Date.now()) });
   }
 
-  /** Takes in a request whose signature was right, once. */
+  /** Accepts a request with a valid signature. Repeating it returns the same job. */
   async receive(message: ReceiveMessage): Promise<ReceiveReply> {
     const answer = this.#answer<ReceiveReply>(message, () => {
       if (this.#endpoint.target?.enabled !== true) return refused('endpoint_disabled');
@@ -140,7 +145,7 @@ export class Deliveries extends DurableObject<Environment> {
     return this.#answer<JobDescriptionReply>(message, () => {
       const job = this.#inbox.describe(message.job);
       if (job === null) return refused('job_unknown');
-      return done({ ...job, event: job.message === null ? null : this.#log.text(job.message) });
+      return done({ ...job, event: job.message === null ? null : this.#outbox.text(job.message) });
     });
   }
 
@@ -156,14 +161,14 @@ export class Deliveries extends DurableObject<Environment> {
 
   async deliveries(message: DeliveriesMessage): Promise<DeliveriesPageReply> {
     return this.#answer<DeliveriesPageReply>(message, () => {
-      const page = this.#log.page(message);
+      const page = this.#outbox.page(message);
       return page === null ? refused('delivery_unknown') : done(page);
     });
   }
 
   async delivery(message: DeliveryMessage): Promise<DeliveryDescriptionReply> {
     return this.#answer<DeliveryDescriptionReply>(message, () => {
-      const delivery = this.#log.describe(message.message);
+      const delivery = this.#outbox.describe(message.message);
       return delivery === null ? refused('delivery_unknown') : done(delivery);
     });
   }
@@ -177,7 +182,7 @@ export class Deliveries extends DurableObject<Environment> {
     return this.delivery(message);
   }
 
-  /** Sends a test event now, also to an endpoint that is disabled. It is no delivery: nothing of it is kept. */
+  /** Sends a test event now, even if the endpoint is disabled. The event is not stored and not retried. */
   async sendTest(message: PlainMessage): Promise<TestReply> {
     const target = this.#endpoint.target;
     if (message.v !== WEBHOOK_MESSAGE_VERSION || target === null)
@@ -205,7 +210,7 @@ export class Deliveries extends DurableObject<Environment> {
   }
 
   #isStorageFull(): boolean {
-    return this.ctx.storage.sql.databaseSize > MAX_WEBHOOK_STORAGE_BYTES;
+    return this.ctx.storage.sql.databaseSize > MAX_STORAGE_BYTES;
   }
 
   #tidy(now: number): void {
@@ -215,13 +220,13 @@ export class Deliveries extends DurableObject<Environment> {
     this.#endpoint.forgetSecrets(now);
   }
 
-  /** There is something to do, or something has changed about when. */
+  /** Makes the work loop or the alarm notice new or changed work. */
   async #wake(): Promise<void> {
     if (this.#loop.isRunning) this.#loop.poke();
     else await this.#setAlarm();
   }
 
-  /** In one turn from reading to setting, so that no other change comes between. */
+  /** Sets the alarm synchronously after reading the due times, so that no change falls between them. */
   #setAlarm(): Promise<void> {
     const soonest = Date.now() + TIDY_MS;
     const sends = this.#endpoint.target?.enabled === true;

@@ -1,10 +1,13 @@
 /**
- * Endpoints as the rest of the Worker sees them: the list in D1 says whether there is one, its object does the rest. What
- * goes wrong on the way is a refusal; a rejection that comes from the object's own code is a bug and stays one.
+ * The client of webhook endpoints for the rest of the Worker: it looks the endpoint up in D1 and calls its object. Failures
+ * of the call are refusals; an error that the object's own code throws is a bug and is rethrown.
  */
+
+import { MAX_WEBHOOK_ENDPOINTS } from '../../src/limits.ts';
 import type { Environment } from '../environment.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
-import { WebhookEndpoints } from './endpoint-list.ts';
+import { database } from '../storage/schema.ts';
+import { stored } from '../storage/storage-error.ts';
 import { type Answer, type EndpointRefusal, WEBHOOK_MESSAGE_VERSION } from './endpoint-messages.ts';
 
 export type EndpointObject = ReturnType<Environment['DELIVERIES']['getByName']>;
@@ -13,10 +16,10 @@ export type Asked<T> =
   | Extract<Answer<T>, { ok: true }>
   | { readonly ok: false; readonly refusal: EndpointRefusal | 'unavailable' };
 
-/** Longer than the one call that waits for a receiver. */
+/** Timeout of a call, in milliseconds: longer than `sendTest`, which waits for the receiver. */
 const ANSWER_MS = 25_000;
 
-/** Asks the object of an endpoint that is on the list. */
+/** Calls the object of a listed endpoint. */
 export async function askEndpoint<T>(
   { DB, DELIVERIES }: Pick<Environment, 'DB' | 'DELIVERIES'>,
   id: string,
@@ -26,7 +29,7 @@ export async function askEndpoint<T>(
   return askObject(DELIVERIES.getByName(id), ask);
 }
 
-/** Asks an object, listed or not. */
+/** Calls an object, listed or not. */
 export async function askObject<T>(
   object: EndpointObject,
   ask: (object: EndpointObject) => Promise<Answer<T>>,
@@ -41,17 +44,17 @@ export async function askObject<T>(
 }
 
 export type WebhookEvent = {
-  /** Words with full stops between them, as in `batch.completed`. */
+  /** Words separated by full stops, as in `batch.completed`. */
   readonly type: string;
-  /** JSON; it is stored, and sent as it is. */
+  /** A JSON value. It is stored and sent unchanged. */
   readonly data: unknown;
-  /** An event of the same key is enqueued once, for those who may announce it twice. */
+  /** Events with the same key are enqueued once, so that a caller may announce an event twice. */
   readonly key?: string;
 };
 
 /**
- * Enqueues an event for an endpoint; its object delivers it, signed, and goes on trying for a day.
- * @returns the id of the message; or why not: `unavailable`, `full` and `version_skew` are worth another try.
+ * Enqueues an event for an endpoint. The endpoint's object signs and delivers it and retries for 24 hours.
+ * Returns the id of the message or a refusal, of which `unavailable`, `full` and `version_skew` are retryable.
  */
 export async function announce(
   environment: Pick<Environment, 'DB' | 'DELIVERIES'>,
@@ -62,7 +65,57 @@ export async function announce(
   return askEndpoint(environment, endpoint, async (object) => await object.announce(message));
 }
 
-/** Whether there is such an endpoint, for requests that name one. */
+/** Returns whether the endpoint exists. */
 export function endpointExists({ DB }: Pick<Environment, 'DB'>, endpoint: string): Promise<boolean> {
   return new WebhookEndpoints(DB).has(endpoint);
+}
+
+/**
+ * The list of webhook endpoints in D1. Their objects hold everything else. The Worker addresses an object only under a
+ * listed id, so that guessed ids create no objects.
+ */
+export class WebhookEndpoints {
+  readonly #db: D1Database;
+
+  constructor(db: D1Database) {
+    this.#db = db;
+  }
+
+  /** Adds an endpoint. Returns false if the limit is reached. @param created_at milliseconds since 1970. */
+  async add(id: string, created_at: number): Promise<boolean> {
+    const { meta } = await stored('d1', 'webhook_add', async () =>
+      (await database(this.#db))
+        .prepare(
+          `INSERT INTO webhook_endpoints (id, created_at)
+           SELECT ?, ? WHERE (SELECT COUNT(*) FROM webhook_endpoints) < ?`,
+        )
+        .bind(id, created_at, MAX_WEBHOOK_ENDPOINTS)
+        .run(),
+    );
+    return meta.changes === 1;
+  }
+
+  async has(id: string): Promise<boolean> {
+    const found = await stored('d1', 'webhook_find', async () =>
+      (await database(this.#db)).prepare('SELECT 1 AS found FROM webhook_endpoints WHERE id = ?').bind(id).first(),
+    );
+    return found !== null;
+  }
+
+  /** The ids of all endpoints, the oldest first. */
+  async list(): Promise<string[]> {
+    const { results } = await stored('d1', 'webhook_list', async () =>
+      (await database(this.#db))
+        .prepare('SELECT id FROM webhook_endpoints ORDER BY created_at, id LIMIT ?')
+        .bind(MAX_WEBHOOK_ENDPOINTS)
+        .all<{ id: string }>(),
+    );
+    return results.map(({ id }) => id);
+  }
+
+  async remove(id: string): Promise<void> {
+    await stored('d1', 'webhook_remove', async () =>
+      (await database(this.#db)).prepare('DELETE FROM webhook_endpoints WHERE id = ?').bind(id).run(),
+    );
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * What goes between the Worker's isolates and an endpoint's object. Versioned: during a deployment the two may run
- * different code; an object that does not know a version says so, and the caller tries again.
+ * Messages between the Worker's isolates and the Durable Object of an endpoint. They carry a version, because the two may
+ * run different code during a deployment: an object refuses an unknown version, and the caller retries.
  */
 import type {
   AcceptedJob,
@@ -22,22 +22,22 @@ export type PlainMessage = Message;
 export type RegisterMessage = Message<{ id: string; url: string; description: string | null; enabled: boolean }>;
 export type ChangeMessage = Message<{ change: EndpointChange }>;
 export type RotateMessage = Message<{ grace_s: number }>;
-/** A request whose signature was right. */
+/** A request with a valid signature. */
 export type ReceiveMessage = Message<{ webhook_id: string; digest: string; body: Uint8Array }>;
 export type JobMessage = Message<{ job: string }>;
 export type AnnounceMessage = Message<{ type: string; data: string; key: string | null }>;
 export type DeliveriesMessage = Message<{ state: DeliveryState | null; limit: number; after: string | null }>;
 export type DeliveryMessage = Message<{ message: string }>;
 
-/** Why an object does not do what it is asked. */
+/** Why an object refuses a message. */
 export type EndpointRefusal =
   | 'endpoint_unknown'
   | 'endpoint_disabled'
   | 'job_unknown'
   | 'delivery_unknown'
-  /** The `webhook-id` came with another body before. */
+  /** The `webhook-id` was used before with another body. */
   | 'id_reused'
-  /** Too much waits already. */
+  /** Too many jobs or deliveries are pending. */
   | 'full'
   | 'secrets_full'
   | 'version_skew';
@@ -46,10 +46,10 @@ export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: EndpointRefusal };
 
-/** Secrets to check a signature with. Of an endpoint that does not exist: some that nobody has. */
+/** Secrets to verify a signature with. An unregistered endpoint returns a random secret, so that the check costs the same. */
 export type SecretsReply = { readonly registered: boolean; readonly secrets: readonly Uint8Array[] };
 
-/** Events go as the text that is sent: what a score holds is of no interest on the way. */
+/** The event is its JSON text, because the Worker passes it on without reading it. */
 export type JobDescription = Omit<JobReply, 'event'> & { readonly event: string | null };
 export type DeliveryDescription = Omit<DeliveryDetail, 'event'> & { readonly event: string };
 
@@ -61,3 +61,8 @@ export type JobDescriptionReply = Answer<JobDescription>;
 export type AnnounceReply = Answer<{ readonly message: string }>;
 export type DeliveriesPageReply = Answer<DeliveriesReply>;
 export type DeliveryDescriptionReply = Answer<DeliveryDescription>;
+
+/** Formats a time for the wire. @param ms milliseconds since 1970. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,10 +1,9 @@
-/** The endpoint itself and its secrets, in the SQLite of its object. Secrets leave the deployment once, when made. */
+/** Stores the endpoint and its secrets in the SQLite of its object. A secret leaves the deployment once, on creation. */
 import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
 import type { Endpoint, EndpointChange } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
-import type { RegisterMessage } from './endpoint-messages.ts';
+import { type RegisterMessage, timeText } from './endpoint-messages.ts';
 import { createSecret, secretText } from './signature.ts';
-import { timeText } from './time.ts';
 
 type EndpointRow = {
   id: string;
@@ -34,13 +33,13 @@ export class EndpointRecord {
     ) STRICT`);
   }
 
-  /** Where it delivers to; `null` where nothing is registered. */
+  /** The receiver; `null` if nothing is registered. */
   get target(): { readonly id: string; readonly url: string; readonly enabled: boolean } | null {
     const row = this.#row();
     return row === null ? null : { id: row.id, url: row.url, enabled: row.enabled === 1 };
   }
 
-  /** @returns the first secret, as text. */
+  /** Registers the endpoint. Returns its first secret as text. */
   register({ id, url, description, enabled }: Omit<RegisterMessage, 'v'>, now: number): string {
     this.#sql.exec(
       `INSERT INTO endpoint_v1 (one, id, url, description, enabled, disabled_reason, created_ms)
@@ -72,8 +71,8 @@ export class EndpointRecord {
   }
 
   /**
-   * Makes a new secret; those before stay valid for a while at most.
-   * @returns the new one as text, or `null` where too many would be valid at once.
+   * Creates a secret. The earlier secrets expire after `grace_s` seconds at the latest.
+   * Returns the new secret as text, or `null` if too many secrets would be valid at the same time.
    */
   rotate(grace_s: number, now: number): string | null {
     const until = now + grace_s * 1000;
@@ -88,12 +87,12 @@ export class EndpointRecord {
     this.#sql.exec('DELETE FROM secrets_v1 WHERE expires_ms <= ?', now);
   }
 
-  /** When the next secret expires; `null` = none does. */
+  /** When the next secret expires, in milliseconds since 1970; `null` = none expires. */
   nextExpiry(): number | null {
     return this.#sql.exec<{ at: number | null }>('SELECT MIN(expires_ms) AS at FROM secrets_v1').one().at;
   }
 
-  /** @throws Error where nothing is registered. */
+  /** @throws Error if nothing is registered. */
   describe(now: number): Endpoint {
     const row = this.#row();
     if (row === null) throw new Error('EndpointRecord: nothing is registered');
@@ -139,5 +138,5 @@ export class EndpointRecord {
 
 function disabledReasonOf(text: string | null): Endpoint['disabled_reason'] {
   if (text === null || text === 'requested' || text === 'gone') return text;
-  throw new Error('EndpointRecord: a reason that this version does not know');
+  throw new Error('EndpointRecord: the stored disabled_reason is unknown to this version');
 }

@@ -1,18 +1,18 @@
 /**
- * Where deliveries may go. An admin names the URL, but the Worker makes the requests: whoever could point it at an
- * address of its network would look through its eyes. So names only, over TLS, at the two ports where receivers live. A
- * name that resolves to a private address is the resolver's to stop: `global_fetch_strictly_public` is set, and a Worker
- * has no private network. What the WHATWG parser makes of a host is judged, never its text: it turns every spelling of an
- * IPv4 address (decimal, octal, hexadecimal, full-width, percent-encoded) into the dotted one.
+ * Decides where deliveries may go, to prevent server-side request forgery: an admin chooses the URL, but the Worker sends
+ * the request. Allowed are public host names over TLS on port 443 or 8443. A name that resolves to a private address is
+ * stopped by `global_fetch_strictly_public`, and a Worker has no private network. The checks read the host that the WHATWG
+ * parser returns, because the parser turns every spelling of an IPv4 address (decimal, octal, hexadecimal, full-width,
+ * percent-encoded) into the dotted form.
  */
 import { MAX_WEBHOOK_URL_CHARS } from '../../src/limits.ts';
 
-/** As the parser leaves them: the default port is empty. */
+/** The parser returns an empty text for the default port. */
 const PORTS: ReadonlySet<string> = new Set(['', '8443']);
 
 const DOTTED_IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 
-/** Last labels that never name a public host (RFC 6761, RFC 6762, RFC 8375, and what private networks use). */
+/** Last labels that never name a public host (RFC 6761, RFC 6762, RFC 8375, and common names of private networks). */
 const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'localhost',
   'localdomain',
@@ -31,12 +31,12 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 
 export type EndpointUrl =
   | { readonly ok: true; readonly url: string }
-  /** What was expected; holds nothing of the text. */
+  /** What is wrong with the URL, without quoting it. */
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads the URL of a receiver.
- * @param allowLoopback also `http://127.0.0.1` at any port: tests, and receivers under development.
+ * Reads and checks the URL of a receiver.
+ * @param allowLoopback also accepts `http://127.0.0.1` on any port, for tests and local development.
  */
 export function readEndpointUrl(text: string, allowLoopback: boolean): EndpointUrl {
   const problem = problemOf(text, allowLoopback);
@@ -45,7 +45,7 @@ export function readEndpointUrl(text: string, allowLoopback: boolean): EndpointU
 
 function problemOf(text: string, allowLoopback: boolean): string | null {
   if (text.length > MAX_WEBHOOK_URL_CHARS) return `expected at most ${MAX_WEBHOOK_URL_CHARS} characters`;
-  // The parser would drop or mend these: what is registered should be what was sent.
+  // The parser would drop or repair these characters; the registered URL must be the one that was sent.
   if (/[\s\\]/.test(text) || !URL.canParse(text)) return 'expected an absolute URL';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return 'expected no user info: requests are signed';

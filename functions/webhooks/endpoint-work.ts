@@ -1,19 +1,36 @@
 /**
- * What an endpoint's object does: scores what came in, delivers what goes out. Each run ends in one transaction that says
- * what became of it; what is lost with the object is done again.
+ * The work of an endpoint's object: it scores received requests and sends deliveries. Each run ends in one transaction that
+ * records its outcome; a run that is lost with the object is repeated.
  */
-import { DELIVERIES_AT_ONCE, MAX_WEBHOOK_BYTES_AT_WORK, WEBHOOK_JOBS_AT_ONCE } from '../../src/limits.ts';
+
 import type { Environment } from '../environment.ts';
+import type { RequestFailure } from '../failures.ts';
 import { problemOf, wireReason } from '../http/problems.ts';
 import type { PlatformFactory } from '../platform.ts';
+import { answer } from '../services/answer-request.ts';
 import { attemptDelivery } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 import type { Inbox } from './inbox.ts';
-import { allowsLoopback, type JobOutcome, scoreJob } from './job-scoring.ts';
 import type { Outbox } from './outbox.ts';
-import type { Lane } from './work-loop.ts';
+import type { WorkKind } from './work-loop.ts';
 
-export type EndpointParts = { readonly endpoint: EndpointRecord; readonly inbox: Inbox; readonly outbox: Outbox };
+/** Concurrent runs of one endpoint, and the bytes of bodies that either kind may hold in memory. */
+const MAX_RUNNING_DELIVERIES = 4;
+const MAX_RUNNING_JOBS = 16;
+const MAX_RUNNING_BYTES = 8 * 1024 * 1024;
+
+type JobOutcome =
+  /** The reply of `POST /v1/score`. */
+  | { readonly ok: true; readonly score: unknown }
+  /** Not scored. `retryable` = a later try may succeed. */
+  | {
+      readonly ok: false;
+      readonly failure: RequestFailure;
+      readonly retryable: boolean;
+      readonly retry_after_s: number | null;
+    };
+
+type EndpointParts = { readonly endpoint: EndpointRecord; readonly inbox: Inbox; readonly outbox: Outbox };
 
 export class EndpointWork {
   readonly #endpoint: EndpointRecord;
@@ -22,12 +39,14 @@ export class EndpointWork {
   readonly #storage: Pick<DurableObjectStorage, 'transactionSync'>;
   readonly #environment: Environment;
   readonly #platforms: PlatformFactory;
+  readonly #deliveryTimeoutMs: number | undefined;
 
   constructor(
     { endpoint, inbox, outbox }: EndpointParts,
     storage: Pick<DurableObjectStorage, 'transactionSync'>,
     environment: Environment,
     platforms: PlatformFactory,
+    deliveryTimeoutMs?: number,
   ) {
     this.#endpoint = endpoint;
     this.#inbox = inbox;
@@ -35,25 +54,26 @@ export class EndpointWork {
     this.#storage = storage;
     this.#environment = environment;
     this.#platforms = platforms;
+    this.#deliveryTimeoutMs = deliveryTimeoutMs;
   }
 
-  get lanes(): readonly Lane[] {
+  get kinds(): readonly WorkKind[] {
     return [
       {
         name: 'job',
-        atOnce: WEBHOOK_JOBS_AT_ONCE,
-        bytesAtOnce: MAX_WEBHOOK_BYTES_AT_WORK,
+        maxRunning: MAX_RUNNING_JOBS,
+        maxRunningBytes: MAX_RUNNING_BYTES,
         due: (now, limit) => this.#inbox.due(now, limit),
         run: (id) => this.#score(id),
-        broke: (id) => this.#endJob(id, BROKE),
+        onThrow: (id) => this.#endJob(id, INTERNAL_FAILURE),
       },
       {
         name: 'delivery',
-        atOnce: DELIVERIES_AT_ONCE,
-        bytesAtOnce: MAX_WEBHOOK_BYTES_AT_WORK,
+        maxRunning: MAX_RUNNING_DELIVERIES,
+        maxRunningBytes: MAX_RUNNING_BYTES,
         due: (now, limit) => (this.#endpoint.target?.enabled === true ? this.#outbox.due(now, limit) : []),
         run: (id) => this.#deliver(id),
-        broke: (id) => {
+        onThrow: (id) => {
           const now = Date.now();
           const attempt = {
             reason: 'internal',
@@ -71,16 +91,31 @@ export class EndpointWork {
   async #score(id: string): Promise<void> {
     const job = this.#inbox.open(id);
     if (job === null) return;
-    const outcome = await scoreJob(job.body, this.#inbox.isLastTry(id, Date.now()), this.#environment, this.#platforms);
+    const outcome = await this.#outcomeOf(job.body, this.#inbox.isLastTry(id, Date.now()));
     this.#endJob(id, outcome);
   }
 
-  /** One transaction for the outcome and its event: a job that is over has exactly one. */
+  /** @param lastTry applies the request's own `on_judge_failure`; an earlier try is retried instead. */
+  async #outcomeOf(body: Uint8Array, lastTry: boolean): Promise<JobOutcome> {
+    const platform = await this.#platforms.createPlatform(this.#environment, 'live');
+    // The operator may correct the configuration before the job expires.
+    if (!platform.ok) return { ok: false, failure: platform.error, retryable: true, retry_after_s: null };
+    const request: unknown = JSON.parse(new TextDecoder().decode(body));
+    const outcome = await answer('/v1/score', request, platform.value, lastTry);
+    if (outcome.ok) return { ok: true, score: outcome.body };
+    const { failure } = outcome;
+    if (failure.reason === 'ledger_failed') return { ok: false, failure, retryable: true, retry_after_s: null };
+    if (failure.reason !== 'judgment_failed') return { ok: false, failure, retryable: false, retry_after_s: null };
+    const { retryable, retry_after_s } = failure.failure;
+    return { ok: false, failure, retryable, retry_after_s: retry_after_s ?? null };
+  }
+
+  /** Records the outcome and enqueues its event in one transaction, so that an ended job has exactly one event. */
   #endJob(id: string, outcome: JobOutcome): void {
     const status = this.#storage.transactionSync(() => {
       const now = Date.now();
       const job = this.#inbox.describe(id);
-      // The endpoint was deleted in the meantime.
+      // The endpoint has been deleted since.
       if (job === null) return 'deleted';
       const of = { job: id, webhook_id: job.webhook_id };
       if (outcome.ok) {
@@ -114,22 +149,24 @@ export class EndpointWork {
     this.#log({ event: 'webhook_attempt', message: id, status, reason, ms: duration_ms });
   }
 
-  /** Signs with all valid secrets and sends, once. */
+  /** Signs with all valid secrets and sends once. */
   send(url: string, id: string, body: Uint8Array): ReturnType<typeof attemptDelivery> {
     const secrets = this.#endpoint.secrets(Date.now());
-    return attemptDelivery({
-      url,
-      id,
-      body,
-      secrets,
-      allowLoopback: allowsLoopback(this.#environment, this.#platforms),
-    });
+    const settings = this.#platforms.settingsOf(this.#environment);
+    // A malformed configuration does not allow loopback.
+    const allowLoopback = settings.ok && settings.value.allowWebhookLoopback;
+    return attemptDelivery({ url, id, body, secrets, allowLoopback }, this.#deliveryTimeoutMs);
   }
 
-  /** Ids and reasons of ours: no URL, no text. */
+  /** Logs ids and reasons only: no URL, no text of a caller. */
   #log(line: Readonly<Record<string, unknown>>): void {
     console.log(JSON.stringify({ ...line, endpoint: this.#endpoint.target?.id ?? null }));
   }
 }
 
-const BROKE: JobOutcome = { ok: false, failure: { reason: 'internal' }, retryable: true, retry_after_s: null };
+const INTERNAL_FAILURE: JobOutcome = {
+  ok: false,
+  failure: { reason: 'internal' },
+  retryable: true,
+  retry_after_s: null,
+};

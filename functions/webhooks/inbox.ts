@@ -1,15 +1,14 @@
 /**
- * Signed scoring requests of one endpoint, each claimed under its `webhook-id` and scored once. The claim stands in the
- * same SQLite as the work: one transaction makes both, so that there is no claim without a job after a crash, and no
- * second store to be asked. STORAGE.md has the table.
+ * Stores the signed scoring requests of one endpoint and claims each under its `webhook-id`, so that it is scored once. One
+ * SQLite transaction creates the claim and the job, so a crash cannot leave a claim without a job. STORAGE.md has the
+ * table.
  */
-import { JOB_KEPT_MS, MAX_JOBS_KEPT, MAX_PENDING_JOBS } from '../../src/limits.ts';
+
 import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
 import { JOB_BACKOFF, nextTry } from './backoff.ts';
-import type { JobDescription, ReceiveMessage } from './endpoint-messages.ts';
+import { type JobDescription, type ReceiveMessage, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';
-import { timeText } from './time.ts';
 import type { DueWork } from './work-loop.ts';
 
 type Row = {
@@ -27,20 +26,29 @@ type Row = {
 };
 
 export type Claim =
-  /** A new job, or the one that the id had before. */
+  /** `new`: a job was created. `known`: the id already has a job. */
   | { readonly status: 'new' | 'known'; readonly job: AcceptedJob }
   | { readonly status: 'id_reused' }
   | { readonly status: 'full' };
 
+/** Pending jobs of one endpoint. Beyond it, requests are refused with a 503. */
+const MAX_PENDING_JOBS = 10_000;
+/** A finished job, and with it its `webhook-id`, is kept for this long and up to this number. */
+const JOB_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_JOBS_KEPT = 100_000;
+/** Rows that one `tidy` deletes at most. */
 const DELETED_AT_ONCE = 500;
 
 export class Inbox {
   readonly #sql: SqlStorage;
   readonly #texts: StoredTexts;
+  readonly #maxPending: number;
 
-  constructor(sql: SqlStorage, texts: StoredTexts) {
+  /** @param maxPending pending jobs after which new requests are refused. */
+  constructor(sql: SqlStorage, texts: StoredTexts, maxPending = MAX_PENDING_JOBS) {
     this.#sql = sql;
     this.#texts = texts;
+    this.#maxPending = maxPending;
     sql.exec(`CREATE TABLE IF NOT EXISTS jobs_v1 (
       id TEXT PRIMARY KEY, webhook_id TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, status TEXT NOT NULL,
       bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, attempts INTEGER NOT NULL, next_ms INTEGER,
@@ -50,7 +58,7 @@ export class Inbox {
     sql.exec('CREATE INDEX IF NOT EXISTS jobs_v1_finished ON jobs_v1 (finished_ms)');
   }
 
-  /** Claims the id for a request, once. @param full nothing new is taken. */
+  /** Creates a job for a request, unless its id has one already. @param full refuses new ids. */
   claim({ webhook_id, digest, body }: Omit<ReceiveMessage, 'v'>, full: boolean, now: number): Claim {
     const known = this.#first<Row>('SELECT * FROM jobs_v1 WHERE webhook_id = ?', webhook_id);
     if (known !== undefined) {
@@ -87,19 +95,19 @@ export class Inbox {
     return this.#time("SELECT MIN(next_ms) AS at FROM jobs_v1 WHERE status = 'pending'");
   }
 
-  /** What is to be scored; `null` where there is no such pending job (any more). */
+  /** The stored request of a pending job; `null` if there is no such pending job. */
   open(id: string): { readonly webhook_id: string; readonly body: Uint8Array } | null {
     const row = this.#row(id);
     return row?.status === 'pending' ? { webhook_id: row.webhook_id, body: this.#texts.read(id) } : null;
   }
 
-  /** Whether a failure now would leave no time for another try. */
+  /** Returns whether a failure now would leave no time for another try. */
   isLastTry(id: string, now: number): boolean {
     const row = this.#row(id);
     return row !== null && nextTryOf(row, null, now, 1) === null;
   }
 
-  /** Ends a job; its request is forgotten. @param message the delivery of the outcome. */
+  /** Ends a job and deletes its request. @param message the id of the delivery that carries the outcome. */
   finish(id: string, status: Exclude<JobStatus, 'pending'>, reason: string | null, message: string, now: number): void {
     this.#sql.exec(
       `UPDATE jobs_v1 SET status = ?, reason = ?, message = ?, finished_ms = ?, next_ms = NULL, attempts = attempts + 1
@@ -113,7 +121,7 @@ export class Inbox {
     this.#texts.delete(id);
   }
 
-  /** Puts a job off. False = its time is over, and nothing was changed. @param random in [0, 1). */
+  /** Schedules the next try. Returns false, and changes nothing, once the window is over. @param random in [0, 1). */
   postpone(id: string, reason: string, retry_after_s: number | null, now: number, random: number): boolean {
     const row = this.#row(id);
     if (row === null) return true;
@@ -144,7 +152,7 @@ export class Inbox {
     };
   }
 
-  /** Forgets jobs that are old, or too many. */
+  /** Deletes finished jobs that are too old or too many. */
   tidy(now: number): void {
     this.#sql.exec(
       'DELETE FROM jobs_v1 WHERE id IN (SELECT id FROM jobs_v1 WHERE finished_ms <= ? ORDER BY finished_ms LIMIT ?)',
@@ -160,7 +168,7 @@ export class Inbox {
     );
   }
 
-  /** When the next job is to be forgotten. */
+  /** When `tidy` can delete the next job, in milliseconds since 1970; `null` = no job has finished. */
   nextTidy(): number | null {
     const finished = this.#time('SELECT MIN(finished_ms) AS at FROM jobs_v1');
     return finished === null ? null : finished + JOB_KEPT_MS;
@@ -174,10 +182,10 @@ export class Inbox {
     const { pending } = this.#sql
       .exec<{ pending: number }>(
         "SELECT COUNT(*) AS pending FROM (SELECT 1 FROM jobs_v1 WHERE status = 'pending' LIMIT ?)",
-        MAX_PENDING_JOBS,
+        this.#maxPending,
       )
       .one();
-    return pending >= MAX_PENDING_JOBS;
+    return pending >= this.#maxPending;
   }
 
   #row(id: string): Row | null {

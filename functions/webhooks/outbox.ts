@@ -1,24 +1,17 @@
 /**
- * The outbox of one endpoint: what is to be delivered, how often it was tried, what became of it. At least once: a
- * restart in mid-attempt makes another one, and receivers tell repeats by the `webhook-id`. STORAGE.md has the tables.
+ * Stores the deliveries of one endpoint, their attempts and their state. Delivery is at least once: a restart during an
+ * attempt causes another one, and receivers recognise repeats by the `webhook-id`. STORAGE.md has the tables.
  */
-import {
-  DEAD_KEPT_MS,
-  DELIVERED_KEPT_MS,
-  DELIVERY_WINDOW_MS,
-  MAX_ATTEMPTS_KEPT,
-  MAX_DELIVERIES_KEPT,
-  MAX_PENDING_DELIVERIES,
-} from '../../src/limits.ts';
-import type { DeliveryState } from '../../src/wire/webhooks.ts';
+
+import type { DeliveriesReply, DeliveryReply, DeliveryState } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
 import type { Attempt } from './attempt.ts';
 import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';
+import { type DeliveriesMessage, type DeliveryDescription, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';
-import { timeText } from './time.ts';
 import type { DueWork } from './work-loop.ts';
 
-export type DeliveryRow = {
+type DeliveryRow = {
   seq: number;
   id: string;
   type: string;
@@ -33,15 +26,27 @@ export type DeliveryRow = {
   reason: string | null;
 };
 
-export type NewEvent = {
+type NewEvent = {
   readonly type: string;
   /** JSON. */
   readonly data: string;
-  /** The same key is enqueued once. */
+  /** Events with the same key are enqueued once; `null` = no key. */
   readonly key: string | null;
 };
 
-/** Rows that one tidying deletes; the next one follows. */
+type AttemptRow = { at_ms: number; status: number | null; reason: string | null; duration_ms: number };
+
+/** Pending deliveries of one endpoint. Beyond it, events are refused. */
+const MAX_PENDING_DELIVERIES = 10_000;
+/** How long a settled delivery is kept, by state. */
+const KEPT = [
+  ['delivered', 7 * 24 * 60 * 60 * 1000],
+  ['dead', 30 * 24 * 60 * 60 * 1000],
+] as const;
+/** Settled deliveries kept per state, and attempts kept per delivery. */
+const MAX_DELIVERIES_KEPT = 10_000;
+const MAX_ATTEMPTS_KEPT = 50;
+/** Rows that one `tidy` deletes at most per state and reason. */
 const DELETED_AT_ONCE = 500;
 
 export class Outbox {
@@ -74,7 +79,7 @@ export class Outbox {
     return pending >= MAX_PENDING_DELIVERIES;
   }
 
-  /** Adds a message that is due now. @returns its id; of the first one where the key is known. */
+  /** Adds a message that is due now. Returns its id, or the id of the earlier message with the same key. */
   add({ type, data, key }: NewEvent, now: number): string {
     const known =
       key === null ? undefined : this.#first<{ id: string }>('SELECT id FROM deliveries_v1 WHERE key = ?', key);
@@ -115,14 +120,10 @@ export class Outbox {
     return this.#texts.read(id);
   }
 
-  isPending(id: string): boolean {
-    return this.#row(id)?.state === 'pending';
-  }
-
-  /** Notes an attempt, and what follows from it. @param random in [0, 1). */
+  /** Records an attempt and decides the next state: delivered, dead, or pending with a retry. @param random in [0, 1). */
   settle(id: string, attempt: Attempt, now: number, random: number): void {
     const row = this.#row(id);
-    // The endpoint was deleted in the meantime.
+    // The endpoint has been deleted since.
     if (row === null) return;
     this.#note(row, attempt);
     if (attempt.reason === null) {
@@ -146,7 +147,7 @@ export class Outbox {
     );
   }
 
-  /** Puts a message at the beginning of its tries, whatever its state. False = there is none. */
+  /** Restarts the tries of a message in any state. Returns false if the id is unknown. */
   resend(id: string, now: number): boolean {
     return (
       this.#first(
@@ -159,23 +160,23 @@ export class Outbox {
     );
   }
 
-  /** Gives up what no attempt is made for, as the endpoint is disabled, once its time is over. */
+  /** Ends pending messages whose window is over. For disabled endpoints, which make no attempts. */
   expire(now: number): void {
     this.#sql.exec(
       `UPDATE deliveries_v1 SET state = 'dead', reason = 'endpoint_disabled', settled_ms = ?, next_ms = NULL
        WHERE state = 'pending' AND window_ms <= ?`,
       now,
-      now - DELIVERY_WINDOW_MS,
+      now - DELIVERY_BACKOFF.window_ms,
     );
   }
 
-  /** When the first pending message is given up while nothing is attempted. */
+  /** When `expire` can end the next message; `null` = none is pending. */
   nextExpiry(): number | null {
     const began = this.#time("SELECT MIN(window_ms) AS at FROM deliveries_v1 WHERE state = 'pending'");
-    return began === null ? null : began + DELIVERY_WINDOW_MS;
+    return began === null ? null : began + DELIVERY_BACKOFF.window_ms;
   }
 
-  /** Forgets what is old, or too much. */
+  /** Deletes settled messages that are too old or too many. */
   tidy(now: number): void {
     for (const [state, kept_ms] of KEPT) {
       const old = this.#ids(
@@ -194,13 +195,50 @@ export class Outbox {
     }
   }
 
-  /** When the next message is to be forgotten. */
+  /** When `tidy` can delete the next message; `null` = none is settled. */
   nextTidy(): number | null {
     const times = KEPT.flatMap(([state, kept_ms]) => {
       const settled = this.#time('SELECT MIN(settled_ms) AS at FROM deliveries_v1 WHERE state = ?', state);
       return settled === null ? [] : [settled + kept_ms];
     });
     return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** One page of deliveries, the newest first. Returns `null` if the message `after` is unknown. */
+  page({ state, limit, after }: Omit<DeliveriesMessage, 'v'>): DeliveriesReply | null {
+    const from = after === null ? null : this.#row(after);
+    if (after !== null && from === null) return null;
+    const rows = this.#sql
+      .exec<DeliveryRow>(
+        `SELECT * FROM deliveries_v1 WHERE seq < ? AND (? IS NULL OR state = ?) ORDER BY seq DESC LIMIT ?`,
+        from?.seq ?? Number.MAX_SAFE_INTEGER,
+        state,
+        state,
+        limit + 1,
+      )
+      .toArray();
+    const shown = rows.slice(0, limit).map(replyOf);
+    return { deliveries: shown, next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
+  }
+
+  /** One delivery with its attempts and its body; `null` if the id is unknown. */
+  describe(id: string): DeliveryDescription | null {
+    const row = this.#row(id);
+    if (row === null) return null;
+    const attempts = this.#sql
+      .exec<AttemptRow>('SELECT at_ms, status, reason, duration_ms FROM attempts_v1 WHERE message = ? ORDER BY n', id)
+      .toArray();
+    return {
+      ...replyOf(row),
+      attempt_log: attempts.map(({ at_ms, ...attempt }) => ({ at: timeText(at_ms), ...attempt })),
+      event: this.text(id) ?? '',
+    };
+  }
+
+  /** The body of a message as text; `null` once it is deleted. */
+  text(id: string): string | null {
+    const bytes = this.body(id);
+    return bytes.length === 0 ? null : new TextDecoder().decode(bytes);
   }
 
   clear(): void {
@@ -258,7 +296,15 @@ export class Outbox {
   }
 }
 
-const KEPT = [
-  ['delivered', DELIVERED_KEPT_MS],
-  ['dead', DEAD_KEPT_MS],
-] as const;
+function replyOf({ id, type, state, created_ms, settled_ms, next_ms, attempts, reason }: DeliveryRow): DeliveryReply {
+  return {
+    id,
+    type,
+    state,
+    created_at: timeText(created_ms),
+    settled_at: settled_ms === null ? null : timeText(settled_ms),
+    next_attempt_at: next_ms === null ? null : timeText(next_ms),
+    attempts,
+    reason,
+  };
+}

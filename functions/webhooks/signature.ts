@@ -2,9 +2,9 @@
  * Signatures of Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md):
  * HMAC-SHA256 over `id.timestamp.body`, symmetric secrets, several signatures while a secret is rotated.
  *
- * By WebCrypto and not by the `standardwebhooks` package, which the tests hold this against: callers without a secret
- * choose the size of the body, and the package hashes in JavaScript, wants the body as text, and takes `12abc` for a
- * timestamp.
+ * The code uses WebCrypto instead of the `standardwebhooks` package, because unauthenticated callers choose the size of
+ * the body: the package hashes in JavaScript, needs the body as text, and accepts `12abc` as a timestamp. Tests compare
+ * both.
  */
 import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES, WEBHOOK_TOLERANCE_S } from '../../src/limits.ts';
 
@@ -17,12 +17,12 @@ export const SIGNATURE_PROBLEMS = [
 ] as const;
 export type SignatureProblem = (typeof SIGNATURE_PROBLEMS)[number];
 
-/** What a request says of itself; nothing of it is true before `verifySignature` says so. */
+/** The claims of a request's headers. They are untrusted until `verifySignature` returns true. */
 export type PresentedSignature = {
   readonly id: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
-  /** Of version 1, each 32 bytes. */
+  /** The signatures of version 1, 32 bytes each. */
   readonly signatures: readonly Uint8Array[];
 };
 
@@ -37,11 +37,11 @@ const SECRET_PREFIX = 'whsec_';
 const VERSION = 'v1,';
 /** 32 bytes in base64. */
 const SIGNATURE = /^[A-Za-z0-9+/]{43}=$/;
-/** Printable ASCII without the full stop, which the specification forbids: it would let one text be read as two ids. */
+/** Printable ASCII without the full stop, which the specification forbids because it separates the signed fields. */
 const ID = /^[!-\-/-~]+$/;
 const TIMESTAMP = /^\d{1,12}$/;
 
-/** Reads the three headers and checks all that can be checked without a secret. @param now_s seconds since 1970. */
+/** Reads the three headers and checks everything that needs no secret. @param now_s seconds since 1970. */
 export function readSignature(headers: Headers, now_s: number): ReadSignature {
   const id = headers.get('webhook-id');
   const timestamp = headers.get('webhook-timestamp');
@@ -61,8 +61,8 @@ export function readSignature(headers: Headers, now_s: number): ReadSignature {
 }
 
 /**
- * Whether one of the signatures was made with one of the secrets. Every secret is tried with every signature, each in
- * constant time, so that the time tells nothing of which fits or how far.
+ * Returns whether one of the secrets made one of the signatures. It compares every secret with every signature, each in
+ * constant time, so that timing does not reveal which pair matches.
  */
 export async function verifySignature(
   { id, timestamp, signatures }: PresentedSignature,
@@ -78,7 +78,7 @@ export async function verifySignature(
   return right;
 }
 
-/** The header `webhook-signature`: one signature a secret. */
+/** Returns the header `webhook-signature` with one signature per secret. */
 export async function signatureHeader(
   id: string,
   timestamp: number,
@@ -90,12 +90,12 @@ export async function signatureHeader(
   return signatures.map((signature) => `${VERSION}${base64(signature)}`).join(' ');
 }
 
-/** A new secret. */
+/** Creates a random secret. */
 export function createSecret(): Bytes {
   return crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
 }
 
-/** A secret as its owner gets to see it, once. */
+/** Formats a secret for its owner, who sees it once. */
 export function secretText(secret: Uint8Array): string {
   return SECRET_PREFIX + base64(secret);
 }
@@ -114,7 +114,7 @@ async function mac(secret: Uint8Array, content: Bytes): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
 }
 
-/** In the time of the length, which is no secret. */
+/** Compares in time that depends only on the length, which is public. */
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -1,6 +1,6 @@
 /**
- * Bodies in the SQLite of an endpoint's object: what came in until it is scored, what goes out until it is forgotten. In
- * pieces, as a row holds at most 2 MB.
+ * Stores bodies in the SQLite of an endpoint's object: those of requests until they are scored, those of deliveries until
+ * they are deleted. Each body is stored in pieces, because a SQLite row holds at most 2 MB.
  */
 
 const PIECE_BYTES = 1024 * 1024;
@@ -17,13 +17,13 @@ export class StoredTexts {
 
   add(owner: string, bytes: Uint8Array): void {
     for (let n = 0; n * PIECE_BYTES < bytes.length; n++) {
-      // A copy: what is bound is the whole buffer behind a view.
+      // A copy, because SQLite stores the whole buffer behind a view.
       const piece = bytes.slice(n * PIECE_BYTES, (n + 1) * PIECE_BYTES);
       this.#sql.exec('INSERT INTO texts_v1 (owner, n, bytes) VALUES (?, ?, ?)', owner, n, piece);
     }
   }
 
-  /** Empty where there is none. */
+  /** Returns an empty array if the owner has no body. */
   read(owner: string): Uint8Array {
     const pieces = this.#sql
       .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM texts_v1 WHERE owner = ? ORDER BY n', owner)

@@ -1,35 +1,35 @@
 /**
- * Does what is due, a bounded number at once, until nothing is. What is to be done stands in SQLite; this only knows what
- * runs now. There is one loop an object, whoever starts it, so that nothing runs twice at once.
+ * Runs due work with bounded concurrency until nothing is due. SQLite holds the work; the loop only knows what runs now.
+ * Each object has one loop, so that no work runs twice at the same time.
  */
 
-/** Something that is due, with its size in bytes. */
+/** One due item, with the size of its body in bytes. */
 export type DueWork = { id: string; bytes: number };
 
-/** One kind of work. */
-export type Lane = {
+/** One kind of work with its own concurrency limits. */
+export type WorkKind = {
   readonly name: string;
-  /** How many at once, and how many bytes; a larger one alone. */
-  readonly atOnce: number;
-  readonly bytesAtOnce: number;
-  /** The most overdue first. What runs is still due. */
+  /** Concurrent runs, and the bytes that they may hold together. An item above the byte limit runs alone. */
+  readonly maxRunning: number;
+  readonly maxRunningBytes: number;
+  /** Returns due items, the most overdue first. Running items are included. */
   readonly due: (now: number, limit: number) => readonly DueWork[];
   readonly run: (id: string) => Promise<void>;
-  /** The run threw: it has to be put off, or it would be due again at once. */
-  readonly broke: (id: string) => void;
+  /** Postpones an item whose run threw; otherwise it would be due again immediately. */
+  readonly onThrow: (id: string) => void;
 };
 
-type Running = { readonly lane: Lane; readonly bytes: number; readonly done: Promise<void> };
+type Running = { readonly kind: WorkKind; readonly bytes: number; readonly done: Promise<void> };
 
 export class WorkLoop {
-  readonly #lanes: readonly Lane[];
+  readonly #kinds: readonly WorkKind[];
   readonly #now: () => number;
   readonly #running = new Map<string, Running>();
   #loop: Promise<void> | null = null;
   #poked = Promise.withResolvers<void>();
 
-  constructor(lanes: readonly Lane[], now: () => number) {
-    this.#lanes = lanes;
+  constructor(kinds: readonly WorkKind[], now: () => number) {
+    this.#kinds = kinds;
     this.#now = now;
   }
 
@@ -37,12 +37,15 @@ export class WorkLoop {
     return this.#loop !== null;
   }
 
-  /** There may be more to do: a loop that runs looks again. */
+  /** Makes a running loop look for due work again. */
   poke(): void {
     this.#poked.resolve();
   }
 
-  /** Resolves when nothing runs and nothing is due, or, after `until`, when nothing runs. Joins a loop that runs. */
+  /**
+   * Runs until nothing runs and nothing is due. After `until` (milliseconds since 1970) it starts no new work. A second call
+   * joins the running loop.
+   */
   async run(until: number): Promise<void> {
     this.poke();
     this.#loop ??= this.#work(until).finally(() => {
@@ -54,35 +57,35 @@ export class WorkLoop {
   async #work(until: number): Promise<void> {
     for (;;) {
       this.#poked = Promise.withResolvers<void>();
-      if (this.#now() < until) for (const lane of this.#lanes) this.#start(lane);
+      if (this.#now() < until) for (const kind of this.#kinds) this.#start(kind);
       if (this.#running.size === 0) return;
       await Promise.race([this.#poked.promise, ...[...this.#running.values()].map(({ done }) => done)]);
     }
   }
 
-  #start(lane: Lane): void {
-    const own = [...this.#running.values()].filter((running) => running.lane === lane);
+  #start(kind: WorkKind): void {
+    const own = [...this.#running.values()].filter((running) => running.kind === kind);
     let count = own.length;
     let bytes = own.reduce((sum, running) => sum + running.bytes, 0);
-    for (const work of lane.due(this.#now(), lane.atOnce + own.length)) {
+    for (const work of kind.due(this.#now(), kind.maxRunning + own.length)) {
       if (this.#running.has(work.id)) continue;
-      if (count > 0 && (count >= lane.atOnce || bytes + work.bytes > lane.bytesAtOnce)) return;
+      if (count > 0 && (count >= kind.maxRunning || bytes + work.bytes > kind.maxRunningBytes)) return;
       count++;
       bytes += work.bytes;
-      this.#running.set(work.id, { lane, bytes: work.bytes, done: this.#runOne(lane, work.id) });
+      this.#running.set(work.id, { kind, bytes: work.bytes, done: this.#runOne(kind, work.id) });
     }
   }
 
-  async #runOne(lane: Lane, id: string): Promise<void> {
-    // After this turn, so that it is in the map before it can be over.
+  async #runOne(kind: WorkKind, id: string): Promise<void> {
+    // Yields once, so that the item is in the map before its run can end.
     await Promise.resolve();
     try {
-      await lane.run(id);
+      await kind.run(id);
     } catch (error) {
-      // A bug, or a storage that is down: the message may quote content and stays out of the log.
+      // A bug or a storage failure. The message may quote content, so the log only names the error.
       const name = error instanceof Error ? error.name : typeof error;
-      console.error(JSON.stringify({ event: 'webhook_work_failed', work: lane.name, id, error: name }));
-      lane.broke(id);
+      console.error(JSON.stringify({ event: 'webhook_work_failed', work: kind.name, id, error: name }));
+      kind.onThrow(id);
     } finally {
       this.#running.delete(id);
     }

@@ -17,6 +17,7 @@ import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import type { JudgeFailure, JudgmentRequest } from '../../src/judgments/types.ts';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
+import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import { type Detour, detoured } from '../contract/detoured-binding.ts';
 import { ROLLOUT } from './api.ts';
 import { batchOf, get, line, linesOf, type OutputLine, OVER, submit } from './batch-api.ts';
@@ -109,13 +110,19 @@ function sentOf(method: string, [sent]: readonly unknown[]): Iterable<MessageSen
 }
 
 const platforms = createPlatformFactory({ backendsOf: benchBackends });
+/** Chunks of the tests are small, so that a batch of several is scored quickly. */
+export const CHUNK_LINES = 10;
+const CHUNKS: ChunkLimits = {
+  ...CHUNK_LIMITS,
+  requests: { ...CHUNK_LIMITS.requests, '/v1/score': CHUNK_LINES, '/v1/verify': CHUNK_LINES },
+};
 let delivered = 0;
 
 /** Delivers one message to a consumer. */
 export async function deliver(body: unknown, queue = 'citeward-jobs'): Promise<void> {
   const id = String(delivered++);
   const batch = createMessageBatch(queue, [{ id, timestamp: Date.now(), attempts: 1, body }]);
-  await consumeJobs(batch, doctored(env), platforms);
+  await consumeJobs(batch, doctored(env), platforms, CHUNKS);
 }
 
 /** Delivers what there is, and what comes of it, until there is nothing. */

@@ -6,20 +6,19 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FINALISE } from '../../functions/batches/batch-messages.ts';
-import type { Environment } from '../../functions/environment.ts';
 import {
   BATCH_WATCH_MS,
   CHUNK_RESULTS_KEPT_MS,
-  MAX_CHUNK_LINES,
   MAX_LINE_TRIES,
   TASK_LEASE_MS,
-} from '../../src/limits.ts';
+} from '../../functions/batches/batch-timing.ts';
 import { failing, R2_FAILED } from '../contract/detoured-binding.ts';
 import { problemOf } from './api.ts';
 import { batchOf, cancel, files, get, linesOf, redrive, rewardsOf } from './batch-api.ts';
 import {
   begin,
   benchBackends,
+  CHUNK_LINES,
   deliver,
   deliverAll,
   doctored,
@@ -37,34 +36,18 @@ import {
   state,
   unjudged,
 } from './batch-bench.ts';
+import { replaceParts } from './worker.ts';
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => benchBackends(),
-}));
-
-// Small chunks: a batch of several is scored in no time.
-vi.mock('../../src/limits.ts', async (original: () => Promise<object>) => ({
-  ...(await original()),
-  MAX_CHUNK_LINES: 10,
-}));
-
-vi.mock(import('../../functions/batches/batch.ts'), async (original) => {
-  const { Batch } = await original();
-  return {
-    Batch: class extends Batch {
-      constructor(context: DurableObjectState, environment: Environment) {
-        super(context, doctored(environment));
-      }
-    },
-  };
+replaceParts({
+  backendsOf: benchBackends,
+  environmentOf: (environment, place) => (place === 'Batch' ? doctored(environment) : environment),
 });
 
 beforeEach(resetBench);
 afterEach(() => vi.useRealTimers());
 
 /** Two whole chunks and a bit. */
-const LINES = 2 * MAX_CHUNK_LINES + 2;
+const LINES = 2 * CHUNK_LINES + 2;
 const HOUR_MS = 3_600_000;
 
 describe('a judge', () => {
@@ -172,7 +155,7 @@ describe('the window ends', () => {
     const batch = await finish(id);
     expect(batch).toMatchObject({ status: 'expired', expired_at: expect.any(Number), errors: null });
     const { output, error } = await linesOnce(batch, ids);
-    expect(output).toHaveLength(MAX_CHUNK_LINES);
+    expect(output).toHaveLength(CHUNK_LINES);
     expect(new Set(error.map((one) => one.error?.code))).toEqual(new Set(['batch_expired']));
   });
 
@@ -203,7 +186,7 @@ describe('the window ends', () => {
     gate.resolve();
     await held;
     const { output } = await linesOnce(await finish(id), ids);
-    expect(output).toHaveLength(MAX_CHUNK_LINES);
+    expect(output).toHaveLength(CHUNK_LINES);
   });
 
   it('during finalizing: the batch is completed', async () => {
@@ -239,7 +222,7 @@ describe('a cancellation', () => {
       return judged(request);
     };
     const held = deliver(messages.shift());
-    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(MAX_CHUNK_LINES));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(CHUNK_LINES));
     expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelling', cancelling_at: expect.any(Number) });
     expect(await batchOf(await cancel(id))).toMatchObject({ status: 'cancelling' });
     await deliverAll();
@@ -248,7 +231,7 @@ describe('a cancellation', () => {
     const batch = await finish(id);
     expect(batch).toMatchObject({ status: 'cancelled', finalizing_at: expect.any(Number) });
     const { output, error } = await linesOnce(batch, ids);
-    expect(output).toHaveLength(2 * MAX_CHUNK_LINES);
+    expect(output).toHaveLength(2 * CHUNK_LINES);
     expect(new Set(error.map((one) => one.error?.code))).toEqual(new Set(['batch_cancelled']));
   });
 
@@ -263,7 +246,7 @@ describe('a cancellation', () => {
     const reports = {
       again: { kind: 'again', retry_after_s: null, tries: {} },
       broke: { kind: 'broke', reason: 'internal' },
-      scored: { kind: 'scored', completed: MAX_CHUNK_LINES, failed: 0 },
+      scored: { kind: 'scored', completed: CHUNK_LINES, failed: 0 },
     } as const;
     await objectOf(id).report(0, claim.token, reports[kind]);
     expect(messages).toEqual([message(id, FINALISE)]);
@@ -307,12 +290,12 @@ describe('the input file is removed', () => {
     const batch = await finish(id);
     expect(batch).toMatchObject({
       status: 'failed',
-      request_counts: { total: LINES, completed: MAX_CHUNK_LINES, failed: LINES - MAX_CHUNK_LINES },
+      request_counts: { total: LINES, completed: CHUNK_LINES, failed: LINES - CHUNK_LINES },
       errors: { data: [{ code: 'file_not_found', param: 'input_file_id' }] },
       dead_letters: [],
     });
     const output = await linesOf(batch.output_file_id);
-    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids.slice(0, MAX_CHUNK_LINES));
+    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids.slice(0, CHUNK_LINES));
   });
 
   it('after a cancellation', async () => {

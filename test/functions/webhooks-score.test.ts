@@ -7,7 +7,6 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import worker from '../../functions/index.ts';
 import type { JudgeFailureReason } from '../../src/judgments/types.ts';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
 import { rolloutListSchema } from '../../src/wire/runs.ts';
@@ -35,13 +34,9 @@ import {
   verified,
   work,
 } from './webhook-parts.ts';
+import worker, { replaceParts } from './worker.ts';
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => countingBackends(),
-}));
-
-vi.mock('../../src/limits.ts', async (original) => ({ ...(await original<object>()), MAX_PENDING_JOBS: 3 }));
+replaceParts({ backendsOf: countingBackends, webhookLimits: { maxPendingJobs: 3 } });
 
 const HOUR_MS = 60 * 60 * 1000;
 const NOBODY = `whe_${'x'.repeat(24)}`;

@@ -3,6 +3,7 @@ import { abortAllDurableObjects, evictAllDurableObjects, listDurableObjectIds } 
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { announce } from '../../functions/webhooks/endpoint-client.ts';
+import { MAX_WEBHOOK_ENDPOINTS } from '../../src/limits.ts';
 import {
   deliveriesSchema,
   deliveryDetailSchema,
@@ -25,12 +26,9 @@ import {
   verified,
   work,
 } from './webhook-parts.ts';
+import { replaceParts } from './worker.ts';
 
-vi.mock('../../src/limits.ts', async (original) => ({
-  ...(await original<object>()),
-  DELIVERY_TIMEOUT_MS: 300,
-  MAX_WEBHOOK_ENDPOINTS: 60,
-}));
+replaceParts({ webhookLimits: { deliveryTimeoutMs: 300 } });
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -445,10 +443,10 @@ describe('rotation', () => {
 describe('endpoints', () => {
   it('are limited in number', async () => {
     const { endpoints } = endpointsSchema.parse(await json('GET', '/v1/webhooks'));
-    for (let n = endpoints.length; n < 60; n++) await register();
+    for (let n = endpoints.length; n < MAX_WEBHOOK_ENDPOINTS; n++) await register();
     await problemOf(await call('POST', '/v1/webhooks', { url: RECEIVER }), 409, 'webhook_limit_reached');
     await json('DELETE', `/v1/webhooks/${endpoint.id}`);
     await register();
-    expect(endpointsSchema.parse(await json('GET', '/v1/webhooks')).endpoints).toHaveLength(60);
+    expect(endpointsSchema.parse(await json('GET', '/v1/webhooks')).endpoints).toHaveLength(MAX_WEBHOOK_ENDPOINTS);
   });
 });

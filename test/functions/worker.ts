@@ -6,12 +6,14 @@ import { configuredBackends } from '../../functions/backends/configured.ts';
 import type { Environment } from '../../functions/environment.ts';
 import * as production from '../../functions/index.ts';
 import type { PlatformParts } from '../../functions/platform.ts';
+import type { DeliveriesOptions } from '../../functions/webhooks/deliveries.ts';
 import { createWorker } from '../../functions/worker.ts';
 
 type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries';
 
 type TestParts = Pick<PlatformParts, 'backendsOf'> & {
   readonly adapterRetryWindowMs?: number;
+  readonly webhookLimits?: Pick<DeliveriesOptions, 'maxPendingJobs' | 'deliveryTimeoutMs'>;
   /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
   readonly environmentOf: (environment: Environment, place: Place) => Environment;
 };
@@ -54,6 +56,6 @@ export class Batch extends production.Batch {
 
 export class Deliveries extends production.Deliveries {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(state, parts.environmentOf(environment, 'Deliveries'), { backendsOf });
+    super(state, parts.environmentOf(environment, 'Deliveries'), { ...parts.webhookLimits, backendsOf });
   }
 }

@@ -7,23 +7,22 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
 import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
-import type { Environment } from '../../functions/environment.ts';
-import { createPlatformFactory } from '../../functions/platform.ts';
 import {
   BATCH_WATCH_MS,
   MAX_CHUNK_FAILURES,
-  MAX_CHUNK_LINES,
   MAX_CHUNK_LOSSES,
   MAX_CHUNKS_IN_FLIGHT,
   MESSAGE_TRUST_MS,
   TASK_LEASE_MS,
-} from '../../src/limits.ts';
+} from '../../functions/batches/batch-timing.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
 import { D1_FAILED, type Detour, failing, R2_FAILED, unacknowledged } from '../contract/detoured-binding.ts';
 import { ORIGIN, problemOf, ROLLOUT } from '../functions/api.ts';
 import { batchOf, batchRequest, inputFile, line, redrive, rewardsOf, submit } from '../functions/batch-api.ts';
 import {
   begin,
   benchBackends,
+  CHUNK_LINES,
   deliver,
   deliverAll,
   doctored,
@@ -41,34 +40,18 @@ import {
   restart,
   state,
 } from '../functions/batch-bench.ts';
+import { replaceParts } from '../functions/worker.ts';
 
-vi.mock(import('../../functions/backends/configured.ts'), async (original) => ({
-  ...(await original()),
-  configuredBackends: () => benchBackends(),
-}));
-
-// Small chunks: a batch of several is scored in no time.
-vi.mock('../../src/limits.ts', async (original: () => Promise<object>) => ({
-  ...(await original()),
-  MAX_CHUNK_LINES: 10,
-}));
-
-vi.mock(import('../../functions/batches/batch.ts'), async (original) => {
-  const { Batch } = await original();
-  return {
-    Batch: class extends Batch {
-      constructor(context: DurableObjectState, environment: Environment) {
-        super(context, doctored(environment));
-      }
-    },
-  };
+replaceParts({
+  backendsOf: benchBackends,
+  environmentOf: (environment, place) => (place === 'Batch' ? doctored(environment) : environment),
 });
 
 beforeEach(resetBench);
 afterEach(() => vi.useRealTimers());
 
 /** Two whole chunks and a bit. */
-const LINES = 2 * MAX_CHUNK_LINES + 2;
+const LINES = 2 * CHUNK_LINES + 2;
 const HOUR_MS = 3_600_000;
 
 describe('messages', () => {
@@ -141,7 +124,7 @@ describe('messages', () => {
   });
 
   it('are never sent for more chunks at once than may be under way', async () => {
-    const many = (MAX_CHUNKS_IN_FLIGHT + 8) * MAX_CHUNK_LINES;
+    const many = (MAX_CHUNKS_IN_FLIGHT + 8) * CHUNK_LINES;
     const text = Array.from({ length: many }, (_, n) => line(`${n}`, { response: 'x', tool_output: '' }, '/v1/verify'));
     const { id } = await submit(text.join('\n'), '/v1/verify');
     await deliver(messages.shift());
@@ -286,8 +269,8 @@ describe('R2', () => {
     expect(stuck.dead_letters).toHaveLength(3);
     expect(stuck.dead_letters[1]).toEqual({
       chunk: 1,
-      first_line: MAX_CHUNK_LINES + 1,
-      requests: MAX_CHUNK_LINES,
+      first_line: CHUNK_LINES + 1,
+      requests: CHUNK_LINES,
       attempts: MAX_CHUNK_FAILURES,
       reason: 'internal',
     });

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type OpenAI from 'openai';
 import { expect } from 'vitest';
+import { BATCH_WATCH_MS, TASK_LEASE_MS } from '../../functions/batches/batch-timing.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { BATCH_WATCH_MS, TASK_LEASE_MS } from '../../src/limits.ts';
 import { begin, OVER, openAi, rewardsOnce, untilOver } from '../e2e/batch-client.ts';
 import { root } from '../e2e/processes.ts';
 

@@ -12,8 +12,13 @@ import {
 } from '../../../src/wire/webhooks.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
 import { newId } from '../../storage/ids.ts';
-import { type Asked, askEndpoint, askObject, type EndpointObject } from '../../webhooks/endpoint-client.ts';
-import { WebhookEndpoints } from '../../webhooks/endpoint-list.ts';
+import {
+  type Asked,
+  askEndpoint,
+  askObject,
+  type EndpointObject,
+  WebhookEndpoints,
+} from '../../webhooks/endpoint-client.ts';
 import {
   type Answer,
   type DeliveryDescription,

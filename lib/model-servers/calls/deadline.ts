@@ -1,13 +1,13 @@
 /**
- * Work that ends at its deadline, whatever it waits for. The signal aborts what listens to it (fetch, and with it the
- * GPU's work); the race makes sure that the caller is answered even where something does not listen.
+ * Runs work with a deadline. The signal aborts the calls that listen to it (`fetch`, and with it the work of the GPU). The
+ * race returns on time even if a call ignores the signal.
  */
 
 export type Deadlined<T> = { readonly expired: false; readonly value: T } | { readonly expired: true };
 
 /**
- * Runs `work` for at most `deadline_ms`. The signal is aborted at the deadline, and also once the work is done, so that
- * a body which nobody read to its end does not hold a connection.
+ * Runs `work` for at most `deadline_ms`. The signal aborts at the deadline, and also when the work ends, so that a body that
+ * was not read to its end does not hold its connection.
  */
 export async function withDeadline<T>(
   deadline_ms: number,
@@ -21,7 +21,7 @@ export async function withDeadline<T>(
   }, deadline_ms);
   const done = work(controller.signal).then((value): Deadlined<T> => ({ expired: false, value }));
   try {
-    // What loses the race is still listened to by it, so that its late rejection is nobody's unhandled one.
+    // The race keeps a handler on the loser, so a late rejection is not unhandled.
     return await Promise.race([done, expiry]);
   } finally {
     clearTimeout(timer);

@@ -1,7 +1,7 @@
 /**
- * What can go wrong with a model backend, before anyone gives it a name: reading and calling are the same for a judge and
- * for a generator, and each names its failures by itself (failures.ts). Which faults a retry could mend is decided here,
- * once, so that the same fault is retryable or not whichever backend had it.
+ * The failures of model backends. Code that judges and generators share returns a `BackendFault`; it becomes a `judge_*` or
+ * a `generator_*` failure at the edge. One table decides which faults are retryable. A detail consists of fixed words and
+ * numbers and never quotes a backend, because error messages of backends often quote the prompt.
  */
 import type { GenerationEnd, GenerationFailure } from '../../../src/generation/generator.ts';
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
@@ -19,27 +19,27 @@ export type BackendFaultKind =
   | 'prompt_too_long'
   | 'refusal'
   | 'model_mismatch'
-  /** Of a judge: cut off before its end. */
+  /** Judges only: the reply was cut off. */
   | 'reply_cut'
-  /** Of a judge: no verdicts. */
+  /** Judges only: the reply has no valid verdicts. */
   | 'reply_invalid'
-  /** Of a generator: more than the length that was asked for could be. */
+  /** Generators only: the reply is larger than the requested length allows. */
   | 'reply_too_large';
 
-/** What can befall any call, whatever is asked. */
+/** The faults of any call, for a judge or a generator. */
 export type SharedFault = BackendFault<Exclude<BackendFaultKind, 'reply_cut' | 'reply_invalid' | 'reply_too_large'>>;
 
 export type BackendFault<Kind extends BackendFaultKind = BackendFaultKind> = {
   readonly kind: Kind;
-  /** A constant of ours and numbers: nothing of what a backend said, since an error body likes to quote the prompt. */
+  /** Fixed words and numbers; no text of the backend. */
   readonly detail: string;
-  /** When the backend wants to be asked again, in seconds; `null` = it did not say. */
+  /** `Retry-After` of the backend in seconds; `null` = none. */
   readonly retry_after_s: number | null;
 };
 
 /**
- * A cut reply and a refusal come back the same from the same prompt under temperature 0, so asking again would only pay
- * again; credentials, model and address are the operator's to mend.
+ * A cut reply and a refusal repeat under the same prompt at temperature 0, so a retry would only cost more. Wrong
+ * credentials, models and addresses need the operator.
  */
 const RETRYABLE: Readonly<Record<BackendFaultKind, boolean>> = {
   timeout: true,
@@ -59,7 +59,7 @@ const RETRYABLE: Readonly<Record<BackendFaultKind, boolean>> = {
   model_mismatch: false,
 };
 
-/** @param retry_after_s where the backend said when to come back. */
+/** @param retry_after_s `Retry-After` of the backend in seconds; `null` = none. */
 export function backendFault<Kind extends BackendFaultKind>(
   kind: Kind,
   detail: string,
@@ -68,15 +68,15 @@ export function backendFault<Kind extends BackendFaultKind>(
   return { kind, detail, retry_after_s };
 }
 
-/** Whether the same request may succeed later. */
+/** Returns whether the same request may succeed later. */
 export function isRetryable(kind: BackendFaultKind): boolean {
   return RETRYABLE[kind];
 }
 
-/** What befalls a judge: a reply of any length is read to its end or cut. */
+/** The faults of a judge. A judge reads a reply of any length to its end or to its cut. */
 export type JudgeFaultKind = Exclude<BackendFaultKind, 'reply_too_large'>;
 
-/** What befalls a generator: it has no schema to miss, and a sample that was cut at its length is a sample. */
+/** The faults of a generator. It has no reply schema, and a sample that ends at its length limit is a valid sample. */
 export type GeneratorFaultKind = Exclude<BackendFaultKind, 'reply_cut' | 'reply_invalid'>;
 
 export type BackendFailureReason = `judge_${JudgeFaultKind}`;
@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<BackendFailureReason, JudgeFaultKind>> = {
   judge_model_mismatch: 'model_mismatch',
 };
 
-/** @param retry_after_s where the backend said when to come back. */
+/** @param retry_after_s `Retry-After` of the backend in seconds; `null` = none. */
 export function backendFailure(
   reason: BackendFailureReason,
   detail: string,
@@ -108,24 +108,24 @@ export function backendFailure(
   return retry_after_s === null ? failure : { ...failure, retry_after_s };
 }
 
-/** A fault as a judge names it. */
+/** Converts a fault to a failure of a judge. */
 export function judgeFailureOf({ kind, detail, retry_after_s }: BackendFault<JudgeFaultKind>): JudgeFailure {
   return backendFailure(`judge_${kind}`, detail, retry_after_s);
 }
 
-/** A fault as a generator names it. */
+/** Converts a fault to a failure of a generator. */
 export function generationFailureOf(fault: BackendFault<GeneratorFaultKind>): GenerationFailure {
   const { kind, detail, retry_after_s } = fault;
   const failure = { reason: `generator_${kind}`, detail, retryable: isRetryable(kind) } as const;
   return retry_after_s === null ? failure : { ...failure, retry_after_s };
 }
 
-/** An outcome or reply that is nothing but a failure. */
+/** Wraps a failure as an outcome or reply. */
 export function failed(failure: JudgeFailure): { readonly ok: false; readonly failure: JudgeFailure } {
   return { ok: false, failure };
 }
 
-/** The end of a generation that broke off. */
+/** Wraps a fault as the end of a generation. */
 export function brokenGeneration(fault: BackendFault<GeneratorFaultKind>): GenerationEnd {
   return { ok: false, failure: generationFailureOf(fault) };
 }

@@ -1,12 +1,12 @@
 /**
- * How long a generation may work: until its deadline, its caller's signal, or its end. Whatever it waits for, it waits no
- * longer than that; what listens to the signal (fetch, and with it the GPU's work) is aborted at once.
+ * The lifetime of a generation: it ends at the deadline, at the caller's signal, or when the generation ends. Every wait of
+ * the generation ends with it, and calls that listen to its signal (`fetch`, and with it the work of the GPU) are aborted.
  */
 
 import type { GenerationEnd, GenerationEvent } from '../../../src/generation/generator.ts';
 import { backendFault, brokenGeneration, type SharedFault } from './failures.ts';
 
-/** A wait that is over. `ended`: the lifetime was over first. */
+/** The result of a wait. `ended` = the lifetime ended first. */
 export type Waited<T> = { readonly ended: false; readonly value: T } | { readonly ended: true };
 
 export class Lifetime {
@@ -16,7 +16,7 @@ export class Lifetime {
   readonly #leave = (): void => this.#controller.abort();
   #expired = false;
 
-  /** @param callers any of which ends it. */
+  /** @param callers signals, any of which ends the lifetime. */
   constructor(deadline_ms: number, callers: readonly AbortSignal[]) {
     this.#callers = callers;
     this.#timer = setTimeout(() => {
@@ -29,12 +29,12 @@ export class Lifetime {
     }
   }
 
-  /** Aborts when the lifetime is over, for whatever reason. */
+  /** Aborts when the lifetime ends, for any reason. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Why the generation is not whole, once its lifetime is over. */
+  /** Why the generation is incomplete. Valid once the lifetime has ended. */
   get fault(): SharedFault {
     return this.#expired
       ? backendFault('timeout', 'the backend had not finished its reply at the deadline')
@@ -42,9 +42,8 @@ export class Lifetime {
   }
 
   /**
-   * Waits for the work or the end of the lifetime, whichever is first. A rejection of the work that comes in time is its
-   * own; what comes too late is nobody's.
-   * @param discard frees a value that came too late.
+   * Waits for the work or for the end of the lifetime. Rejects if the work rejects in time; a later rejection is ignored.
+   * @param discard frees a value that arrives too late.
    */
   during<T>(work: Promise<T>, discard?: (late: T) => void): Promise<Waited<T>> {
     const { signal } = this;
@@ -64,7 +63,7 @@ export class Lifetime {
     });
   }
 
-  /** Frees everything that still works for it. */
+  /** Ends the lifetime and aborts everything that still listens to its signal. */
   end(): void {
     clearTimeout(this.#timer);
     for (const signal of this.#callers) signal.removeEventListener('abort', this.#leave);
@@ -77,15 +76,15 @@ export type Generation = AsyncGenerator<GenerationEvent, GenerationEnd>;
 type Options = { readonly deadline_ms: number; readonly signal: AbortSignal };
 
 /**
- * A generation within a lifetime that begins with its first `next`. An async generator by itself would let `return` wait
- * for a `next` under way, which may be waiting for a token; this one ends the lifetime first.
+ * Creates a generation whose lifetime starts with its first `next`. In a plain async generator `return` waits for a pending
+ * `next`, which may be waiting for a token; here `return` ends the lifetime first.
  */
 export function generationWithin({ deadline_ms, signal }: Options, work: (life: Lifetime) => Generation): Generation {
   const returned = new AbortController();
   const inner = (async function* () {
     const life = new Lifetime(deadline_ms, [signal, returned.signal]);
     try {
-      // Who has left before it began pays for nothing.
+      // A caller that left before the first call pays nothing.
       if (life.signal.aborted) return brokenGeneration(life.fault);
       return yield* work(life);
     } finally {

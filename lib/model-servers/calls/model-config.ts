@@ -1,30 +1,30 @@
-/** What every model backend is configured with, whether it judges or generates. */
+/** The configuration that every model backend has, whether it judges or generates. */
 
 export type ModelConfig = {
   readonly name: string;
-  /** As the backend knows it. */
+  /** The model's name on the backend. */
   readonly model: string;
   /**
-   * What judgments are pinned to, and what generations say of their model; `null` = the model. Judges with the same one
-   * may stand in for each other.
+   * The name of the model in judgments and generations; `null` = `model`. Backends with the same identity may replace each
+   * other as routes of one judge.
    */
   readonly identity: string | null;
-  /** The name that the backend gives in its replies; `null` = the model. */
+  /** The name of the model in the backend's replies; `null` = `model`. */
   readonly answers_as: string | null;
-  /** Calls that it takes at once; of a generator, those that one request makes at once where choices need their own. */
+  /** Judges: concurrent calls of the whole deployment. Generators: concurrent calls of one request with a call per choice. */
   readonly slots: number;
   /** Context that prompt and reply share, in tokens; `null` = unlimited. */
   readonly context_tokens: number | null;
 };
 
 export type Generating = {
-  /** Whether the server parses tool calls by itself (`native`), or they are read from the text (Hermes). */
+  /** `native` = the server parses tool calls. `text` = the Worker reads them from the text (Hermes format). */
   readonly tools: ToolReading;
 };
 
 export type ToolReading = 'native' | 'text';
 
-/** What judgments of this backend are pinned to, and what its generations say of their model. */
+/** The name of the model in judgments and generations. */
 export function pinnedModel({ identity, model }: Pick<ModelConfig, 'identity' | 'model'>): string {
   return identity ?? model;
 }

@@ -1,17 +1,17 @@
-/** Reading what a server sends without trusting it to stop: whole texts and event streams, up to a number of bytes. */
+/** Reads bodies of untrusted size up to a limit: whole texts and event streams. */
 import { createParser } from 'eventsource-parser';
 import type { Lifetime } from './lifetime.ts';
 
-/** The connection broke while a body was read. Says nothing more: what it knows are hosts and ports of the inside. */
+/** The connection failed while a body was read. It carries no cause, because causes name internal hosts and ports. */
 export class BrokenBodyError extends Error {
   constructor() {
-    super('the connection broke while its body was read');
+    super('the connection failed while the body was read');
     this.name = 'BrokenBodyError';
   }
 }
 
 /**
- * The text of a body, or `null` if it is larger than `maxBytes`. The rest of a larger one is not read.
+ * Reads the text of a body. Returns `null` if it has more than `maxBytes` bytes; the rest is then not read.
  * @throws BrokenBodyError
  */
 export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string | null> {
@@ -31,8 +31,8 @@ export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes
 export type EventsEnd = 'stopped' | 'ended' | 'too_large';
 
 /**
- * Hands the data of each server-sent event to `onData` until it says stop, the stream ends or is larger than `maxBytes`.
- * An event that the stream breaks off in is never handed on.
+ * Calls `onData` with the data of each server-sent event until it returns `stop`, the stream ends, or more than `maxBytes`
+ * bytes were read. An incomplete last event is dropped.
  * @throws BrokenBodyError
  */
 export async function readEvents(
@@ -57,7 +57,7 @@ export async function readEvents(
   return end;
 }
 
-/** True if the stream was read to its end; after a stop the rest is cancelled. */
+/** Returns true if the stream was read to its end. After a stop the rest is cancelled. */
 async function readChunks(
   body: ReadableStream<Uint8Array>,
   onChunk: (chunk: Uint8Array) => 'more' | 'stop',
@@ -77,18 +77,22 @@ function breakOff(): never {
   throw new BrokenBodyError();
 }
 
-/** What a stream may be: beyond it, nobody reads on. */
+/** Limits of a stream, in bytes. Reading stops beyond them. */
 export type StreamBounds = {
   readonly max_bytes: number;
-  /** Of one event, and of what may stand between two. */
+  /** For one event, and for the bytes between two events. */
   readonly max_event_bytes: number;
 };
 
-/** `ended`: the body did, not necessarily the reply. `broken`: the connection. `over`: the lifetime. */
+/** `ended` = the body ended (the reply may be incomplete). `broken` = the connection failed. `over` = the lifetime ended. */
 export type StreamEnd = 'ended' | 'broken' | 'too_large' | 'over';
 
 export type Pulled = { readonly data: string; readonly end?: never } | { readonly end: StreamEnd };
 
+/**
+ * Reads server-sent events one at a time. It reads the next piece of the body only after all events of the last piece were
+ * taken, so a slow reader slows the sender and at most one piece is in memory.
+ */
 export class EventPuller {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #life: Lifetime;
@@ -104,11 +108,11 @@ export class EventPuller {
     this.#reader = body.getReader();
     this.#life = life;
     this.#bounds = bounds;
-    // Also where nobody asks for more: not every sender listens to the signal itself.
+    // Cancels even if no read is pending, because some senders ignore the signal.
     life.signal.addEventListener('abort', () => this.cancel());
   }
 
-  /** The data of the next event, or why there is none. An event that the stream breaks off in is never handed on. */
+  /** Returns the data of the next event, or the reason for the end. An incomplete last event is dropped. */
   async next(): Promise<Pulled> {
     for (;;) {
       if (this.#life.signal.aborted) return { end: 'over' };
@@ -122,7 +126,7 @@ export class EventPuller {
     }
   }
 
-  /** Lets go of the body; the sender sees its connection closed. Does not wait: some bodies never confirm it. */
+  /** Cancels the body, which closes the sender's connection. Returns at once, because some bodies never confirm it. */
   cancel(): void {
     this.#reader.cancel().catch(() => undefined);
   }
@@ -130,7 +134,7 @@ export class EventPuller {
   async #read(): Promise<StreamEnd | null> {
     const reading = this.#reader.read().then(
       (read) => read,
-      // What the error knows are hosts and ports of the inside.
+      // The error is dropped, because it names internal hosts and ports.
       () => null,
     );
     const waited = await this.#life.during(reading);

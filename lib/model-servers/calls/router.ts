@@ -1,25 +1,25 @@
 /**
- * The only place that retries. Routes are tried in order; a retry waits with full jitter and never before the time that
- * the server named; everything ends, with a completion or a typed failure, before the caller's deadline and within
- * MAX_ROUTING_MS. All routes have the same judge identity (settings.ts): a reward never changes its judge unseen.
- * Capacity and the circuit breaker are the JudgeDesk's.
+ * Routes a judge's completions over its backends and retries them; nothing else retries model calls. It tries the routes in
+ * order, waits with full jitter and at least as long as `Retry-After` says, and ends with a completion or a typed failure
+ * before the caller's deadline and within MAX_ROUTING_MS. All routes have the same judge identity, so a reward never changes
+ * its judge silently. The JudgeDesk limits concurrency and has the circuit breaker.
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/types.ts';
 import { backendFailure, failed } from './failures.ts';
 
-/** A judgment is had or not within this, whatever the caller would wait for (proxies give up after 100 s of silence). */
+/** Upper limit of a completion with its retries, in milliseconds: proxies drop a connection after 100 s of silence. */
 export const MAX_ROUTING_MS = 100_000;
-/** Calls for one completion, over all routes. */
+/** Calls per completion, over all routes. */
 export const MAX_ATTEMPTS = 4;
-/** The wait before the n-th retry of a route is random between 0 and this, doubled each time. */
+/** The wait before the n-th retry of a route is random between 0 and this value, doubled each time up to the cap. */
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
-/** Less time than this is not worth a call. */
+/** With less time than this no call starts. */
 const MIN_ATTEMPT_MS = 500;
-/** A route that has just failed comes after the others for this long. */
-const REST_MS = 10_000;
+/** A route that has failed is tried after the others for this long. */
+const DEMOTION_MS = 10_000;
 
 export type RouterClock = {
   /** Milliseconds, monotonic. */
@@ -32,7 +32,7 @@ export type RouterClock = {
 export type RouterOptions = {
   /** The judge's name. */
   readonly name: string;
-  /** In the order they are tried: at least one, all with the same `model`, which is what their judgments are pinned to. */
+  /** In order of preference: at least one, all with the same `model`, which their judgments are pinned to. */
   readonly routes: readonly ChatBackend[];
   readonly clock: RouterClock;
 };
@@ -40,28 +40,28 @@ export type RouterOptions = {
 type RouteState = {
   readonly chat: ChatBackend;
   failures: number;
-  /** When it may be asked again. */
+  /** When the next call may start, on the clock. */
   readyAt: number;
-  /** It cannot serve this request, now or later. */
+  /** The route cannot serve this request at any time. */
   dropped: boolean;
 };
 
-/** A chat backend that stands for all routes. Remembers, for as long as it lives, which of them failed last. */
+/** Creates a chat backend in front of all routes. It remembers which of them failed recently. */
 export function createRouter({ name, routes, clock }: RouterOptions): ChatBackend {
   const [first] = routes;
   if (first === undefined || routes.some(({ model, dialect }) => model !== first.model || dialect !== first.dialect)) {
-    throw new Error('createRouter: a judge needs routes, and all with the same identity');
+    throw new Error('createRouter: a judge needs at least one route, and all routes the same identity');
   }
   const failedAt = new Map<ChatBackend, number>();
-  const isResting = (chat: ChatBackend): boolean =>
-    clock.now() - (failedAt.get(chat) ?? Number.NEGATIVE_INFINITY) < REST_MS;
+  const isDemoted = (chat: ChatBackend): boolean =>
+    clock.now() - (failedAt.get(chat) ?? Number.NEGATIVE_INFINITY) < DEMOTION_MS;
   return {
     name,
     model: first.model,
     context_tokens: smallestContext(routes),
     ...(first.dialect === undefined ? {} : { dialect: first.dialect }),
     async complete(request, { deadline_ms }) {
-      const order = [...routes.filter((chat) => !isResting(chat)), ...routes.filter(isResting)];
+      const order = [...routes.filter((chat) => !isDemoted(chat)), ...routes.filter(isDemoted)];
       const states = order.map((chat): RouteState => ({ chat, failures: 0, readyAt: 0, dropped: false }));
       return runRoutes(states, request, Math.min(deadline_ms, MAX_ROUTING_MS), clock, (chat, ok) => {
         if (ok) failedAt.delete(chat);
@@ -91,7 +91,7 @@ async function runRoutes(
     const outcome = await route.chat.complete(request, { deadline_ms: shareOf(end - clock.now(), others) });
     onOutcome(route.chat, outcome.ok);
     if (outcome.ok) return outcome;
-    reported = moreHopeful(reported, outcome.failure);
+    reported = preferredFailure(reported, outcome.failure);
     if (endsRouting(outcome.failure.reason)) return outcome;
     noteFailure(route, outcome.failure, clock);
   }
@@ -104,7 +104,7 @@ function smallestContext(routes: readonly ChatBackend[]): number | null {
   return limits.length === 0 ? null : Math.min(...limits);
 }
 
-/** The first route in order that may be asked now, or the one that may be asked soonest; `null` if none is left. */
+/** Returns the first route that is ready, or else the one that is ready soonest; `null` if all are dropped. */
 function nextRoute(states: readonly RouteState[], now: number): RouteState | null {
   let soonest: RouteState | null = null;
   for (const state of states) {
@@ -115,7 +115,7 @@ function nextRoute(states: readonly RouteState[], now: number): RouteState | nul
   return soonest;
 }
 
-/** While there is another route to go to, a call that hangs must leave time for it. */
+/** The time for a call: half of the rest if another route could follow, so that a hanging call leaves time for it. */
 function shareOf(left: number, others: boolean): number {
   return others ? Math.max(MIN_ATTEMPT_MS, left / 2) : left;
 }
@@ -128,16 +128,16 @@ function noteFailure(route: RouteState, failure: JudgeFailure, clock: RouterCloc
   const ceiling = Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** route.failures);
   const jitter = clock.random() * ceiling;
   route.failures++;
-  // Jitter on top of the named time, or all who were told the same time would come back together.
+  // Jitter is added to `Retry-After`, because many callers get the same value.
   route.readyAt = clock.now() + (failure.retry_after_s ?? 0) * 1000 + jitter;
 }
 
-/** Of two failures the one that leaves the caller more hope; of equals the later. */
-function moreHopeful(known: JudgeFailure | null, next: JudgeFailure): JudgeFailure {
+/** Prefers a retryable failure; of two equal ones the later. */
+function preferredFailure(known: JudgeFailure | null, next: JudgeFailure): JudgeFailure {
   return known?.retryable === true && !next.retryable ? known : next;
 }
 
-/** Whether a failure lies in the request or the reply, so that another call, here or elsewhere, would only pay again. */
+/** Returns whether the failure is caused by the request or the reply, so that another call on any route would repeat it. */
 function endsRouting(reason: JudgeFailureReason): boolean {
   switch (reason) {
     case 'judge_timeout':
@@ -146,7 +146,7 @@ function endsRouting(reason: JudgeFailureReason): boolean {
     case 'judge_rate_limited':
     case 'judge_overloaded':
     case 'judge_error':
-    // A wrong key, address or model is the route's fault: not asked again, but another route may do.
+    // A wrong key, address or model is a fault of the route. Another route may succeed.
     case 'judge_unauthorized':
     case 'judge_request_refused':
     case 'judge_not_an_api':
@@ -155,9 +155,9 @@ function endsRouting(reason: JudgeFailureReason): boolean {
     case 'judge_prompt_too_long':
     case 'judge_reply_cut':
     case 'judge_refusal':
-    // The model judge asks once more by itself, under another seed.
+    // The model judge retries these itself with another seed.
     case 'judge_reply_invalid':
-    // These do not come from a backend.
+    // Backends do not return these.
     case 'judge_unconfigured':
     case 'judge_unknown':
     case 'judge_capacity':

@@ -1,45 +1,46 @@
-/** Where a server is, and how it lets us in. */
+/** The address of a self-hosted server and the credentials for it. */
 
-/** A server of one's own, and how it lets us in. */
+/** A self-hosted server. */
 export type ServerConfig = {
-  /** Everything before `/chat/completions` or `/run_code`, without a slash at the end. */
+  /** The URL before `/chat/completions` or `/run_code`, without a trailing slash. */
   readonly base_url: string;
-  /** The Workers VPC service to go through; `null` = the public way. */
+  /** The binding of the Workers VPC service to connect through; `null` = the public internet. */
   readonly vpc_binding: string | null;
   readonly api_key: string | null;
-  /** A Cloudflare Access service token. */
+  /** A Cloudflare Access service token; `null` = none. */
   readonly access: { readonly client_id: string; readonly client_secret: string } | null;
 };
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * What is wrong with the URL of a server, or `null`.
- * @param tunnelled it is reached through a Workers VPC service, which encrypts and decides where it goes.
+ * Returns what is wrong with the URL of a server, or `null`. Prompts, programs and keys travel over it.
+ * @param tunnelled the server is behind a Workers VPC service, which encrypts the connection and chooses its destination.
  */
 export function serverUrlProblem(text: string, tunnelled: boolean): string | null {
-  if (!URL.canParse(text)) return 'expected an absolute URL';
+  if (!URL.canParse(text)) return 'expected an absolute URL, such as https://host/v1';
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'expected an https URL';
   if (url.protocol === 'http:' && !tunnelled && !LOOPBACK.has(url.hostname)) {
-    return 'expected https: without it, keys and prompts could be read on the way';
+    return 'expected https, because keys and prompts would travel unencrypted';
   }
-  if (url.username !== '' || url.password !== '') return 'expected no credentials in it: use api_key';
-  if (url.search !== '' || url.hash !== '') return 'expected no query and no fragment';
+  if (url.username !== '' || url.password !== '') return 'expected no credentials in the URL; use api_key instead';
+  if (url.search !== '' || url.hash !== '') return 'expected a URL without query and fragment';
   return null;
 }
 
-/** The same for a chat server: what OpenAI's clients call the base URL, everything before `/chat/completions`. */
+/** The same for a chat server, whose URL is the `base_url` of OpenAI's clients: everything before `/chat/completions`. */
 export function chatUrlProblem(text: string, tunnelled: boolean): string | null {
   const problem = serverUrlProblem(text, tunnelled);
   if (problem !== null) return problem;
   const { pathname } = new URL(text);
-  if (pathname === '/') return 'expected a path, as in https://host/v1';
-  if (/\/(chat\/completions|models)\/?$/.test(pathname)) return 'expected what stands before /chat/completions';
+  if (pathname === '/') return 'expected a URL with a path, such as https://host/v1';
+  if (/\/(chat\/completions|models)\/?$/.test(pathname))
+    return 'expected the base URL without /chat/completions or /models';
   return null;
 }
 
-/** Credentials: the server's own key, and a Cloudflare Access service token for what stands in front of it. */
+/** Returns the headers with the server's API key and with the Cloudflare Access service token. */
 export function credentials({ api_key, access }: Pick<ServerConfig, 'api_key' | 'access'>): Record<string, string> {
   return {
     ...(api_key === null ? {} : { authorization: `Bearer ${api_key}` }),

@@ -1,24 +1,24 @@
 /**
- * How a request reaches a server: the public internet or a Workers VPC service. One function type, so that both, and a
- * test's double, share one code path. Nothing here retries: retries live in the router alone.
+ * Sends one request to a server and reads the headers of its reply. The public internet, a Workers VPC service and a test
+ * double share the type `Transport`. A transport never retries; only the router does.
  */
 
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
 
-/** By public hostname, or a server on this machine. */
+/** Connects over the public internet, or to a server on this machine. */
 export const publicTransport: Transport = (url, init) => fetch(url, init);
 
-/** The media type of a reply, in lower case and without parameters; empty if there is none. */
+/** Returns the media type of a reply in lower case, without parameters; empty if the header is missing. */
 export function mediaType(headers: Headers): string {
   return (headers.get('content-type') ?? '').split(';', 1).join('').trim().toLowerCase();
 }
 
-/** A server that asks for more than this is taken to be down for now; nobody waits a day for it. */
+/** Longer values of `Retry-After` are shortened to this. */
 const MAX_RETRY_AFTER_S = 3_600;
 
 /**
- * Seconds from `Retry-After` (seconds or an HTTP date) or `retry-after-ms`; `null` where neither can be read.
- * @param now_ms the time now, as dates are relative to it.
+ * Reads `Retry-After` (seconds or an HTTP date) or `retry-after-ms`. Returns seconds, at most 3,600; `null` if there is none.
+ * @param now_ms the time now in milliseconds since 1970, for HTTP dates.
  */
 export function retryAfterSeconds(headers: Headers, now_ms: number): number | null {
   const milliseconds = numberOf(headers.get('retry-after-ms'));
@@ -26,7 +26,7 @@ export function retryAfterSeconds(headers: Headers, now_ms: number): number | nu
   const text = headers.get('retry-after');
   const seconds = numberOf(text);
   if (seconds !== null) return bounded(seconds);
-  // `Date.parse` reads much that is no HTTP date; those begin with a weekday.
+  // `Date.parse` accepts many other texts; an HTTP date starts with a weekday.
   const date = text !== null && /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : bounded((date - now_ms) / 1000);
 }

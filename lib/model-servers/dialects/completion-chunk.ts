@@ -1,13 +1,13 @@
 /**
- * One chunk of a chat completion in OpenAI's shape, or a whole one, across the dialects of vLLM, SGLang, llama.cpp, Ollama
- * and Workers AI: null and missing fields are the same, usage may be missing, an error may stand in its place.
+ * Reads one chunk of a chat completion in OpenAI's format, or a whole completion, from vLLM, SGLang, llama.cpp, Ollama and
+ * Workers AI. A null field equals a missing one, usage is optional, and an error may replace the chunk.
  */
 
 import * as z from 'zod';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 import { errorOf, faultOfError } from './error-reply.ts';
 
-/** `delta` in a stream, `message` in a whole reply. What else stands in it, its reader reads. */
+/** `delta` of a stream or `message` of a whole reply. Other fields are kept for the reader. */
 const partSchema = z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() });
 
 const choiceSchema = z.object({
@@ -20,7 +20,7 @@ const choiceSchema = z.object({
 const chunkSchema = z.object({
   model: z.string().nullish(),
   choices: z.array(choiceSchema),
-  // A server's odd way of counting is no reason to lose a reply.
+  // A malformed usage is dropped, so that it does not cost the reply.
   usage: z
     .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })
     .nullish()
@@ -43,17 +43,17 @@ export function readChunk(value: unknown): ChunkResult {
   return { ok: false, fault: backendFault('not_an_api', 'the backend sent JSON that is no chat completion') };
 }
 
-/** The same from its text. Text that is no JSON is a reply that broke off: servers do not send half a value knowingly. */
+/** The same from its text. Text that is not JSON counts as an interrupted reply, because servers send only whole values. */
 export function readChunkText(text: string): ChunkResult {
   try {
     return readChunk(JSON.parse(text));
   } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, fault: brokeOff() };
+    if (error instanceof SyntaxError) return { ok: false, fault: interruptedReply() };
     throw error;
   }
 }
 
-/** The fault of a reply that ended before its end. */
-export function brokeOff(): SharedFault {
+/** The fault of an incomplete reply. */
+export function interruptedReply(): SharedFault {
   return backendFault('interrupted', 'the reply broke off');
 }

@@ -1,7 +1,7 @@
 /**
- * Reading a chat completion in OpenAI's shape, chunk by chunk or in one piece, across the dialects of vLLM, SGLang,
- * llama.cpp, Ollama and Workers AI. Reasoning (`reasoning`, `reasoning_content`) is dropped, null content is empty, usage
- * may be missing; the model must be the one asked for, and only `finish_reason: "stop"` is a whole reply.
+ * Reads a judge's chat completion in OpenAI's format, chunk by chunk or whole, from vLLM, SGLang, llama.cpp, Ollama and
+ * Workers AI. It drops reasoning (`reasoning`, `reasoning_content`), requires the expected model, and accepts only
+ * `finish_reason: "stop"` as a complete reply.
  */
 
 import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
@@ -9,19 +9,19 @@ import type { JudgeFailure, TokenUsage } from '../../../src/judgments/types.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
 import { type ChunkResult, type CompletionChunk, readChunk } from './completion-chunk.ts';
 
-/** Longest text of a reply, in UTF-16 code units: many times what any schema of ours asks for. */
+/** Longest text of a reply, in UTF-16 code units: many times the size of any reply schema. */
 const MAX_REPLY_CHARS = 4 * 1024 * 1024;
 
 export type ExpectedModel = {
-  /** Model name that every chunk must carry. */
+  /** The model name that every chunk must have. */
   readonly answers_as: string;
-  /** What the model is called in the outcome. */
+  /** The model name in the outcome. */
   readonly pinned: string;
-  /** `must`: a reply that names no model is refused. `may`: the transport itself already pins the model. */
+  /** `must` = a reply without a model name is an error. `may` = the transport already fixes the model. */
   readonly echo: 'must' | 'may';
 };
 
-/** Collects one completion. `accept` each value, then ask for the `outcome`. */
+/** Collects one completion: `accept` or `take` each chunk, then call `outcome`. */
 export class ChatCompletionReader {
   readonly #expected: ExpectedModel;
   #text = '';
@@ -34,17 +34,17 @@ export class ChatCompletionReader {
     this.#expected = expected;
   }
 
-  /** Whether the model has ended its reply; what may still come is usage. */
+  /** Whether the model has finished its reply. Usage may still follow. */
   get finished(): boolean {
     return this.#finish !== null;
   }
 
-  /** Takes one parsed chunk or whole reply; the failure that it is or causes, or `null`. */
+  /** Reads one parsed chunk or whole reply. Returns its failure, or `null`. */
   accept(value: unknown): JudgeFailure | null {
     return this.take(readChunk(value));
   }
 
-  /** The same of one that was read already. */
+  /** The same for a chunk that was already read. */
   take(read: ChunkResult): JudgeFailure | null {
     return read.ok ? this.#take(read.chunk) : judgeFailureOf(read.fault);
   }
@@ -56,7 +56,7 @@ export class ChatCompletionReader {
     }
     if (usage !== undefined && usage !== null) this.#usage = usage;
     for (const { index, delta, message, finish_reason } of choices) {
-      // One was asked for; a second one is not ours.
+      // The request asks for one choice; others are ignored.
       if (typeof index === 'number' && index !== 0) continue;
       const part = delta ?? message;
       if (part?.content) this.#text += part.content;
@@ -67,7 +67,7 @@ export class ChatCompletionReader {
     return backendFailure('judge_reply_cut', `the reply is longer than ${MAX_REPLY_CHARS} characters`);
   }
 
-  /** What the completion came to, once nothing more will come. */
+  /** The outcome after the last chunk. */
   outcome(): CompletionOutcome {
     if (this.#refused) return failed(backendFailure('judge_refusal', 'the model refused to answer'));
     if (this.#finish === null) {
@@ -86,7 +86,7 @@ function otherModel(detail: string): JudgeFailure {
   return backendFailure('judge_model_mismatch', detail);
 }
 
-/** `null` for a whole reply. Reasons come from many servers, so the last case is for those nobody has heard of. */
+/** Returns `null` for a complete reply. The default covers the unknown reasons of other servers. */
 function failureOfFinish(finish: string): JudgeFailure | null {
   switch (finish) {
     case 'stop':

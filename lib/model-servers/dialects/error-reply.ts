@@ -1,16 +1,16 @@
 /**
- * What an error body says, in each dialect: `{error: {...}}` (vLLM, llama.cpp, Ollama), `{error: "..."}` (vLLM's 401,
- * TGI), flat `{object: "error", ...}` (SGLang). Only what classifies the failure is kept; the words stay unread by
- * anyone, as they quote prompts.
+ * Classifies HTTP statuses and error bodies of model servers. Error bodies differ by server: `{error: {...}}` (vLLM,
+ * llama.cpp, Ollama), `{error: "..."}` (vLLM's 401, TGI), flat `{object: "error", ...}` (SGLang). Their messages are used
+ * for the classification only and never passed on, because they quote prompts.
  */
 
 import * as z from 'zod';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 
 export type BackendError = {
-  /** The HTTP status that the body names, as it is all there is behind a 200 that streams. */
+  /** The HTTP status in the body; an error inside a streamed 200 has no other. */
   readonly status: number | null;
-  /** The prompt and the reply do not fit into the model's context. */
+  /** Prompt and reply exceed the context of the model. */
   readonly too_long: boolean;
 };
 
@@ -26,7 +26,7 @@ const errorSchema = z.union([
   z.object({ object: z.literal('error') }).and(describedSchema),
 ]);
 
-/** The error that a JSON value is; `null` if it is none. */
+/** Reads a JSON value as an error; `null` if it is none. */
 export function errorOf(value: unknown): BackendError | null {
   const parsed = errorSchema.safeParse(value);
   if (!parsed.success) return null;
@@ -34,7 +34,7 @@ export function errorOf(value: unknown): BackendError | null {
   return { status: statusOf(code), too_long: [message, type, code].some(saysTooLong) };
 }
 
-/** The error in the text of a body; `null` if it is not JSON or no error. */
+/** Reads the text of a body as an error; `null` if it is not JSON or no error. */
 export function errorInText(text: string): BackendError | null {
   try {
     return errorOf(JSON.parse(text));
@@ -49,7 +49,7 @@ function statusOf(code: unknown): number | null {
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : null;
 }
 
-/** How vLLM, SGLang, llama.cpp and OpenAI say it, in messages, types and codes. */
+/** Markers in messages, types and codes of vLLM, SGLang, llama.cpp and OpenAI. */
 const TOO_LONG = [
   'maximum context length',
   'context length',
@@ -65,12 +65,13 @@ function saysTooLong(text: unknown): boolean {
   return TOO_LONG.some((marker) => plain.includes(marker));
 }
 
-/** Faults that a status alone can tell of. */
+/** The faults that a status alone can express. */
 export type StatusFaultKind = Exclude<SharedFault['kind'], 'interrupted' | 'refusal' | 'model_mismatch'>;
 
 /**
- * @param error what the body says, if anything.
- * @param retry_after_s when the server wants to be asked again, if it says so.
+ * Returns the fault of a reply whose status is not 200.
+ * @param error the error in the body; `null` = none.
+ * @param retry_after_s `Retry-After` in seconds; `null` = none.
  */
 export function faultOfStatus(status: number, error: BackendError | null, retry_after_s: number | null): SharedFault {
   if (error?.too_long === true && (status === 400 || status === 422)) {
@@ -80,14 +81,14 @@ export function faultOfStatus(status: number, error: BackendError | null, retry_
   return backendFault(kind, `the backend answered with HTTP ${status}${MEANING[status] ?? ''}`, retry_after_s);
 }
 
-/** What an operator would look for first. */
+/** Hints for the operator, by status. */
 const MEANING: Readonly<Record<number, string>> = {
   401: ': it does not take our key',
   403: ': it does not let us in',
   404: ': it does not know the model, or nothing is served under this address',
 };
 
-/** What a status other than 200 means of any server behind HTTP. */
+/** Maps a status other than 200 to a kind of fault, for any HTTP server. */
 export function kindOfStatus(status: number): StatusFaultKind {
   switch (status) {
     case 401:
@@ -95,7 +96,7 @@ export function kindOfStatus(status: number): StatusFaultKind {
     case 407:
       return 'unauthorized';
     case 408:
-    // Gateways that waited for the server in vain; 524 is Cloudflare's.
+    // Timeouts of gateways; 524 is Cloudflare's.
     case 504:
     case 524:
       return 'timeout';
@@ -110,7 +111,7 @@ export function kindOfStatus(status: number): StatusFaultKind {
     case 501:
       return 'request_refused';
     case 502:
-    // Cloudflare's edge or tunnel could not reach the origin.
+    // Cloudflare could not reach the origin.
     case 520:
     case 521:
     case 522:
@@ -122,12 +123,12 @@ export function kindOfStatus(status: number): StatusFaultKind {
     default:
       if (status >= 500) return 'error';
       if (status >= 400) return 'request_refused';
-      // A redirect is not followed: it would carry our key elsewhere, and mostly it leads to a login page.
+      // Redirects are not followed: they would send the key to another host, and most lead to a login page.
       return 'not_an_api';
   }
 }
 
-/** The fault that an error inside a reply is. */
+/** Returns the fault of an error inside a reply. */
 export function faultOfError(error: BackendError): SharedFault {
   if (error.status !== null) return faultOfStatus(error.status, error, null);
   if (error.too_long) return faultOfStatus(400, error, null);

@@ -1,7 +1,7 @@
-/** A generation request in OpenAI's shape: the parts that servers of one's own and Workers AI share. */
+/** Converts messages and tools of a generation request to OpenAI's format, for OpenAI-compatible servers and Workers AI. */
 import type { GenerationMessage, GenerationRequest } from '../../../src/generation/generator.ts';
 
-/** The conversation; what the model called stands in it as it was called. */
+/** Converts the conversation. Tool calls keep the arguments that the model wrote. */
 export function openAiMessages(messages: readonly GenerationMessage[]): readonly object[] {
   return messages.map((message) => {
     if (message.role !== 'assistant') return message;
@@ -19,7 +19,7 @@ export function openAiMessages(messages: readonly GenerationMessage[]): readonly
   });
 }
 
-/** The tools for a server that parses calls by itself. An empty list is refused by vLLM, so then there is no field. */
+/** The tools for a server that parses tool calls. vLLM refuses an empty list, so then there is no field. */
 export function openAiTools({ tools }: GenerationRequest): { readonly tools?: readonly object[] } {
   if (tools.length === 0) return {};
   return { tools: tools.map((tool) => ({ type: 'function', function: tool })) };

@@ -1,6 +1,6 @@
 /**
- * Choices for backends that give one a call: each choice is a call of its own under its own seed, a few at a time, and
- * their events are merged as they come. One call that fails fails them all and ends the others: n samples or none.
+ * Runs `n` choices on a backend that returns one choice per call: each choice is a call with its own seed, a few run in
+ * parallel, and their events are merged as they arrive. If one call fails, all end with its failure: n samples or none.
  */
 
 import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../../src/generation/generator.ts';
@@ -10,20 +10,20 @@ import type { Generation } from '../calls/lifetime.ts';
 type Step = { readonly choice: number; readonly result: IteratorResult<GenerationEvent, GenerationEnd> };
 
 /**
- * Runs the request as `n` calls of one choice.
- * @param atOnce calls at a time.
- * @param call one call; ends when it is returned or its lifetime is over.
+ * Runs the request as `n` calls with one choice each.
+ * @param maxRunning concurrent calls.
+ * @param call starts one call, which ends when it is returned or its lifetime ends.
  */
 export async function* parallelChoices(
   request: GenerationRequest,
-  atOnce: number,
+  maxRunning: number,
   call: (request: GenerationRequest) => Generation,
 ): Generation {
   const running = new Map<number, Generation>();
   const steps = new Map<number, Promise<Step>>();
   const usages: TokenUsage[] = [];
   let next = 0;
-  /** Asks a call for its next event, or starts one: only what the reader has room for is under way. */
+  /** Requests the next event of a call. Each call has at most one pending event, so a slow reader slows the backend. */
   const advance = (choice: number, generation: Generation): void => {
     running.set(choice, generation);
     steps.set(
@@ -33,7 +33,7 @@ export async function* parallelChoices(
   };
   try {
     for (;;) {
-      while (steps.size < atOnce && next < request.n) {
+      while (steps.size < maxRunning && next < request.n) {
         const sampling = { ...request.sampling, seed: seedOfChoice(request, next) };
         advance(next, call({ ...request, n: 1, sampling }));
         next++;
@@ -42,7 +42,7 @@ export async function* parallelChoices(
       const { choice, result } = await Promise.race(steps.values());
       steps.delete(choice);
       const generation = running.get(choice);
-      if (generation === undefined) throw new Error('parallelChoices: a step of no call');
+      if (generation === undefined) throw new Error('parallelChoices: the step belongs to no running call');
       if (result.done) {
         running.delete(choice);
         if (!result.value.ok) return result.value;
@@ -53,11 +53,11 @@ export async function* parallelChoices(
       else yield { ...event, choice };
       advance(choice, generation);
     }
-    // A sum over some of the calls would be no count.
+    // Usage is reported only if every call reported it.
     if (usages.length === request.n) yield { type: 'usage', usage: sumOf(usages) };
     return { ok: true };
   } finally {
-    // Not awaited: a call that is waiting for its next piece ends with the lifetime that they share.
+    // Not awaited: a pending call ends with the shared lifetime.
     for (const generation of running.values()) void generation.return({ ok: true });
   }
 }
@@ -69,7 +69,7 @@ function sumOf(usages: readonly TokenUsage[]): TokenUsage {
   }));
 }
 
-/** Of choice i where each choice is a call of its own. `null` = left to chance. */
+/** The seed of one choice: the request's seed plus the choice's number; `null` = random. */
 export function seedOfChoice({ sampling: { seed } }: GenerationRequest, choice: number): number | null {
   return seed === null ? null : seed + choice;
 }

@@ -1,22 +1,22 @@
 /**
- * From the chunks of a chat completion to generation events: several choices that interleave, thinking that the server has
- * split off, and tool calls that are put together until they are whole. What is no sample of the policy is a fault: another
- * model's text, a refusal, a choice that never came or never ended.
+ * Converts the chunks of a chat completion to generation events: interleaved choices, thinking that the server has split
+ * off, and tool calls, which are collected until they are complete. Anything that is no sample of the policy is a fault:
+ * text of another model, a refusal, a choice that is missing or incomplete.
  */
 
 import * as z from 'zod';
 import type { GenerationEvent, NativeToolCall } from '../../../src/generation/generator.ts';
 import type { TokenUsage } from '../../../src/judgments/types.ts';
 import { type BackendFault, backendFault, type GeneratorFaultKind, type SharedFault } from '../calls/failures.ts';
-import { brokeOff, type ChunkResult, type CompletionChunk, type CompletionPart } from './completion-chunk.ts';
+import { type ChunkResult, type CompletionChunk, type CompletionPart, interruptedReply } from './completion-chunk.ts';
 
-/** Tool calls wait in memory until they are whole; together, over all choices, in UTF-16 code units. */
+/** Limit of the incomplete tool calls in memory, over all choices, in UTF-16 code units. */
 const MAX_HELD_CHARS = 4 * 1024 * 1024;
-/** Calls of one choice. */
+/** Tool calls per choice. */
 const MAX_TOOL_CALLS = 128;
 
 const samplePartSchema = z.object({
-  // vLLM and Ollama; SGLang and llama.cpp.
+  // `reasoning`: vLLM and Ollama. `reasoning_content`: SGLang and llama.cpp.
   reasoning: z.string().nullish(),
   reasoning_content: z.string().nullish(),
   tool_calls: z
@@ -34,56 +34,56 @@ type CallDelta = NonNullable<z.infer<typeof samplePartSchema>['tool_calls']>[num
 
 export type SampleFault = BackendFault<GeneratorFaultKind>;
 
-export type Expected = {
-  /** Choices that were asked for. */
+export type ExpectedSamples = {
+  /** Requested choices. */
   readonly n: number;
-  /** Model name that every chunk must carry. */
+  /** The model name that every chunk must have. */
   readonly answers_as: string;
-  /** `must`: text of an unnamed model is refused. `may`: the transport itself already pins the model. */
+  /** `must` = text without a model name is an error. `may` = the transport already fixes the model. */
   readonly echo: 'must' | 'may';
 };
 
-export type Taken = { readonly events: readonly GenerationEvent[]; readonly fault: SampleFault | null };
+type Taken = { readonly events: readonly GenerationEvent[]; readonly fault: SampleFault | null };
 
 type HeldCall = { id: string | null; name: string; arguments: string };
 
 type Choice = { finished: boolean; readonly calls: Map<number, HeldCall> };
 
-/** Reads one reply of the server. `take` each chunk, then ask for the `end`. */
+/** Reads one reply of the server: `take` each chunk, then call `end`. */
 export class SampleReader {
-  readonly #expected: Expected;
+  readonly #expected: ExpectedSamples;
   readonly #choices = new Map<number, Choice>();
   #usage: TokenUsage | null = null;
   #modelSeen = false;
   #heldChars = 0;
 
-  constructor(expected: Expected) {
+  constructor(expected: ExpectedSamples) {
     this.#expected = expected;
   }
 
-  /** Whether every choice has ended; what may still come is usage. */
+  /** Whether every choice has ended. Usage may still follow. */
   get finished(): boolean {
     return this.#choices.size === this.#expected.n && [...this.#choices.values()].every(({ finished }) => finished);
   }
 
-  /** As the server counts; `null` = it did not say (yet). */
+  /** Usage as the server counts it; `null` = not reported (yet). */
   get usage(): TokenUsage | null {
     return this.#usage;
   }
 
-  /** The events of one chunk or whole reply, up to the fault that it is or causes. */
+  /** Reads one chunk or whole reply. Returns its events up to the first fault. */
   take(read: ChunkResult): Taken {
     if (!read.ok) return { events: [], fault: read.fault };
     const events: GenerationEvent[] = [];
     return { events, fault: this.#takeChunk(read.chunk, events) };
   }
 
-  /** What is missing of a reply that the server has ended; `null` = nothing. */
+  /** Checks a reply that the server has ended. Returns the fault of an incomplete one, or `null`. */
   end(): SharedFault | null {
     if (this.finished) return null;
     const began = this.#choices.size;
     const allEnded = [...this.#choices.values()].every(({ finished }) => finished);
-    if (began === 0 || !allEnded) return brokeOff();
+    if (began === 0 || !allEnded) return interruptedReply();
     const detail = `the backend gave ${began} of ${this.#expected.n} choices: set "native_n": false if it takes no n`;
     return backendFault('request_refused', detail);
   }
@@ -96,7 +96,7 @@ export class SampleReader {
     if (usage !== undefined && usage !== null) this.#usage = usage;
     for (const { index, delta, message, finish_reason } of choices) {
       const position = index ?? 0;
-      // What was not asked for is not ours.
+      // Choices beyond the requested number are ignored.
       if (!Number.isInteger(position) || position < 0 || position >= this.#expected.n) continue;
       if (!this.#modelSeen && this.#expected.echo === 'must') {
         return otherModel('the backend did not say which model answers');
@@ -129,7 +129,7 @@ export class SampleReader {
   }
 
   #hold({ calls }: Choice, index: number, { id, function: called }: CallDelta): SampleFault | null {
-    // Some models end a call with a delta of nulls, under whatever position.
+    // Some models end a call with a delta of nulls at any position.
     if (!id && !called?.name && !called?.arguments) return null;
     const held = calls.get(index) ?? { id: null, name: '', arguments: '' };
     calls.set(index, held);
@@ -143,13 +143,13 @@ export class SampleReader {
 
   #finish(choice: number, reason: string | null | undefined, events: GenerationEvent[]): SampleFault | null {
     const state = this.#choiceOf(choice);
-    // Some servers repeat the reason beside the usage.
+    // Some servers repeat the reason next to the usage.
     if (!reason || state.finished) return null;
     state.finished = true;
     const fault = faultOfFinish(reason);
     if (fault !== null) return fault;
     const calls = [...state.calls].sort(([a], [b]) => a - b);
-    // The call that was being written when the length ran out has no end.
+    // At the length limit the last call is incomplete.
     if (reason === 'length') calls.pop();
     for (const [index, held] of calls) {
       if (held.name === '') return backendFault('not_an_api', 'the backend sent a tool call without a name');
@@ -178,7 +178,7 @@ function otherModel(detail: string): SharedFault {
   return backendFault('model_mismatch', detail);
 }
 
-/** `null` for the end of a sample, whatever the server calls it: a sample that was cut is one. */
+/** Returns `null` if the choice is a sample, for any reason of the server; a sample cut at its length limit is valid. */
 function faultOfFinish(finish: string): SharedFault | null {
   switch (finish) {
     case 'content_filter':

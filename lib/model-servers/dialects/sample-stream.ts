@@ -1,34 +1,34 @@
 /**
- * From the body of a reply to a generation: events of a stream as they come, or those of a reply in one piece from servers
- * and proxies that do not stream although they were asked to.
+ * Turns the body of a reply into a generation: events of a stream as they arrive, or those of a whole reply from servers and
+ * proxies that ignore `stream`.
  */
 
 import type { GenerationRequest } from '../../../src/generation/generator.ts';
 import { backendFault, brokenGeneration } from '../calls/failures.ts';
 import type { Generation, Lifetime } from '../calls/lifetime.ts';
 import { EventPuller, type StreamBounds, type StreamEnd } from '../calls/response-body.ts';
-import { brokeOff, type ChunkResult, readChunkText } from './completion-chunk.ts';
+import { type ChunkResult, interruptedReply, readChunkText } from './completion-chunk.ts';
 import type { SampleFault, SampleReader } from './sample-reader.ts';
 
-/** What one event of a stream says. `last`: the server says that nothing follows, not that the reply is whole. */
+/** One event of a stream. `last` = the server ends the stream here, though the reply may be incomplete. */
 export type StreamItem = { readonly read: ChunkResult | null; readonly last: boolean };
 
-/** A stream spends about 250 bytes of framing on each token; no token needs as much as this. */
+/** Upper limit for one token of a stream; the framing takes about 250 bytes. */
 const MAX_BYTES_PER_TOKEN = 2_048;
-/** Of a reply in one piece, which is read into memory, and of one event. */
+/** Upper limit of a whole reply, which is read into memory, and of one event. */
 const MAX_PIECE_BYTES = 8 * 1024 * 1024;
 
-/** How much a reply to the request can be: whoever sends more does not keep to its length. */
+/** The size limits of a stream that follow from the request's `max_tokens`. */
 export function boundsOf({ n, max_tokens }: GenerationRequest): StreamBounds {
   return { max_bytes: MAX_PIECE_BYTES + n * max_tokens * MAX_BYTES_PER_TOKEN, max_event_bytes: MAX_PIECE_BYTES };
 }
 
-/** One event of a stream in OpenAI's shape. */
+/** Reads one event of a stream in OpenAI's format. */
 export function openAiItem(data: string): StreamItem {
   return data === '[DONE]' ? { read: null, last: true } : { read: readChunkText(data), last: false };
 }
 
-/** The generation of a streamed body. @param itemOf reads the data of one event. */
+/** Reads a streamed body as a generation. @param itemOf reads the data of one event. */
 export async function* streamedGeneration(
   body: ReadableStream<Uint8Array>,
   life: Lifetime,
@@ -54,7 +54,7 @@ export async function* streamedGeneration(
   }
 }
 
-/** The generation of a reply that came in one piece. */
+/** Reads a whole reply as a generation. */
 export async function* wholeGeneration(read: ChunkResult, reader: SampleReader): Generation {
   const { events, fault } = reader.take(read);
   yield* events;
@@ -62,10 +62,10 @@ export async function* wholeGeneration(read: ChunkResult, reader: SampleReader):
   return yield* ended(reader, null);
 }
 
-/** Where a text that was read whole must end. */
+/** Upper limit of a whole reply, in bytes. */
 export const MAX_WHOLE_BYTES = MAX_PIECE_BYTES;
 
-/** @param broken why the body ended where the server did not end it; what has finished by then stands. */
+/** @param broken the fault that ended the body, if the server did not. Finished choices stay valid. */
 async function* ended(reader: SampleReader, broken: SampleFault | null): Generation {
   if (!reader.finished) {
     const fault = broken ?? reader.end();
@@ -75,13 +75,13 @@ async function* ended(reader: SampleReader, broken: SampleFault | null): Generat
   return { ok: true };
 }
 
-/** `null` for an orderly end. */
+/** Returns `null` if the body ended normally. */
 function faultOfStreamEnd(end: StreamEnd, life: Lifetime): SampleFault | null {
   switch (end) {
     case 'ended':
       return null;
     case 'broken':
-      return brokeOff();
+      return interruptedReply();
     case 'too_large':
       return tooLarge();
     case 'over':
@@ -89,7 +89,7 @@ function faultOfStreamEnd(end: StreamEnd, life: Lifetime): SampleFault | null {
   }
 }
 
-/** The fault of a reply that is more than its length can be. */
+/** The fault of a reply that is larger than its length in tokens allows. */
 export function tooLarge(): SampleFault {
   return backendFault('reply_too_large', 'the reply is larger than its length in tokens can be');
 }

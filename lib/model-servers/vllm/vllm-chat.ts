@@ -12,7 +12,7 @@ import { pinnedModel } from '../calls/model-config.ts';
 import { BrokenBodyError, readEvents, readText } from '../calls/response-body.ts';
 import { credentials } from '../calls/server-address.ts';
 import { mediaType, retryAfterSeconds, type Transport } from '../calls/transport.ts';
-import { brokeOff, readChunkText } from '../dialects/completion-chunk.ts';
+import { interruptedReply, readChunkText } from '../dialects/completion-chunk.ts';
 import { ChatCompletionReader } from '../dialects/completion-reader.ts';
 import { errorInText, faultOfStatus } from '../dialects/error-reply.ts';
 import { completionsUrl, type VllmConfig } from './vllm-server.ts';
@@ -67,7 +67,7 @@ async function exchange(
   } catch (error) {
     if (!(error instanceof BrokenBodyError)) throw error;
     if (reader.finished) return reader.outcome();
-    return failed(signal.aborted ? timedOut() : judgeFailureOf(brokeOff()));
+    return failed(signal.aborted ? timedOut() : judgeFailureOf(interruptedReply()));
   }
 }
 
@@ -93,7 +93,7 @@ async function readResponse(
 }
 
 async function readStream(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
-  if (response.body === null) return failed(judgeFailureOf(brokeOff()));
+  if (response.body === null) return failed(judgeFailureOf(interruptedReply()));
   let failure: JudgeFailure | null = null;
   const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
     // It says that the stream is over, not that the reply is whole: that is what `finish_reason` is for.

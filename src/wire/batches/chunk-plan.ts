@@ -2,15 +2,7 @@
  * Validates a batch's input in one pass and cuts it into chunks of limited lines and bytes; a line that exceeds the
  * byte limit becomes a chunk of its own. If any line is invalid, nothing of the batch is scored, as with OpenAI.
  */
-import {
-  MAX_BATCH_ERRORS,
-  MAX_BATCH_LINE_BYTES,
-  MAX_BATCH_REQUESTS,
-  MAX_CHUNK_BYTES,
-  MAX_CHUNK_GROUPS,
-  MAX_CHUNK_LINES,
-  MAX_CHUNK_REFINEMENTS,
-} from '../../limits.ts';
+import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES, MAX_BATCH_REQUESTS } from '../../limits.ts';
 import type { BatchEndpoint } from './batch.ts';
 import { type ByteLine, isBlank } from './byte-lines.ts';
 import { type BatchError, readEnvelope } from './request-line.ts';
@@ -30,17 +22,28 @@ export type BatchPlan =
   | { readonly ok: true; readonly chunks: readonly Chunk[]; readonly total: number }
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 
-/** Maximum lines per chunk, by the cost of a line. */
-const MAX_LINES: Readonly<Record<BatchEndpoint, number>> = {
-  '/v1/score': MAX_CHUNK_LINES,
-  '/v1/verify': MAX_CHUNK_LINES,
-  '/v1/groups': MAX_CHUNK_GROUPS,
-  '/v1/refine': MAX_CHUNK_REFINEMENTS,
+/** Size of a chunk, which one consumer scores at once. A line above `bytes` is a chunk of its own. */
+export type ChunkLimits = {
+  /** Requests per chunk at most, by endpoint. */
+  readonly requests: Readonly<Record<BatchEndpoint, number>>;
+  readonly bytes: number;
+};
+
+export const CHUNK_LIMITS: ChunkLimits = {
+  requests: {
+    '/v1/score': 100,
+    '/v1/verify': 100,
+    // A group has up to MAX_GROUP samples, so a chunk makes about a thousand judgments at most.
+    '/v1/groups': 8,
+    // A retry of one line generates the whole chunk again.
+    '/v1/refine': 4,
+  },
+  bytes: 4 * 1024 * 1024,
 };
 
 export class BatchPlanner {
   readonly #endpoint: BatchEndpoint;
-  readonly #maxLines: number;
+  readonly #limits: ChunkLimits;
   readonly #ids = new Map<string, number>();
   readonly #errors: BatchError[] = [];
   readonly #chunks: Chunk[] = [];
@@ -48,9 +51,9 @@ export class BatchPlanner {
   #total = 0;
   #open: Chunk | null = null;
 
-  constructor(endpoint: BatchEndpoint) {
+  constructor(endpoint: BatchEndpoint, limits: ChunkLimits = CHUNK_LIMITS) {
     this.#endpoint = endpoint;
-    this.#maxLines = MAX_LINES[endpoint];
+    this.#limits = limits;
   }
 
   add(line: ByteLine): void {
@@ -100,7 +103,8 @@ export class BatchPlanner {
 
   #place({ number, start, next }: ByteLine): void {
     const open = this.#open;
-    if (open !== null && open.requests < this.#maxLines && next - open.start <= MAX_CHUNK_BYTES) {
+    const { requests, bytes } = this.#limits;
+    if (open !== null && open.requests < requests[this.#endpoint] && next - open.start <= bytes) {
       this.#open = { ...open, requests: open.requests + 1, end: next };
       return;
     }
