@@ -1,8 +1,8 @@
-/** Relative links in Markdown files lead to files, and their anchors to headings. */
+/** Links in Markdown files lead to files and headings, and the paths that documentation names exist. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -34,14 +34,26 @@ function anchorsOf(page: string): ReadonlySet<string> {
   );
 }
 
-it.each(pages)('%s', (page) => {
-  const broken = [...proseOf(page).matchAll(/\]\((?<target>[^)\s]+)\)/gu)].flatMap(({ groups }) => {
-    const target = groups?.['target'] ?? '';
-    if (/^[a-z]+:/u.test(target)) return [];
-    const [path = '', anchor] = target.split('#');
-    const file = path === '' ? page : resolve(root, dirname(page), path).slice(root.length + 1);
-    if (!existsSync(resolve(root, file))) return [target];
-    return anchor === undefined || !file.endsWith('.md') || anchorsOf(file).has(anchor) ? [] : [target];
+describe('links of', () => {
+  it.each(pages)('%s', (page) => {
+    const broken = [...proseOf(page).matchAll(/\]\((?<target>[^)\s]+)\)/gu)].flatMap(({ groups }) => {
+      const target = groups?.['target'] ?? '';
+      if (/^[a-z]+:/u.test(target)) return [];
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : resolve(root, dirname(page), path).slice(root.length + 1);
+      if (!existsSync(resolve(root, file))) return [target];
+      return anchor === undefined || !file.endsWith('.md') || anchorsOf(file).has(anchor) ? [] : [target];
+    });
+    expect(broken).toEqual([]);
   });
-  expect(broken).toEqual([]);
+});
+
+/** A path of the repository in a text; `docs/` and `scripts/` also occur in quotations of other repositories. */
+const PATH = /(?<![\w./-])(?:src|lib|functions|cli|dashboard|bench|test|clients|gpu-backend|fake-ai)\/[\w./-]*\w/gu;
+
+describe('paths named in', () => {
+  it.each(pages)('%s', (page) => {
+    const named = readFileSync(resolve(root, page), 'utf8').match(PATH) ?? [];
+    expect(named.filter((path) => !existsSync(resolve(root, path)))).toEqual([]);
+  });
 });
