@@ -1,6 +1,6 @@
 /**
- * The Hono app: middleware, route groups, and the two places where failures end. Order matters: everything is observed,
- * and everything but public paths is authenticated before a route is looked for.
+ * The Hono app: middleware, routes, and the two handlers that turn failures into replies. The order matters: every
+ * request is logged, and every request outside the public paths is authenticated before a route is matched.
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -28,7 +28,7 @@ import { webhookRoutes, webhookScoreRoutes } from './http/routes/webhooks.ts';
 import type { PlatformFactory } from './platform.ts';
 
 export type AppOptions = {
-  /** How long adapters retry short failures for trainers that hardly retry. Default: what leaves a judge its deadline. */
+  /** How long adapters retry short failures for trainers that hardly retry. Default: ADAPTER_RETRY_WINDOW_MS. */
   readonly adapterRetryWindowMs?: number;
 };
 

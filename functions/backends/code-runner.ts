@@ -1,6 +1,6 @@
 /**
- * The agent's tool on a sandbox: one run of code, with the sandbox's retries. What a program does is its output; what a
- * sandbox does (unreachable, overloaded, an error of its own) is a failure, and never shown to the policy as an output.
+ * Runs the agent's code in the sandbox, with the sandbox's retries. Whatever a program does is its output. A failure of
+ * the sandbox itself (unreachable, overloaded, internal error) is a failure, and the policy never sees it as output.
  */
 
 import { failed } from '../../lib/model-servers/calls/failures.ts';
@@ -15,7 +15,7 @@ import type { SandboxClock, SandboxConfig } from './sandbox/sandbox-client.ts';
 import { runCode, withRetries } from './sandbox/sandbox-client.ts';
 import { sandboxFailure } from './sandbox/sandbox-failures.ts';
 
-/** @param signal ends the run; the outcome is then nobody's. */
+/** @param signal ends the run; its outcome is then ignored. */
 export type CodeRunner = (run: RunCode, signal: AbortSignal) => Promise<CodeOutcome>;
 
 export function createCodeRunner(config: SandboxConfig, transport: Transport, clock: SandboxClock): CodeRunner {
@@ -24,7 +24,7 @@ export function createCodeRunner(config: SandboxConfig, transport: Transport, cl
     const end = clock.now() + deadline_ms;
     const life = new Lifetime(deadline_ms, [caller]);
     const attempt = async (): Promise<CodeOutcome> => {
-      // A retry for a caller who has left would keep the sandbox busy for nobody.
+      // A retry after the caller has disconnected would keep the sandbox busy for nothing.
       if (life.signal.aborted) return failed(sandboxFailure('timed_out'));
       const outcome = await runCode(config, transport, clock.date, run, life.signal);
       if (!outcome.ok) return outcome;
@@ -47,7 +47,7 @@ const CLOCK: SandboxClock = {
   random: () => Math.random(),
 };
 
-/** The tool of a deployment; `null` = it has no sandbox. */
+/** The code runner of a deployment; `null` = it has no sandbox. */
 export function configuredCodeRunner(config: SandboxConfig | null, bindingOf: BindingOf): CodeRunner | null {
   return config === null ? null : createCodeRunner(config, transportOf(config.vpc_binding, bindingOf), CLOCK);
 }

@@ -1,6 +1,6 @@
 /**
- * Who may ask what. Everything but `/healthz` is refused unless a request proves a key, or no key is configured and
- * ALLOW_ANONYMOUS is "true". A malformed configuration refuses everything: it never opens anything.
+ * Authentication and scopes. Every path except `/healthz` requires an API key, unless no key is configured and
+ * ALLOW_ANONYMOUS is "true". A malformed configuration refuses every request; it never grants access.
  */
 import { createMiddleware } from 'hono/factory';
 import { SCOPES, type Scope } from '../../src/wire/api-keys.ts';
@@ -11,15 +11,15 @@ import type { AppEnvironment, Principal } from './context.ts';
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
 
-/** Trainers that send no header carry the key in the URL (`https://k:KEY@host/…`), which arrives as Basic auth. */
+/** Trainers that cannot send headers put the key in the URL (`https://k:KEY@host/…`), which arrives as Basic auth. */
 const ADAPTER_PATHS = '/v1/adapters/';
 
-/** Signed requests prove themselves: nobody is behind them until webhook-score.ts has checked, so no other route opens. */
+/** Signed requests carry no key: the route checks their signature, and they have no scopes until then. */
 const SIGNED_PATH = /^\/v1\/webhooks\/[^/]+\/score$/;
 
 const ANONYMOUS: Principal = { name: 'anonymous', scopes: new Set(SCOPES) };
 
-/** Authenticates every request but those of public paths, and puts the settings on the context. */
+/** Authenticates every request outside the public paths, and stores the settings in the context. */
 export function authenticate(platforms: PlatformFactory) {
   return createMiddleware<AppEnvironment>(async function authenticate(c, next) {
     if (PUBLIC_PATHS.has(c.req.path)) return next();
@@ -38,7 +38,7 @@ export function authenticate(platforms: PlatformFactory) {
   });
 }
 
-/** Refuses a principal without the scope. */
+/** Refuses callers without the scope. */
 export function requireScope(scope: Scope) {
   return createMiddleware<AppEnvironment>(async function requireScope(c, next) {
     if (c.get('principal')?.scopes.has(scope) !== true) throw new RequestError({ reason: 'scope_missing', scope });
@@ -48,14 +48,19 @@ export function requireScope(scope: Scope) {
 
 type PresentedKey = {
   readonly bytes: Uint8Array;
-  /** The only scope it may be used for, whatever the key has; `null` = all of the key's. A URL is copied into logs. */
+  /**
+   * The only scope that this way of sending the key allows; `null` = all scopes of the key. A URL is copied into logs.
+   */
   readonly only: Scope | null;
 };
 
 const BEARER = /^Bearer +([^ ]+) *$/i;
 const BASIC = /^Basic +([A-Za-z0-9+/=]+) *$/i;
 
-/** The key of a header. @throws RequestError where there is none, or where it came in a way that is not taken here. */
+/**
+ * Reads the key from the header. @throws RequestError if it is missing, or sent in a way that this path does not
+ * accept.
+ */
 function presentedKey(authorization: string | undefined, inUrl: boolean): PresentedKey {
   const token = BEARER.exec(authorization ?? '')?.[1];
   if (token !== undefined) return { bytes: new TextEncoder().encode(token), only: null };
@@ -65,7 +70,7 @@ function presentedKey(authorization: string | undefined, inUrl: boolean): Presen
   return { bytes: password, only: 'score' };
 }
 
-/** The password of Basic credentials: what follows the first colon. The user name is anything. */
+/** The password of Basic credentials: everything after the first colon. The user name is ignored. */
 function passwordOf(credentials: string): Uint8Array | null {
   let text: string;
   try {
@@ -81,7 +86,8 @@ function passwordOf(credentials: string): Uint8Array | null {
 
 async function principalOf({ bytes, only }: PresentedKey, keys: readonly ApiKey[]): Promise<Principal> {
   const presented = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  // All keys are compared, each in constant time, so that the time tells nothing of which key or how much of it fits.
+  // Compares all keys, each in constant time, so that the duration reveals neither which key matched nor how much of
+  // it.
   let found: Principal | null = null;
   for (const { name, sha256, scopes } of keys) {
     if (crypto.subtle.timingSafeEqual(presented, sha256)) found = { name, scopes };

@@ -1,6 +1,7 @@
 /**
- * Reading a JSON body within its limits. Bytes are counted while they stream in, so that a body without or with a false
- * Content-Length cannot fill the isolate. Lone surrogates and NUL as JSON escapes are legal and arrive as they are.
+ * Reads and validates request bodies and queries within their limits. Bytes are counted as they arrive, so a missing or
+ * false Content-Length cannot fill the memory of the isolate. Lone surrogates and NUL in JSON escapes are legal and are
+ * passed on unchanged.
  */
 import type * as z from 'zod';
 import { problemsOfIssues } from '../../src/input-problem.ts';
@@ -11,7 +12,7 @@ import type { Context } from './context.ts';
 /** How long the rest of a refused body of unknown length is read. */
 const DISCARD_MS = 2_000;
 
-/** Reads and validates the body. @throws RequestError for anything that is the caller's to mend. */
+/** Reads and validates the body. @throws RequestError for every error of the caller. */
 export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   requireJson(c.req.raw.headers);
   const start = performance.now();
@@ -20,12 +21,12 @@ export async function readJson<S extends z.ZodType>(c: Context, schema: S): Prom
   return parseBody(bytes, schema);
 }
 
-/** Validates a body that was read. @throws RequestError for anything that is the caller's to mend. */
+/** Validates a body that has been read. @throws RequestError for every error of the caller. */
 export function parseBody<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.output<S> {
   return parseText(decode(bytes), schema);
 }
 
-/** Validates the text of a body, or of one that comes before the rest. @throws RequestError likewise. */
+/** Validates the text of a body, or of its first line. @throws RequestError for every error of the caller. */
 export function parseText<S extends z.ZodType>(text: string, schema: S): z.output<S> {
   const value = parseJson(text);
   const parsed = schema.safeParse(value);
@@ -33,7 +34,7 @@ export function parseText<S extends z.ZodType>(text: string, schema: S): z.outpu
   throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(parsed.error.issues, value) });
 }
 
-/** Validates the query. A repeated parameter is refused like an unknown one. */
+/** Validates the query. A repeated parameter is an error, like an unknown one. */
 export function readQuery<S extends z.ZodType>(c: Context, schema: S): z.output<S> {
   const values = Object.fromEntries(
     Object.entries(c.req.queries()).map(([name, all]) => [name, all.length === 1 ? all[0] : all]),
@@ -56,7 +57,7 @@ function requireJson(headers: Headers): void {
     throw new RequestError({ reason: 'content_type_unsupported', wanted: 'json' });
 }
 
-/** A body as it came in. @throws RequestError for one that is too large, or whose connection broke. */
+/** Reads the raw body. @throws RequestError if it is too large or the connection closes. */
 export async function readBytes(request: Request, limit_bytes: number): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const tooLarge = new RequestError({ reason: 'body_too_large', limit_bytes });
@@ -91,26 +92,26 @@ function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   return whole;
 }
 
-/** What HTTP itself holds the body to; `null` where it is chunked or nothing was declared, and has to be counted. */
+/** The declared length, which HTTP enforces; `null` = the body is chunked or undeclared and must be counted. */
 function declaredBytes(headers: Headers): number | null {
   const length = headers.get('content-length');
   if (length === null || headers.has('transfer-encoding') || !/^\d{1,15}$/.test(length)) return null;
   return Number(length);
 }
 
-/** The common case, in one read: several times cheaper than chunk by chunk. */
+/** The common case: one read is several times cheaper than reading chunk by chunk. */
 async function readWhole(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();
   } catch {
-    // Reading fails only when the caller's connection does.
+    // Reading fails only if the caller's connection closes.
     throw new RequestError({ reason: 'body_interrupted' });
   }
 }
 
 /**
- * Reads the rest of a body without keeping it: a reply before the body's end makes some proxies, the local one among
- * them, drop the connection, and the caller would not see why. Gives up on bodies that do not end.
+ * Reads the rest of a body and drops it, up to MAX_DISCARDED_BYTES. If the reply came before the end of the body, some
+ * proxies (the local one, too) would drop the connection, and the caller would not receive the problem.
  */
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   let bytes = 0;
@@ -122,7 +123,7 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** Discards a body that nobody read, as the request was refused before. */
+/** Discards the body of a request that was refused before its body was read. */
 export async function discardUnread(request: Request): Promise<void> {
   if (request.body === null || request.bodyUsed || request.body.locked) return;
   const reader = request.body.getReader();
@@ -130,11 +131,11 @@ export async function discardUnread(request: Request): Promise<void> {
 }
 
 /**
- * The same for a body of unknown length: it may come as slowly as somebody writes it. A connection that breaks meanwhile
- * is no failure, as whoever would read of it is gone.
+ * Discards a body of unknown length, which may arrive arbitrarily slowly, for DISCARD_MS. A connection that closes
+ * meanwhile is no failure: its client cannot receive the reply anyway.
  */
 export async function discardForAWhile(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  // What cannot be cancelled is over already.
+  // Cancelling fails only if the stream has already ended.
   const patience = setTimeout(() => reader.cancel().catch(() => undefined), DISCARD_MS);
   try {
     await discard(reader);
@@ -145,13 +146,13 @@ export async function discardForAWhile(reader: ReadableStreamDefaultReader<Uint8
   }
 }
 
-/** The next bytes, or `null` at the end. Reading fails only when the caller's connection does. */
+/** Reads the next bytes; returns null at the end. @throws RequestError if the caller's connection closes. */
 export async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   try {
     const { done, value } = await reader.read();
     return done ? null : value;
   } catch {
-    // The stream's error says no more than that the connection went away.
+    // The error of the stream adds nothing to that.
     throw new RequestError({ reason: 'body_interrupted' });
   }
 }
@@ -170,7 +171,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // V8 says where at the end of its message; the rest of the message may quote the body and stays here.
+    // V8 appends the position to its message. The rest of the message may quote the body and is dropped.
     const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
     throw new RequestError({ reason: 'body_not_json', position: position === undefined ? null : Number(position) });
   }

@@ -1,30 +1,32 @@
 /**
- * Server-sent events to one caller (ARCHITECTURE.md rule 11). A comment is written at once and every second, and a write
- * that fails is how a caller is noticed to be gone, wherever the Worker runs; then `gone` aborts, and with it whatever
- * works for the stream. What waits to be read is bounded: a producer that awaits `room` is slowed by a slow reader.
+ * Server-sent events to one client. A comment is written at once and then every second: a failing write is how a Worker
+ * notices a disconnected client. `gone` then aborts, and with it the work behind the stream. The queue is bounded: a
+ * producer that awaits `room` runs at the speed of the reader.
  */
 import { failureOf, problemOf, wireReason } from './problems.ts';
 
-/** A comment is sent so often, so that a caller who has gone is noticed. */
+/** How often a comment is sent, to notice a disconnected client. */
 const EVENT_HEARTBEAT_MS = 1_000;
-/** Events that wait for a caller who does not read, in bytes: ten times what a long answer with many faults gives. */
+/** Bytes of events that may wait for a client: ten times the events of a long answer with many defects. */
 export const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
-/** The same where a policy writes: a slow caller slows it after some hundred tokens, and pays for no more of them. */
+/**
+ * Bytes of generated text that may wait: after some hundred tokens a slow client slows the generation, and pays for no
+ * more.
+ */
 export const MAX_QUEUED_POLICY_BYTES = 64 * 1024;
 
 type Work = (events: EventStream) => Promise<void>;
 
 /**
- * A stream of what `work` sends. It ends when the work does; an exception of the work becomes the event `error` with the
- * problem as its data, and the end.
- *
- * @param failed runs between that event and the end, for what the caller still sends; it does not throw.
+ * Creates a stream of the events that `work` sends. It ends with the work; an exception becomes the event `error`, with
+ * the problem as its data, and ends the stream.
+ * @param failed runs between that event and the end, to handle what the client still sends. It must not throw.
  */
 export function eventStream(requestId: string, work: Work, failed?: () => Promise<void>): ReadableStream<Uint8Array> {
   return streamOf(new EventStream(MAX_QUEUED_EVENT_BYTES), requestId, work, failed);
 }
 
-/** The same for what a policy writes. */
+/** The same with the smaller queue for generated text. */
 export function policyStream(requestId: string, work: Work): ReadableStream<Uint8Array> {
   return streamOf(new EventStream(MAX_QUEUED_POLICY_BYTES), requestId, work);
 }
@@ -49,18 +51,18 @@ async function run(events: EventStream, requestId: string, work: Work, failed: (
     await work(events);
     logEnd(requestId, events, { end: events.gone.aborted ? 'gone' : 'done' });
   } catch (error) {
-    // Whatever broke because nobody listens any more is nobody's problem.
+    // Errors caused by the disconnect itself are not failures.
     if (events.gone.aborted) return logEnd(requestId, events, { end: 'gone' });
     const failure = failureOf(error);
     const reason = wireReason(failure);
-    // Its message may quote content and stays out of the log.
+    // The message of an error may quote content, so it is not logged.
     logEnd(requestId, events, { end: 'failed', reason, ...(reason === 'internal' ? { error: nameOf(error) } : {}) });
     events.send('error', problemOf(failure, requestId));
     await failed();
   }
 }
 
-/** The log line of a request is written when its reply begins; this one says how the stream went on. */
+/** Logs how the stream ended: the log line of the request is written when the reply begins. */
 function logEnd(requestId: string, { sent }: EventStream, outcome: Readonly<Record<string, string>>): void {
   console.log(JSON.stringify({ event: 'stream_ended', request_id: requestId, sent, ...outcome }));
 }
@@ -77,7 +79,7 @@ export class EventStream {
   readonly #encoder = new TextEncoder();
   #sent = 0;
 
-  /** @param queueBytes that may wait to be read before `room` waits, too. */
+  /** @param queueBytes how much may wait to be read before `room` waits. */
   constructor(queueBytes: number) {
     this.#queueBytes = queueBytes;
     const strategy = new ByteLengthQueuingStrategy({ highWaterMark: queueBytes });
@@ -87,34 +89,36 @@ export class EventStream {
     this.#writer.closed.catch(() => this.#gone.abort());
   }
 
-  /** Aborts once the caller has gone away. */
+  /** Aborts when the client has disconnected. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** Events so far, those that wait to be read included. */
+  /** Number of events so far, including those that wait to be read. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** Sends an event. Nothing happens once the caller is gone. */
+  /** Sends an event; does nothing after the client has disconnected. */
   send(name: string, data: unknown): void {
     this.sendAll([{ name, data }]);
   }
 
-  /** The same for events that come together: one write, as each costs several times what an event does. */
+  /** Sends several events in one write, because a write costs several times as much as an event. */
   sendAll(all: readonly { readonly name: string; readonly data: unknown }[]): void {
     if (all.length === 0) return;
     this.#sent += all.length;
     this.#write(all.map(({ name, data }) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(''));
   }
 
-  /** A line that says nothing, if nothing else waits to be read: it keeps proxies patient, and notices who is gone. */
+  /**
+   * Sends an empty comment if no event is waiting: it keeps proxies from timing out and detects a disconnected client.
+   */
   comment(): void {
     if (this.#writer.desiredSize === this.#queueBytes) this.#write(':\n\n');
   }
 
-  /** Resolves when there is room for more, or the caller is gone. */
+  /** Resolves when the queue has room, or the client has disconnected. */
   async room(): Promise<void> {
     if (!this.gone.aborted) await this.#settled(this.#writer.ready);
   }
@@ -127,7 +131,7 @@ export class EventStream {
     if (!this.gone.aborted) void this.#settled(this.#writer.write(this.#encoder.encode(text)));
   }
 
-  /** What fails here fails because the reader is gone, which `closed` tells as well. */
+  /** Writes fail only because the reader has disconnected; `closed` reports the same. */
   #settled(done: Promise<void>): Promise<void> {
     return done.catch(() => this.#gone.abort());
   }

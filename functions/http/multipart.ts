@@ -1,12 +1,12 @@
 /**
- * multipart/form-data (RFC 7578, RFC 2046 section 5.1) as a stream: bytes in, whose chunks may end anywhere, parts out.
- * `formData()` of the platform keeps whole files in memory. What is held here is the header of one part; content is passed
- * on as it comes, in time linear in its length.
+ * A streaming parser for multipart/form-data (RFC 7578, RFC 2046 section 5.1): chunks of any size in, parts out. The
+ * platform's `formData()` keeps whole files in memory; this parser keeps the header of one part and passes content on
+ * as it arrives. It runs in linear time.
  */
 import { MAX_FORM_IGNORED_BYTES, MAX_FORM_PARTS, MAX_PART_HEADER_BYTES } from '../../src/limits.ts';
 import type { MultipartDefect } from '../failures.ts';
 
-/** The body is not a form; nothing more can be read from it. */
+/** The body is not a valid form, and the parser cannot continue. */
 export class MultipartError extends Error {
   readonly defect: MultipartDefect;
 
@@ -19,7 +19,7 @@ export class MultipartError extends Error {
 
 export type MultipartEvent =
   | { readonly kind: 'part'; readonly head: PartHead }
-  /** Content of the last part. The bytes are those of the chunk: valid until it is used again. */
+  /** Content of the current part. The bytes belong to the chunk: they are valid until the chunk is reused. */
   | { readonly kind: 'data'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' };
 
@@ -29,10 +29,13 @@ const DASH = 0x2d;
 const TAB = 0x09;
 const SPACE = 0x20;
 
-/** RFC 2046 section 5.1.1: bchars, the last one no space. */
+/** RFC 2046 section 5.1.1: bchars, the last of which is not a space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
-/** The boundary of a content type; `null` = it is not multipart/form-data. @throws MultipartError without a good one. */
+/**
+ * Reads the boundary of a content type; returns null if the type is not multipart/form-data. @throws MultipartError if
+ * the boundary is missing or invalid.
+ */
 export function boundaryOf(contentType: string): string | null {
   const read = readParameters(contentType);
   if (read === null) throw new MultipartError('boundary');
@@ -42,14 +45,14 @@ export function boundaryOf(contentType: string): string | null {
   return boundary;
 }
 
-/** Where the parser stands. `head`: between a boundary and the content of its part. */
+/** Where the parser is. `head`: between a boundary and the content of its part. */
 type State = 'preamble' | 'head' | 'content' | 'epilogue';
 
 export class MultipartParser {
-  /** A line end, two dashes, the boundary. Only its first byte is a CR, so no other one can begin within it. */
+  /** CRLF, two dashes, the boundary. Only its first byte is a CR, so no second delimiter can begin inside it. */
   readonly #delimiter: Uint8Array;
   #state: State = 'preamble';
-  /** So many bytes of the delimiter were read. The start of the body counts as the start of a line. */
+  /** How many bytes of the delimiter have matched. The start of the body counts as the start of a line. */
   #matched = 2;
   readonly #head = new Uint8Array(MAX_PART_HEADER_BYTES);
   #headBytes = 0;
@@ -61,19 +64,19 @@ export class MultipartParser {
     this.#delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
   }
 
-  /** What the next bytes hold. @throws MultipartError */
+  /** Parses the next bytes. @throws MultipartError */
   push(chunk: Uint8Array): readonly MultipartEvent[] {
     this.#events = [];
     for (let at = 0; at < chunk.byteLength; ) at = this.#step(chunk, at);
     return this.#events;
   }
 
-  /** At the end of the body. @throws MultipartError if the form was not at its end. */
+  /** Ends the body. @throws MultipartError if the form is incomplete. */
   finish(): void {
     if (this.#state !== 'epilogue') throw new MultipartError('not_closed');
   }
 
-  /** @returns how far it read: at least one byte. */
+  /** @returns the position up to which it read; at least one byte further. */
   #step(chunk: Uint8Array, at: number): number {
     switch (this.#state) {
       case 'preamble':
@@ -92,7 +95,8 @@ export class MultipartParser {
     const here = before === 0 ? 0 : this.#match(chunk, start);
     if (this.#matched === this.#delimiter.byteLength) return this.#endContent(start + here);
     if (start + here === chunk.byteLength) return chunk.byteLength;
-    // What the chunks before ended in was no delimiter. Its bytes are known without having been kept.
+    // The end of the previous chunks was not a delimiter after all. Those bytes equal the delimiter's start, so they
+    // are emitted without having been stored.
     this.#content(this.#delimiter.subarray(0, before));
     this.#matched = 0;
     let next = start;
@@ -109,7 +113,7 @@ export class MultipartParser {
     return chunk.byteLength;
   }
 
-  /** Reads on in the delimiter. @returns how many bytes of it are at `start`. */
+  /** Continues to match the delimiter. @returns how many bytes at `start` match. */
   #match(chunk: Uint8Array, start: number): number {
     let at = start;
     while (
@@ -141,7 +145,7 @@ export class MultipartParser {
     if (this.#ignoredBytes > MAX_FORM_IGNORED_BYTES) throw new MultipartError('ignored_too_long');
   }
 
-  /** From behind a boundary to the empty line, or to the two dashes that end the form. */
+  /** Reads from a boundary to the empty line that ends the header, or to the two dashes that end the form. */
   #readHead(chunk: Uint8Array, start: number): number {
     for (let at = start; at < chunk.byteLength; at++) {
       if (this.#headBytes === MAX_PART_HEADER_BYTES) throw new MultipartError('header_too_long');
@@ -166,7 +170,7 @@ export class MultipartParser {
   #beginPart(): void {
     this.#parts++;
     if (this.#parts > MAX_FORM_PARTS) throw new MultipartError('too_many_parts');
-    // The rest of the boundary's line, which may be padded, and the header's lines.
+    // The head starts with the rest of the boundary's line, which may be padded.
     let padding = 0;
     while (this.#head[padding] === SPACE || this.#head[padding] === TAB) padding++;
     if (this.#head[padding] !== CR || this.#head[padding + 1] !== LF) throw new MultipartError('delimiter');
@@ -179,7 +183,7 @@ export class MultipartParser {
 
 export type PartHead = {
   readonly name: string;
-  /** As it was sent, so that it may hold a path; `null` = a plain field. */
+  /** As sent, possibly with a path; `null` = a plain field. */
   readonly filename: string | null;
 };
 
@@ -187,13 +191,16 @@ type PartHeadResult =
   | { readonly ok: true; readonly head: PartHead }
   | { readonly ok: false; readonly defect: 'header' | 'name_missing' | 'encoding' };
 
-/** Lower-case value and parameter names. */
+/** Value and parameter names in lower case. */
 type Parameters = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };
 
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
-/** Reads the lines of a header, each with its line end. */
+/**
+ * Parses the header of a part: `form-data; name="file"; filename="a.jsonl"`. Names are UTF-8 with the three escapes of
+ * browsers and fetch (%22, %0D, %0A); a file name in RFC 5987 form (`filename*=UTF-8''…`) takes precedence.
+ */
 function readPartHead(bytes: Uint8Array): PartHeadResult {
   const fields = readFields(bytes);
   if (fields === null) return { ok: false, defect: 'header' };
@@ -212,7 +219,7 @@ function readPartHead(bytes: Uint8Array): PartHeadResult {
   return { ok: true, head: { name: unescapeName(name), filename } };
 }
 
-/** Fields by lower-case name, long ones unfolded; `null` = malformed, or a field comes twice. */
+/** Fields by lower-case name, folded lines joined; `null` = malformed, or a field occurs twice. */
 function readFields(bytes: Uint8Array): Map<string, string> | null {
   const text = decodeUtf8(bytes);
   if (text === null) return null;
@@ -233,7 +240,7 @@ function readFields(bytes: Uint8Array): Map<string, string> | null {
   return fields;
 }
 
-/** Control characters but the tab. */
+/** Whether a line contains a control character other than the tab. */
 function hasControl(line: string): boolean {
   for (let at = 0; at < line.length; at++) {
     const code = line.charCodeAt(at);
@@ -247,7 +254,7 @@ const QUOTED = /"((?:[^"\\]|\\.)*)"[ \t]*(?:;|$)/y;
 const UNQUOTED = /([^\s";]+)[ \t]*(?:;|$)/y;
 const NOTHING = /[ \t]*$/y;
 
-/** A value and its parameters, quoted or not; `null` = malformed. */
+/** Parses a header value with its parameters, quoted or not; `null` = malformed. */
 function readParameters(text: string): Parameters | null {
   const end = text.indexOf(';');
   const value = (end === -1 ? text : text.slice(0, end)).trim().toLowerCase();
@@ -266,14 +273,14 @@ function readParameters(text: string): Parameters | null {
   return { value, parameters };
 }
 
-/** Sticky, so that each pattern reads from its place on and no character is tried twice by one. */
+/** Matches a sticky pattern at a position, so that each pattern reads every character once. */
 function matchAt(pattern: RegExp, text: string, at: number): { readonly group: string; readonly end: number } | null {
   pattern.lastIndex = at;
   const match = pattern.exec(text);
   return match === null ? null : { group: match[1] ?? '', end: pattern.lastIndex };
 }
 
-/** Of a quoted string only the quote and the backslash are escaped: older browsers send `C:\path` as it is. */
+/** Only the quote and the backslash are escapes in a quoted string: older browsers send `C:\path` unescaped. */
 function unquote(text: string): string {
   return text.replace(/\\(["\\])/g, '$1');
 }
@@ -285,7 +292,7 @@ function unescapeName<T extends string | null>(name: T): T | string {
 
 const EXTENDED = /^([A-Za-z0-9-]+)'[A-Za-z0-9-]*'((?:[!#$&+.^_`|~0-9A-Za-z-]|%[0-9A-Fa-f]{2})*)$/;
 
-/** RFC 5987: charset, language, percent-encoded bytes. `null` = malformed, or of a charset that it does not know. */
+/** RFC 5987: charset, language, percent-encoded bytes. `null` = malformed or an unsupported charset. */
 function decodeExtended(text: string): string | null {
   const [, charset = '', encoded = ''] = EXTENDED.exec(text) ?? [];
   const bytes = Uint8Array.from(

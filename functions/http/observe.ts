@@ -1,7 +1,7 @@
 /**
- * The outermost middleware: request id, the one log line a request, and the headers that every reply carries. The line
- * holds no content: method, route pattern, status, time, key name. Clocks of a Worker stand still while it computes, so
- * `ms` is time spent on I/O.
+ * The outermost middleware: the request id, one log line per request, and the headers of every reply. The line contains
+ * no content, only method, route pattern, status, time and key name. The clock of a Worker stops while it computes, so
+ * `ms` is the time spent on I/O.
  */
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
@@ -40,7 +40,7 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
   const storeProblems = c.get('storeProblems');
   return {
     event: 'request',
-    // A method that nobody defined is the caller's text.
+    // An unknown method is text of the caller and is not logged.
     method: KNOWN_METHODS.has(c.req.method) ? c.req.method : 'other',
     route: routePattern(c),
     status: c.res.status,
@@ -53,12 +53,12 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The most specific pattern that matched; middleware patterns end in `*`. */
+/** The most specific pattern that matched; patterns of middleware end in `*`. */
 function routePattern(c: Context): string {
   return matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))?.path ?? 'none';
 }
 
-/** Class and stack frames of an unexpected error. Its message may quote content and stays out of the log. */
+/** Class and stack frames of an unexpected error. Its message may quote content and is not logged. */
 function describeError(error: Error): Readonly<Record<string, unknown>> {
   if (error instanceof RequestError) return { reason: wireReason(error.failure) };
   const head = `${error.name}: ${error.message}`;

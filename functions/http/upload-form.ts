@@ -1,6 +1,6 @@
 /**
- * A form with one file, read as it comes: the file goes on piece by piece, the few other fields are kept. What comes after
- * a refusal is read and thrown away, within limits, so that the caller gets to see why.
+ * Reads a form with one file as a stream: the file is passed on piece by piece, the few other fields are kept. After an
+ * error the rest of the body is read and dropped, within limits, so that the client receives the problem.
  */
 import {
   MAX_DISCARDED_BYTES,
@@ -14,33 +14,33 @@ import { RequestError } from '../failures.ts';
 import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser, type PartHead } from './multipart.ts';
 
 export type FormShape = {
-  /** The field that holds the file. */
+  /** The field that contains the file. */
   readonly file: string;
   readonly maxFileBytes: number;
-  /** Other fields that are read; the rest is ignored. */
+  /** Other fields to read; all further fields are ignored. */
   readonly fields: readonly string[];
-  /** Sees the fields that came before the file, to refuse it before it is stored. */
+  /** Receives the fields sent before the file, so that it can refuse the file before it is stored. */
   readonly begin?: (fields: ReadonlyMap<string, string>) => void;
-  /** Takes the bytes of the file, which are valid until it is done. */
+  /** Takes bytes of the file, which are valid until it resolves. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
 };
 
 export type Form = {
   readonly fields: ReadonlyMap<string, string>;
-  /** Its name without a path. */
+  /** The file name without a path. */
   readonly filename: string;
 };
 
-/** What a form has beside its file at most. */
+/** The most a form may contain beside its file. */
 const MAX_OVERHEAD_BYTES = MAX_FORM_IGNORED_BYTES + MAX_FORM_PARTS * (MAX_PART_HEADER_BYTES + MAX_FORM_FIELD_BYTES);
 /**
- * The platform's own chunks have 4 KB. Every read leaves garbage, whatever its size, which adds up to 100 MB with a file of
- * 200 MB, so few reads are made: each waits for half of its buffer.
+ * The platform delivers chunks of 4 KB, and every read leaves garbage of constant size: 100 MB for a file of 200 MB. So
+ * each read waits until half of a large buffer is filled.
  */
 const READ_BYTES = 512 * 1024;
 const MIN_READ_BYTES = READ_BYTES / 2;
 
-/** Reads the form of a request to its end. @throws RequestError; what was written by then is the caller's to undo. */
+/** Reads the form of a request. @throws RequestError; the caller must then undo what was written. */
 export async function readForm(request: Request, shape: FormShape): Promise<Form> {
   const boundary = asProblem(() => formBoundary(request.headers));
   const declared = Number(request.headers.get('content-length') ?? 0);
@@ -80,7 +80,7 @@ function asProblem<T>(read: () => T): T {
   }
 }
 
-/** Reads into one buffer again and again: a chunk is valid until the next is asked for. */
+/** Reads into one buffer that it reuses: a chunk is valid until the next read. */
 class BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   #buffer = new ArrayBuffer(READ_BYTES);
@@ -90,7 +90,7 @@ class BodyReader {
     this.#reader = body.getReader({ mode: 'byob' });
   }
 
-  /** The next bytes, or `null` at the end. */
+  /** Reads the next bytes; returns null at the end. */
   async read(): Promise<Uint8Array | null> {
     try {
       const { done, value } = await this.#reader.readAtLeast(MIN_READ_BYTES, new Uint8Array(this.#buffer));
@@ -99,13 +99,13 @@ class BodyReader {
       this.#ended = true;
       return null;
     } catch {
-      // Reading fails only when the caller's connection does; the error says no more.
+      // Reading fails only if the client's connection closes.
       this.#ended = true;
       throw new RequestError({ reason: 'body_interrupted' });
     }
   }
 
-  /** Reads the rest and throws it away; gives up on bodies that do not end, and on connections that did. */
+  /** Reads the rest and drops it, up to MAX_DISCARDED_BYTES or the end of the connection. */
   async discard(): Promise<void> {
     let bytes = 0;
     while (!this.#ended) {
@@ -118,7 +118,7 @@ class BodyReader {
 
 type Field = { readonly name: string; readonly pieces: Uint8Array[]; bytes: number };
 
-/** Sorts what the parser finds. */
+/** Routes parts of the form to the file, the known fields or nowhere. */
 class FormReader {
   readonly #shape: FormShape;
   readonly #fields = new Map<string, string>();
@@ -197,7 +197,7 @@ function malformed(defect: MultipartError['defect']): RequestError {
   return new RequestError({ reason: 'multipart_malformed', defect });
 }
 
-/** What follows the last separator; a path says nothing here (RFC 7578 section 4.2). */
+/** The part after the last separator: a path has no meaning here (RFC 7578 section 4.2). */
 function baseName(filename: string): string | null {
   const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
   return name === '' ? null : name;

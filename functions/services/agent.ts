@@ -1,6 +1,6 @@
 /**
- * One agent: everything that can be refused is refused before anything is paid for; then the trajectory runs, and is
- * scored where something says what is right.
+ * Runs one agent request. `planAgent` rejects everything that can be rejected before a token is generated; `runAgent`
+ * then runs the trajectory and scores it if the request has a reference or tests.
  */
 import { AgentLoop } from '../../src/agent/loop.ts';
 import { agentPromptTokens } from '../../src/agent/prompt.ts';
@@ -34,7 +34,7 @@ export type AgentPlan = {
   readonly settings: AgentSettings;
   readonly generator: Generator;
   readonly runCode: CodeRunner;
-  /** `null` = nothing says what is right. */
+  /** `null` = the request has no ground truth, so the trajectory is not scored. */
   readonly scoring: ScoringPlan | null;
   readonly start: AgentStart;
 };
@@ -67,7 +67,7 @@ export async function planAgent(request: AgentRequest, { backends, runCode }: Ag
   };
 }
 
-/** Without a sandbox there are no tools, and nothing calls one. */
+/** Without a sandbox the request has no tools, so no code runs. */
 const NO_CODE: CodeRunner = () => {
   throw new Error('planAgent: code without a sandbox');
 };
@@ -76,7 +76,7 @@ function settingsOf(request: AgentRequest, scoring: ScoringPlan | null): AgentSe
   return { ...request, max_response_tokens: request.max_response_tokens ?? defaultBudget(scoring) };
 }
 
-/** The longest response that the reward knows, as in training, where both come from one setting. */
+/** The longest response that the reward accepts; in training both limits are one setting. */
 function defaultBudget(scoring: ScoringPlan | null): number {
   const penalty = scoring?.recipe.overlong_penalty;
   if (penalty === undefined || !penalty.enabled) return AGENT_DEFAULTS.max_response_tokens;
@@ -98,17 +98,17 @@ function promptProblem(request: AgentRequest, generator: Generator): RequestFail
   };
 }
 
-/** The recipe of the run that all other defaults are of. */
+/** The recipe of the training run that all other defaults come from. */
 const DEFAULT_RECIPE = 'open-agentrl';
 
 type ScoringPlan = {
   readonly recipe: ToolCallRecipe;
-  /** What says what is right. */
+  /** The ground truth. */
   readonly known: Pick<Rollout, 'reference' | 'tests'>;
   readonly wishes: ScoringWishes;
 };
 
-/** `plan: null` = nothing says what is right, so nothing is scored. */
+/** `plan: null` = the request has no ground truth, so nothing is scored. */
 type ScoringPlanResult =
   | { readonly ok: true; readonly plan: ScoringPlan | null }
   | { readonly ok: false; readonly failure: RequestFailure };
@@ -131,13 +131,13 @@ async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
 }
 
 export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {
-  /** Scores the trajectory; rejects where it is not to be answered with a reward at all. */
+  /** Scores the trajectory; rejects if the failure must fail the whole request. */
   readonly score: (rollout: Rollout, wishes: ScoringWishes) => Promise<ScoreResponse>;
 };
 
 export type AgentRunResult =
   | { readonly ok: true; readonly reply: AgentResponse }
-  /** Not even a first turn was begun. */
+  /** The first turn failed before it produced a message. */
   | { readonly ok: false; readonly failure: RequestFailure };
 
 /** Runs a planned agent to its end. */

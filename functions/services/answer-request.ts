@@ -1,4 +1,4 @@
-/** What becomes of one request of a batch: the same as of the same body sent to its endpoint. */
+/** Answers one request of a batch exactly as its endpoint would answer the same body. */
 import type * as z from 'zod';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
@@ -18,8 +18,8 @@ export type RequestOutcome =
   | { readonly ok: false; readonly failure: RequestFailure };
 
 /**
- * Answers one body. A judge that failed is a failure here, also where the body asks for a `null` reward instead: it may be
- * there for the next try. On the last one (`lastTry`) the body's own wish holds.
+ * Answers one body. A failed judge is a failure here even if the body asks for a `null` reward, because a later try may
+ * succeed. On the last try (`lastTry`) the body's own `on_judge_failure` applies.
  */
 export async function answer(
   endpoint: BatchEndpoint,
@@ -61,8 +61,8 @@ export async function answer(
 }
 
 /**
- * The body's own wish for a lost judgment holds from the first try on: the next one would have other candidates, and those
- * that there are can be scored by /v1/groups.
+ * Applies the body's own `on_judge_failure` from the first try on: a retry would generate other candidates, and
+ * `/v1/groups` can score the existing ones.
  */
 async function refined(body: unknown, platform: ScoringPlatform): Promise<RequestOutcome> {
   const read = parse(refineRequestSchema, body);
@@ -72,7 +72,7 @@ async function refined(body: unknown, platform: ScoringPlatform): Promise<Reques
   if (!prepared.ok) return prepared;
   const result = await refine(prepared.ready, platform, {
     deadline_ms: REFINE_STREAM_DEADLINE_MS,
-    // Nobody waits, so nobody leaves.
+    // A batch has no caller who could disconnect.
     signal: new AbortController().signal,
     tell: async () => undefined,
   });

@@ -1,6 +1,6 @@
 /**
- * Scoring that is recorded in the ledger of a run. The write is awaited: a reply with a reward says that its rollout stands
- * in the ledger, and one that could not be recorded has no reward. Nothing here knows HTTP.
+ * Scores rollouts and records them in the ledger of a run. The write is awaited: a reply with a reward implies that its
+ * rollout is in the ledger, and a rollout that could not be recorded gets no reward.
  */
 
 import type { ResolvedRecipe } from '../../src/families/resolve.ts';
@@ -16,12 +16,12 @@ import { StorageError } from '../storage/storage-error.ts';
 import type { Ledger, ScoringPlatform } from './ports.ts';
 import { type ScoringReply, type ScoringWishes, scoreOne, scoreTogether } from './score.ts';
 
-/** One rollout of a run. */
+/** The position of one rollout in a run. */
 export type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
 
 type Wishes = Pick<ScoringWishes, 'judge' | 'replicate'>;
 
-/** Scores a rollout, and records it where `placement` says so. */
+/** Scores a rollout, and records it if `placement` is given. */
 export async function scoreRecorded(
   rollout: Rollout,
   wishes: ScoringWishes,
@@ -38,7 +38,7 @@ export async function scoreRecorded(
   return { ...scored, reply };
 }
 
-/** Scores the samples of one prompt together, and records them in one go where `placement` says so. */
+/** Scores the samples of one prompt together, and records them in one write if `placement` is given. */
 export async function scoreTogetherRecorded(
   rollouts: readonly Rollout[],
   wishes: ScoringWishes,
@@ -80,13 +80,13 @@ async function recordGroup(
 
 export type ScoresToRecord = {
   readonly rollouts: readonly Rollout[];
-  /** Of each rollout, in their order: its score and its place. All places are of one run. */
+  /** The score and the position of each rollout, in their order. All positions are in one run. */
   readonly scored: readonly ScoredRollout[];
   readonly places: readonly Placed[];
   readonly recipe: ResolvedRecipe;
   readonly wishes: Wishes;
   readonly store_text: boolean;
-  /** Where the request names the run, for problems. Default: `run.id`. */
+  /** The request field that names the run, for problems. Default: `run.id`. */
   readonly path?: readonly string[];
 };
 
@@ -94,7 +94,7 @@ export type RecordedScores =
   | { readonly ok: true; readonly records: readonly RunRecord[] }
   | { readonly ok: false; readonly failure: RequestFailure };
 
-/** Records scores that were had. */
+/** Records rollouts that have been scored. */
 export async function recordScores(scores: ScoresToRecord, ledger: Ledger): Promise<RecordedScores> {
   const [first] = scores.places;
   if (first === undefined) return { ok: true, records: [] };
@@ -161,7 +161,7 @@ async function recordingOf(
   };
 }
 
-/** Fields that are the very same for all of several rollouts: the tool output of a group above all. */
+/** The fields that all rollouts share, above all the tool output of a group. They are stored once. */
 function sharedFields(rollouts: readonly Rollout[]): Record<string, unknown> {
   const [first, ...others] = rollouts;
   if (first === undefined || others.length === 0) return {};

@@ -1,7 +1,6 @@
 /**
- * Refining as the Worker does it: a validated request in, candidates or a failure out, told of while they are written.
- * `/v1/refine` and batches call it; nothing here knows HTTP. Everything that can be refused is refused before a token is
- * paid for.
+ * Generates candidates for a request and scores them if it names a recipe, reporting events as they happen.
+ * `readyRefinement` rejects everything that can be rejected before a token is generated.
  */
 import type { Generator } from '../../src/generation/generator.ts';
 import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
@@ -21,7 +20,7 @@ import type { RequestFailure } from '../failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { scoreTogether } from './score.ts';
 
-/** A request that nothing is wrong with, and what will generate for it. */
+/** A valid request with the generator that will run it. */
 export type ReadyRefinement = {
   readonly start: RefineStart;
   readonly plan: RefinePlan<RefineRequest>;
@@ -32,7 +31,7 @@ type Failed = { readonly ok: false; readonly failure: RequestFailure };
 
 export type ReadyResult = { readonly ok: true; readonly ready: ReadyRefinement } | Failed;
 
-/** Finds everything that is wrong with a request, or with this deployment for it. */
+/** Validates a request against this deployment: generator, judges and prompt size. */
 export async function readyRefinement(request: RefineRequest, { backends }: ScoringPlatform): Promise<ReadyResult> {
   const chosen = chooseGenerator(backends, request.generator);
   if (chosen === null) {
@@ -53,22 +52,22 @@ export async function readyRefinement(request: RefineRequest, { backends }: Scor
 }
 
 export type RefiningOptions = {
-  /** For all candidates; judging has its own deadlines. */
+  /** For all candidates together; judging has its own deadlines. */
   readonly deadline_ms: number;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
-  /** Told of each event before anything more is read. */
+  /** Receives each event; generation continues when it resolves. */
   readonly tell: (event: RefineEvent) => Promise<void>;
 };
 
-/** Times in milliseconds; a phase that was not reached is absent. */
+/** Times in milliseconds; phases that were not reached are absent. */
 export type RefineTimings = { readonly generate: number } & Partial<ObtainTimings>;
 
 export type RefiningResult =
   | { readonly ok: true; readonly reply: RefineReply; readonly timings: RefineTimings }
   | (Failed & { readonly timings: RefineTimings });
 
-/** Generates, and scores where there is a recipe. */
+/** Generates the candidates, then scores them if there is a recipe. */
 export async function refine(
   { plan, generator }: ReadyRefinement,
   platform: ScoringPlatform,
@@ -82,7 +81,7 @@ export async function refine(
   if (!refined.ok) {
     return { ...refused({ reason: 'generation_failed', failure: refined.failure }), timings: generated };
   }
-  // Judging is paid for, too.
+  // Judge calls cost money, too.
   if (signal.aborted) return { ...refused(CALLER_GONE), timings: generated };
   const scored = await scoresOf(plan, scoredRollouts(plan, refined.candidates), platform);
   const timings = { ...generated, ...scored.timings };
@@ -92,7 +91,7 @@ export async function refine(
   return { ok: true, reply: reply.reply, timings };
 }
 
-/** Seen by nobody but the log. */
+/** Only the log shows this failure. */
 const CALLER_GONE: RequestFailure = {
   reason: 'generation_failed',
   failure: { reason: 'generator_interrupted', detail: 'nobody waits for the candidates any more', retryable: true },
@@ -102,7 +101,7 @@ type Scores =
   | { readonly ok: true; readonly scores: readonly ScoreResponse[]; readonly timings: ObtainTimings | null }
   | (Failed & { readonly timings: ObtainTimings | null });
 
-/** As `/v1/groups` scores them. */
+/** Scores the candidates as `/v1/groups` does. */
 async function scoresOf(
   { request }: RefinePlan<RefineRequest>,
   rollouts: ReturnType<typeof scoredRollouts>,

@@ -1,6 +1,6 @@
 /**
- * Scoring as the Worker does it: a validated request in, a reply or a failure out. `/v1/score`, `/v1/groups` and the
- * adapters call it, and so will batches; nothing here knows HTTP.
+ * Scores rollouts for `/v1/score`, `/v1/groups`, the adapters, batches and webhooks: validated input in, a score or a
+ * failure out.
  */
 
 import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
@@ -15,15 +15,15 @@ import { type Backends, chooseJudge, chooseSandbox } from '../backends/configure
 import type { RequestFailure } from '../failures.ts';
 import type { ScoringPlatform } from './ports.ts';
 
-/** All judges of one request together end after this time: trainers give up after 120 s, proxies after 100. */
+/** Deadline for all judges of one request together: trainers give up after 120 s, proxies after 100 s. */
 export const SCORING_DEADLINE_MS = 95_000;
 
-/** How a rollout or a group is to be scored; see src/wire/score.ts. */
+/** How to score a rollout or a group; src/wire/score.ts describes the fields. */
 export type ScoringWishes = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments' | 'replicate' | 'on_judge_failure'> & {
   readonly explain?: boolean;
-  /** Measure everything that the family measures, so that other weights can be tried later. */
+  /** Measures everything the family can measure, so that other weights can be tried later. */
   readonly measureAll?: boolean;
-  /** Sign the rewards. */
+  /** Signs the rewards. */
   readonly receipt?: boolean;
 };
 
@@ -31,7 +31,7 @@ export type ScoringReply<T> =
   | { readonly ok: true; readonly reply: T; readonly recipe: ResolvedRecipe; readonly timings: ObtainTimings }
   | { readonly ok: false; readonly failure: RequestFailure; readonly timings: ObtainTimings | null };
 
-/** Scores one rollout alone. */
+/** Scores a single rollout. */
 export function scoreOne(
   rollout: Rollout,
   wishes: ScoringWishes,
@@ -74,10 +74,9 @@ type Attempt<T> =
 type Score<T> = (recipe: ResolvedRecipe, how: How, options: ObtainOptions) => Promise<Attempt<T>>;
 
 /**
- * 1. the recipe, by name or inline; 2. who signs, and the judges; 3. the scoring line; 4. what an unscored reward becomes: a failure, or
- * a `null` reward where the request says so. Never a number.
- *
- * Another judge is another measure, so it takes over a whole rollout or group only, and only where the caller named it.
+ * Resolves the recipe, the issuer and the judges, then scores with the first judge. The next judge is used only if one
+ * fails and the caller listed several: another judge measures something else, so it scores the whole rollout or group.
+ * An unscored reward becomes a failure, or a `null` reward if the request asks for it; it is never a number.
  */
 async function scoreInTurn<T>(
   wishes: ScoringWishes,
@@ -87,7 +86,7 @@ async function scoreInTurn<T>(
   const recipe = await resolveRecipe(wishes.recipe);
   if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
 
-  // Known before anything is paid for.
+  // Checked before a judge call is paid for.
   if (wishes.receipt === true && platform.signing.issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
   const named = typeof wishes.judge === 'string' ? [wishes.judge] : (wishes.judge ?? [undefined]);
@@ -104,14 +103,14 @@ async function scoreInTurn<T>(
     if (last !== null && left < MIN_TURN_MS) break;
     const turn = await takeTurn(judge, wishes, recipe.resolved, platform, Math.min(JUDGE_DEADLINE_MS, left), score);
     if (turn.status === 'done') return turn.reply;
-    // What is missing is missing under the judge that was asked for first.
+    // Missing judgments are reported for the judge that was requested first.
     last = last !== null && turn.status === 'missing' ? last : turn.reply;
   }
   if (last === null) throw new Error('scoreInTurn: no judge was tried');
   return last;
 }
 
-/** A judge that cannot have this long is not asked. */
+/** A judge is skipped if less time than this remains. */
 const MIN_TURN_MS = 1_000;
 
 type Turn<T> = { readonly reply: ScoringReply<T>; readonly status: 'done' | 'failed' | 'missing' };
@@ -160,7 +159,7 @@ async function takeTurn<T>(
   }
 }
 
-/** Where the backend's judgments are made: a paid call at the desk, pure computation here. */
+/** Whether the judgments of this backend are made in the desk (paid calls) instead of here (pure computation). */
 function runsInDesk(name: string, { named, sandbox }: Backends): boolean {
   if (sandbox?.judge.name === name) return sandbox.runs_in === 'desk';
   return named.some(({ judge, runs_in }) => judge.name === name && runs_in === 'desk');

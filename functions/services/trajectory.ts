@@ -1,6 +1,6 @@
 /**
- * Drives the agent's loop: generates its turns, runs its code, tells an observer of both, and ends it with its caller or at
- * its deadline. One event at a time: whoever reads slowly slows the model.
+ * Drives the agent loop: generates turns, runs code, and reports both to an observer. It stops when the caller
+ * disconnects or the deadline passes. Events are handled one at a time, so a slow reader slows the model.
  */
 
 import { Lifetime } from '../../lib/model-servers/calls/lifetime.ts';
@@ -9,13 +9,13 @@ import type { GenerationEnd, GenerationEvent, Generator } from '../../src/genera
 import type { AgentEventData, AgentEventName } from '../../src/wire/agent-reply.ts';
 import type { CodeRunner } from '../backends/code-runner.ts';
 
-/** One turn ends after this time: all 20,480 tokens of the response at 70 a second. */
+/** Deadline of one turn: all 20,480 response tokens at 70 tokens per second. */
 const AGENT_TURN_DEADLINE_MS = 5 * 60 * 1000;
 
-/** Whoever follows a trajectory. */
+/** Receives the events of a trajectory. */
 export type AgentObserver = {
   readonly send: <Name extends AgentEventName>(name: Name, data: AgentEventData[Name]) => void;
-  /** Resolves when more may be sent. */
+  /** Resolves when the observer can receive more events. */
   readonly room: () => Promise<void>;
 };
 
@@ -25,15 +25,15 @@ export type TrajectoryOptions = {
   readonly generator: Generator;
   readonly runCode: CodeRunner;
   readonly observer: AgentObserver;
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller has disconnected. */
   readonly caller: AbortSignal;
-  /** For the whole trajectory. */
+  /** For the whole trajectory, in milliseconds. */
   readonly deadline_ms: number;
   /** A clock in milliseconds. */
   readonly elapsed: () => number;
 };
 
-/** Runs the loop until it has stopped. */
+/** Runs the loop until it stops. */
 export async function runTrajectory(loop: AgentLoop, options: TrajectoryOptions): Promise<void> {
   const driver = new Driver(loop, options);
   try {
@@ -48,7 +48,7 @@ class Driver {
   readonly #options: TrajectoryOptions;
   readonly #life: Lifetime;
   readonly #started: number;
-  /** Messages that the observer knows of. */
+  /** How many messages the observer has received. */
   #told = 0;
   #turnsEnded = 0;
 
@@ -76,7 +76,7 @@ class Driver {
     this.#life.end();
   }
 
-  /** Whether nobody waits any more, or not for longer: then it is stopped. */
+  /** Stops the loop if the caller has disconnected or the deadline has passed, and returns whether it did. */
   #ended(): boolean {
     if (this.#options.caller.aborted) this.#loop.stop('caller_gone');
     else if (this.#life.signal.aborted || this.#left() <= 0) this.#loop.stop('deadline');
@@ -102,10 +102,10 @@ class Driver {
         else await this.#take(turn, next.value);
       }
     } finally {
-      // Frees the backend, whatever ended this.
+      // Releases the backend, whatever ended the loop.
       if (end === null) await events.return({ ok: true });
     }
-    // A backend that was aborted also fails, and that is not its doing.
+    // An aborted backend call also fails; the failure is then not the backend's.
     if (end === null) this.#ended();
     else if (end.ok || !this.#ended()) this.#loop.generated(end);
   }
@@ -118,19 +118,19 @@ class Driver {
     await this.#room();
   }
 
-  /** A caller who reads no more, and does not leave either, is waited for until the deadline. */
+  /** Waits for a caller who stopped reading without disconnecting, until the deadline at the latest. */
   async #room(): Promise<void> {
     await this.#life.during(this.#options.observer.room());
   }
 
   async #runCode({ run }: Extract<AgentStep, { kind: 'run' }>): Promise<void> {
     const ran = await this.#life.during(this.#options.runCode(run, this.#life.signal));
-    // What was aborted also fails, and that is not the sandbox's doing.
+    // An aborted run also fails; the failure is then not the sandbox's.
     if (ran.ended) this.#ended();
     else if (ran.value.ok || !this.#ended()) this.#loop.ran(ran.value);
   }
 
-  /** Sends what is new since the last time. A turn has ended when nothing of it is left to run. */
+  /** Sends the messages since the last call. A turn has ended when no code of it is left to run. */
   #tell(): void {
     const { observer } = this.#options;
     const { messages, step } = this.#loop;
