@@ -1,4 +1,4 @@
-/** What the adapters share on their way in: reading trainers' rows and labels, and logging refused requests. */
+/** The input side that all adapters share: reading trainers' rows and labels, and logging refused requests. */
 
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
@@ -11,10 +11,10 @@ import type { AppEnvironment, Context } from '../context.ts';
 import { wireReason } from '../problems.ts';
 import type { Sample } from './adapter-scoring.ts';
 
-/** Rows of trainers are a few levels deep; writing or hashing one that is thousands deep would overflow the stack. */
+/** Rows of trainers nest a few levels; writing or hashing thousands of levels would overflow the stack. */
 const MAX_NESTING = 256;
 
-/** Reads and validates the body. @throws RequestError for anything that is the caller's to mend. */
+/** Reads and validates the body. @throws RequestError for every error of the caller. */
 export async function readRow<S extends z.ZodObject>(c: Context, schema: S): Promise<z.output<S>> {
   const row = await readJson(c, schema);
   const problems = Object.entries(row)
@@ -24,7 +24,7 @@ export async function readRow<S extends z.ZodObject>(c: Context, schema: S): Pro
   return row;
 }
 
-/** Level by level, without recursion. */
+/** Iterates level by level, without recursion. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -39,12 +39,12 @@ type Path = InputProblem['path'];
 export type LabelledSample = {
   readonly label: { readonly value: unknown; readonly path: Path };
   readonly response: { readonly text: string; readonly path: Path };
-  /** What the prompt asks, where the label does not say. */
+  /** The question in the prompt, used if the label has none. */
   readonly question: string | undefined;
   readonly family: Family;
 };
 
-/** @throws RequestError where the label is not one. */
+/** Builds the rollout of a labelled row. @throws RequestError if the label is invalid. */
 export function labelledSample({ label, response, question, family }: LabelledSample): Sample {
   const read = readLabel(label.value, family, label.path);
   if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
@@ -59,7 +59,12 @@ export function labelledSample({ label, response, question, family }: LabelledSa
 
 const MAX_FIELDS = 20;
 
-/** Reports what an adapter refuses. @param adapter its name in the log. */
+/**
+ * Logs each request that an adapter refuses, with the names of the invalid fields and no values. Trainers retry refused
+ * requests like failed ones and log a status without its body: one typo costs slime ten tries and two and a half
+ * minutes.
+ * @param adapter its name in the log.
+ */
 export function reportRefusals(adapter: string) {
   return createMiddleware<AppEnvironment>(async function reportRefusals(c, next) {
     await next();

@@ -1,6 +1,6 @@
 /**
- * What all adapters do between their request and their reply: samples in, determined rewards out, or one failure for
- * the whole request. No way leads through here without a number that the recipe gave.
+ * Scores the samples of an adapter request: samples in, rewards out, or one failure for the whole request. A reward is
+ * always a number that the recipe computed.
  */
 
 import type { RecipeInput } from '../../../src/families/resolve.ts';
@@ -30,27 +30,27 @@ export const ADAPTER_RETRY_WINDOW_MS = SCORING_DEADLINE_MS - JUDGE_DEADLINE_MS;
 
 export type Sample = {
   readonly rollout: Rollout;
-  /** Where the trainer's request holds what a rollout calls so, for problems. */
+  /** Maps a rollout field to its path in the trainer's request, for problems. */
   readonly place: (path: Path) => Path;
 };
 
 export type Determined = {
   readonly reply: ScoreResponse;
   readonly reward: number;
-  /** Where it was recorded; `null` = the request names no run. */
+  /** Where the sample was recorded; `null` = the request names no run. */
   readonly run: RunReport | null;
 };
 
 export type AdapterScoring = {
   readonly recipe: RecipeInput;
   readonly query: Pick<AdapterQuery, 'judge'>;
-  /** The place of each sample in the run, in their order; empty = the request names none. */
+  /** The position of each sample in the run, in their order; empty = the request names no run. */
   readonly runs: readonly InferredRun[];
-  /** How long short failures are retried here, for trainers that hardly retry; 0 = not at all. */
+  /** How long short failures are retried, for clients that hardly retry; 0 = not at all. */
   readonly retryWindowMs: number;
 };
 
-/** Scores samples side by side. @throws RequestError unless every one of them has a reward. */
+/** Scores samples concurrently. @throws RequestError unless every sample has a reward. */
 export async function scoreSamples(
   c: Context,
   samples: readonly Sample[],
@@ -93,14 +93,14 @@ export async function scoreSamples(
   });
 }
 
-/** One sample with its reward. */
+/** Scores a single sample. */
 export async function scoreSample(c: Context, sample: Sample, scoring: AdapterScoring): Promise<Determined> {
   const [only] = await scoreSamples(c, [sample], scoring);
   if (only === undefined) throw new Error('scoreSample: the sample was lost');
   return only;
 }
 
-/** Scores, and scores again as long as a failure is passing and its `Retry-After` lies within the patience. */
+/** Scores a rollout, and retries retryable failures whose `Retry-After` is within the retry window. */
 async function scoreInTime(
   rollout: Rollout,
   wishes: ScoringWishes,
@@ -118,14 +118,14 @@ async function scoreInTime(
   }
 }
 
-/** After what time a new try makes sense, in milliseconds; `null` = never. */
+/** The time until a retry makes sense, in milliseconds; `null` = never. */
 function passesIn(failure: RequestFailure): number | null {
   if (failure.reason !== 'judgment_failed' || !failure.failure.retryable) return null;
-  // A time of 0 would be no wait at all.
+  // A delay of 0 would retry in a busy loop.
   return Math.max(1, failure.failure.retry_after_s ?? DEFAULT_RETRY_AFTER_S) * 1000;
 }
 
-/** What the request fails with: all that the caller has to mend, else what no retry helps, else what one does. */
+/** The failure of the whole request. Precedence: input errors, then permanent failures, then retryable ones. */
 function failureOf(scored: readonly ScoringReply<ScoredRollout>[], samples: readonly Sample[]): RequestFailure | null {
   const problems: InputProblem[] = [];
   const failures: RequestFailure[] = [];
@@ -147,7 +147,7 @@ function placed(path: Path, sample: Sample | undefined): Path {
 
 type Had = Extract<ScoringReply<readonly ScoredRollout[]>, { ok: true }>;
 
-/** Scores that were all had, as one: for what is noted of them. */
+/** Combines scores that all succeeded into one reply. */
 function together(scored: readonly ScoringReply<ScoredRollout>[]): Had {
   const had = scored.flatMap((reply) => (reply.ok ? [reply] : []));
   const [first] = had;
@@ -161,14 +161,14 @@ function together(scored: readonly ScoringReply<ScoredRollout>[]): Had {
   };
 }
 
-/** @throws RequestError for a reward that is `null` although nothing failed: trying again would change nothing. */
+/** @throws RequestError if the reward is `null` although nothing failed: a retry would change nothing. */
 function rewardOf({ reward }: ScoreResponse): number {
   if (reward !== null) return reward;
   const message = 'this recipe finds nothing to score in the sample';
   throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
 }
 
-/** Notes for the log which run a request is of. */
+/** Notes the run of a request for the log. */
 export function noteRun(c: Context, runs: readonly InferredRun[]): void {
   const [first] = runs;
   if (first === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/adapters/longtracerl/evaluate`: LongTraceRL's reward server. It answers with the parts of one sample; the
- * trainer makes the final reward of its group from them.
+ * `POST /v1/adapters/longtracerl/evaluate`: LongTraceRL's reward server. It returns the components of one sample; the
+ * trainer computes the final reward from those of its group.
  */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
@@ -38,7 +38,7 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
     noteRun(c, runs);
 
     const reading = readLongTraceRl(request);
-    // Nothing was observed, so there is nothing to record.
+    // Nothing was measured, so there is nothing to record.
     if (reading.status === 'no_final_turn') return c.json(NOT_JUDGED);
     const { rollout, recipe } = reading;
     const scoring = { recipe, query, runs, retryWindowMs: 0 };
@@ -47,7 +47,7 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
   },
 );
 
-/** Where the request holds what a rollout calls so. */
+/** Maps rollout fields to paths in the trainer's request. */
 const place: Sample['place'] = ([first, ...rest]) => {
   switch (first) {
     case 'question':

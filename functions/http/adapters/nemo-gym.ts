@@ -1,6 +1,6 @@
 /**
- * `POST /v1/adapters/nemo-gym/verify`: the verification of a NeMo Gym resources server. A failure is an error status: the
- * reply's `reward` has to be a number there, and a placeholder would be trained on (src/wire/adapters/nemo-gym.ts).
+ * `POST /v1/adapters/nemo-gym/verify`: the `verify` endpoint of a NeMo Gym resources server. A failure is an error
+ * status: the reply's `reward` must be a number, and the trainer would train on a placeholder.
  */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
@@ -44,8 +44,8 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
 }
 
 /**
- * The row's own object, which is strict; else the fields of the row that a label may have, among all its others. Gym
- * writes fields that a row does not have as null.
+ * The label of a row: its own object `citeward`, which is strict, or else the label fields among all fields of the row.
+ * Gym writes absent fields as null.
  */
 function labelOf(request: NemoGymRequest): LabelledSample['label'] {
   if (request.citeward !== undefined && request.citeward !== null)

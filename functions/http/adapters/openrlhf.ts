@@ -1,6 +1,6 @@
 /**
- * `POST /v1/adapters/openrlhf/get_reward`: OpenRLHF's remote reward model. The whole request fails with any of its
- * samples: a list has no word for "not scored", and the client sends one sample a request.
+ * `POST /v1/adapters/openrlhf/get_reward`: OpenRLHF's remote reward model. If any sample fails, the request fails: the
+ * reply's list cannot express "not scored", and the client sends one sample per request.
  */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
@@ -20,7 +20,7 @@ import type { AppEnvironment } from '../context.ts';
 import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
 import { type Determined, noteRun, scoreSamples } from './adapter-scoring.ts';
 
-/** What a server gets that is one of several: OpenRLHF gives each a shard of its one sample. */
+/** The reply for an empty shard: OpenRLHF splits its one sample over all configured servers. */
 const NO_SAMPLES: OpenRlhfReply = { rewards: [], scores: [], extra_logs: {} };
 
 export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {

@@ -1,4 +1,4 @@
-/** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime tries again. */
+/** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime retries. */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/recipes.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';

@@ -1,4 +1,6 @@
-/** `POST /v1/agent`: a policy with tools, its trajectory and its reward; whole, or as server-sent events. */
+/**
+ * `POST /v1/agent`: runs a policy with tools and returns its trajectory and reward, as JSON or as server-sent events.
+ */
 import { Hono } from 'hono';
 import { agentRequestSchema } from '../../../src/wire/agent.ts';
 import type { AgentEventData, AgentEventName, AgentResponse } from '../../../src/wire/agent-reply.ts';
@@ -13,9 +15,9 @@ import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, platformOf, succeeded } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
 
-/** A trajectory has to be whole by then, where nothing is sent before its end; proxies give up after 100 to 120 s. */
+/** Deadline of a trajectory whose reply is sent at its end; proxies time out after 100 to 120 s. */
 const AGENT_DEADLINE_MS = 90_000;
-/** The same where it is streamed: sixteen turns of thought at 30 tokens a second take 11 minutes. */
+/** Deadline of a streamed trajectory: sixteen turns with reasoning at 30 tokens per second take 11 minutes. */
 const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
 
 export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {
@@ -41,7 +43,7 @@ export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireS
 
 type Asking = { readonly c: Context; readonly platform: AgentPlatform; readonly plan: AgentPlan };
 
-/** @throws RequestError where there is no reply. */
+/** @throws RequestError if there is no reply. */
 async function answer(
   { c, platform, plan }: Asking,
   waiting: Pick<AgentRunOptions, 'observer' | 'caller' | 'deadline_ms'>,
@@ -55,7 +57,7 @@ async function answer(
   return result.reply;
 }
 
-/** Events under the names and with the data that the schema has for them. */
+/** Sends events with the names and data that the schema defines. */
 function observerOf(events: EventStream): AgentObserver {
   return {
     send: <Name extends AgentEventName>(name: Name, data: AgentEventData[Name]) => events.send(name, data),

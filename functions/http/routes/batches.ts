@@ -1,4 +1,4 @@
-/** `/v1/batches` in OpenAI's shape. The state of a batch is its object's; D1 only lists. */
+/** `/v1/batches` in OpenAI's shape. The Durable Object of a batch owns its state; D1 only lists batches. */
 import { Hono } from 'hono';
 import {
   type BatchReply,
@@ -74,8 +74,8 @@ export const batchRoutes = new Hono<AppEnvironment>()
   });
 
 /**
- * An object that cannot be reached is asked once more with the same id, which makes no second batch of one that was only
- * not acknowledged.
+ * Creates the object of a batch. An unreachable object is retried with the same id, so that a creation that merely was
+ * not acknowledged does not produce a second batch.
  */
 async function create(batch: NewBatch, environment: Environment): Promise<BatchReply> {
   for (let attempt = 1; ; attempt++) {
@@ -98,7 +98,7 @@ function found(batch: BatchReply | null): BatchReply {
   return batch;
 }
 
-/** An id of another form cannot be one of ours: no object is woken for it. */
+/** Ids of any other form were never issued, so no object is started for them. */
 function knownObject(environment: Environment, id: string) {
   if (!BATCH_ID.test(id)) throw new RequestError({ reason: 'batch_not_found' });
   return objectOf(environment, id);

@@ -1,4 +1,4 @@
-/** `/v1/files` in OpenAI's shape: forms are streamed to R2, contents are streamed from it. */
+/** `/v1/files` in OpenAI's shape. Uploaded forms are streamed into R2, file contents are streamed out of it. */
 import { Hono } from 'hono';
 import type * as z from 'zod';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
@@ -49,7 +49,7 @@ export const fileRoutes = new Hono<AppEnvironment>()
     return c.body(object.body, range === null ? 200 : 206, contentHeaders(file, range));
   });
 
-/** Takes a form in; after a failure nothing of it is left. */
+/** Stores the file of a form; after a failure nothing of it remains. */
 async function receiveFile(request: Request, store: FileStore): Promise<StoredFile> {
   const id = newFileId();
   const writer = store.writer(id);
@@ -72,7 +72,7 @@ async function receiveFile(request: Request, store: FileStore): Promise<StoredFi
     return file;
   } catch (error) {
     await besides(() => writer.abort());
-    // A write that was reported as failed may have taken place all the same.
+    // A write that was reported as failed may have succeeded.
     if (error instanceof StorageError) await besides(() => store.remove(id));
     throw error;
   }
@@ -104,15 +104,15 @@ async function found(c: Context): Promise<StoredFile> {
 }
 
 /**
- * The platform ends an invocation when its caller goes away. Work that has to clear up after itself is let go on; the
- * reply still waits for it, so that nothing is promised that was not done.
+ * Lets work continue after its caller disconnects, which would otherwise end the invocation before it can clean up. The
+ * reply still waits for the work, so it promises nothing that has not happened.
  */
 export async function outlivingCaller<T>(c: Context, work: Promise<T>): Promise<T> {
   c.executionCtx.waitUntil(Promise.allSettled([work]));
   return work;
 }
 
-/** Clearing up beside a reply that stands without it. Its failure is in the log already. */
+/** Runs a cleanup whose failure does not affect the reply. Storage failures are already logged. */
 export async function besides(clear: () => Promise<unknown>): Promise<void> {
   try {
     await clear();
@@ -123,10 +123,13 @@ export async function besides(clear: () => Promise<unknown>): Promise<void> {
 
 type ContentRange = { readonly offset: number; readonly length: number };
 
-/** One range of bytes: `0-99`, `100-`, `-50`. */
+/** One byte range: `0-99`, `100-`, `-50`. */
 const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
 
-/** `null` = the whole file: no range was asked for, or several, or of another version of it. */
+/**
+ * The requested range (RFC 9110 section 14); `null` = the whole file, because the request names no range, several
+ * ranges, or a range of another version.
+ */
 function rangeOf(headers: Headers, file: StoredFile): ContentRange | 'unsatisfiable' | null {
   const condition = headers.get('if-range');
   if (condition !== null && condition !== etagOf(file)) return null;
@@ -138,7 +141,7 @@ function rangeOf(headers: Headers, file: StoredFile): ContentRange | 'unsatisfia
   return offset < end ? { offset, length: end - offset } : 'unsatisfiable';
 }
 
-/** The content is a caller's: a browser is to save it, and never to read it as a page. */
+/** The content comes from a caller, so a browser must save it and never render it as a page. */
 function contentHeaders(file: StoredFile, range: ContentRange | null): Record<string, string> {
   const { offset, length } = range ?? { offset: 0, length: file.bytes };
   return {
@@ -151,12 +154,12 @@ function contentHeaders(file: StoredFile, range: ContentRange | null): Record<st
   };
 }
 
-/** Content never changes under an id. */
+/** The content of an id never changes. */
 function etagOf({ id }: StoredFile): string {
   return `"${id}"`;
 }
 
-/** RFC 6266: the name in ASCII, and as it is. */
+/** RFC 6266: the file name in ASCII and in UTF-8. */
 function disposition(filename: string): string {
   const ascii = filename.replace(/[^A-Za-z0-9._ -]/g, '_');
   const extended = encodeURIComponent(filename.toWellFormed()).replace(

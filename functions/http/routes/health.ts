@@ -1,4 +1,7 @@
-/** `GET /healthz` (up; public) and `GET /readyz` (what would work; any key). */
+/**
+ * `GET /healthz`: the Worker runs (public). `GET /readyz`: which judges, generators and sandbox are reachable (any
+ * key).
+ */
 import { Hono } from 'hono';
 import type { Readiness } from '../../../src/wire/health.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
@@ -17,7 +20,7 @@ export const healthRoutes = new Hono<AppEnvironment>()
   });
 
 async function readinessOf(backends: Backends): Promise<Readiness> {
-  // All at once: each waits for servers of its own.
+  // Concurrently, because each waits for its own servers.
   const [judges, generators, sandbox] = await Promise.all([
     judgeStates(backends.named),
     generatorStates(backends.generators),
@@ -45,7 +48,7 @@ function judgeStates(named: readonly JudgeBackend[]): Promise<Readiness['judges'
   );
 }
 
-/** Generators write no rewards, so they do not decide about readiness either. */
+/** Generators produce no rewards, so they do not affect readiness. */
 function generatorStates({ named }: Generators): Promise<Readiness['generators']> {
   return Promise.all(
     named.map(async ({ generator: { name, model, native_tools }, health }) => ({
@@ -57,14 +60,14 @@ function generatorStates({ named }: Generators): Promise<Readiness['generators']
   );
 }
 
-/** A sandbox that is away stops only what runs programs, so it does not decide about readiness. */
+/** Only code execution needs the sandbox, so it does not affect readiness. */
 async function sandboxState(sandbox: JudgeBackend | null): Promise<Readiness['sandbox']> {
   if (sandbox === null) return null;
   const { reachable, last_error } = await sandbox.health();
   return { name: sandbox.judge.name, runtime: sandbox.judge.model, reachable, last_error };
 }
 
-/** @param judge the default one, if there is one. */
+/** @param judge the default judge, if there is one. */
 function notReadyReason(judge: Readiness['judges'][number] | undefined): Readiness['reason'] {
   if (judge === undefined) return 'judge_unconfigured';
   if (!judge.reachable) return 'judge_unreachable';

@@ -1,6 +1,6 @@
 /**
- * Judgments as files (`POST /v1/judgments:export`, `:import`) and the keys that vouch for them (`GET /v1/keys`). Both
- * directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
+ * `POST /v1/judgments:export` and `:import` transfer judgments as JSON lines; `GET /v1/keys` returns the keys that
+ * verify them. Both directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
  */
 import { Hono } from 'hono';
 import { type ImportReport, importJudgments } from '../../../src/judgments/import-judgments.ts';
@@ -17,7 +17,7 @@ import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
 import { chunksOf, JSON_LINES, streamOf } from '../json-lines.ts';
 
-/** Judgments that are checked and stored together by an import. */
+/** Judgments that an import verifies and stores together. */
 const IMPORT_CHUNK_LINES = 100;
 
 export const judgmentRoutes = new Hono<AppEnvironment>()

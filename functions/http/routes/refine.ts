@@ -1,7 +1,7 @@
 /**
- * `POST /v1/refine`: a question and tool output in, cited answers of a policy out. As JSON, or with `stream` as server-sent
- * events while they are written: then what is wrong before the first byte is a plain problem, and what goes wrong later the
- * event `error`. Generation ends with its caller (ARCHITECTURE.md rule 11); a caller who reads slowly slows the policy.
+ * `POST /v1/refine`: a question and tool output in, cited answers of a policy out, as JSON or (with `stream`) as
+ * server-sent events. In a stream, an error before the first byte is a plain problem, a later one is the event `error`.
+ * Generation stops when the caller disconnects, and slows down if the caller reads slowly.
  */
 import { Hono } from 'hono';
 import type { RefineEvent } from '../../../src/generation/refine.ts';
@@ -17,7 +17,7 @@ import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
 
-/** All candidates have to be there by then, where nothing is sent before the end; proxies give up after 100 to 120 s. */
+/** Deadline for all candidates of a reply that is sent at the end; proxies time out after 100 to 120 s. */
 const REFINE_DEADLINE_MS = 60_000;
 
 export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
@@ -33,7 +33,7 @@ export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requir
   }
   const result = await refine(ready, platform, {
     deadline_ms: REFINE_DEADLINE_MS,
-    // Nothing is written before the end, so this is all there is to notice by that the caller has gone.
+    // Nothing is written before the end, so this signal is the only sign of a disconnected caller.
     signal: c.req.raw.signal,
     tell: async () => undefined,
   });
@@ -43,13 +43,13 @@ export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requir
   return c.json(result.reply);
 });
 
-/** Judgments that the store could not serve or keep. */
+/** Judgments that the store failed to read or write. */
 function storeProblemsOf({ candidates }: RefineReply): number {
   const judgments = candidates.flatMap(({ score }) => score?.judgments ?? []);
   return judgments.filter(({ store_problem }) => store_problem !== null).length;
 }
 
-/** Sends a refinement as it happens. @throws RequestError for one that fails; the stream makes an event of it. */
+/** Streams a refinement. @throws RequestError if it fails; the stream turns it into an event. */
 async function sendRefinement(ready: ReadyRefinement, platform: ScoringPlatform, events: EventStream): Promise<void> {
   events.send('start', { ...ready.start, n: ready.plan.request.n });
   await events.room();

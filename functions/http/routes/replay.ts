@@ -1,7 +1,7 @@
 /**
- * `POST /v1/runs/{id}/replay`: what the rewards and advantages of a run would have been under another recipe, as JSON lines
- * that are made while the run is read. A reader that is slow slows the reading of the run; nothing piles up. What can be
- * refused is refused before the first line; what goes wrong later is a last line of the kind `error`.
+ * `POST /v1/runs/{id}/replay`: the rewards and advantages that a run would have had under another recipe, as JSON
+ * lines. Lines are produced while the run is read, at the speed of the client. Whatever can be refused is refused
+ * before the first line; a later failure is a last line of the kind `error`.
  */
 import { Hono } from 'hono';
 import { runIdSchema } from '../../../src/runs/placement.ts';
@@ -15,7 +15,7 @@ import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
 import { JSON_LINES } from '../json-lines.ts';
 import { failureOf, problemOf } from '../problems.ts';
 
-/** Lines of a replay are sent together up to this many UTF-16 code units; the end of a step is sent at once. */
+/** Lines are sent in chunks of up to this many UTF-16 code units; the end of a step is sent at once. */
 const REPLAY_CHUNK_CHARS = 32 * 1024;
 
 export const replayRoutes = new Hono<AppEnvironment>().post('/v1/runs/:id/replay', requireScope('score'), async (c) => {
@@ -31,8 +31,8 @@ export const replayRoutes = new Hono<AppEnvironment>().post('/v1/runs/:id/replay
 });
 
 /**
- * Lines as they are asked for, many in one chunk.
- * @param isSlow each line takes a while: it is sent at once.
+ * Encodes the lines as a stream of bytes, many lines per chunk.
+ * @param isSlow a judge is called, so each line is sent at once.
  */
 function streamOf(lines: AsyncGenerator<ReplayLine>, requestId: string, isSlow: boolean): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -57,14 +57,14 @@ function streamOf(lines: AsyncGenerator<ReplayLine>, requestId: string, isSlow: 
   });
 }
 
-/** The next line, `null` at the end. What breaks is a line too, so that no reply ends without a word. */
+/** Reads the next line; returns null at the end. A failure becomes a line, too, so that the client learns of it. */
 async function nextLine(lines: AsyncGenerator<ReplayLine>, requestId: string): Promise<ReplayLine | null> {
   try {
     const { done, value } = await lines.next();
     return done === true ? null : value;
   } catch (error) {
     const failure: RequestFailure = failureOf(error);
-    // Its message may quote content and stays out of the log.
+    // The message of an error may quote content, so it is not logged.
     const name = error instanceof Error ? error.name : typeof error;
     if (failure.reason === 'internal')
       console.error(JSON.stringify({ event: 'replay_failed', error: name, request_id: requestId }));

@@ -1,6 +1,7 @@
 /**
- * A run as files: its ledger out (`/export`) and in (`/import`), and the judgments that it rests on (`/judgments.jsonl`).
- * All are streamed: a Worker has 128 MB, a run may have a million rollouts. A file that is not whole lacks its last line.
+ * Runs as files of JSON lines: `/export` and `/import` transfer the ledger, `/judgments.jsonl` exports the judgments
+ * behind it. All are streamed: a Worker has 128 MB, a run may have a million rollouts. An incomplete file lacks its
+ * last line.
  */
 import { Hono } from 'hono';
 import { readLines } from '../../../src/judgments/jsonl.ts';
@@ -73,7 +74,10 @@ async function* pinnedJudgments(ledger: RunLedger, run: StoredRun): AsyncGenerat
   for await (const { row } of ledger.rows(run.id, { attempts: 'all' })) yield* row.judgments;
 }
 
-/** @throws StorageError, and RequestError where the run holds rewards of another family or is being deleted. */
+/**
+ * Records some rollouts of a file. @throws StorageError; RequestError if the run has another family or is being
+ * deleted.
+ */
 async function putChunk(
   ledger: RunLedger,
   run: string,

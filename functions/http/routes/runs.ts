@@ -1,4 +1,4 @@
-/** `/v1/runs`: which there are, one step by step, its rollouts, and its deletion. Files of runs: run-files.ts. */
+/** `/v1/runs`: lists runs, describes one step by step, lists its rollouts, and deletes it. */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { runIdSchema } from '../../../src/runs/placement.ts';
@@ -67,19 +67,19 @@ export const runRoutes = new Hono<AppEnvironment>()
     const now = Date.now();
     const removal = await ledger.remove(id, now);
     if (removal === null) throw new RequestError({ reason: 'run_not_found' });
-    // Also what an earlier deletion left unfinished, and runs whose time is over.
+    // Also continues interrupted deletions and deletes expired runs.
     await ledger.clear(now);
     return c.json({ id, deleted: true, complete: removal.complete });
   });
 
-/** The run that the path names. @throws RequestError where there is none. */
+/** The run named in the path. @throws RequestError if it does not exist. */
 export async function foundRun(c: Context): Promise<StoredRun> {
   const run = await storesOf(c).ledger.find(runIdOf(c));
   if (run === null) throw new RequestError({ reason: 'run_not_found' });
   return run;
 }
 
-/** The id that the path names. @throws RequestError for one that no run can have. */
+/** The run id in the path. @throws RequestError if no run can have this id. */
 export function runIdOf(c: Context): string {
   const id = runIdSchema.safeParse(c.req.param('id'));
   if (!id.success) throw new RequestError({ reason: 'run_not_found' });
@@ -101,7 +101,7 @@ function runReply(c: Context, run: StoredRun): RunReply {
   };
 }
 
-/** @param ledger `null` = without the detail. */
+/** @param ledger reads the detail; `null` = without the detail. */
 async function rolloutReply(
   { row, components, cached, object }: StoredRow,
   ledger: RunLedger | null,

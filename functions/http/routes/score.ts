@@ -1,4 +1,7 @@
-/** `POST /v1/score`: one rollout. `POST /v1/groups`: the samples of one prompt, with their advantages. */
+/**
+ * `POST /v1/score` scores one rollout. `POST /v1/groups` scores the samples of one prompt and computes their
+ * advantages.
+ */
 import { Hono } from 'hono';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../../src/wire/groups.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';

@@ -1,6 +1,6 @@
 /**
- * `/v1/uploads` in OpenAI's shape: a file that is larger than one request may be, in parts. There is no way to ask for an
- * upload, so a caller who missed the reply of a completion or a cancellation gets it by asking for the same again.
+ * `/v1/uploads` in OpenAI's shape: a file larger than one request, sent in parts. OpenAI's API cannot read an upload,
+ * so completing or cancelling is idempotent: a caller who missed the reply repeats the request and gets it.
  */
 import { Hono } from 'hono';
 import type { InputProblem } from '../../../src/input-problem.ts';
@@ -20,7 +20,7 @@ import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
 import { besides, fileReply, outlivingCaller } from './files.ts';
 
-/** An upload that is not completed by then is expired (OpenAI's number). */
+/** An upload expires if it is not completed within this time (OpenAI's value). */
 const UPLOAD_LIFETIME_S = 60 * 60;
 
 export const uploadRoutes = new Hono<AppEnvironment>()
@@ -75,7 +75,7 @@ export const uploadRoutes = new Hono<AppEnvironment>()
     return c.json(uploadReply({ ...upload, status: 'cancelled' }));
   });
 
-/** Takes a part in; after a failure nothing of it is left. */
+/** Stores a part; after a failure nothing of it remains. */
 async function receivePart(request: Request, upload: StoredUpload, store: UploadStore): Promise<UploadPartReply> {
   const id = newPartId();
   const writer = store.partWriter(upload.id, id);
@@ -102,7 +102,10 @@ type Completion = {
   readonly partIdsSha256: string;
 };
 
-/** Makes the file of an upload. Two that meet make one each, and the later takes its own back. */
+/**
+ * Assembles the file of an upload. Two concurrent completions assemble one file each, and the later one removes its
+ * own.
+ */
 async function complete(
   upload: StoredUpload,
   { part_ids, md5, partIdsSha256 }: Completion,
@@ -123,7 +126,7 @@ async function complete(
         await digest?.add(piece);
         await writer.write(piece);
       });
-      // It was there a moment ago: the upload was cancelled.
+      // The part existed a moment ago, so the upload was cancelled meanwhile.
       if (!isThere) throw await refusal(upload.id, uploads);
     }
     if (digest !== null && (await digest.hex()) !== md5?.toLowerCase()) throw invalid(['md5'], 'another digest');
@@ -131,7 +134,8 @@ async function complete(
     if (!(await uploads.complete(upload.id, file, partIdsSha256))) throw await refusal(upload.id, uploads);
   } catch (error) {
     await besides(() => writer.abort());
-    // The completion may have taken place although it was reported as failed. If that cannot be found out, the bytes stay.
+    // The completion may have succeeded although it was reported as failed. If that cannot be determined, the file
+    // stays.
     if ((await uploads.get(upload.id))?.file_id !== id) {
       await besides(() => files.remove(id));
       throw error;
@@ -208,7 +212,7 @@ function notPending({ status }: StoredUpload): RequestError {
   return new RequestError({ reason: 'upload_not_pending', status });
 }
 
-/** Why an upload that was pending before takes nothing now. */
+/** Why an upload that was pending before accepts no change now. */
 async function refusal(id: string, store: UploadStore): Promise<RequestError> {
   const upload = await store.get(id);
   if (upload === null) return new RequestError({ reason: 'upload_not_found' });

@@ -1,4 +1,7 @@
-/** `/v1/webhooks`: endpoints, their secrets, what is delivered to them. Signed requests stand in webhook-score.ts. */
+/**
+ * `/v1/webhooks`: registers endpoints, rotates their secrets, and lists jobs and deliveries. Its last route accepts
+ * scoring requests that carry a signature instead of an API key.
+ */
 import { Hono } from 'hono';
 import { MAX_WEBHOOK_BODY_BYTES, MAX_WEBHOOK_ENDPOINTS, MAX_WEBHOOK_SECRETS } from '../../../src/limits.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
@@ -40,7 +43,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
     const { url, description, enabled } = await readJson(c, endpointRegistrationSchema);
     const id = newId('whe_');
     const registration = { v, id, url: receiverUrl(c, url), description: description ?? null, enabled };
-    // The object first: one that is not on the list is never asked again.
+    // Create the object before the list entry: an endpoint that is not listed is never contacted.
     const object = c.env.DELIVERIES.getByName(id);
     const endpoint = granted(await askObject(object, async () => await object.register(registration)));
     if (await new WebhookEndpoints(c.env.DB).add(id, Date.parse(endpoint.created_at))) return c.json(endpoint, 201);
@@ -56,7 +59,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
         return askObject(object, async () => await object.describe({ v }));
       }),
     );
-    // One that is being deleted at this moment is left out.
+    // An endpoint that is being deleted right now is omitted.
     const endpoints = found.flatMap((one): Endpoint[] =>
       !one.ok && one.refusal === 'endpoint_unknown' ? [] : [granted(one)],
     );
@@ -74,7 +77,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
   })
   .delete(ENDPOINT, requireScope('admin'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    // The object first: should the list fail then, the deletion can be repeated.
+    // Remove the object before the list entry: if removing the entry fails, the deletion can be repeated.
     await ask(c, async (object) => await object.remove({ v }));
     const id = c.req.param('endpoint');
     await new WebhookEndpoints(c.env.DB).remove(id);
@@ -110,7 +113,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
     return c.json(detailOf(await ask(c, async (object) => await object.resend({ v, message }))));
   });
 
-/** @throws RequestError for a URL that nothing is delivered to. */
+/** @throws RequestError if the URL is not allowed as a receiver. */
 function receiverUrl(c: Context, text: string): string {
   const read = readEndpointUrl(text, c.get('settings').allowWebhookLoopback);
   if (read.ok) return read.url;
@@ -121,12 +124,12 @@ function detailOf({ event, ...delivery }: DeliveryDescription): Readonly<Record<
   return { ...delivery, event: event === '' ? null : JSON.parse(event) };
 }
 
-/** Asks the object of the endpoint in the path. @throws RequestError for what it refuses. */
+/** Calls the object of the endpoint in the path. @throws RequestError if it refuses. */
 async function ask<T>(c: Context, question: (object: EndpointObject) => Promise<Answer<T>>): Promise<T> {
   return granted(await askEndpoint(c.env, c.req.param('endpoint') ?? '', question));
 }
 
-/** @throws RequestError where it was refused. */
+/** Unwraps the answer of an object. @throws RequestError if it refused. */
 function granted<T>(asked: Asked<T>): T {
   if (asked.ok) return asked.value;
   throw new RequestError(failureOf(asked.refusal));
@@ -153,7 +156,7 @@ function failureOf(refusal: EndpointRefusal | 'unavailable'): RequestFailure {
   }
 }
 
-/** The object that stands for all endpoints that do not exist: no id has this form. */
+/** The object that stands in for all unknown endpoints; no endpoint id has this form. */
 const NO_ENDPOINT = 'no-endpoint';
 
 export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/:endpoint/score', async (c) => {
@@ -167,7 +170,7 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   c.set('principal', { name: endpoint, scopes: new Set() });
 
   readQuery(c, emptyQuerySchema);
-  // What is wrong with the request itself is said at once, and claims nothing.
+  // An invalid request is refused at once and does not consume its webhook-id.
   parseBody(body, scoreRequestSchema);
   const request = { v, webhook_id: read.presented.id, digest: await sha256(body), body };
   const object = c.env.DELIVERIES.getByName(endpoint);
@@ -175,7 +178,10 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   return c.json(job, job.status === 'pending' ? 202 : 200);
 });
 
-/** @throws RequestError unless one of the endpoint's secrets signed this. */
+/**
+ * Verifies the signature. An unknown endpoint takes the same path, with secrets that nobody has, so the duration does
+ * not reveal which endpoints exist. @throws RequestError unless a secret of the endpoint signed the request.
+ */
 async function checkSignature(
   c: Context,
   endpoint: string,
