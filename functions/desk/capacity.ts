@@ -9,9 +9,9 @@
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { JudgmentRequest } from '../../src/judgments/types.ts';
 
-/** Text of the requests that wait or run in one desk, in bytes of UTF-8; an object has 128 MB. */
+/** Bytes of UTF-8 of all requests that wait or run in one desk; a Durable Object has 128 MB. */
 export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
-/** The share of slots and prompt memory that batches leave to callers who wait. */
+/** The share of slots and prompt memory that batches leave to live calls. */
 export const LIVE_RESERVE_SHARE = 1 / 4;
 
 export type PromptMemoryOptions = { readonly bytes: number; readonly liveReserve: number };
@@ -24,7 +24,7 @@ export class PromptMemory {
     this.#options = options;
   }
 
-  /** Takes room for a prompt; what was taken is given back with `release`. */
+  /** Reserves memory for a prompt; returns false if there is not enough. Free it with `release`. */
   take(bytes: number, callClass: CallClass): boolean {
     const limit = callClass === 'batch' ? this.#options.bytes * (1 - this.#options.liveReserve) : this.#options.bytes;
     if (this.#held + bytes > limit) return false;
@@ -37,7 +37,7 @@ export class PromptMemory {
   }
 }
 
-/** Bytes of the texts of a request in UTF-8, near enough: half a surrogate pair counts as three. */
+/** The size of a request's texts in bytes of UTF-8; half a surrogate pair counts as three. */
 export function promptBytes(request: JudgmentRequest): number {
   return bytesOf(request);
 }
@@ -59,15 +59,15 @@ function textBytes(text: string): number {
   return bytes;
 }
 
-/** After so many live calls in a row, one waiting batch call gets its turn, so that a batch never stands still. */
+/** After this many live calls in a row, one waiting batch call is granted, so that batches are not starved. */
 export const LIVE_CALLS_PER_BATCH_TURN = 16;
 
-/** A call that waits or runs. `grant` is called once, when it may go. */
+/** A waiting or running call. `grant` is called once, when the call may start. */
 export type SlotTicket = { class: CallClass; readonly grant: () => void };
 
 export type SlotOptions = {
   readonly slots: number;
-  /** Share that batches leave free. */
+  /** The share of slots that batches leave free. */
   readonly liveReserve: number;
   readonly liveCallsPerBatchTurn: number;
 };
@@ -86,20 +86,20 @@ export class CallSlots {
     this.#liveCallsPerBatchTurn = liveCallsPerBatchTurn;
   }
 
-  /** Puts a call in its queue; it may be granted before this returns. */
+  /** Queues a call; it may be granted before this method returns. */
   enter(ticket: SlotTicket): void {
     this.#waiting[ticket.class].add(ticket);
     this.#grant();
   }
 
-  /** Takes a call out, waiting or running. */
+  /** Removes a call, waiting or running. */
   leave(ticket: SlotTicket): void {
     this.#waiting[ticket.class].delete(ticket);
     this.#running.delete(ticket);
     this.#grant();
   }
 
-  /** A live caller joined a waiting batch call: it becomes one. */
+  /** Turns a batch call that a live caller has joined into a live call. */
   raise(ticket: SlotTicket): void {
     if (ticket.class === 'live') return;
     const waited = this.#waiting.batch.delete(ticket);
@@ -136,7 +136,10 @@ export class CallSlots {
   }
 }
 
-/** A desk's part of the slots of a backend. Every desk has at least one, so fewer slots than desks are oversubscribed. */
+/**
+ * A desk's share of a backend's slots. Every desk has at least one, so a backend with fewer slots than desks is
+ * oversubscribed.
+ */
 export function shareOfSlots(slots: number, desk: number, desks: number): number {
   const extra = desk < slots % desks ? 1 : 0;
   return Math.max(1, Math.floor(slots / desks) + extra);

@@ -1,12 +1,13 @@
 /**
- * Leaves a backend alone after failures in a row. After a rest one call goes as a probe; its success closes the circuit,
- * its failure doubles the rest. Each desk has its own breaker and sees its own calls only.
+ * A circuit breaker for one backend. It opens after several failures in a row. After a pause it admits one call as a
+ * probe: success closes the circuit, failure doubles the pause. Each desk has its own breaker and sees only its own
+ * calls.
  */
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 
-/** Failures in a row after which a backend is left alone. */
+/** Failures in a row that open the circuit. */
 export const BREAKER_FAILURES = 5;
-/** How long it is left alone at first; doubled with each failed probe up to the maximum. */
+/** The first pause; each failed probe doubles it, up to the maximum. */
 export const BREAKER_REST_MS = 5_000;
 export const BREAKER_MAX_REST_MS = 60_000;
 
@@ -16,10 +17,10 @@ export type BreakerOptions = {
   readonly max_rest_ms: number;
 };
 
-/** What a call says of the backend's health. `unknown`: nothing, as it never got that far. */
+/** What a call reveals about the backend's health; `unknown` = it never reached the backend. */
 export type CallEvidence = 'up' | 'down' | 'unknown';
 
-/** `probe`: the one call that tries whether the backend is back. */
+/** `probe`: the one call that tests whether the backend has recovered. */
 export type Admission =
   | { readonly ok: true; readonly probe: boolean }
   | { readonly ok: false; readonly retry_after_s: number };
@@ -40,7 +41,7 @@ export class CircuitBreaker {
     this.#rest_ms = options.rest_ms;
   }
 
-  /** Whether the circuit is open, without taking the probe. */
+  /** Whether a call would be admitted; does not claim the probe. */
   look(): Admission {
     if (this.#openUntil === null) return { ok: true, probe: false };
     const left = this.#openUntil - this.#now();
@@ -49,7 +50,7 @@ export class CircuitBreaker {
     return { ok: true, probe: true };
   }
 
-  /** Asks to make a call. Every admitted call is settled once. */
+  /** Admits or rejects a call. Every admitted call must be settled once. */
   admit(): Admission {
     const admission = this.look();
     if (admission.ok && admission.probe) this.#probing = true;
@@ -57,8 +58,9 @@ export class CircuitBreaker {
   }
 
   /**
+   * Reports the result of an admitted call.
    * @param probe as the call was admitted.
-   * @param retryAfter_s what the backend itself asked for.
+   * @param retryAfter_s the `Retry-After` of the backend, in seconds.
    */
   settle(evidence: CallEvidence, probe: boolean, retryAfter_s?: number): void {
     if (probe) this.#probing = false;
@@ -70,7 +72,7 @@ export class CircuitBreaker {
         return;
       case 'down':
         this.#failuresInARow++;
-        // Calls that were under way when the circuit opened are no news.
+        // Calls that started before the circuit opened add no information.
         if (this.#openUntil !== null && !probe) return;
         if (probe) this.#rest_ms = Math.min(this.#rest_ms * 2, this.#options.max_rest_ms);
         if (probe || this.#failuresInARow >= this.#options.failures) this.#open(retryAfter_s);
@@ -86,7 +88,7 @@ export class CircuitBreaker {
   }
 }
 
-/** What a failure says of the backend. A reply that is no judgment proves that somebody is there. */
+/** What a failure reveals about the backend. An invalid reply still proves that the backend answers. */
 export function evidenceOf({ reason }: JudgeFailure): CallEvidence {
   switch (reason) {
     case 'judge_timeout':
@@ -107,7 +109,7 @@ export function evidenceOf({ reason }: JudgeFailure): CallEvidence {
     case 'judge_reply_invalid':
     case 'judge_model_mismatch':
     case 'judge_request_refused':
-    // A sandbox that says that it failed on one program is there for the next.
+    // A sandbox that reports a failure of one program can run the next.
     case 'sandbox_error':
     case 'sandbox_reply_invalid':
     case 'equivalence_undecided':

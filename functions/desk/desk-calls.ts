@@ -1,8 +1,8 @@
 /**
- * The calls of one desk: a map from key to what is under way. Concurrent and retried requests join it; it ends at its own
- * deadline, whoever of its callers is still there. Everything else a desk knows is asked in this order:
+ * The judge calls of one desk, single-flight per key: concurrent and retried requests join the call in progress, which
+ * ends at its own deadline even if all callers leave. A judgment is looked up in this order:
  *
- *     under way -> SQLite -> failed just now -> KV -> room, slot, breaker -> judge -> SQLite -> KV
+ * in progress -> SQLite -> recent failures -> KV -> memory, slot, breaker -> judge -> SQLite -> KV
  */
 import canonicalize from 'canonicalize';
 import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
@@ -45,7 +45,7 @@ import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 
-/** Longest time that a caller may wait for a judgment: a batch that queues. */
+/** The longest time a call waits for a slot: that of a queued batch. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
 
 export type DeskParts = {
@@ -69,7 +69,7 @@ export class DeskCalls {
     this.#parts = parts;
   }
 
-  /** The judgment of a key. A caller waits no longer than its deadline; the call goes on. */
+  /** Returns the judgment of a key. The caller waits until its deadline at most; the call continues. */
   async judge(call: JudgmentCall): Promise<DeskJudgment> {
     const joined = this.#underWay.get(call.key);
     if (call.class === 'live') joined?.raise();
@@ -78,7 +78,7 @@ export class DeskCalls {
     return outcome === 'late' ? { ok: false, failure: STILL_UNDER_WAY } : outcome;
   }
 
-  /** Takes a judgment in that was made elsewhere, unless there is one. It holds the key meanwhile, as a call does. */
+  /** Stores a judgment that was made elsewhere, unless the key has one. Holds the key meanwhile, like a call. */
   async import(judgment: Judgment): Promise<ImportOutcome> {
     const { key } = judgment;
     for (let before = this.#underWay.get(key); before !== undefined; before = this.#underWay.get(key)) {
@@ -105,7 +105,7 @@ export class DeskCalls {
     return this.#hold(call.key, ticket, () => this.#obtain(call, ticket));
   }
 
-  /** Holds a key while its work goes on, so that there is never a second one. */
+  /** Holds a key while its work runs, so that no second call for it starts. */
   #hold(key: string, ticket: Ticket, work: () => Promise<DeskJudgment>): UnderWay {
     const run = async (): Promise<DeskJudgment> => {
       try {
@@ -114,7 +114,7 @@ export class DeskCalls {
         if (this.#underWay.get(key) === held) this.#underWay.delete(key);
       }
     };
-    // `work` starts after `held` is in the map: a microtask later.
+    // `work` starts a microtask later, when `held` is in the map.
     const held: UnderWay = { result: Promise.resolve().then(run), raise: () => ticket.raise() };
     this.#underWay.set(key, held);
     return held;
@@ -143,7 +143,7 @@ export class DeskCalls {
     return made;
   }
 
-  /** Room, slot, breaker, judge; each is given back. */
+  /** Acquires memory, slot and breaker, calls the judge, and releases them. */
   async #call(call: JudgmentCall, lane: JudgeLane, ticket: Ticket): Promise<MadeJudgment> {
     const { memory } = this.#parts;
     const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
@@ -163,7 +163,7 @@ export class DeskCalls {
     }
   }
 
-  /** The judge has its whole deadline, however long the call has waited: a hurried one would look like an outage. */
+  /** The judge gets its whole deadline however long the call has waited: a shortened one would look like an outage. */
   async #ask(call: JudgmentCall, lane: JudgeLane, probe: boolean): Promise<MadeJudgment> {
     let evidence: CallEvidence = 'unknown';
     let retryAfter_s: number | undefined;
@@ -175,7 +175,7 @@ export class DeskCalls {
         this.#parts.signing.issuer,
         () => new Date(this.#parts.now()).toISOString(),
       );
-      // A judge ends at its deadline; one that does not keeps its slot no longer than the grace.
+      // A judge returns by its deadline; a stuck one occupies its slot for the grace period at most.
       const reply = await withinMs(making, JUDGE_DEADLINE_MS + DESK_GRACE_MS);
       const made: MadeJudgment = reply === 'late' ? { ok: false, failure: OVERDUE } : reply;
       evidence = made.ok ? 'up' : evidenceOf(made.failure);
@@ -204,7 +204,7 @@ function found(judgment: Judgment): DeskJudgment {
   return { ok: true, judgment, cached: true, stored: true, storeProblem: null };
 }
 
-/** A call's place in the queue of its lane, from before the lane is known. */
+/** A call's position in the queue of its lane. It exists before the lane is known. */
 class Ticket implements SlotTicket {
   class: CallClass;
   readonly granted: Promise<'granted'>;
@@ -235,7 +235,10 @@ class Ticket implements SlotTicket {
 
 export type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
 
-/** @param now a clock in milliseconds. */
+/**
+ * Creates the lanes of a desk: each backend's judge with its slots and its circuit breaker. @param now a clock in
+ * milliseconds.
+ */
 export function lanesOf(
   backends: Backends,
   { desk, desks }: DeskPlace,

@@ -1,6 +1,6 @@
 /**
- * The desks as a caller sees them: the desk of a key is chosen by its prefix, and what goes wrong between here and there
- * becomes a typed failure. A rejection that comes from the desk's own code is a bug and stays one.
+ * The caller's side of the desks. The prefix of a key selects its desk, and connection problems become typed failures.
+ * An exception of the desk's own code is a bug and is rethrown.
  */
 import type { Desk, DeskJudgment } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
@@ -10,19 +10,19 @@ import { rpcFailure, withinMs } from '../rpc.ts';
 import { DESK_FULL, DESK_LOST, OVERDUE } from './desk-failures.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
 
-/** Desks of a deployment; keys are spread over them. A few can count, and one object takes some hundred calls a second. */
+/** Desks of a deployment. Keys are distributed over them: one Durable Object serves some hundred calls per second. */
 export const JUDGE_DESKS = 4;
 
-/** The namespace of the desks, as `env.JUDGE_DESK` is one. */
+/** The binding of the desks, `env.JUDGE_DESK`. */
 export type DeskNamespace = { getByName(name: string): DeskMethods };
 
 export type DeskClient = Desk & {
-  /** Takes in judgments whose issuer has been checked. One outcome each, in their order. */
+  /** Stores judgments whose issuer has been verified. Returns one outcome each, in their order. */
   readonly import: (judgments: readonly Judgment[]) => Promise<ImportOutcome[]>;
 };
 
 const v = DESK_MESSAGE_VERSION;
-/** Digits of a key that choose its desk. */
+/** Hex digits of a key that select its desk. */
 const PREFIX_DIGITS = 8;
 
 export function createDeskClient(namespace: DeskNamespace): DeskClient {

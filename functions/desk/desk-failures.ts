@@ -1,4 +1,4 @@
-/** Failures that a desk itself gives. Constants: they hold nothing of a caller. */
+/** Failures that a desk produces itself. They are constants and contain nothing of a caller. */
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 
 export const CIRCUIT_OPEN: JudgeFailure = {
@@ -21,7 +21,7 @@ export const SLOT_TAKEN: JudgeFailure = {
   retry_after_s: 10,
 };
 
-/** For one caller; the call goes on and is joined by the next. */
+/** For one caller; the call continues, and the next request joins it. */
 export const STILL_UNDER_WAY: JudgeFailure = {
   reason: 'judge_timeout',
   detail: 'the judgment is still being made; a retry joins it',
@@ -29,28 +29,28 @@ export const STILL_UNDER_WAY: JudgeFailure = {
   retry_after_s: 1,
 };
 
-/** The judge did not keep its own deadline. */
+/** The judge missed its own deadline. */
 export const OVERDUE: JudgeFailure = {
   reason: 'judge_timeout',
   detail: 'the judge did not answer within its deadline',
   retryable: true,
 };
 
-/** The caller's code knows a judge that the desk's does not: a deployment under way. */
+/** The caller knows a judge that the desk does not: a deployment is in progress. */
 export const JUDGE_GONE: JudgeFailure = {
   reason: 'judge_unknown',
   detail: 'the desk knows no judge of that name; a deployment may be under way',
   retryable: true,
 };
 
-/** The key names another model, template or sampling than the desk would use: a deployment under way. */
+/** The key names another model, template or sampling than the desk would use: a deployment is in progress. */
 export const OTHER_JUDGE: JudgeFailure = {
   reason: 'judge_model_mismatch',
   detail: 'the desk runs another version of the judge than the key names; a deployment may be under way',
   retryable: true,
 };
 
-/** The object was restarted or could not be reached while a caller waited. */
+/** The Durable Object restarted or became unreachable while a caller waited. */
 export const DESK_LOST: JudgeFailure = {
   reason: 'judge_interrupted',
   detail: 'the desk was restarted while the judgment was made',

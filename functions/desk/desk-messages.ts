@@ -1,6 +1,6 @@
 /**
- * What goes between a caller's isolate and a desk. Versioned, as during a deployment the two may run different code; a
- * desk that does not know a version says so, and the caller tries again.
+ * The messages between a caller and a desk. They have a version because both may run different code during a
+ * deployment: a desk refuses an unknown version, and the caller retries.
  */
 import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
@@ -8,10 +8,10 @@ import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 
 export const DESK_MESSAGE_VERSION = 1;
 
-/** How long a caller waits beyond its deadline before it gives up on the desk itself. */
+/** How long a caller waits for the desk beyond its own deadline. */
 export const DESK_GRACE_MS = 5_000;
 
-/** Which desk this is, of how many; its share of every backend's slots follows from it. */
+/** The number of this desk and of all desks; its share of every backend's slots follows from them. */
 export type DeskPlace = { readonly desk: number; readonly desks: number };
 
 export type JudgeMessage = JudgmentCall & { readonly v: number; readonly place: DeskPlace };
@@ -20,17 +20,17 @@ export type ImportMessage = { readonly v: number; readonly place: DeskPlace; rea
 
 export type JudgeReplyMessage = DeskJudgment;
 export type FindReplyMessage = { readonly judgments: readonly Judgment[] };
-/** One entry a judgment, in their order. */
+/** One outcome per judgment, in their order. */
 export type ImportReplyMessage = { readonly outcomes: readonly ImportOutcome[] };
 
-/** The methods of a desk that callers use over RPC. */
+/** The RPC methods of a desk. */
 export type DeskMethods = {
   judge(message: JudgeMessage): Promise<JudgeReplyMessage>;
   find(message: FindMessage): Promise<FindReplyMessage>;
   import(message: ImportMessage): Promise<ImportReplyMessage>;
 };
 
-/** The message was made by other code than the desk runs. */
+/** Caller and desk run different code. */
 export const VERSION_SKEW: JudgeFailure = {
   reason: 'judge_interrupted',
   detail: 'a deployment is under way; try again',

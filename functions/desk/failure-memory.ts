@@ -1,10 +1,10 @@
 /**
- * Failures of the last seconds, by key: a retry that comes too soon gets the same answer and costs nothing. Failures that
- * say nothing of the key are not remembered: no room, an open circuit, or what the caller has to mend.
+ * Remembers the failures of the last seconds by key: an early retry gets the same answer without a call. Failures that
+ * are not specific to the key are not remembered: missing capacity, an open circuit, errors of the caller.
  */
 import type { JudgeFailure } from '../../src/judgments/types.ts';
 
-/** A failed judgment is answered with its failure for this long, so that retries do not become calls. */
+/** How long a failed judgment is answered with its failure. */
 export const FAILURE_MEMORY_MS = 5_000;
 /** Failures remembered by one desk. */
 export const MAX_REMEMBERED_FAILURES = 10_000;
@@ -14,7 +14,7 @@ export type FailureMemoryOptions = { readonly ms: number; readonly entries: numb
 export class FailureMemory {
   readonly #options: FailureMemoryOptions;
   readonly #now: () => number;
-  /** In the order of their end, as every entry lasts equally long. */
+  /** In order of expiry, because all entries live equally long. */
   readonly #failures = new Map<string, { readonly failure: JudgeFailure; readonly until: number }>();
 
   /** @param now a clock in milliseconds. */
@@ -30,7 +30,7 @@ export class FailureMemory {
     this.#forget();
   }
 
-  /** The remembered failure, with the time after which a retry is a new call. */
+  /** The remembered failure, with the time until a retry makes a new call. */
   get(key: string): JudgeFailure | undefined {
     this.#forget();
     const found = this.#failures.get(key);
@@ -72,17 +72,17 @@ function isRemembered({ reason }: JudgeFailure): boolean {
     case 'equivalence_undecided':
     case 'judgment_record_invalid':
       return true;
-    // No room here: over in a moment, and kept by slots and breaker.
+    // Missing capacity passes quickly; slots and breaker report it themselves.
     case 'judge_capacity':
     case 'judge_circuit_open':
-    // The caller's own.
+    // Errors of the caller.
     case 'judge_prompt_too_long':
     case 'judge_unknown':
     case 'judge_unconfigured':
     case 'sandbox_unconfigured':
     case 'judgment_missing':
     case 'judgment_skipped':
-    // The judgment was had.
+    // The judgment exists; only storing it failed.
     case 'judgment_store_failed':
       return false;
   }

@@ -7,13 +7,13 @@ import { checkRecord } from '../../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
 import type { Judgment } from '../../src/judgments/types.ts';
 
-/** A finished judgment is kept by its desk this long: ten times the age that a miss of KV can have. */
+/** How long a desk keeps a finished judgment: ten times the longest stale miss of KV. */
 const FINISHED_JUDGMENT_MS = 10 * 60 * 1000;
-/** A judgment that KV did not take is offered to it again this often, and given up after `MAX_UNSTORED_MS`. */
+/** How often a failed KV write is retried; the desk gives up after MAX_UNSTORED_MS. */
 const STORE_RETRY_MS = 60 * 1000;
 const MAX_UNSTORED_MS = 24 * 60 * 60 * 1000;
 
-/** Writes of one alarm; the next one follows at once where there are more. */
+/** KV writes of one alarm; if more are left, the next alarm follows at once. */
 const RETRIES_PER_ALARM = 100;
 const SOON_MS = 1_000;
 
@@ -32,7 +32,7 @@ export class BridgedJudgments {
     this.#now = now;
   }
 
-  /** What the desk itself has finished, with whether KV has it; what KV lacks is offered to it again. */
+  /** Finds a judgment that this desk has finished, and retries its KV write if that has failed. */
   async find(key: string): Promise<{ readonly judgment: Judgment; readonly receipt: StoreReceipt } | null> {
     const found = await this.#finished.get(key);
     if (found === null) return null;
@@ -40,14 +40,14 @@ export class BridgedJudgments {
     return { judgment, receipt: inKv ? { ok: true } : await this.#toKv(judgment) };
   }
 
-  /** Keeps a judgment; resolves when SQLite has it and KV has answered. */
+  /** Stores a judgment; resolves when SQLite has it and KV has answered. */
   async keep(judgment: Judgment): Promise<StoreReceipt> {
     this.#finished.add(judgment, this.#now());
     await this.#wakeAt(this.#now() + STORE_RETRY_MS);
     return this.#toKv(judgment);
   }
 
-  /** What the alarm does. */
+  /** The work of the alarm: retries KV writes and deletes old rows. */
   async tidy(): Promise<void> {
     for (const judgment of await this.#finished.notInKv(RETRIES_PER_ALARM)) {
       const receipt = await this.#toKv(judgment);
@@ -67,7 +67,7 @@ export class BridgedJudgments {
     return receipt;
   }
 
-  /** An object has one alarm: it is only ever moved forward. */
+  /** A Durable Object has one alarm: this method only ever moves it earlier. */
   async #wakeAt(time: number): Promise<void> {
     const set = await this.#alarms.getAlarm();
     if (set === null || set > time) await this.#alarms.setAlarm(time);
@@ -90,13 +90,13 @@ export class FinishedJudgments {
     sql.exec('CREATE INDEX IF NOT EXISTS finished_v1_by_time ON finished_v1 (in_kv, finished_ms)');
   }
 
-  /** @throws Error if the row is not a judgment, which only this class writes. */
+  /** @throws Error if the row is not a valid judgment; only this class writes rows. */
   async get(key: string): Promise<FinishedJudgment | null> {
     const [row] = this.#sql.exec<Row>('SELECT record, in_kv FROM finished_v1 WHERE key = ?', key);
     return row === undefined ? null : read(key, row);
   }
 
-  /** Keeps a judgment that KV does not have yet. */
+  /** Stores a judgment that KV does not have yet. */
   add(judgment: Judgment, now: number): void {
     this.#sql.exec(
       'INSERT OR REPLACE INTO finished_v1 (key, record, in_kv, finished_ms) VALUES (?, ?, 0, ?)',
@@ -110,7 +110,7 @@ export class FinishedJudgments {
     this.#sql.exec('UPDATE finished_v1 SET in_kv = 1 WHERE key = ?', key);
   }
 
-  /** Judgments that KV has not taken, oldest first. */
+  /** Judgments that are not in KV, oldest first. */
   async notInKv(limit: number): Promise<Judgment[]> {
     const rows = this.#sql
       .exec<KeyedRow>('SELECT key, record, in_kv FROM finished_v1 WHERE in_kv = 0 ORDER BY finished_ms LIMIT ?', limit)
@@ -118,7 +118,7 @@ export class FinishedJudgments {
     return Promise.all(rows.map(async (row) => (await read(row.key, row)).judgment));
   }
 
-  /** Forgets what is old enough. Returns how many were given up without KV having them. */
+  /** Deletes old rows. Returns how many of them never reached KV. */
   purge(inKvBefore: number, notInKvBefore: number): number {
     this.#sql.exec('DELETE FROM finished_v1 WHERE in_kv = 1 AND finished_ms <= ?', inKvBefore);
     return this.#sql
@@ -126,7 +126,7 @@ export class FinishedJudgments {
       .toArray().length;
   }
 
-  /** When the oldest row of either kind was finished. */
+  /** When the oldest row of either kind was finished, in milliseconds since 1970. */
   oldest(): { readonly inKv: number | null; readonly notInKv: number | null } {
     const oldestOf = (inKv: number): number | null =>
       this.#sql

@@ -1,9 +1,10 @@
 /**
- * JudgeDesk: the Durable Object where all isolates meet for a judge call (ARCHITECTURE.md, State). It wires; the policy
- * stands in the classes beside it. No AbortSignal crosses RPC: a caller passes its deadline, and a call outlives it.
+ * JudgeDesk: the Durable Object that makes the judge calls of all isolates. It only connects the classes beside it,
+ * which hold the policy. An AbortSignal cannot cross RPC, so a caller passes its deadline, and a call outlives its
+ * caller.
  *
- * What is under way, slots, breaker and remembered failures live in memory and are lost with the object, which costs at
- * most a second call; what is finished is in SQLite.
+ * Calls in progress, slots, breakers and remembered failures are in memory. Losing them costs at most a second call;
+ * finished judgments are in SQLite.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../../src/judgments/desk.ts';
@@ -45,14 +46,14 @@ export class JudgeDesk extends DurableObject<Environment> {
     return (await this.#callsAt(message.place)).judge(message);
   }
 
-  /** What this desk has kept of some keys. */
+  /** Finds the judgments of some keys that this desk has finished. */
   async find(message: FindMessage): Promise<FindReplyMessage> {
     if (message.v !== DESK_MESSAGE_VERSION) return { judgments: [] };
     const kept = await Promise.all(message.keys.map((key) => this.#bridged.find(key)));
     return { judgments: kept.flatMap((one) => (one === null ? [] : [one.judgment])) };
   }
 
-  /** Takes in judgments whose issuer the caller has checked. */
+  /** Stores judgments whose issuer the caller has verified. */
   async import(message: ImportMessage): Promise<ImportReplyMessage> {
     const { v, place, judgments } = message;
     if (v !== DESK_MESSAGE_VERSION) return { outcomes: judgments.map(() => ({ failure: VERSION_SKEW })) };

@@ -46,7 +46,7 @@ export class RunLedger {
       try {
         await this.clear(recording.now);
       } catch (error) {
-        // Logged by the storage; the hourly trigger clears again.
+        // The storage has logged the failure, and the hourly trigger clears again.
         if (!(error instanceof StorageError)) throw error;
       }
     }

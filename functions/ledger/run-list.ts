@@ -1,4 +1,4 @@
-/** Runs as D1 knows them: which there are, and the recipes that their rollouts were scored under. */
+/** Runs in D1: their list, and the recipes that their rollouts were scored under. */
 import * as z from 'zod';
 import { FAMILIES, type Family, type Recipe, recipeSchema } from '../../src/families/recipes.ts';
 import { database } from '../storage/schema.ts';
@@ -9,21 +9,21 @@ export type StoredRun = {
   readonly family: Family;
   /** Milliseconds since 1970. */
   readonly created_at: number;
-  /** When something was last recorded, to the minute; milliseconds since 1970. */
+  /** Time of the last recording, to the minute; milliseconds since 1970. */
   readonly active_at: number;
-  /** Whether the text of any of its rollouts is kept. */
+  /** Whether the text of any of its rollouts is stored. */
   readonly store_text: boolean;
-  /** `null` = none of its rollouts has a step. */
+  /** `null` = no rollout has a step. */
   readonly first_step: number | null;
   readonly last_step: number | null;
 };
 
 export type RunPage = { readonly runs: readonly StoredRun[]; readonly has_more: boolean };
 
-/** A recipe of a run. `name` as it was called; `null` = inline. */
+/** A recipe of a run. `name` as requested; `null` = inline. */
 export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
-/** The ends of an index: a look-up each. */
+/** Minimum and maximum of an index: one lookup each. */
 const COLUMNS = `id, family, created_at, active_at, store_text,
   (SELECT min(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS first_step,
   (SELECT max(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS last_step`;
@@ -37,7 +37,7 @@ const columnsSchema = z.object({
   last_step: z.int().nullable(),
 });
 
-/** `null` = there is no such run, or it is being deleted. @throws StorageError. */
+/** Returns null if the run does not exist or is being deleted. @throws StorageError. */
 export async function findRun(db: D1Database, id: string): Promise<StoredRun | null> {
   const found = await stored('d1', 'run_find', async () =>
     (await database(db)).prepare(`SELECT ${COLUMNS} FROM runs WHERE id = ? AND deleting_at IS NULL`).bind(id).first(),
@@ -45,7 +45,10 @@ export async function findRun(db: D1Database, id: string): Promise<StoredRun | n
   return found === null ? null : columnsSchema.parse(found);
 }
 
-/** The newest first; `after` is the last id of the page before. `null` = there is no such run. @throws StorageError. */
+/**
+ * Lists runs, newest first. `after` is the last id of the previous page; returns null if that run does not exist.
+ * @throws StorageError.
+ */
 export async function listRuns(
   db: D1Database,
   { after, limit }: { readonly after: string | null; readonly limit: number },
@@ -64,7 +67,7 @@ export async function listRuns(
   return { runs, has_more: results.length > limit };
 }
 
-/** The recipes of a run by digest: a few. Empty for a run that is not there. @throws StorageError. */
+/** The recipes of a run by digest; empty if the run does not exist. @throws StorageError. */
 export async function recipesOf(db: D1Database, run: string): Promise<ReadonlyMap<string, RunRecipe>> {
   const { results } = await stored('d1', 'run_recipes', async () =>
     (await database(db))
@@ -80,7 +83,7 @@ export async function recipesOf(db: D1Database, run: string): Promise<ReadonlyMa
   );
 }
 
-/** Rollouts of a run, all attempts counted. @throws StorageError. */
+/** The number of recorded rollouts, all attempts included. @throws StorageError. */
 export async function countRollouts(db: D1Database, run: string): Promise<number> {
   const found = await stored('d1', 'run_count', async () =>
     (await database(db)).prepare('SELECT count(*) AS rollouts FROM rollouts WHERE run = ?').bind(run).first('rollouts'),

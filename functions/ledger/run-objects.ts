@@ -1,41 +1,44 @@
 /**
- * What a run keeps in R2: of each rollout its spans and findings, its text where the caller asked for that, and its row
- * where that is too large for D1. All that one request records is one object of JSON lines, as a group of 64 would else be
- * 64 paid writes through the platform's six connections: first what its rollouts share, then a line each, which the rows
- * point at. Objects are named at random and never written again, so that no pointer is ever wrong.
+ * The R2 objects of a run: each rollout's report (spans and findings), its text if the caller asked to store it, and
+ * its row if that is too large for D1. All rollouts of one request share one object of JSON lines, because a group of
+ * 64 would otherwise cost 64 writes. The first line has the shared fields, then one line follows per rollout; rows
+ * point at their lines. Object names are random and never reused, so a pointer is never wrong.
  */
 import * as z from 'zod';
 import { stored } from '../storage/storage-error.ts';
 
-/** A life of a run: one that was deleted may come again under its id. */
+/** One incarnation of a run: its id may be used again after a deletion. */
 export type RunLife = { readonly run: string; readonly incarnation: string };
 
-/** Everything of a run lies under this. */
+/** The prefix of all R2 keys of a run. */
 export function runPrefix({ run, incarnation }: RunLife): string {
   return `runs/${run}/${incarnation}/`;
 }
 
-/** One line of an object, in bytes, and the first line. */
+/** The byte range of one line in an object, and of its first line. */
 export type ObjectPlace = RunLife & {
   readonly write_id: string;
   readonly start: number;
   readonly bytes: number;
-  /** Bytes of the line that all rollouts of the object share; 0 = there is none. */
+  /** Bytes of the line with the shared fields; 0 = there is none. */
   readonly shared: number;
 };
 
 type ObjectName = RunLife & Pick<ObjectPlace, 'write_id'>;
 
-/** What is kept of a rollout beside its row. */
+/** What is stored of a rollout beside its row. */
 export type RolloutDetail = {
-  /** The reply's own report: components, claims, … Without text unless the text is kept. `null` = it was imported. */
+  /**
+   * The report of the reply: components, claims and so on, without text unless the run stores text. `null` = the
+   * rollout was imported.
+   */
   readonly report: Readonly<Record<string, unknown>> | null;
-  /** The rollout as it was sent; `null` = its text is not kept. */
+  /** The rollout as sent; `null` = its text is not stored. */
   readonly rollout: Readonly<Record<string, unknown>> | null;
 };
 
 export type DetailLine = RolloutDetail & {
-  /** JSON text of what replay reads; `null` = it stands in D1. */
+  /** JSON text of the fields that replay reads; `null` = they are in D1. */
   readonly row: string | null;
 };
 
@@ -52,11 +55,11 @@ export type PackedObject = {
   readonly body: Uint8Array<ArrayBuffer>;
   /** Bytes of the first line; 0 = nothing is shared. */
   readonly shared: number;
-  /** Of each line, in their order. */
+  /** The byte range of each line, in their order. */
   readonly lines: readonly { readonly start: number; readonly bytes: number }[];
 };
 
-/** @param shared fields of the rollouts that are the same for all; they are left out of `lines`. */
+/** Serialises an object. @param shared fields that all rollouts share, which `lines` omit. */
 export function packObject(shared: Readonly<Record<string, unknown>>, lines: readonly DetailLine[]): PackedObject {
   const encoder = new TextEncoder();
   const encode = (value: unknown): Uint8Array<ArrayBuffer> =>
@@ -80,7 +83,7 @@ export function packObject(shared: Readonly<Record<string, unknown>>, lines: rea
   return { body, shared: first.byteLength, lines: places };
 }
 
-/** @throws StorageError. */
+/** Writes an object. @throws StorageError. */
 export async function putObject(bucket: R2Bucket, place: ObjectName, { body }: PackedObject): Promise<void> {
   const options = { httpMetadata: { contentType: 'application/jsonl' } };
   await stored('r2', 'run_put', () => bucket.put(keyOf(place), body, options));
@@ -91,14 +94,14 @@ export async function removeObject(bucket: R2Bucket, place: ObjectName): Promise
   await stored('r2', 'run_remove', () => bucket.delete(keyOf(place)));
 }
 
-/** What is kept of a rollout beside its row. @throws StorageError where R2 fails or the object is not there. */
+/** Reads what is stored of a rollout beside its row. @throws StorageError if R2 fails or the object does not exist. */
 export async function readDetail(bucket: R2Bucket, place: ObjectPlace): Promise<RolloutDetail> {
   const [shared, line] = await Promise.all([readShared(bucket, place), readLine(bucket, place)]);
   const { report, rollout } = line;
   return { report, rollout: rollout === null ? null : { ...shared, ...rollout } };
 }
 
-/** The JSON text of a row that is too large for D1. @throws StorageError. */
+/** Reads the JSON text of a row that is too large for D1. @throws StorageError. */
 export async function readOutsizedRow(bucket: R2Bucket, place: ObjectPlace | null): Promise<string> {
   const row = place === null ? null : (await readLine(bucket, place)).row;
   if (row === null) throw new Error('readOutsizedRow: a row that stands neither in D1 nor in R2');

@@ -1,7 +1,7 @@
 /**
- * Writing rollouts into the ledger of a run. All that a request records is one object in R2, then one transaction in D1 that
- * points at it: a row that is there has its spans. Equal content at one place is one row, whoever comes first; other content
- * is a new attempt. What was recorded is replaced only by the same content with less lacking.
+ * Writes rollouts into the ledger of a run: one R2 object with all details of a request, then one D1 transaction whose
+ * rows point at it, so every row has its details. Equal content at one position is one row, whoever writes first;
+ * different content is a new attempt. A row is replaced only by the same content with fewer missing measurements.
  */
 
 import type { Family } from '../../src/families/recipes.ts';
@@ -14,27 +14,27 @@ import { packObject, putObject, type RunLife, removeObject } from './run-objects
 import { NO_STEP } from './run-rows.ts';
 
 /**
- * All columns of a ledger row together, in bytes of UTF-8. A typical row has 2 KB; the facts of one that has more stand in
- * R2 beside its spans.
+ * Bytes of UTF-8 of all columns of a ledger row. A typical row has 2 KB; a larger one keeps its facts in R2, beside its
+ * report.
  */
 export const MAX_LEDGER_ROW_BYTES = 4 * 1024;
 
 export type NewRollout = {
-  /** `null` = the trainer does not say. */
+  /** `null` = the trainer sent none. */
   readonly step: number | null;
   readonly group: string;
   readonly sample: string;
   readonly grouping: 'given' | 'inferred';
   readonly content: string;
-  /** Digest of its recipe, which is one of those of the recording. */
+  /** Digest of its recipe, one of the recording's. */
   readonly recipe: string;
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
-  /** `null` = there is none, as for an import. */
+  /** `null` = there is none, as for an imported rollout. */
   readonly report: RolloutReport | null;
-  /** The rollout as it was sent, without what all share; `null` = its text is not kept. */
+  /** The rollout as sent, without the shared fields; `null` = its text is not stored. */
   readonly rollout: Readonly<Record<string, unknown>> | null;
-  /** It comes from a file: as which attempt it was recorded, and when. Nothing is replaced then. */
+  /** For a rollout from a file: its recorded attempt and time. It replaces nothing. */
   readonly imported?: { readonly attempt: number; readonly recorded_at: string };
 };
 
@@ -42,9 +42,9 @@ export type Recording = {
   readonly run: string;
   readonly family: Family;
   readonly recipes: readonly RunRecipe[];
-  /** Different contents stand at different places. */
+  /** Rollouts with different content have different positions. */
   readonly rollouts: readonly NewRollout[];
-  /** Fields of the rollouts that are the same for all, where the text is kept. */
+  /** Fields that all rollouts share, if the text is stored. */
   readonly shared: Readonly<Record<string, unknown>>;
   readonly store_text: boolean;
   /** Milliseconds since 1970. */
@@ -52,20 +52,23 @@ export type Recording = {
 };
 
 /**
- * `unchanged`: the same content stands there already, with no more lacking. `taken`: other content stands there as the
- * attempt of an import.
+ * `unchanged`: the same content is already recorded, with no more missing. `taken`: the attempt of an import has other
+ * content.
  */
 export type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
 
 export type RecordingResult =
-  /** In the order of the rollouts. `created`: the run began with this. */
+  /** In the order of the rollouts. `created`: this was the first recording of the run. */
   | { readonly status: 'done'; readonly rollouts: readonly RecordedRollout[]; readonly created: boolean }
-  /** The run holds rewards of another family. */
+  /** The run contains rewards of another family. */
   | { readonly status: 'family_differs'; readonly family: string }
-  /** The run is being deleted: its id is free again when that is done. */
+  /** The run is being deleted; its id is free afterwards. */
   | { readonly status: 'deleting' };
 
-/** @throws StorageError where D1 or R2 fails: then nothing counts as recorded, and the same call may be made again. */
+/**
+ * Records rollouts. @throws StorageError if D1 or R2 fails: nothing counts as recorded then, and the call can be
+ * repeated.
+ */
 export async function recordRollouts(db: D1Database, bucket: R2Bucket, recording: Recording): Promise<RecordingResult> {
   const begun = await begin(db, recording);
   if (begun.status !== 'begun') return begun;
@@ -116,7 +119,7 @@ type Begun =
   | { readonly status: 'begun'; readonly life: RunLife; readonly created: boolean; readonly present: Present }
   | Exclude<RecordingResult, { status: 'done' }>;
 
-/** Makes the run known, and looks up which of the contents stand there already. */
+/** Creates the run if necessary, and finds which contents are already recorded. */
 async function begin(db: D1Database, { run, family, rollouts, store_text, now }: Recording): Promise<Begun> {
   const incarnation = newId('');
   const [, found, there] = await stored('d1', 'run_begin', async () => {
@@ -156,9 +159,9 @@ async function begin(db: D1Database, { run, family, rollouts, store_text, now }:
 type OpenRow = {
   readonly rollout: NewRollout;
   readonly position: number;
-  /** JSON text of what replay reads. */
+  /** JSON text of the fields that replay reads. */
   readonly row: string;
-  /** Whether it stands in D1. */
+  /** Whether the row fits into D1. */
   readonly inline: boolean;
 };
 
@@ -167,13 +170,13 @@ type Written = { readonly position: number; readonly attempt: number; readonly o
 type ObjectOfRows = RunLife & {
   readonly write_id: string;
   readonly shared: number;
-  /** Line of each rollout that has one, by position. */
+  /** The byte range of each rollout that has a line, by position. */
   readonly places: ReadonlyMap<number, { readonly start: number; readonly bytes: number } | undefined>;
 };
 
 /**
- * One transaction. Without what was not taken, as other content stands at the attempt of an import; `null` = nothing was,
- * as the run is no longer there.
+ * Writes all rows in one transaction. The result omits rollouts whose attempt has other content (imports); `null` = the
+ * run no longer exists, and nothing was written.
  */
 async function writeRows(
   db: D1Database,
@@ -247,7 +250,7 @@ async function writeRows(
   }));
 }
 
-/** Keeps the recipes of a run once each; nothing where the run is no longer there. */
+/** A statement that stores each recipe of a run once, if the run still exists. */
 export function recipesStatement(
   db: D1Database,
   run: string,
@@ -266,13 +269,13 @@ export function recipesStatement(
 }
 
 /**
- * Of `json_each(…) j` and `rollouts r`; the parameter is the run. CROSS JOIN keeps their order: a look-up in the index for
- * each entry, where SQLite would else read all rows of the run.
+ * Joins `json_each(…) j` with `rollouts r`; the parameter is the run. CROSS JOIN fixes the order: one index lookup per
+ * entry, where SQLite would otherwise read all rows of the run.
  */
 const SAME_CONTENT = `r.run = ? AND r.step = j.value ->> 'step' AND r.group_id = j.value ->> 'group'
   AND r.sample = j.value ->> 'sample' AND r.content = j.value ->> 'content'`;
 
-/** Of `json_each(…) j`, `runs n` and `rollouts o`. */
+/** Joins `json_each(…) j`, `runs n` and `rollouts o`. */
 const SAME_PLACE = `o.run = n.id AND o.step = j.value ->> 'step' AND o.group_id = j.value ->> 'group'
   AND o.sample = j.value ->> 'sample'`;
 
@@ -291,7 +294,7 @@ function contentsText(rollouts: Iterable<readonly [number, NewRollout]>): string
   return JSON.stringify(places);
 }
 
-/** What a rollout's row holds besides the run, the write and what replay reads. */
+/** The columns of a rollout, except the run, the write and the fields that replay reads. */
 export function columnsOf({ step, group, sample, grouping, content, recipe, stored: facts, statistics }: Columns) {
   const { lacking, components, judgments, cached } = statistics;
   const { reward, reason } = facts;
@@ -313,10 +316,12 @@ export function columnsOf({ step, group, sample, grouping, content, recipe, stor
 
 type Columns = Omit<NewRollout, 'report' | 'rollout'>;
 
-/** What stands in every row besides: numbers, a time, the id of a write. */
+/** The other columns of every row: numbers, a time, the id of a write. */
 const FIXED_BYTES = 160;
 
-/** Whether all columns of a rollout are within MAX_LEDGER_ROW_BYTES. @param row JSON text of what replay reads. */
+/**
+ * Whether all columns of a rollout fit into MAX_LEDGER_ROW_BYTES. @param row JSON text of the fields that replay reads.
+ */
 export function fitsLedger(run: string, rollout: Columns, row: string): boolean {
   const texts = Object.values(columnsOf(rollout)).filter((value) => typeof value === 'string');
   const bytes = [run, row, ...texts].reduce((sum, text) => sum + encoder.encode(text).byteLength, FIXED_BYTES);
@@ -339,12 +344,12 @@ function isRow(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Times of activity are kept to the minute: the row of the run is not written with every rollout. */
+/** Activity is recorded to the minute, so that not every recording updates the row of the run. */
 export function minuteOf(now: number): number {
   return now - (now % 60_000);
 }
 
-/** An object that nobody points at goes with its run at the latest; its failure is in the log. */
+/** Ignores a failed removal, which is logged: the object is removed with its run at the latest. */
 async function withoutFailing(work: Promise<void>): Promise<void> {
   try {
     await work;

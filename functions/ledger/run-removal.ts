@@ -1,20 +1,20 @@
 /**
- * Deleting a run: its ledger, its spans and findings, its text. From its beginning nobody sees the run and nothing is
- * recorded under its id; when all is gone, the id is free. It can be repeated and goes on where it stopped. Judgments stay:
- * they belong to no run.
+ * Deletes a run: its rows, reports and texts. From the start of a deletion the run is invisible and accepts no
+ * recordings; afterwards its id is free. A deletion can be repeated and continues where it stopped. Judgments stay,
+ * because they belong to no run.
  */
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { type RunLife, runPrefix } from './run-objects.ts';
 
-/** Rows and objects that one round of a deletion removes, and rounds of one request. */
+/** Rows and objects removed in one round, and rounds of one request. */
 const RUN_REMOVAL_ROUND = 1_000;
 const MAX_RUN_REMOVAL_ROUNDS = 200;
 
-/** `complete` = nothing is left of it. */
+/** `complete` = nothing of the run is left. */
 export type RunRemoval = { readonly complete: boolean };
 
-/** `null` = there is no such run. @throws StorageError; what is left then goes with the next call. */
+/** Returns null if the run does not exist. @throws StorageError; the next call continues. */
 export async function removeRun(
   db: D1Database,
   bucket: R2Bucket,
@@ -34,9 +34,9 @@ export async function removeRun(
 }
 
 /**
- * Goes on with deletions that were left unfinished, and deletes runs in which nothing was recorded for too long.
- * @param inactiveSince milliseconds since 1970; `null` = runs are kept until they are deleted.
- * @param limit runs at most.
+ * Continues interrupted deletions, and deletes runs without recent recordings.
+ * @param inactiveSince deletes runs without a recording since then, in milliseconds since 1970; `null` = none.
+ * @param limit the maximum number of runs.
  */
 export async function clearRuns(
   db: D1Database,
@@ -57,11 +57,11 @@ export async function clearRuns(
   for (const { id } of results) await removeRun(db, bucket, id, now);
 }
 
-/** False = the rounds of one call did not suffice. */
+/** Returns false if the rounds of one call were not enough. */
 async function removeLife(db: D1Database, bucket: R2Bucket, life: RunLife): Promise<boolean> {
   let rounds = MAX_RUN_REMOVAL_ROUNDS;
   for (; rounds > 0; rounds--) if (await removeRows(db, life)) break;
-  // No write of this life is taken any more, so that an object that comes late is removed by its writer.
+  // No write of this incarnation succeeds from here on, so a writer that comes late removes its own object.
   for (; rounds > 0; rounds--) if (await removeObjects(bucket, life)) break;
   if (rounds === 0) return false;
   await stored('d1', 'run_forget', async () => {
@@ -76,10 +76,10 @@ async function removeLife(db: D1Database, bucket: R2Bucket, life: RunLife): Prom
   return true;
 }
 
-/** A second deletion that is late must not touch a new run of that id. */
+/** A late repeated deletion must not touch a new run with the same id. */
 const IS_GOING = `EXISTS (SELECT 1 FROM runs n WHERE n.id = ?1 AND n.incarnation = ?2 AND n.deleting_at IS NOT NULL)`;
 
-/** One round. True = none is left. */
+/** Removes the rows of one round. Returns true if none are left. */
 async function removeRows(db: D1Database, { run, incarnation }: RunLife): Promise<boolean> {
   const some = `SELECT id FROM rollouts WHERE run = ?1 AND ${IS_GOING} ORDER BY step, group_id, sample, content LIMIT ?3`;
   return stored('d1', 'run_remove_rows', async () => {
@@ -92,7 +92,7 @@ async function removeRows(db: D1Database, { run, incarnation }: RunLife): Promis
   });
 }
 
-/** One round. True = none is left. */
+/** Removes the objects of one round. Returns true if none are left. */
 async function removeObjects(bucket: R2Bucket, life: RunLife): Promise<boolean> {
   return stored('r2', 'run_remove_objects', async () => {
     const { objects, truncated } = await bucket.list({ prefix: runPrefix(life), limit: RUN_REMOVAL_ROUND });

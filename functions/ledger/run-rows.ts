@@ -1,6 +1,6 @@
 /**
- * Reading the rows of a run in order, with flat memory: page by page from D1, group by group to whoever composes them.
- * A row that was too large for D1 is fetched from the object that its spans stand in (run-objects.ts).
+ * Reads the rows of a run in order, with constant memory: page by page from D1, group by group for composition. A row
+ * that is too large for D1 comes from its R2 object (run-objects.ts).
  */
 import * as z from 'zod';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
@@ -11,24 +11,24 @@ import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { type ObjectPlace, readOutsizedRow } from './run-objects.ts';
 
-/** Ledger rows of one D1 query while a run is read: 1 MB at most, 0.5 MB typically. */
+/** Ledger rows per D1 query while a run is read: at most 1 MB, typically 0.5 MB. */
 export const LEDGER_PAGE_ROWS = 250;
 
-/** Steps from and to, both inclusive. Rollouts without a step are read only where neither is given. */
+/** First and last step, both inclusive. Rollouts without a step are included only if neither is given. */
 export type StepRange = { readonly fromStep?: number | undefined; readonly toStep?: number | undefined };
 
 export type RowSelection = StepRange & {
-  /** `latest`: of each place the attempt that counts. */
+  /** `latest`: only the last attempt at each position. */
   readonly attempts: 'latest' | 'all';
   /** Only rollouts without a step. */
   readonly withoutStep?: boolean;
   readonly group?: string | undefined;
   readonly sample?: string | undefined;
-  /** Only what comes after this place. */
+  /** Only rows after this position. */
   readonly after?: RowPosition | null;
 };
 
-/** Where a row stands in the order of its run; `step` as stored. */
+/** The position of a row in the order of its run; `step` as stored. */
 export type RowPosition = {
   readonly step: number;
   readonly group: string;
@@ -39,28 +39,28 @@ export type RowPosition = {
 export type StoredRow = {
   readonly row: LedgerRow;
   readonly position: RowPosition;
-  /** Value of each component; `null` = it has none. */
+  /** The value of each component; `null` = it has none. */
   readonly components: Readonly<Record<string, number | null>>;
-  /** Judgments that were had without a call. */
+  /** Judgments that needed no judge call. */
   readonly cached: number;
-  /** Where its spans and text stand; `null` = nowhere, as for a run that was imported. */
+  /** Where its report and text are; `null` = nowhere, as for an imported run. */
   readonly object: ObjectPlace | null;
 };
 
 export type RunGroup = {
   readonly step: number | null;
   readonly group: string;
-  /** The latest attempt of each sample, by sample. */
+  /** The latest attempt of each sample, ordered by sample. */
   readonly rows: readonly LedgerRow[];
 };
 
-/** A rollout without a step stands before all steps. */
+/** The stored step of a rollout without one; it sorts before all steps. */
 export const NO_STEP = -1;
 
 /**
- * The groups of a run, by step (those without one first), then by group; within it by sample, all in the order of their
- * bytes. Nothing for a run that is not there.
- * @throws StorageError where D1 or R2 fails; RequestError if the run is deleted meanwhile or a group is too large.
+ * The groups of a run, by step (those without one first), then by group; rows within a group by sample; all in byte
+ * order. Yields nothing if the run does not exist.
+ * @throws StorageError if D1 or R2 fails; RequestError if the run is deleted meanwhile or a group is too large.
  */
 export async function* readGroups(
   db: D1Database,
@@ -81,7 +81,7 @@ export async function* readGroups(
   if (open !== null) yield open;
 }
 
-/** The rows of a run in the same order, attempts of one place by their number. @throws StorageError, RequestError. */
+/** The rows of a run in the same order, attempts at one position by number. @throws StorageError, RequestError. */
 export async function* readRows(
   db: D1Database,
   bucket: R2Bucket,
@@ -101,7 +101,7 @@ export async function* readRows(
   }
 }
 
-/** At most `limit` rows. */
+/** Reads at most `limit` rows. */
 export async function readPage(
   db: D1Database,
   bucket: R2Bucket,
@@ -119,7 +119,10 @@ export async function readPage(
   return Promise.all(results.map((columns) => rowOf(bucket, run, columnsSchema.parse(columns))));
 }
 
-/** Which life of the run this is: a deleted one may come again under its id. `null` = there is none, or it is going. */
+/**
+ * The current incarnation of the run, whose id may be used again after a deletion. `null` = it does not exist or is
+ * being deleted.
+ */
 async function incarnationOf(db: D1Database, run: string): Promise<string | null> {
   return stored('d1', 'run_incarnation', async () =>
     (await database(db))
@@ -149,7 +152,7 @@ function queryOf(run: string, selection: RowSelection) {
   return { sql, values: conditions.flatMap(([, ...values]) => values) };
 }
 
-/** Of `rollouts r`: whether no later attempt was recorded at its place. */
+/** On `rollouts r`: whether its position has no later attempt. */
 export const IS_LATEST = `NOT EXISTS (SELECT 1 FROM rollouts l WHERE l.run = r.run AND l.step = r.step
   AND l.group_id = r.group_id AND l.sample = r.sample AND l.attempt > r.attempt)`;
 
@@ -174,7 +177,7 @@ const columnsSchema = z.object({
 
 const componentsSchema = z.record(z.string(), z.number().nullable());
 
-/** @throws ZodError or SyntaxError for a row of another form: replay must not compose what it does not know. */
+/** @throws ZodError or SyntaxError for a row of unknown form: replay must not compose it. */
 async function rowOf(bucket: R2Bucket, run: string, columns: z.infer<typeof columnsSchema>): Promise<StoredRow> {
   const { step, group_id: group, sample, attempt, detail_start: start, detail_bytes: bytes } = columns;
   const { incarnation, write_id, shared_bytes: shared } = columns;

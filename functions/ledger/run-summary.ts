@@ -1,4 +1,6 @@
-/** The steps of a run in numbers, read from the ledger page by page; what replay reads of a rollout is not touched. */
+/**
+ * Summarises the steps of a run in numbers, read from the ledger page by page, without the fields that replay reads.
+ */
 import * as z from 'zod';
 import { unscoredReasonSchema } from '../../src/family/unscored-reason.ts';
 import type { RunStep } from '../../src/runs/summary.ts';
@@ -7,21 +9,21 @@ import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 import { IS_LATEST, NO_STEP } from './run-rows.ts';
 
-/** Rows of one D1 query where only numbers are read: 0.3 KB each. */
+/** Rows per D1 query that reads only numbers: 0.3 KB each. */
 const SUMMARY_PAGE_ROWS = 2_000;
-/** Rollouts that one request summarises; the step that crosses it is summarised to its end. */
+/** Rollouts that one request summarises; the step that exceeds it is completed. */
 const MAX_SUMMARISED_ROLLOUTS = 50_000;
 
 export type StepPage = {
   readonly steps: readonly RunStep[];
-  /** Where the next page begins; `null` = these were the last steps. */
+  /** The first step of the next page; `null` = there are no more. */
   readonly next_step: number | null;
 };
 
 /**
- * Steps in order, those without a number first.
- * @param fromStep the first one; `null` = from the beginning.
- * @param limit steps at most; fewer where they have many rollouts, at least one.
+ * Summarises steps in order, rollouts without a step first.
+ * @param fromStep the first step; `null` = from the beginning.
+ * @param limit the maximum number of steps; fewer if they have many rollouts, at least one.
  * @throws StorageError.
  */
 export async function summariseSteps(
@@ -38,7 +40,8 @@ export async function summariseSteps(
     read++;
     if (over === null) continue;
     steps.push(over);
-    // A rollout of the next step has been read: it says where to go on. Only the first step of a run has no number.
+    // The first rollout of the next step has been read and names that step. Only the first step of a run can lack a
+    // number.
     if (steps.length === limit || read > MAX_SUMMARISED_ROLLOUTS) return { steps, next_step: rollout.step };
   }
   const last = summary.end();

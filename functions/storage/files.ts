@@ -1,7 +1,7 @@
 /**
- * Files of batches: bytes in R2 (`files/<id>`), what is said of them in D1. A row is written once the object is there, and
- * removed once it is gone, so that what is listed can be read. Removed rows stay for a week: pages are found by the id of
- * their last file, which a caller who empties the list has removed, and a writer that comes twice does not revive a file.
+ * Files of batches: bytes in R2 (`files/<id>`), metadata in D1. The row is written after the object and removed after
+ * it, so every listed file can be read. Removed rows stay for a week: list pages continue after the id of a file that
+ * may have been removed since, and a repeated write does not revive a removed file.
  */
 import { MAX_FILES_LISTED } from '../../src/limits.ts';
 import { newId } from './ids.ts';
@@ -9,9 +9,9 @@ import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';
 
-/** A removed file's row stays for this long, so that a list that is being paged through while it is emptied goes on. */
+/** How long the row of a removed file stays, in seconds, so that paging continues while a list is being emptied. */
 export const REMOVED_FILE_MEMORY_S = 7 * 24 * 60 * 60;
-/** Expired files and ended uploads that one request clears away beside its own work. */
+/** How many expired files and ended uploads one request cleans up. */
 export const MAX_CLEARED_AT_ONCE = 10;
 
 export const FILE_PURPOSES = ['batch', 'batch_output'] as const;
@@ -23,16 +23,16 @@ export type StoredFile = {
   readonly bytes: number;
   /** Seconds since 1970. */
   readonly created_at: number;
-  /** Seconds since 1970; from then on the file is as if removed. `null` = kept until removed. */
+  /** Seconds since 1970, when the file expires; `null` = kept until removed. */
   readonly expires_at: number | null;
 };
 
 export type FileListOptions = {
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly after?: string;
-  /** Files of a page. Default: MAX_FILES_LISTED. */
+  /** Files per page. Default: MAX_FILES_LISTED. */
   readonly limit?: number;
-  /** By time of creation. Default: the newest first. */
+  /** By time of creation. Default: newest first. */
   readonly order?: 'asc' | 'desc';
   readonly purpose?: string;
 };
@@ -46,10 +46,10 @@ export function newFileId(): string {
 }
 
 const COLUMNS = 'id, purpose, filename, bytes, created_at, expires_at';
-/** Of rows that are not removed; the parameter is the present in seconds. */
+/** Selects rows that are not removed; the parameter is the current time in seconds. */
 const ALIVE = 'removed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)';
 
-/** Every method throws StorageError where R2 or D1 fails. */
+/** Every method throws StorageError if R2 or D1 fails. */
 export class FileStore {
   readonly #bucket: R2Bucket;
   readonly #db: D1Database;
@@ -59,12 +59,12 @@ export class FileStore {
     this.#db = db;
   }
 
-  /** Takes the bytes of a file. They are nobody's until `record`. */
+  /** Opens a writer for the bytes of a file. The file exists after `record`. */
   writer(id: string): PartWriter {
     return new PartWriter(this.#bucket, keyOf(id));
   }
 
-  /** Makes the file known. May be called again: the first row stands, also where the file was removed since. */
+  /** Registers a file. Idempotent: an existing row stays, even if the file has been removed since. */
   async record(file: StoredFile): Promise<void> {
     const forgotten = nowSeconds() - REMOVED_FILE_MEMORY_S;
     await this.#run('record', (db) =>
@@ -72,7 +72,7 @@ export class FileStore {
     );
   }
 
-  /** `null` = no such file, or no longer. */
+  /** Returns null if the file does not exist or has expired. */
   async get(id: string): Promise<StoredFile | null> {
     if (!FILE_ID.test(id)) return null;
     return this.#run('get', (db) =>
@@ -80,7 +80,7 @@ export class FileStore {
     );
   }
 
-  /** One page. Nothing comes after a file that was never there: ask `knows` first. */
+  /** Lists one page. After an unknown id the page is empty: check `knows` first. */
   async list({ after, limit = MAX_FILES_LISTED, order = 'desc', purpose }: FileListOptions): Promise<FilePage> {
     const [beyond, direction] = order === 'asc' ? (['>', 'ASC'] as const) : (['<', 'DESC'] as const);
     const conditions = [
@@ -100,7 +100,7 @@ export class FileStore {
     return { files: results.slice(0, limit), has_more: results.length > limit };
   }
 
-  /** Whether a page can follow this file: it is there, or was until some days ago. */
+  /** Whether a page can follow this file: it exists or was removed within a week. */
   async knows(id: string): Promise<boolean> {
     const found = await this.#run('knows', (db) =>
       db.prepare('SELECT id FROM files WHERE id = ?').bind(id).first('id'),
@@ -108,12 +108,12 @@ export class FileStore {
     return found !== null;
   }
 
-  /** The bytes of a file, or of a range within it. `null` = they are not there. */
+  /** The bytes of a file or of a range; `null` = they do not exist. */
   async open(id: string, range?: { readonly offset: number; readonly length: number }): Promise<R2ObjectBody | null> {
     return stored('r2', 'get', () => this.#bucket.get(keyOf(id), range === undefined ? {} : { range }));
   }
 
-  /** Removes bytes and row; after a failure it may be called again. False = there was no such file. */
+  /** Removes bytes and row; can be repeated after a failure. Returns false if the file did not exist. */
   async remove(id: string): Promise<boolean> {
     if (!FILE_ID.test(id)) return false;
     await stored('r2', 'delete', () => this.#bucket.delete(keyOf(id)));
@@ -123,7 +123,7 @@ export class FileStore {
     return meta.changes > 0;
   }
 
-  /** Removes some of the files whose time is over. */
+  /** Removes some of the expired files. */
   async removeExpired(): Promise<void> {
     const { results } = await this.#run('expired', (db) =>
       db
@@ -139,7 +139,10 @@ export class FileStore {
   }
 }
 
-/** Makes a file known, for a transaction. @param upload which has to have ended with this very file. */
+/**
+ * A statement that registers a file, for a transaction. @param upload the file is registered only if this upload ended
+ * with it.
+ */
 export function insertFile(db: D1Database, file: StoredFile, upload?: string): D1PreparedStatement {
   const condition = upload === undefined ? 'true' : 'EXISTS (SELECT 1 FROM uploads WHERE id = ? AND file_id = ?)';
   const { id, purpose, filename, bytes, created_at, expires_at } = file;

@@ -1,4 +1,4 @@
-/** Ids of what a caller makes: a prefix that says what it is, as OpenAI's have, and 144 random bits. */
+/** Random ids: a prefix that names the kind, as OpenAI's have, and 144 random bits. */
 
 const RANDOM_BYTES = 18;
 

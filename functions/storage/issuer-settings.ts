@@ -1,6 +1,6 @@
 /**
- * The issuer of a deployment: the secret ISSUER_KEY that signs, ISSUER_KEYS_PREVIOUS that it signed with before, and
- * TRUSTED_ISSUERS whose records it takes in (SECURITY.md). Read once an isolate and again only if they differ.
+ * The signing keys of a deployment: ISSUER_KEY signs, ISSUER_KEYS_PREVIOUS signed before, and records of
+ * TRUSTED_ISSUERS are accepted (SECURITY.md). The settings are parsed once per isolate, and again if they change.
  */
 import { createKnownIssuers, type IssuerKey, type KnownIssuers, type Signing } from '../../src/judgments/issuer.ts';
 import { readIssuer, readPublicKeys } from '../../src/judgments/issuer-keys.ts';
@@ -8,7 +8,7 @@ import type { Environment } from '../environment.ts';
 
 export type IssuerSetting = 'ISSUER_KEY' | 'ISSUER_KEYS_PREVIOUS' | 'TRUSTED_ISSUERS';
 
-/** What it is read from. */
+/** The settings that are read. */
 export type IssuerEnvironment = Pick<Environment, IssuerSetting>;
 
 export type IssuerKeys = {
@@ -17,7 +17,7 @@ export type IssuerKeys = {
   readonly current: IssuerKey | null;
   /** Keys that signed before. */
   readonly previous: readonly IssuerKey[];
-  /** Own keys whose signatures no longer count. */
+  /** Own keys whose signatures are no longer accepted. */
   readonly revoked: readonly IssuerKey[];
   readonly trusted: readonly IssuerKey[];
 };
@@ -26,10 +26,10 @@ export type IssuerResult =
   | ({ readonly ok: true } & IssuerKeys)
   | { readonly ok: false; readonly setting: IssuerSetting; readonly problem: string };
 
-/** A result, not a promise: requests of a Worker must not wait for one another's. */
+/** Caches the result, not a promise: requests of a Worker cannot wait for I/O of one another. */
 let last: { readonly text: string; readonly result: IssuerResult } | null = null;
 
-/** Problems are logged once and name the setting, never its value. */
+/** Parses the settings. A problem is logged once and names the setting, never its value. */
 export async function issuerOf(environment: IssuerEnvironment): Promise<IssuerResult> {
   const { ISSUER_KEY = '', ISSUER_KEYS_PREVIOUS = '', TRUSTED_ISSUERS = '' } = environment;
   const text = JSON.stringify([ISSUER_KEY, ISSUER_KEYS_PREVIOUS, TRUSTED_ISSUERS]);

@@ -1,26 +1,26 @@
 /**
- * The judgment store of the Worker: KV behind the isolate's recent judgments. STORAGE.md describes the record.
+ * The judgment store of the Worker: KV behind a cache in the isolate. STORAGE.md describes the record.
  *
- * KV has no compare-and-set and may miss for up to 60 s what was just written elsewhere. As judgments are immutable and
- * content-addressed, the worst that follows is that one is judged twice and the later write wins.
+ * KV has no compare-and-set, and may report a miss for up to 60 s after a write elsewhere. Judgments are immutable and
+ * content-addressed, so at worst one is judged twice and the later write wins.
  */
 import { checkRecord, type StoredJudgment } from '../../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 
-/** Keys of one KV bulk read (the platform's limit). */
+/** Keys per KV bulk read (limit of the platform). */
 export const MAX_KV_BULK_KEYS = 100;
 
-/** Prefix of every judgment in KV, with the version of its key (`preimage.v`). The record says its own version. */
+/** Prefix of all judgments in KV, with the version of the key (`preimage.v`). The record has its own version. */
 export const JUDGMENT_KV_PREFIX = 'j:v1:';
 
-/** The part of a KV namespace that the store uses. */
+/** The methods of a KV namespace that the store uses. */
 export type JudgmentKv = {
   get(keys: string[], type: 'text'): Promise<Map<string, string | null>>;
   put(key: string, value: string): Promise<void>;
 };
 
-/** A store in KV. Errors of the platform come back as values; see JudgmentStore. */
+/** A judgment store in KV. Errors of the platform are returned as values; see JudgmentStore. */
 export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): JudgmentStore {
   async function readBulk(keys: readonly string[], found: Map<string, StoredJudgment>): Promise<void> {
     const texts = await readTexts(kv, keys);
@@ -64,7 +64,7 @@ export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): 
         reportKvError('put', error);
         return { ok: false, failure: WRITE_FAILED };
       }
-      // Only what is stored is remembered: a hit here promises that the key can be replayed.
+      // Only stored judgments are cached: a hit implies that the key can be replayed.
       recent.add(judgment, text.length);
       return { ok: true };
     },
@@ -87,7 +87,7 @@ async function readTexts(kv: JudgmentKv, keys: readonly string[]): Promise<Map<s
   }
 }
 
-/** For the operator. Keys are digests and KV's messages are the platform's own: a code is all that is needed. */
+/** Logs a status code for the operator. The messages of KV are the platform's and may change. */
 function reportKvError(operation: 'get' | 'put', error: unknown): void {
   const message = error instanceof Error ? error.message : '';
   const status = /\b([45]\d\d)\b/.exec(message)?.[1] ?? null;
@@ -106,9 +106,9 @@ const WRITE_FAILED: JudgeFailure = {
   retryable: true,
 };
 
-/** Judgments remembered by one isolate. */
+/** Judgments cached by one isolate. */
 export const MAX_RECENT_JUDGMENTS = 4_096;
-/** Size of the judgments remembered by one isolate, in UTF-16 code units of their JSON (8 MB). */
+/** Size of the judgments cached by one isolate, in UTF-16 code units of their JSON (8 MB). */
 export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
 
 export type RecentJudgments = {

@@ -1,14 +1,14 @@
 /**
- * Bytes of any chunking into one R2 object. R2 wants the parts of a multipart upload to be equal and of at least 5 MiB, the
- * last one excepted (developers.cloudflare.com/r2/objects/multipart-objects), so what comes is gathered into buffers of that
- * size: one fills while the other is on its way. What is smaller than one part is a single put.
+ * Writes a stream of chunks of any size into one R2 object. R2 requires equal multipart parts of at least 5 MiB, except
+ * the last (developers.cloudflare.com/r2/objects/multipart-objects), so chunks are collected in buffers: one fills
+ * while the other is being sent. An object smaller than one part is a single put.
  */
 import { stored } from './storage-error.ts';
 
-/** One part of a multipart object in R2, which wants equal parts of at least 5 MiB; two of them are in memory at once. */
+/** Size of one part; two parts are in memory at once. */
 export const R2_PART_BYTES = 8 * 1024 * 1024;
 
-/** A small object, of which there are many, does not take a whole part of memory. */
+/** Small objects are common, so they start with a small buffer. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
 
 type PartBuffer = Uint8Array<ArrayBuffer>;
@@ -17,15 +17,12 @@ type Sent =
   | { readonly ok: true; readonly part: R2UploadedPart; readonly buffer: PartBuffer }
   | { readonly ok: false; readonly error: unknown; readonly buffer: PartBuffer };
 
-/** Gives the memory back now: a garbage collector sees only the small object, and would leave many of them lying. */
+/** Frees the memory now: the garbage collector sees only a small wrapper and would let many buffers accumulate. */
 function free(buffer: PartBuffer): void {
   buffer.buffer.transfer(0);
 }
 
-/**
- * Writes one object. Calls follow each other; none may begin before the one before has ended. After a failure, and
- * whenever `close` is not reached, call `abort`.
- */
+/** Writes one object. Calls must not overlap. Call `abort` after a failure, and whenever `close` is not reached. */
 export class PartWriter {
   readonly #bucket: R2Bucket;
   readonly #key: string;
@@ -36,7 +33,7 @@ export class PartWriter {
   #upload: R2MultipartUpload | null = null;
   readonly #parts: R2UploadedPart[] = [];
   #sending: Promise<Sent> | null = null;
-  /** Only between calls that succeeded: after a failure a part would be missing in the middle. */
+  /** False during a call and after a failure, which leaves a gap in the parts. */
   #writable = true;
 
   constructor(bucket: R2Bucket, key: string) {
@@ -45,7 +42,7 @@ export class PartWriter {
   }
 
   /**
-   * Takes a copy of the bytes. Waits while two parts are full: the one on its way and the next.
+   * Copies the bytes. Waits while two parts are full: the one being sent and the next.
    * @throws StorageError if a part could not be stored.
    */
   async write(bytes: Uint8Array): Promise<void> {
@@ -62,7 +59,7 @@ export class PartWriter {
     this.#writable = true;
   }
 
-  /** Makes the object. @throws StorageError if it may not be there. */
+  /** Completes the object. @throws StorageError if it may not exist. */
   async close(): Promise<{ readonly bytes: number }> {
     this.#begin();
     if (this.#upload === null) {
@@ -79,13 +76,13 @@ export class PartWriter {
   }
 
   /**
-   * Drops what was written: no part is left. It removes no object: where `close` was called there may be one, even if it
-   * reported a failure, and only the owner of the key knows whether another writer has made it too. May be called again.
-   * @throws StorageError if parts may be left. R2 itself drops parts that were never completed after seven days.
+   * Drops the parts written so far. It removes no object: after `close` there may be one even if `close` failed, and
+   * only the owner of the key knows whether another writer created it, too. Can be repeated.
+   * @throws StorageError if parts may be left. R2 drops incomplete uploads after seven days.
    */
   async abort(): Promise<void> {
     this.#writable = false;
-    // A part that is on its way would arrive after the end.
+    // A part still in flight would otherwise arrive after the abort.
     const sent = await this.#sending;
     this.#sending = null;
     if (sent !== null) free(sent.buffer);
@@ -106,7 +103,7 @@ export class PartWriter {
     this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(Math.min(size, R2_PART_BYTES)));
   }
 
-  /** Sends what is in the buffer as the next part, once the part before has arrived. */
+  /** Sends the buffer as the next part, once the previous part has arrived. */
   async #send(): Promise<void> {
     await this.#settle();
     this.#upload ??= await stored('r2', 'create', () => this.#bucket.createMultipartUpload(this.#key));
@@ -116,7 +113,7 @@ export class PartWriter {
     this.#filled = 0;
   }
 
-  /** Waits for the part on its way. @throws StorageError if it did not arrive. */
+  /** Waits for the part in flight. @throws StorageError if it did not arrive. */
   async #settle(): Promise<void> {
     const sent = await this.#sending;
     this.#sending = null;
@@ -138,7 +135,7 @@ export class PartWriter {
   }
 }
 
-/** R2's error for an upload that is not there any more: it was completed, although that was reported as failed. */
+/** R2's error for a missing upload: it was completed although the completion was reported as failed. */
 const NO_SUCH_UPLOAD = '(10024)';
 
 async function abortUpload(upload: R2MultipartUpload): Promise<void> {
@@ -151,7 +148,7 @@ async function abortUpload(upload: R2MultipartUpload): Promise<void> {
   });
 }
 
-/** Never rejects, as nobody may be waiting yet. */
+/** Never rejects, because no caller may be waiting yet. */
 async function sendPart(upload: R2MultipartUpload, number: number, buffer: PartBuffer, bytes: number): Promise<Sent> {
   try {
     const part = await stored('r2', 'upload_part', () => upload.uploadPart(number, buffer.subarray(0, bytes)));

@@ -1,10 +1,9 @@
 /**
- * The tables of D1, made by the Worker itself on first use in an isolate: a fresh machine and a fresh deployment have
- * nothing to remember (docs/decisions/2026-11-21-the-worker-makes-its-tables.md). Versions only ever grow; a statement is
- * never changed once it has been released.
+ * The tables of D1. The Worker creates them on first use in an isolate, so a new deployment needs no migration step
+ * (docs/decisions/2026-11-21-the-worker-makes-its-tables.md). Add versions; never change a released statement.
  */
 
-/** One version's statements; each can run twice, as two isolates may start at once. */
+/** The statements of each version. Each must be repeatable, because two isolates may start at once. */
 const VERSIONS: readonly (readonly string[])[] = [
   [
     `CREATE TABLE IF NOT EXISTS files (
@@ -28,7 +27,7 @@ const VERSIONS: readonly (readonly string[])[] = [
        id TEXT PRIMARY KEY, created_at INTEGER NOT NULL
      ) STRICT`,
   ],
-  // The ledger of runs (STORAGE.md). What summaries read is apart from what replay reads, which is ten times as large.
+  // The ledger of runs (STORAGE.md). Replay reads `rollout_rows`, which is ten times as large as what summaries read.
   [
     `CREATE TABLE IF NOT EXISTS runs (
        id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, family TEXT NOT NULL, created_at INTEGER NOT NULL,
@@ -52,10 +51,13 @@ const VERSIONS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** Databases whose tables this isolate has seen to. Not the promise: no request may wait for the I/O of another. */
+/**
+ * Databases whose tables exist, as far as this isolate knows. Not a promise: requests cannot wait for I/O of one
+ * another.
+ */
 const ready = new WeakSet<D1Database>();
 
-/** The database with its tables. @throws whatever D1 throws; the next caller tries again. */
+/** Returns the database once its tables exist. @throws whatever D1 throws; the next caller tries again. */
 export async function database(db: D1Database): Promise<D1Database> {
   if (!ready.has(db)) {
     await makeTables(db);
@@ -71,7 +73,7 @@ async function makeTables(db: D1Database): Promise<void> {
   for (const [position, statements] of VERSIONS.entries()) {
     const made = position + 1;
     if (made <= version) continue;
-    // One transaction a version.
+    // One transaction per version.
     await db.batch([
       ...statements.map((statement) => db.prepare(statement)),
       db.prepare('INSERT OR IGNORE INTO schema_version (version) VALUES (?)').bind(made),

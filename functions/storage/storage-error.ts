@@ -1,6 +1,6 @@
 /**
- * A failure of R2 or D1 as one type, so that it is a retryable 503 wherever it happens (functions/http/errors.ts). What
- * the platform said goes to the operator's log as a code: its messages may name keys and statements.
+ * A failure of R2 or D1. `http/problems.ts` maps it to a retryable 503. The platform's message may name keys and
+ * statements, so only its code is logged.
  */
 export class StorageError extends Error {
   readonly store: 'r2' | 'd1';
@@ -14,7 +14,7 @@ export class StorageError extends Error {
   }
 }
 
-/** Runs one call of a binding. @throws StorageError for whatever it throws. */
+/** Runs one call of a binding. @throws StorageError for any exception. */
 export async function stored<T>(store: 'r2' | 'd1', operation: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -24,7 +24,7 @@ export async function stored<T>(store: 'r2' | 'd1', operation: string, call: () 
   }
 }
 
-/** R2 ends its messages with a number in brackets, D1 begins them with a name. */
+/** R2 ends its messages with a number in brackets, D1 starts them with a name. */
 function codeOf(error: unknown): string | null {
   const message = error instanceof Error ? error.message : '';
   return /\((\d{5})\)$/.exec(message)?.[1] ?? /^(D1_[A-Z_]{1,40})/.exec(message)?.[1] ?? null;

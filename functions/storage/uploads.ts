@@ -1,7 +1,7 @@
 /**
- * Uploads: files that come in parts, in any order. What is said of an upload is a row of D1; a part is an object of its own
- * in R2 (`uploads/<upload>/<part>`), and which parts there are is what R2 lists. Status changes are conditional updates, so
- * of a completion, a cancellation and a part that meet, each finds out who was first and takes back what it did.
+ * Uploads: files sent in parts, in any order. The upload is a row of D1; each part is an R2 object
+ * (`uploads/<upload>/<part>`), and R2's listing says which parts exist. Status changes are conditional updates: when a
+ * completion, a cancellation and a part race, each learns who was first, and the losers undo their work.
  */
 import { insertFile, MAX_CLEARED_AT_ONCE, nowSeconds, REMOVED_FILE_MEMORY_S, type StoredFile } from './files.ts';
 import { newId } from './ids.ts';
@@ -9,9 +9,9 @@ import { PartWriter } from './part-writer.ts';
 import { database } from './schema.ts';
 import { stored } from './storage-error.ts';
 
-/** The parts of an expired upload are kept this much longer, for a completion that began in time. */
+/** How much longer the parts of an expired upload are kept, for a completion that began in time. */
 const UPLOAD_GRACE_S = 15 * 60;
-/** Keys of one R2 listing or deletion (the platform's limit). */
+/** Keys per R2 listing or deletion (limit of the platform). */
 export const MAX_R2_BULK_KEYS = 1_000;
 
 export const UPLOAD_STATUSES = ['pending', 'completed', 'cancelled', 'expired'] as const;
@@ -22,23 +22,23 @@ export type StoredUpload = {
   readonly status: UploadStatus;
   readonly purpose: 'batch';
   readonly filename: string;
-  /** What the caller means to send. */
+  /** The size that the caller declared. */
   readonly bytes: number;
   /** Seconds since 1970. */
   readonly created_at: number;
   /** Seconds since 1970. */
   readonly expires_at: number;
-  /** How long the file is to be kept, in seconds; `null` = until it is removed. */
+  /** Lifetime of the file, in seconds; `null` = until it is removed. */
   readonly file_lifetime_s: number | null;
-  /** Parts that were taken. */
+  /** Number of stored parts. */
   readonly parts: number;
   readonly file_id: string | null;
-  /** Of the ids that it was completed with, so that the same completion can be asked for again. */
+  /** Digest of the part ids of the completion, so that it can be repeated. */
   readonly part_ids_sha256: string | null;
 };
 
 const UPLOAD_ID = /^upload_[A-Za-z0-9_-]{24}$/;
-/** Few reads, as every one leaves garbage. */
+/** Large reads, because every read leaves garbage. */
 const READ_BYTES = 512 * 1024;
 const MIN_READ_BYTES = READ_BYTES / 2;
 const PART_ID = /^part_[A-Za-z0-9_-]{24}$/;
@@ -53,7 +53,7 @@ export function newPartId(): string {
   return newId('part_');
 }
 
-/** Every method throws StorageError where R2 or D1 fails. */
+/** Every method throws StorageError if R2 or D1 fails. */
 export class UploadStore {
   readonly #bucket: R2Bucket;
   readonly #db: D1Database;
@@ -74,7 +74,7 @@ export class UploadStore {
     );
   }
 
-  /** The upload as it is now: one whose time is over is expired. */
+  /** The upload as of now: `expired` if its time has passed. */
   async get(id: string): Promise<StoredUpload | null> {
     if (!UPLOAD_ID.test(id)) return null;
     const row = await this.#run('get', (db) =>
@@ -92,12 +92,12 @@ export class UploadStore {
     await stored('r2', 'delete', () => this.#bucket.delete(`${prefixOf(id)}${part}`));
   }
 
-  /** Counts a part that is stored. False = the upload takes none any more, and the part is to be taken back. */
+  /** Counts a stored part. Returns false if the upload accepts no more parts; the caller must then remove it. */
   async addPart(id: string, maxParts: number): Promise<boolean> {
     return this.#change('add_part', 'parts = parts + 1', 'AND parts < ?', [id, maxParts]);
   }
 
-  /** Every part that is there, with its size in bytes. */
+  /** All stored parts, with their sizes in bytes. */
   async parts(id: string): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     const prefix = prefixOf(id);
@@ -105,7 +105,9 @@ export class UploadStore {
     return found;
   }
 
-  /** Reads a part. @param write takes bytes that are valid until it is done. False = there is no such part. */
+  /**
+   * Reads a part. @param write takes bytes that are valid until it resolves. Returns false if the part does not exist.
+   */
   async copyPart(id: string, part: string, write: (bytes: Uint8Array) => Promise<void>): Promise<boolean> {
     if (!PART_ID.test(part)) return false;
     const object = await stored('r2', 'get', () => this.#bucket.get(`${prefixOf(id)}${part}`));
@@ -121,7 +123,10 @@ export class UploadStore {
     }
   }
 
-  /** Ends the upload with its file, whose bytes are stored: both are known, or neither. False = it had ended before. */
+  /**
+   * Completes the upload with its file, whose bytes are stored: both rows change, or neither. Returns false if the
+   * upload had ended.
+   */
   async complete(id: string, file: StoredFile, partIdsSha256: string): Promise<boolean> {
     const [updated] = await this.#run('complete', (db) =>
       db.batch([
@@ -136,12 +141,12 @@ export class UploadStore {
     return updated !== undefined && updated.meta.changes > 0;
   }
 
-  /** False = it had ended before. */
+  /** Returns false if the upload had ended. */
   async cancel(id: string): Promise<boolean> {
     return this.#change('cancel', "status = 'cancelled'", 'AND expires_at > ?', [id, nowSeconds()]);
   }
 
-  /** Removes the parts of an upload that has ended. May be called again. */
+  /** Removes the parts of an ended upload. Can be repeated. */
   async clear(id: string): Promise<void> {
     let keys: string[] = [];
     const remove = async (): Promise<void> => {
@@ -156,7 +161,7 @@ export class UploadStore {
     await this.#run('clear', (db) => db.prepare('UPDATE uploads SET cleared = 1 WHERE id = ?').bind(id).run());
   }
 
-  /** Clears some of the uploads that have ended and were not cleared, and forgets those that ended long ago. */
+  /** Removes the parts of some ended uploads, and deletes the rows of those that ended long ago. */
   async clearEnded(): Promise<void> {
     const now = nowSeconds();
     const { results } = await this.#run('ended', async (db) => {
@@ -174,7 +179,7 @@ export class UploadStore {
     for (const { id } of results) await this.clear(id);
   }
 
-  /** Changes a pending upload. The first parameter of the condition is the id. False = it was not changed. */
+  /** Changes a pending upload. The first parameter of the condition is the id. Returns false if nothing changed. */
   async #change(operation: string, set: string, condition: string, values: readonly unknown[]): Promise<boolean> {
     const { meta } = await this.#run(operation, (db) =>
       db
