@@ -40,12 +40,12 @@ const DESCRIPTIONS: Readonly<Record<AgentTool, ToolDescription>> = {
   },
 };
 
-export function toolDescriptions(tools: readonly AgentTool[]): ToolDescription[] {
+function toolDescriptions(tools: readonly AgentTool[]): ToolDescription[] {
   return tools.map((tool) => DESCRIPTIONS[tool]);
 }
 
 /** Adds the tool descriptions to the system message; without tools it returns the messages unchanged. */
-export function promptWithTools(messages: readonly PromptMessage[], tools: readonly AgentTool[]): GenerationMessage[] {
+function promptWithTools(messages: readonly PromptMessage[], tools: readonly AgentTool[]): GenerationMessage[] {
   if (tools.length === 0) return [...messages];
   const [head, ...rest] = messages;
   if (head?.role !== 'system') return [{ role: 'system', content: toolPart(tools) }, ...messages];

@@ -27,8 +27,8 @@ export const OUR_STOPS = [
 
 export const STOP_CONDITIONS = [...POLICY_STOPS, ...OUR_STOPS] as const;
 
-export type PolicyStop = (typeof POLICY_STOPS)[number];
-export type OurStop = (typeof OUR_STOPS)[number];
+type PolicyStop = (typeof POLICY_STOPS)[number];
+type OurStop = (typeof OUR_STOPS)[number];
 export type StopCondition = PolicyStop | OurStop;
 
 /** Whether the policy itself ended the trajectory, so that it is complete and can be scored. */

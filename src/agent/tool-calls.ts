@@ -8,7 +8,7 @@ import { AGENT_TOOLS, type AgentCall, type AgentSettings, type AgentTool, type C
 /** A call and the code it runs; `null` = the call cannot run, and `problem` says why. */
 export type ReadCall = { readonly call: AgentCall; readonly code: string | null };
 
-export type TurnText = { readonly text: string; readonly native: readonly NativeToolCall[] };
+type TurnText = { readonly text: string; readonly native: readonly NativeToolCall[] };
 
 /**
  * The calls of a turn, in order. Calls in the text count only if the server parsed none: a server that parses calls

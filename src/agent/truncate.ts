@@ -10,7 +10,7 @@ export type TruncateSide = (typeof TRUNCATE_SIDES)[number];
 
 const MARK = '(truncated)';
 
-export type Truncated = {
+type Truncated = {
   readonly text: string;
   /** Length before truncation, in code points. */
   readonly raw_chars: number;

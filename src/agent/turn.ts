@@ -10,25 +10,25 @@ import type { GenerationEvent, GenerationMessage, NativeToolCall } from '../gene
 import type { TokenUsage } from '../judgments/types.ts';
 import type { AgentCall } from './types.ts';
 
-export type RenderedTurn = {
+type RenderedTurn = {
   readonly text: string;
   readonly thinking: string;
   readonly native: readonly NativeToolCall[];
 };
 
 /** Renders an assistant turn as the policy wrote it, with the calls that the server took out put back. */
-export function turnText({ text, thinking, native }: RenderedTurn): string {
+function turnText({ text, thinking, native }: RenderedTurn): string {
   const calls = native.map((call) => `\n<tool_call>\n${callJson(call)}\n</tool_call>`);
   return `${writtenText({ text, thinking })}${calls.join('')}`;
 }
 
 /** Renders an assistant turn without its calls. */
-export function writtenText({ text, thinking }: Omit<RenderedTurn, 'native'>): string {
+function writtenText({ text, thinking }: Omit<RenderedTurn, 'native'>): string {
   return thinking === '' ? text : `<think>\n${thinking}\n</think>\n\n${text}`;
 }
 
 /** Whether the turn contains thinking, split off by the server or inside the text. */
-export function hasThinking({ text, thinking }: Pick<RenderedTurn, 'text' | 'thinking'>): boolean {
+function hasThinking({ text, thinking }: Pick<RenderedTurn, 'text' | 'thinking'>): boolean {
   return thinking !== '' || text.includes('</think>');
 }
 
@@ -38,7 +38,7 @@ function callJson({ name, arguments: given }: NativeToolCall): string {
 }
 
 /** Renders tool results as the content of a user message. */
-export function toolResponses(contents: readonly string[]): string {
+function toolResponses(contents: readonly string[]): string {
   return contents.map((content) => `<tool_response>\n${content}\n</tool_response>`).join('\n');
 }
 

@@ -30,7 +30,7 @@ export type FinishedCandidate = {
   readonly fits: boolean;
 };
 
-export type CandidateOptions = {
+type CandidateOptions = {
   readonly sources: SourceSet;
   readonly mode: 'answer_only' | 'full';
   readonly evidence: 'none' | 'lexical';

@@ -16,7 +16,7 @@ export type CallOptions = {
 };
 
 /** One step of one call: an event, or the end of the call. */
-export type CallStep =
+type CallStep =
   | { readonly call: number; readonly event: GenerationEvent }
   | { readonly call: number; readonly end: GenerationEnd };
 

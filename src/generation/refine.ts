@@ -31,7 +31,7 @@ export type Refined =
   | { readonly ok: true; readonly candidates: readonly FinishedCandidate[]; readonly usage: TokenUsage | null }
   | { readonly ok: false; readonly failure: GenerationFailure };
 
-export type RefineOptions = Omit<CallOptions, 'maxConcurrent'>;
+type RefineOptions = Omit<CallOptions, 'maxConcurrent'>;
 
 /** Generates the candidates of a plan. Expected failures are returned; a rejection is a bug. */
 export async function* refineCandidates(

@@ -11,7 +11,7 @@ import type { InputProblem } from '../input-problem.ts';
 import { estimateTokens } from '../judgments/protocol/budget.ts';
 import { trimSpan } from '../text/span.ts';
 
-export type RefinerPromptInput = {
+type RefinerPromptInput = {
   readonly question: string;
   /** The agent's reasoning so far. */
   readonly reasoning?: string;
@@ -52,7 +52,7 @@ const MODES: Readonly<Record<RefinerPromptInput['mode'], string>> = {
 /** Allowance for the chat template and the labels around the texts, in tokens. */
 const FRAME_TOKENS = 64;
 
-export type RefinerPromptResult =
+type RefinerPromptResult =
   | { readonly ok: true; readonly prompt: RefinerPrompt }
   /** Question and reasoning alone exceed the budget. */
   | { readonly ok: false; readonly needed_tokens: number };
@@ -101,7 +101,7 @@ function unitsWithin(text: string, tokens: number): number {
   return kept > 0 && last >= 0xd800 && last <= 0xdbff ? kept - 1 : kept;
 }
 
-export type TaggedSources =
+type TaggedSources =
   | { readonly ok: true; readonly tool_output: string }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 

@@ -8,7 +8,7 @@ import { digestJson } from '../digest.ts';
 import type { Rollout } from '../family/rollout.ts';
 import { createRequestDigests } from '../scoring/request-digest.ts';
 
-export type ContentWishes = {
+type ContentWishes = {
   /** Digest of the recipe. */
   readonly recipe: string;
   /** The judges that the request names; `undefined` = the deployment's default. */

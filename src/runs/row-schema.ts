@@ -103,14 +103,14 @@ const drTuluFactsSchema = z.strictObject({
   ),
 });
 
-export const factsSchema = z.discriminatedUnion('family', [
+const factsSchema = z.discriminatedUnion('family', [
   refinerFactsSchema,
   longTraceFactsSchema,
   toolCallFactsSchema,
   drTuluFactsSchema,
 ]);
 
-export const pinnedJudgmentSchema = z.strictObject({
+const pinnedJudgmentSchema = z.strictObject({
   kind: judgmentKindSchema,
   key: sha256Schema,
   verdicts: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of its verdicts.'),

@@ -8,7 +8,7 @@ import type { DifferentReward, ReplayFigures, ReplayMover } from './replay-repor
 
 const MAX_DIFFERENT_NAMED = 20;
 
-export type ReplayedStep = { readonly step: number | null; readonly figures: ReplayFigures };
+type ReplayedStep = { readonly step: number | null; readonly figures: ReplayFigures };
 
 export class RunReplay {
   readonly #whole = new FiguresOfGroups();
@@ -69,7 +69,7 @@ export class DifferentRewards {
 export const MAX_REPLAY_MOVERS = 20;
 
 /** Keeps the largest changes of rank. Ties: the larger change of reward, then the earlier rollout. */
-export class Movers {
+class Movers {
   readonly #limit: number;
   #moved: ReplayMover[] = [];
 

@@ -10,7 +10,7 @@ import { DifferentRewards } from './run-replay.ts';
 
 export type Sweep = { readonly field: string; readonly values: readonly SweepValue[] };
 
-export type SweepPoint = { readonly value: SweepValue; readonly figures: ReplayFigures };
+type SweepPoint = { readonly value: SweepValue; readonly figures: ReplayFigures };
 
 export class SweepReplay {
   readonly #points: { readonly value: SweepValue; readonly after: RecipesOfRun; readonly figures: FiguresOfGroups }[];
@@ -38,9 +38,7 @@ export class SweepReplay {
   }
 }
 
-export type ParsedSweep =
-  | { readonly ok: true; readonly sweep: Sweep }
-  | { readonly ok: false; readonly problem: string };
+type ParsedSweep = { readonly ok: true; readonly sweep: Sweep } | { readonly ok: false; readonly problem: string };
 
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 

@@ -24,7 +24,7 @@ const purposeSchema = z
   .meta({ enum: ['batch'] })
   .pipe(z.literal('batch'));
 
-export const fileLifetimeSchema = z.object({
+const fileLifetimeSchema = z.object({
   anchor: z.literal('created_at'),
   seconds: z.coerce.number().int().min(MIN_FILE_LIFETIME_S).max(MAX_FILE_LIFETIME_S),
 });

@@ -149,7 +149,7 @@ export const groupResponseSchema = z.strictObject({
 
 export type GroupResponse = z.infer<typeof groupResponseSchema>;
 
-export type GroupReply =
+type GroupReply =
   | { readonly ok: true; readonly reply: GroupResponse }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 

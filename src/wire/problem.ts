@@ -5,7 +5,7 @@ import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.t
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 
 /** Reasons for refusing a request that involve no judge. */
-export const REQUEST_PROBLEM_REASONS = [
+const REQUEST_PROBLEM_REASONS = [
   'auth_unconfigured',
   'key_missing',
   'key_unknown',
@@ -52,11 +52,7 @@ export const REQUEST_PROBLEM_REASONS = [
   'internal',
 ] as const;
 
-export const PROBLEM_REASONS = [
-  ...REQUEST_PROBLEM_REASONS,
-  ...JUDGE_FAILURE_REASONS,
-  ...GENERATION_FAILURE_REASONS,
-] as const;
+const PROBLEM_REASONS = [...REQUEST_PROBLEM_REASONS, ...JUDGE_FAILURE_REASONS, ...GENERATION_FAILURE_REASONS] as const;
 
 export type ProblemReason = (typeof PROBLEM_REASONS)[number];
 

@@ -21,7 +21,7 @@ export type RefineStart = {
   readonly tool_output?: string;
 };
 
-export type CandidateReply = {
+type CandidateReply = {
   readonly index: number;
   readonly response: string;
   readonly thinking?: string;
@@ -76,7 +76,7 @@ function isScored(candidate: FinishedCandidate): candidate is FinishedCandidate 
   return candidate.fits && candidate.finish_reason !== null;
 }
 
-export type RefineReplyResult =
+type RefineReplyResult =
   | { readonly ok: true; readonly reply: RefineReply }
   /** No advantages can be computed from the rewards. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };

@@ -120,7 +120,7 @@ export const verifyResponseSchema = z.strictObject({
   ),
 });
 
-export type VerificationResult =
+type VerificationResult =
   | { readonly ok: true; readonly verification: Verification }
   /** The request exceeds the limits. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };

@@ -129,8 +129,6 @@ export const scoreFailedEventSchema = eventSchema(
   }),
 );
 
-export const testEventSchema = eventSchema('webhook.test', z.strictObject({ endpoint: endpointIdSchema }));
-
 export const jobSchema = z.strictObject({
   id: jobIdSchema,
   webhook_id: z.string(),
@@ -155,7 +153,7 @@ export type JobReply = z.infer<typeof jobSchema>;
 const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-export const deliverySchema = z.strictObject({
+const deliverySchema = z.strictObject({
   id: messageIdSchema.describe('The webhook-id of every attempt.'),
   type: z.string(),
   state: z.enum(DELIVERY_STATES),

@@ -56,8 +56,6 @@ export const batchRequestSchema = z.object({
     .describe("A registered webhook endpoint that receives the end of the batch. Citeward's addition."),
 });
 
-export type BatchRequest = z.infer<typeof batchRequestSchema>;
-
 const countSchema = z.int().min(0);
 const timeSchema = z.int().nullable().describe('Unix time in seconds.');
 

@@ -18,7 +18,7 @@ export type Chunk = {
   readonly end: number;
 };
 
-export type BatchPlan =
+type BatchPlan =
   | { readonly ok: true; readonly chunks: readonly Chunk[]; readonly total: number }
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 

@@ -19,7 +19,7 @@ export type BatchError = {
 
 export type Envelope = { readonly custom_id: string; readonly body: Readonly<Record<string, unknown>> };
 
-export type EnvelopeResult =
+type EnvelopeResult =
   | { readonly ok: true; readonly envelope: Envelope }
   | { readonly ok: false; readonly error: BatchError };
 
