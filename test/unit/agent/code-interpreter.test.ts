@@ -1,4 +1,4 @@
-/** What the tool runs, and what a sandbox's reply says. */
+/** The program that the tool runs, and the reading of the sandbox's reply. */
 import { describe, expect, it } from 'vitest';
 import { codeRun, NO_OUTPUT, preparedCode, readRun, runDeadlineMs } from '../../../src/agent/code-interpreter.ts';
 import type { RunReply } from '../../../src/judgments/sandbox/run-code.ts';
@@ -19,11 +19,11 @@ describe('the code that is run', () => {
     expect(preparedCode(code, true)).toBe(prepared);
   });
 
-  it('is not touched where it is not wanted', () => {
+  it('stays unchanged if printing is off', () => {
     expect(preparedCode('x = 6\nx * 7', false)).toBe('x = 6\nx * 7');
   });
 
-  it('runs with the limits of training, and is waited for a little longer', () => {
+  it('runs with the limits of training, and its request has some more time', () => {
     const run = codeRun('print(1)', settingsWith());
     expect(run).toMatchObject({
       language: 'python',
@@ -42,14 +42,14 @@ describe('a reply of the sandbox', () => {
     run_result: { status: 'Finished', return_code: 0, stdout: '', stderr: '', ...fields },
   });
 
-  it('is both outputs, one after the other', () => {
+  it('joins both outputs', () => {
     expect(readRun(ran({ stdout: '42\n', stderr: 'warning\n' }))).toEqual({
       ok: true,
       value: { outcome: 'finished', text: '42\nwarning\n' },
     });
   });
 
-  it("shows a program's own error", () => {
+  it('shows the error of the program', () => {
     const failing = {
       ...ran({ return_code: 1, stderr: 'ZeroDivisionError: division by zero\n' }),
       status: 'Failed' as const,
@@ -60,7 +60,7 @@ describe('a reply of the sandbox', () => {
     });
   });
 
-  it('has the words of training for a program that did not end', () => {
+  it("uses training's words for a stopped program", () => {
     const slow = { ...ran({ status: 'TimeLimitExceeded', stdout: 'half' }), status: 'Failed' as const };
     expect(readRun(slow)).toEqual({ ok: true, value: { outcome: 'time_limit', text: NO_OUTPUT } });
   });

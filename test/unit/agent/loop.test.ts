@@ -1,4 +1,4 @@
-/** The conversation that the loop leads: what is generated from, what is run, what comes back. */
+/** The conversation of the loop: its prompts, its runs, its results. */
 import { describe, expect, it } from 'vitest';
 import { NOT_RUN_TEXT, problemText } from '../../../src/agent/tool-calls.ts';
 import {
@@ -17,7 +17,7 @@ import { QUESTION } from './settings.ts';
 const native = (id: string, code: string) => ({ id, name: 'code_interpreter', arguments: JSON.stringify({ code }) });
 
 describe('a trajectory', () => {
-  it('runs what the policy calls and ends with its answer', async () => {
+  it('runs the calls of the policy and ends with its answer', async () => {
     const call = `Let me compute.\n${callText('6 * 7')}`;
     const done = await played({ turns: [says(call), says('It is \\boxed{42}.')], outputs: [prints('42\n')] });
     expect(outcomeOf(done)).toEqual({ stop: 'no_tool_call', failure: null, num_turns: 4 });
@@ -37,13 +37,13 @@ describe('a trajectory', () => {
     );
   });
 
-  it.each([0, 1, 2, 5])('counts %i rounds as the training loop does: twice as many turns, and 2', async (rounds) => {
+  it.each([0, 1, 2, 5])('counts %i rounds as the training loop does: twice the rounds, plus 2', async (rounds) => {
     const turns = [...Array.from({ length: rounds }, (_, round) => says(callText(`${round}`))), says('Done.')];
     const done = await played({ turns, outputs: turns.map(() => prints('ok')) });
     expect(outcomeOf(done)).toEqual({ stop: 'no_tool_call', failure: null, num_turns: 2 * rounds + 2 });
   });
 
-  it('tells the tools in the system message where the server does not know them', async () => {
+  it('describes the tools in the system message if the server has no field for them', async () => {
     const messages = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: QUESTION },
@@ -57,7 +57,7 @@ describe('a trajectory', () => {
     expect(user).toEqual(messages[1]);
   });
 
-  it('has the whole conversation before each turn', async () => {
+  it('sends the whole conversation with each turn', async () => {
     const first = `<think>\nhm\n</think>\n\n${callText('1')}`;
     const turns = [says(first), says(callText('2')), says('3')];
     const { calls } = await played({ turns, outputs: [prints('one'), prints('two')] });
@@ -69,7 +69,7 @@ describe('a trajectory', () => {
     ]);
   });
 
-  it('has no tools where the request has none, and a call is then an answer', async () => {
+  it('has no tools if the request has none, so a call is an answer', async () => {
     const done = await played({ turns: [says(callText('1'))], settings: { tools: [] } });
     expect(outcomeOf(done)).toEqual({ stop: 'no_tool_call', failure: null, num_turns: 2 });
     expect(done.loop.prompt).toEqual([{ role: 'user', content: QUESTION }]);
@@ -79,7 +79,7 @@ describe('a trajectory', () => {
 describe('a server that parses calls', () => {
   const generator = { native_tools: true };
 
-  it('gets tools in their own field, and results as messages of a tool', async () => {
+  it('gets tools in their own field, and results as tool messages', async () => {
     const turns = [callsNatively('I compute.', native('c1', '6*7')), says('42')];
     const done = await played({ turns, outputs: [prints('42\n')], generator });
     expect(done.calls[0]?.request.tools).toMatchObject([{ name: 'code_interpreter' }]);
@@ -91,7 +91,7 @@ describe('a server that parses calls', () => {
     expect(toolMessages(done)).toMatchObject([{ call_id: 'c1' }]);
   });
 
-  it('leaves a response that reads as the policy wrote it', async () => {
+  it('yields the response as the policy wrote it', async () => {
     const text = await played({
       turns: [says(`I compute.\n${callText('6*7')}`), says('42')],
       outputs: [prints('42\n')],
@@ -104,7 +104,7 @@ describe('a server that parses calls', () => {
     );
   });
 
-  it('gets a malformed call back as text: vLLM refuses conversations with arguments that are no JSON', async () => {
+  it('gets a malformed call back as text: vLLM refuses arguments that are not JSON', async () => {
     const broken = { id: 'c1', name: 'code_interpreter', arguments: '{"code": "6*7' };
     const done = await played({ turns: [callsNatively('Hm.', broken), says('42')], generator });
     expect(done.calls[1]?.request.messages.slice(1)).toEqual([
@@ -117,7 +117,7 @@ describe('a server that parses calls', () => {
     expect(toolMessages(done)).toMatchObject([{ outcome: 'bad_call', call_id: 'c1' }]);
   });
 
-  it('is sent no call without its result', async () => {
+  it('gets no call without its result', async () => {
     const turns = [callsNatively('', native('c1', '1'), native('c2', '2')), says('done')];
     const ignoring = await played({ turns, outputs: [prints('1')], generator });
     expect(ignoring.calls[1]?.request.messages.at(1)).toMatchObject({ tool_calls: [{ id: 'c1' }] });
@@ -131,7 +131,7 @@ describe('a server that parses calls', () => {
 });
 
 describe('what the policy is shown', () => {
-  it('is a program that failed, as text', async () => {
+  it('is the error text of a failed program', async () => {
     const error = 'Traceback (most recent call last):\nZeroDivisionError: division by zero\n';
     const done = await played({ turns: [says(callText('1/0')), says('?')], outputs: [ends('failed', error)] });
     expect(toolMessages(done)).toMatchObject([{ content: error, outcome: 'failed', shown: true }]);
@@ -151,14 +151,14 @@ describe('what the policy is shown', () => {
     expect(done.loop.response).not.toContain('a'.repeat(129));
   });
 
-  it('is why its call could not be run, and that is a round', async () => {
+  it('is the reason why its call could not run, and that counts as a round', async () => {
     const done = await played({ turns: [says('<tool_call>print(1)</tool_call>'), says('?')] });
     expect(outcomeOf(done)).toEqual({ stop: 'no_tool_call', failure: null, num_turns: 4 });
     expect(done.runs).toEqual([]);
     expect(toolMessages(done)).toMatchObject([{ outcome: 'bad_call', content: problemText('not_json') }]);
   });
 
-  it('is the result of its first call; the others are passed over, or said to be', async () => {
+  it('is the result of its first call; further calls are dropped or reported', async () => {
     const turns = [says(`${callText('1')}${callText('2')}${callText('3')}`), says('?')];
     const ignoring = await played({ turns, outputs: [prints('one')] });
     expect(ignoring.runs.map(({ code }) => code)).toEqual(['print(1)']);

@@ -1,4 +1,4 @@
-/** Which trajectories have no reward whatever they say, and what the reply is. */
+/** The reply of the agent, and the trajectories that have no reward whatever their content. */
 import { describe, expect, it } from 'vitest';
 import { TOOL_CALL_RECIPES, type ToolCallRecipe } from '../../../src/families/tool-call/recipe.ts';
 import {
@@ -16,16 +16,16 @@ const RECIPE: ToolCallRecipe = TOOL_CALL_RECIPES['grpo-tcr'];
 const call = says(callText('1'));
 
 describe('a reward', () => {
-  it('is not asked for without anything that says what is right', async () => {
+  it('is not computed without reference or tests', async () => {
     expect(unscoredReason((await played({ turns: [says('42')] })).loop, null)).toBe('not_asked');
   });
 
-  it('is there for every end of the policy', async () => {
+  it('exists for every end that the policy caused', async () => {
     const { loop } = await played({ turns: [call], settings: { max_turns: 1 } });
     expect(unscoredReason(loop, RECIPE)).toBeNull();
   });
 
-  it('is not there for a trajectory that is not whole; the failure says why, else the stop', async () => {
+  it('is null for an incomplete trajectory; the failure is the reason, otherwise the stop condition', async () => {
     const sandbox = await played({ turns: [call], outputs: [SANDBOX_DOWN] });
     expect(unscoredReason(sandbox.loop, RECIPE)).toBe('sandbox_unreachable');
     const generator = await played({ turns: [call, [GENERATOR_DOWN]], outputs: [prints('x')] });
@@ -34,28 +34,28 @@ describe('a reward', () => {
     expect(unscoredReason(cut.loop, RECIPE)).toBe('length');
   });
 
-  describe('where nobody counts the tokens', () => {
-    // The penalty begins at 10,480 - 3,000 tokens; three letters are estimated as one.
+  describe('if the server counts no tokens', () => {
+    // The penalty begins at 10,480 - 3,000 tokens; the estimate is one token per three letters.
     const long = says('a'.repeat(3 * 7481));
 
-    it('is there as long as the estimate from above is too short for the penalty', async () => {
+    it('exists while the upper estimate stays below the penalty', async () => {
       const { loop } = await played({ turns: [says('a'.repeat(3 * 7480))] });
       expect(unscoredReason(loop, RECIPE)).toBeNull();
     });
 
-    it('is not there once the penalty depends on the estimate', async () => {
+    it('is null once the penalty depends on the estimate', async () => {
       const { loop } = await played({ turns: [long] });
       expect(unscoredReason(loop, RECIPE)).toBe('tokens_estimated');
       const free: ToolCallRecipe = { ...RECIPE, overlong_penalty: { ...RECIPE.overlong_penalty, enabled: false } };
       expect(unscoredReason(loop, free)).toBeNull();
     });
 
-    it('is there where the server counts', async () => {
+    it('exists if the server counts', async () => {
       const turns = [says('a'.repeat(3 * 7481), 'stop', { prompt_tokens: 10, completion_tokens: 7481 })];
       expect(unscoredReason((await played({ turns })).loop, RECIPE)).toBeNull();
     });
 
-    it('is not there where the estimate has ended the trajectory', async () => {
+    it('is null if the estimate ended the trajectory', async () => {
       const turns = [says(`${'a'.repeat(300)}${callText('1')}`)];
       const { loop } = await played({ turns, settings: { max_response_tokens: 100 } });
       expect(unscoredReason(loop, RECIPE)).toBe('tokens_estimated');
@@ -64,7 +64,7 @@ describe('a reward', () => {
 });
 
 describe('a reply', () => {
-  it('is as the schema says, with the whole trajectory', async () => {
+  it('matches the schema and contains the whole trajectory', async () => {
     const { loop } = await played({ turns: [call, says('\\boxed{1}')], outputs: [prints('1\n')] });
     const start = agentStart(settingsWith(), scripted(() => []).generator);
     const reply = agentResponseSchema.parse(agentReply(start, loop, unscored('not_asked')));

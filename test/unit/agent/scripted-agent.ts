@@ -1,4 +1,4 @@
-/** An agent whose turns and whose sandbox are written down by the test. */
+/** An agent whose turns and sandbox replies are scripted by the test. */
 import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/services/trajectory.ts';
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
@@ -15,7 +15,7 @@ export function callText(code: string): string {
   return `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`;
 }
 
-/** A turn of text. @param usage as the server counts; none = it does not. */
+/** A turn of text. @param usage the server's count; absent = it counts none. */
 export function says(text: string, finish_reason = 'stop', usage?: TokenUsage): Turn {
   return [
     { type: 'text', choice: 0, text },
@@ -24,7 +24,7 @@ export function says(text: string, finish_reason = 'stop', usage?: TokenUsage): 
   ];
 }
 
-/** A turn whose calls the server has parsed. */
+/** A turn whose calls the server parsed. */
 export function callsNatively(
   text: string,
   ...calls: readonly { id: string; name: string; arguments: string }[]
@@ -56,7 +56,7 @@ export const GENERATOR_DOWN: GenerationEnd = {
 
 export type Played = {
   readonly loop: AgentLoop;
-  /** What ran, in order. */
+  /** Programs that ran, in order. */
   readonly runs: readonly RunCode[];
   readonly calls: ReturnType<typeof scripted>['calls'];
   readonly events: readonly { readonly name: string; readonly data: unknown }[];
@@ -70,7 +70,7 @@ export type Play = {
   readonly options?: Partial<TrajectoryOptions>;
 };
 
-/** Plays the script to its end. @throws Error where the agent goes on beyond it. */
+/** Plays the script to its end. @throws Error if the agent continues beyond it. */
 export async function played({
   turns,
   outputs = [],
@@ -103,7 +103,7 @@ export async function played({
   return { loop, runs, calls, events };
 }
 
-/** How it ended, and what its messages said. */
+/** The stop condition, and the contents of the messages. */
 export function outcomeOf({ loop }: Played) {
   const { step } = loop;
   if (step.kind !== 'stopped') throw new Error('the loop goes on');

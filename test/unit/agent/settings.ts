@@ -1,4 +1,4 @@
-/** Settings of an agent as a request gives them, without what the loop does not read. */
+/** Agent settings from a request, without the fields that the loop ignores. */
 import type { AgentSettings } from '../../../src/agent/types.ts';
 import { type AgentRequest, agentRequestSchema } from '../../../src/wire/agent.ts';
 

@@ -1,4 +1,4 @@
-/** Every way in which a trajectory ends, and the budgets behind them. */
+/** Every stop condition of a trajectory, and the budgets that cause them. */
 import { describe, expect, it } from 'vitest';
 import { isWhole, OUR_STOPS, POLICY_STOPS } from '../../../src/agent/stop-conditions.ts';
 import {
@@ -16,7 +16,7 @@ import {
 const call = says(callText('1'));
 const counted = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
 
-it("is the policy's or ours, and only the policy's are scored", () => {
+it("belongs to the policy or to our systems, and only the policy's ends are scored", () => {
   expect(POLICY_STOPS.every(isWhole)).toBe(true);
   expect(OUR_STOPS.some(isWhole)).toBe(false);
 });
@@ -57,7 +57,7 @@ describe('the policy ends it', () => {
     expect(done.runs).toEqual([]);
   });
 
-  it('by a result that would spend the budget, and that it never sees: response_budget', async () => {
+  it('by a result that would exceed the budget, which it never sees: response_budget', async () => {
     const turns = [says(callText('1'), 'stop', counted(50, 60))];
     const done = await played({ turns, outputs: [prints('y'.repeat(200))], settings: { max_response_tokens: 150 } });
     expect(outcomeOf(done)).toEqual({ stop: 'response_budget', failure: null, num_turns: 2 });
@@ -66,7 +66,7 @@ describe('the policy ends it', () => {
     expect(done.loop.response).not.toContain('yyy');
   });
 
-  it("by a call that training's loop chokes on, where asked for: bad_call", async () => {
+  it("by a call that breaks training's loop, with as_training: bad_call", async () => {
     const unknown = says('<tool_call>{"name": "search", "arguments": {}}</tool_call>');
     const done = await played({ turns: [unknown], settings: { bad_calls: 'as_training' } });
     expect(outcomeOf(done)).toEqual({ stop: 'bad_call', failure: null, num_turns: 2 });
@@ -90,12 +90,12 @@ describe('budgets', () => {
     });
     const asked = calls.map(({ request }) => request.max_tokens);
     expect(asked[0]).toBe(1000);
-    // 40 of the turn, and an estimate of its tool output that is more than the 30 which the server counts later.
+    // 40 of the turn, and an estimate of its tool output above the 30 that the server counts later.
     expect(asked[1]).toBeLessThan(1000 - 40 - 30);
     // 40 + 30 + 50, and the same estimate.
     expect(asked[2]).toBeLessThan(1000 - 120);
     expect(asked[2]).toBeGreaterThan(1000 - 120 - 80);
-    // 40 + 30 + 50 + 80 + 5: the prompts say what stood between the turns.
+    // 40 + 30 + 50 + 80 + 5: the prompts reveal the tokens between the turns.
     expect(loop.responseTokens).toBe(205);
     expect(loop.tokensCounted).toBe('server');
     expect(loop.usage).toEqual(counted(570, 95));
@@ -106,7 +106,7 @@ describe('budgets', () => {
     ]);
   });
 
-  it('never ask for more than fits into the context', async () => {
+  it('never exceed the context', async () => {
     const { calls } = await played({ turns: [says('42')], generator: { context_tokens: 4096 } });
     const asked = calls[0]?.request.max_tokens ?? 0;
     expect(asked).toBeLessThan(4096);
@@ -114,32 +114,32 @@ describe('budgets', () => {
   });
 });
 
-describe('we end it', () => {
-  it('where the server cuts a turn before the budget is spent: length', async () => {
+describe('our systems end it', () => {
+  it('if the server cuts a turn before the budget is spent: length', async () => {
     const done = await played({ turns: [says('42 is', 'length')], generator: { context_tokens: 4096 } });
     expect(outcomeOf(done)).toEqual({ stop: 'length', failure: null, num_turns: 2 });
   });
 
-  it('where the next turn does not fit into the context: context_full', async () => {
+  it('if the next turn does not fit into the context: context_full', async () => {
     const turns = [says(callText('1'), 'stop', counted(500, 3580))];
     const done = await played({ turns, outputs: [prints('x')], generator: { context_tokens: 4096 } });
     expect(outcomeOf(done)).toEqual({ stop: 'context_full', failure: null, num_turns: 3 });
   });
 
-  it('where the sandbox fails, and nobody is shown an output: sandbox_failed', async () => {
+  it('if the sandbox fails, without showing an output: sandbox_failed', async () => {
     const done = await played({ turns: [call], outputs: [SANDBOX_DOWN] });
     expect(outcomeOf(done)).toEqual({ stop: 'sandbox_failed', failure: 'sandbox_unreachable', num_turns: 2 });
     expect(toolMessages(done)).toEqual([]);
   });
 
-  it('where the generator fails, with what it said until then: generator_failed', async () => {
+  it('if the generator fails, keeping the text received: generator_failed', async () => {
     const turns = [call, [...says('It is').slice(0, 1), GENERATOR_DOWN]];
     const done = await played({ turns, outputs: [prints('x')] });
     expect(outcomeOf(done)).toEqual({ stop: 'generator_failed', failure: 'generator_unreachable', num_turns: 4 });
     expect(assistantMessages(done).at(-1)).toMatchObject({ content: 'It is', finish_reason: null });
   });
 
-  it('with the caller, or at the deadline: caller_gone, deadline', async () => {
+  it('if the caller leaves, or at the deadline: caller_gone, deadline', async () => {
     const leaving = new AbortController();
     leaving.abort();
     const gone = await played({ turns: [], options: { caller: leaving.signal } });

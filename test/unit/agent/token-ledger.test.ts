@@ -1,11 +1,11 @@
-/** Counting tokens where the server does, and estimating them from above where it does not. */
+/** Counting tokens from the server's usage, with upper estimates in place of missing counts. */
 import { describe, expect, it } from 'vitest';
 import { estimateTurnTokens, TokenLedger, toolTokens } from '../../../src/agent/token-ledger.ts';
 
 const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
 
 describe('a ledger', () => {
-  it("takes the server's word for turns, and for what stands between them", () => {
+  it("takes the server's counts for turns and for the tokens between them", () => {
     const ledger = new TokenLedger(999);
     ledger.addTurn('a call', usage(100, 20));
     expect(ledger.context).toBe(120);
@@ -21,7 +21,7 @@ describe('a ledger', () => {
     expect(ledger.usage).toEqual(usage(232, 25));
   });
 
-  it('estimates what the server does not count, and says so', () => {
+  it('estimates parts that the server does not count, and marks them', () => {
     const ledger = new TokenLedger(50);
     ledger.addTurn('a'.repeat(300), null);
     expect(ledger.of(1)).toEqual({ assistant: 100, tool_output: 0, counted: 'estimated' });
@@ -29,38 +29,38 @@ describe('a ledger', () => {
     expect(ledger.usage).toBeNull();
   });
 
-  it('does not believe that a text was nothing', () => {
+  it('ignores a count of 0 for a non-empty text', () => {
     const ledger = new TokenLedger(50);
     ledger.addTurn('a'.repeat(300), usage(10, 0));
     expect(ledger.of(1)).toMatchObject({ assistant: 100, counted: 'estimated' });
     expect(new TokenLedger(0).usage).toBeNull();
   });
 
-  it('measures nothing by a prompt that may have lost earlier thinking', () => {
+  it('derives nothing from a prompt that may have lost earlier thinking', () => {
     const ledger = new TokenLedger(50);
     ledger.addTurn('<think>long</think> call', usage(100, 80), true);
     ledger.addToolOutput(['x'.repeat(256)]);
-    // 90 tokens of results, less 70 of thinking that the template leaves out.
+    // 90 tokens of results, minus 70 of thinking that the template drops.
     ledger.addTurn('answer', usage(200, 5));
     expect(ledger.of(1)).toEqual({ assistant: 80, tool_output: toolTokens(['x'.repeat(256)]), counted: 'estimated' });
     expect(ledger.counted).toBe('estimated');
   });
 
-  it('knows no turn that was not', () => {
+  it('throws for an unknown turn', () => {
     expect(() => new TokenLedger(0).of(1)).toThrow('no such turn');
     expect(() => new TokenLedger(0).addToolOutput(['x'])).toThrow('before the first turn');
   });
 });
 
 describe('an estimate', () => {
-  it("takes each digit for a token, as Qwen's tokenizer does", () => {
+  it("counts each digit as a token, as Qwen's tokenizer does", () => {
     expect(estimateTurnTokens('1234567890')).toBe(10);
     expect(estimateTurnTokens('abc')).toBe(1);
     expect(estimateTurnTokens('abc12')).toBe(3);
     expect(estimateTurnTokens('数学')).toBe(2);
   });
 
-  it('of tool output holds the template around it', () => {
+  it('of tool output includes the template around it', () => {
     expect(toolTokens([''])).toBeGreaterThan(15);
     expect(toolTokens(['a', 'b'])).toBeGreaterThan(toolTokens(['ab']));
   });

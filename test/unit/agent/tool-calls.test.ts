@@ -20,14 +20,14 @@ const tag = (content: string) => `<tool_call>\n${content}\n</tool_call>`;
 const native = (id: string, args: string, name = 'code_interpreter'): NativeToolCall => ({ id, name, arguments: args });
 
 describe('calls in the text', () => {
-  it('are read wherever they stand, thinking before them included', () => {
+  it('are found anywhere, after thinking too', () => {
     expect(read(callText('print(1)'))).toEqual([good('print(1)')]);
     expect(read(`<think>\nI should compute it.\n</think>\n\nLet me see. ${callText('print(2)')}`)).toEqual([
       good('print(2)'),
     ]);
   });
 
-  it('are read in their order where there are several', () => {
+  it('keep their order', () => {
     expect(read(`${callText('a = 1')} and ${callText('b = 2')}`)).toEqual([good('a = 1'), good('b = 2')]);
   });
 
@@ -62,7 +62,7 @@ describe('calls in the text', () => {
     expect(problemText(read(text)[0]?.problem ?? 'not_json')).toMatch(/^Error: nothing was run: /);
   });
 
-  it('leave the malformed ones out as training does, and keep what its loop chokes on', () => {
+  it('leave out malformed calls as training does, and keep those that break its loop', () => {
     const text = `${tag('{"name": ')} ${callText('print(1)')} ${tag('{"name": "code_interpreter", "arguments": "x"}')}`;
     expect(read(text, [], AS_TRAINING)).toEqual([
       good('print(1)'),
@@ -71,13 +71,13 @@ describe('calls in the text', () => {
     expect(read(text).map(({ problem }) => problem)).toEqual(['not_json', null, 'arguments_not_object']);
   });
 
-  it('are none where the request gave no tools', () => {
+  it('are ignored if the request gave no tools', () => {
     expect(readTurnCalls({ text: callText('1'), native: [] }, { tools: [], bad_calls: 'show' })).toEqual([]);
   });
 });
 
 describe('calls that the server parsed', () => {
-  it('win over what its text holds', () => {
+  it('take precedence over calls in the text', () => {
     const [call] = readTurnCalls({ text: callText('text'), native: [native('c1', '{"code":"native"}')] }, SHOW);
     expect(call).toEqual({
       call: { id: 'c1', name: 'code_interpreter', arguments: '{"code":"native"}', problem: null },
@@ -85,7 +85,7 @@ describe('calls that the server parsed', () => {
     });
   });
 
-  it('are told apart by what is wrong', () => {
+  it('report what is wrong with each', () => {
     const calls = ['{"code":', '"print(1)"', 'null', '[]', '{}'].map((args, position) => native(`c${position}`, args));
     const problems = [
       'not_json',
@@ -96,11 +96,11 @@ describe('calls that the server parsed', () => {
     ];
     expect(read('', calls).map(({ problem }) => problem)).toEqual(problems);
     expect(read('', [native('c', '{"code":"1"}', 'python')])).toMatchObject([{ problem: 'unknown_tool' }]);
-    // Training parses calls itself, and what is no JSON is no call.
+    // Training parses calls itself; text that is not JSON is no call there.
     expect(read('', calls, AS_TRAINING).map(({ problem }) => problem)).toEqual(problems.slice(1));
   });
 
-  it('leave those in the text to us that the server could not parse', () => {
+  it('leave to us those that the server could not parse', () => {
     expect(read(tag('{"name": '), [])).toMatchObject([{ problem: 'not_json' }]);
   });
 });

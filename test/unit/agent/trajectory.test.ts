@@ -1,4 +1,4 @@
-/** The driver: what an observer is told, and who is stopped when nobody waits any more. */
+/** The driver: what an observer receives, and what stops when the caller leaves. */
 import { describe, expect, it } from 'vitest';
 import { createCodeRunner } from '../../../functions/backends/code-runner.ts';
 import { runTrajectory } from '../../../functions/services/trajectory.ts';
@@ -10,7 +10,7 @@ import { callText, outcomeOf, played, prints, SANDBOX_DOWN, says } from './scrip
 import { settingsWith } from './settings.ts';
 
 describe('an observer', () => {
-  it('is told of turns, text, calls and results in their order', async () => {
+  it('receives turns, text, calls and results in order', async () => {
     const { events } = await played({
       turns: [[{ type: 'thinking', choice: 0, text: 'hm' }, ...says(callText('6*7'))], says('42')],
       outputs: [prints('42\n')],
@@ -25,7 +25,7 @@ describe('an observer', () => {
     expect(agentEventSchemas.turn_end.parse(of('turn_end')[1])).toMatchObject({ turn: 2, finish_reason: 'stop' });
   });
 
-  it('is told of calls that nothing runs, with no code', async () => {
+  it('receives calls that do not run, without code', async () => {
     const bad = '<tool_call>no</tool_call>';
     const { events } = await played({ turns: [says(`${bad}${callText('2')}`), says('?')] });
     const calls = events.flatMap(({ name, data }) =>
@@ -37,12 +37,12 @@ describe('an observer', () => {
     ]);
   });
 
-  it('is not told of a result where there was none', async () => {
+  it('receives no result if there was none', async () => {
     const { events } = await played({ turns: [says(callText('1'))], outputs: [SANDBOX_DOWN] });
     expect(events.map(({ name }) => name)).toEqual(['turn', 'delta', 'tool_call', 'turn_end']);
   });
 
-  it('that reads slowly slows the policy', async () => {
+  it('slows the policy by reading slowly', async () => {
     const { generator, calls } = scripted(() => [
       ...Array.from({ length: 50 }, () => ({ type: 'text', choice: 0, text: 'x' }) as const),
       { type: 'finish', choice: 0, finish_reason: 'stop' },
@@ -65,8 +65,8 @@ describe('an observer', () => {
   });
 });
 
-describe('nobody waits any more', () => {
-  it('and the generator is stopped at once', async () => {
+describe('when the caller leaves', () => {
+  it('the generator stops at once', async () => {
     const leaving = new AbortController();
     const { generator, calls } = scripted(() =>
       Array.from({ length: 1000 }, () => ({ type: 'text', choice: 0, text: 'x' }) as const),
@@ -94,7 +94,7 @@ describe('nobody waits any more', () => {
     });
   });
 
-  it('and a run of code is ended, whatever it waits for', async () => {
+  it('a code run ends, whatever it waits for', async () => {
     const leaving = new AbortController();
     let signalled = false;
     const done = await played({
@@ -114,7 +114,7 @@ describe('nobody waits any more', () => {
     expect(signalled).toBe(true);
   });
 
-  it('at the deadline, even for a reader who neither reads nor leaves', async () => {
+  it('the deadline stops it, even for a reader who neither reads nor leaves', async () => {
     const done = await played({
       turns: [says('42')],
       options: { deadline_ms: 30, observer: { send: () => undefined, room: () => new Promise(() => undefined) } },
@@ -137,7 +137,7 @@ describe('a run of code', () => {
   const run = codeRun('print(1)', settingsWith());
   const good = { status: 'Success', run_result: { status: 'Finished', return_code: 0, stdout: '1\n', stderr: '' } };
 
-  it('is tried again where the sandbox may recover, and not where it will not', async () => {
+  it('is retried if the sandbox may recover, and only then', async () => {
     const statuses = [503, 502, 200];
     let asked = 0;
     const flaky = createCodeRunner(
@@ -165,7 +165,7 @@ describe('a run of code', () => {
     expect(refusals).toBe(1);
   });
 
-  it('ends with its caller, also between two tries', async () => {
+  it('ends with its caller, between retries too', async () => {
     const leaving = new AbortController();
     let asked = 0;
     const busy = createCodeRunner(

@@ -1,4 +1,4 @@
-/** Cutting tool output as training cuts it (verl, tool_agent_loop.py). */
+/** Truncating tool output as training does (verl, tool_agent_loop.py). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type TruncateSide, truncateToolOutput } from '../../../src/agent/truncate.ts';
@@ -14,7 +14,7 @@ describe('a tool output of 256 characters at most', () => {
     expect(text).toBe(`${'a'.repeat(128)}...(truncated)...${'b'.repeat(128)}`);
   });
 
-  it('keeps the side that was asked for', () => {
+  it('keeps the requested side', () => {
     expect(cut('0123456789', 4, 'left')).toBe('0123...(truncated)');
     expect(cut('0123456789', 4, 'right')).toBe('(truncated)...6789');
     expect(cut('0123456789', 4, 'middle')).toBe('01...(truncated)...89');
@@ -22,7 +22,7 @@ describe('a tool output of 256 characters at most', () => {
     expect(cut('0123456789', 5, 'middle')).toBe('01...(truncated)...89');
   });
 
-  it('counts characters as Python does, and cuts none in two', () => {
+  it('counts code points as Python does, and splits none', () => {
     const crabs = '🦀'.repeat(256);
     expect(truncateToolOutput(crabs, 256, 'middle')).toEqual({ text: crabs, raw_chars: 256, truncated: false });
     expect(cut('🦀a🦀b🦀', 2, 'middle')).toBe('🦀...(truncated)...🦀');
@@ -30,7 +30,7 @@ describe('a tool output of 256 characters at most', () => {
     expect(cut('🦀a🦀b🦀', 2, 'left')).toBe('🦀a...(truncated)');
   });
 
-  it('is what slices of code points are, for any text', () => {
+  it('equals slices of code points, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.integer({ min: 2, max: 20 }), (text, max) => {
         const points = Array.from(text);

@@ -1,4 +1,4 @@
-/** The extractive refiner: whatever it is given, what it says is cited, and cited rightly. */
+/** The extractive refiner: every sentence it writes has a valid citation, whatever its sources hold. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
@@ -19,18 +19,18 @@ const AARE =
   '<snippet id=S2>The Rhine is longer than the Aare. The weather in Bern was fine.</snippet>';
 
 describe('the extractive refiner', () => {
-  it('finds the sentences about the question', () => {
+  it('selects the sentences about the question', () => {
     const answer = refineExtractively('How long is the Aare?', parseSources(AARE), { sentences: 1 });
     expect(answer).toBe('<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answer>');
   });
 
-  it('says that there is nothing where there is nothing', () => {
+  it('says so if no source answers the question', () => {
     expect(refineExtractively('Who invented the telephone?', parseSources(AARE))).toBe(
       '<answer>The search results do not answer this question.</answer>',
     );
   });
 
-  it('gives valid citations of copied text for every example, and something for most', () => {
+  it('cites copied text validly for every example, and answers most of them', () => {
     let answered = 0;
     for (const { question, tool_output } of EXAMPLES) {
       if (tool_output === undefined) continue;
@@ -46,7 +46,7 @@ describe('the extractive refiner', () => {
     expect(answered).toBeGreaterThan(EXAMPLES.length / 2);
   });
 
-  it('is the same for the same seed, and changes with it at a temperature', () => {
+  it('is deterministic per seed, and varies with the seed above temperature 0', () => {
     const sources = parseSources(EXAMPLES[0]?.tool_output ?? '');
     const answers = (temperature: number) =>
       Array.from({ length: 8 }, (_, seed) =>

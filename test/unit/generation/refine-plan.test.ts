@@ -1,4 +1,4 @@
-/** What of a refinement is settled before a token is paid for: the prompt, the calls, what is refused and by which name. */
+/** Planning a refinement before a token is paid for: the prompt, the calls, and the problems of a refused request. */
 import { describe, expect, it } from 'vitest';
 import { planRefinement } from '../../../src/generation/refine-plan.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
@@ -20,7 +20,7 @@ async function refusedByPlan(
 }
 
 describe('the request', () => {
-  it('has the defaults of the model cards, all said', () => {
+  it('makes the defaults of the model cards explicit', () => {
     expect(refineRequest()).toMatchObject({
       ...{ mode: 'answer_only', n: 1, prompt_tokens: 6_144, stream: false, on_invented_citation: 'flag' },
       sampling: { temperature: 1, top_p: 1, top_k: null, seed: null, max_tokens: 1_024 },
@@ -48,7 +48,7 @@ describe('the request', () => {
 });
 
 describe('the plan', () => {
-  it('sends everything in one call, and shows the extractive refiner what the prompt shows', async () => {
+  it('sends everything in one call, and gives the extractive refiner the same tool output as the prompt', async () => {
     const { calls, prompt } = await planOf({ n: 8, mode: 'full', reasoning: 'I searched.', sampling: { top_k: 20 } });
     expect(calls).toEqual([
       {
@@ -61,7 +61,7 @@ describe('the plan', () => {
     expect(prompt.messages[1].content).toContain('I searched.');
   });
 
-  it('cuts the tool output to the budget and to the context, and knows only the sources that are left', async () => {
+  it('cuts the tool output to budget and context, and keeps only the sources that are left', async () => {
     const tool_output = Array.from({ length: 400 }, (_, n) => `<snippet id=S${n}>Fact number ${n}.</snippet>`).join(
       '\n',
     );
@@ -74,7 +74,7 @@ describe('the plan', () => {
     expect(cut.calls[0]?.subject?.tool_output).toBe(cut.prompt.tool_output);
   });
 
-  it('writes sources as tagged pieces, and refuses those that would come back as something else', async () => {
+  it('writes sources as tagged pieces, and refuses sources that would be read back differently', async () => {
     const sources = [
       { id: 'S1', text: ' The Aare is 288 km long (p < 0.05). ', title: 'The "Aare"' },
       { id: 'https://x.test/?a=1', text: 'It rises in the Alps.', url: 'https://x.test/' },
@@ -100,7 +100,7 @@ describe('the plan', () => {
     expect(await refusedByPlan(fields, context)).toEqual(paths);
   });
 
-  it("takes a recipe with a penalty for what does not stop: the finish reason is the generator's", async () => {
+  it('accepts a recipe with a non-stop penalty, because the generator reports finish reasons', async () => {
     const recipe = { base: 'refiner-rl-balanced', non_stop_penalty: { enabled: true, value: -1 } };
     expect(await refusedByPlan({ recipe, positive_rubrics: ['Says how long'] })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** The reply of a refinement: who is scored, what an unscored reward is, and the order of candidates. */
+/** The reply of a refinement: which candidates are scored, why a reward is null, and the order of candidates. */
 import { describe, expect, it } from 'vitest';
 import type { Generator } from '../../../src/generation/generator.ts';
 import { finishRefinement } from '../../../src/generation/refine.ts';
@@ -24,7 +24,7 @@ const UNCONFIGURED: JudgeChoice = {
   failure: { reason: 'judge_unconfigured', detail: 'none', retryable: false },
 };
 
-/** A refinement from end to end, each text one candidate's. */
+/** Runs a refinement from end to end; each text is one candidate's. */
 async function refined(
   texts: readonly string[],
   fields: Readonly<Record<string, unknown>>,
@@ -70,7 +70,7 @@ function order(reply: { readonly candidates: readonly { readonly index: number }
 }
 
 describe('without a recipe', () => {
-  it('well formed candidates stand first, then those with fewer invented ids, then those that cite more', async () => {
+  it('orders well-formed candidates first, then fewer invented ids, then more citations', async () => {
     const { reply, rollouts } = await refined([NONE, INVENTED, UNCITED, MIXED, LONG, LONG], {});
     expect(order(reply)).toEqual([4, 5, 3, 2, 0, 1]);
     expect(rollouts).toEqual([]);
@@ -78,13 +78,13 @@ describe('without a recipe', () => {
     for (const candidate of reply.candidates) expect(candidate).not.toHaveProperty('reward');
   });
 
-  it('stopped ones stand last, whatever they had written', async () => {
+  it('orders stopped candidates last, whatever they contain', async () => {
     const { reply } = await refined([INVENTED, NONE, LONG], { on_invented_citation: 'abort' });
     expect(order(reply)).toEqual([2, 1, 0]);
     expect(reply.candidates[2]).toMatchObject({ finish_reason: null, aborted: { id: 'S9' } });
   });
 
-  it('says what was asked and who answered', async () => {
+  it('reports the sampling and the generator', async () => {
     const { reply } = await refined([LONG], { sources: [{ id: 'S1', text: 'Long.' }], sampling: { seed: 7 } });
     expect(reply).toMatchObject({
       ...{ generator: 'scripted', model: 'scripted-1', prompt_tokens: 6_144, cut: null, usage: null },
@@ -97,7 +97,7 @@ describe('without a recipe', () => {
 describe('with a recipe', () => {
   const recipe = 'refiner-gpt54-instance-rubric';
 
-  it('the largest reward stands first, with the advantage of its own rollout', async () => {
+  it('orders by reward, and keeps each advantage with its rollout', async () => {
     const { reply } = await refined([NONE, LONG, UNCITED], { recipe, ...RUBRICS });
     expect(order(reply)).toEqual([1, 2, 0]);
     const rewards = reply.candidates.map(({ reward }) => reward ?? Number.NaN);
@@ -112,7 +112,7 @@ describe('with a recipe', () => {
     expect(reply).toMatchObject({ group: { valid: 3, degenerate: null }, recipe: { name: recipe } });
   });
 
-  it('a stopped candidate is not scored: null with the reason, masked, without a vote', async () => {
+  it('leaves a stopped candidate unscored: null with the reason, masked, without effect on the others', async () => {
     const fields = { recipe, ...RUBRICS, on_invented_citation: 'abort' };
     const { reply, rollouts } = await refined([INVENTED, LONG, NONE], fields);
     expect(rollouts).toHaveLength(2);
@@ -125,7 +125,7 @@ describe('with a recipe', () => {
     expect(alone.reply).toMatchObject({ group: { valid: 0, mean: null, degenerate: { reason: 'no_valid_reward' } } });
   });
 
-  it('a judge that fails leaves null, never a number; what needs no judge is scored all the same', async () => {
+  it('gives null, never a number, if the judge fails; candidates that need no judge are still scored', async () => {
     const { reply } = await refined([LONG, NONE], { recipe, ...RUBRICS }, UNCONFIGURED);
     expect(reply.candidates).toMatchObject([
       { index: 1, reward: 0, status: 'scored', masked: false },
@@ -133,7 +133,7 @@ describe('with a recipe', () => {
     ]);
   });
 
-  it('the finish reason reaches the recipe', async () => {
+  it('passes the finish reason to the recipe', async () => {
     const penalised = { base: recipe, non_stop_penalty: { enabled: true, value: -1 } };
     const { reply } = await refined([LONG, LONG], { recipe: penalised, ...RUBRICS }, LEXICAL, ['length', 'stop']);
     expect(reply.candidates).toMatchObject([
@@ -142,7 +142,7 @@ describe('with a recipe', () => {
     ]);
   });
 
-  it('refuses scores that are not those of its candidates', async () => {
+  it('refuses scores of other candidates', async () => {
     const plan = await planOf({ recipe, ...RUBRICS });
     const { generator }: { generator: Generator } = scripted(() => choice(0, LONG));
     const run = await finishRefinement(running(plan, generator));

@@ -1,4 +1,4 @@
-/** A refinement under way: events, stopping at an invented id in the step that brought it, back-pressure, failures. */
+/** Running a refinement: events, stopping at an invented id, back-pressure, failures. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CandidateReader } from '../../../src/generation/candidate.ts';
@@ -22,7 +22,7 @@ function candidatesOf(refined: Awaited<ReturnType<typeof collected>>['refined'])
 }
 
 describe('candidates', () => {
-  it('come piece by piece with what is certain, and end verified', async () => {
+  it('arrive in pieces with the certain findings, and end verified', async () => {
     const pieces = ['<answer><snippet id=S1>The Aare is ', '288 km long.</snippet>', '</answer>'];
     const { generator, calls } = scripted(() => [
       ...choice(0, pieces),
@@ -37,7 +37,7 @@ describe('candidates', () => {
     expect(calls).toMatchObject([{ stopped: false, deadline_ms: 1_000 }]);
   });
 
-  it('interleave, keep the finish reason of the server, and their thinking apart', async () => {
+  it("interleave, and keep the server's finish reason and their thinking apart", async () => {
     const { generator } = scripted(() => [
       { type: 'thinking', choice: 1, text: 'Hm' },
       { type: 'text', choice: 1, text: '<answer>' },
@@ -49,7 +49,7 @@ describe('candidates', () => {
     const { events, refined } = await collected(running(await planOf({ n: 2 }), generator));
     expect(events.map(({ type, candidate }) => `${type} ${candidate}`)).toEqual([
       ...['thinking 1', 'delta 1', 'delta 0', 'claim 0', 'thinking 1'],
-      // Unclosed, so no answer, and all of it outside one.
+      // The answer is not closed, so all text is outside an answer.
       ...['finding 1', 'finding 1', 'finding 1', 'candidate 1', 'candidate 0'],
     ]);
     expect(candidatesOf(refined)).toMatchObject([
@@ -59,7 +59,7 @@ describe('candidates', () => {
     expect(refined).toMatchObject({ usage: null });
   });
 
-  it('are verified as /v1/verify verifies their text, however it is cut', async () => {
+  it('verify like POST /v1/verify, however their text is cut', async () => {
     const parts = [
       '<answer>',
       '</answer>',
@@ -88,7 +88,7 @@ describe('an invented citation', () => {
     return sources.then((set) => new CandidateReader(0, { sources: set, mode: 'answer_only', evidence: 'none' }));
   };
 
-  it('is known in the push that ends its tag, not before and not after', async () => {
+  it('is found by the push that ends its tag, neither earlier nor later', async () => {
     for (const size of [1, 2, 5, 1_000]) {
       const candidate = await reader();
       const pieces = INVENTED.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
@@ -104,12 +104,12 @@ describe('an invented citation', () => {
     }
   });
 
-  it('is none where the id goes on, or stands in thinking', async () => {
+  it('is not reported if the id continues, or inside thinking', async () => {
     expect((await reader()).push('<answer><snippet id=S').invented).toBeNull();
     expect((await reader()).push('<think><answer><snippet id=S9>x</snippet></answer></think>').invented).toBeNull();
   });
 
-  it('stops the generator before its event is given out, and the candidate says so', async () => {
+  it('stops the generator before the event is yielded, and the candidate reports it', async () => {
     const pieces = ['<answer><snippet id=S1>Long.</snippet> ', '<snippet id=S9>And', ' deep.</snippet>', '</answer>'];
     const { generator, calls } = scripted(() => choice(0, pieces));
     const run = running(await planOf({ on_invented_citation: 'abort' }), generator);
@@ -135,7 +135,7 @@ describe('an invented citation', () => {
     expect(refined).toMatchObject({ usage: null });
   });
 
-  it('is flagged and read on where that was asked for', async () => {
+  it('is only flagged if the request asks for that', async () => {
     const { generator, calls } = scripted(() => choice(0, INVENTED));
     const { events, refined } = await collected(running(await planOf(), generator));
     expect(events.flatMap((event) => (event.type === 'finding' ? [event.reason] : []))).toEqual([
@@ -145,7 +145,7 @@ describe('an invented citation', () => {
     expect(calls[0]?.stopped).toBe(false);
   });
 
-  it('of one of n stops that one alone: each is a call of its own, with its own seed', async () => {
+  it('stops only its own candidate: each is a call with its own seed', async () => {
     const texts = [GOOD, INVENTED, GOOD];
     const { generator, calls } = scripted((_, call) => choice(0, (texts[call] ?? '').match(/.{1,7}/gsu) ?? []));
     const plan = await planOf({ n: 3, on_invented_citation: 'abort', sampling: { seed: 40 } });
@@ -161,7 +161,7 @@ describe('an invented citation', () => {
 });
 
 describe('reading', () => {
-  it('asks for nothing before somebody reads, and for no more than is read', async () => {
+  it('sends no request before the first read, and never reads ahead', async () => {
     const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c', 'd']));
     const run = running(await planOf(), generator);
     await Promise.resolve();
@@ -174,7 +174,7 @@ describe('reading', () => {
     expect(calls).toMatchObject([{ read: 2, stopped: true, signal: { aborted: true } }]);
   });
 
-  it('keeps at most six calls under way, and stops all that are', async () => {
+  it('runs at most six calls concurrently, and stops them all', async () => {
     const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c']));
     const run = running(await planOf({ n: 20, on_invented_citation: 'abort' }), generator);
     for (let events = 0; events < 8; events++) await run.next();
@@ -198,7 +198,7 @@ describe('a listener that fails', () => {
     expect(calls).toMatchObject([{ read: 1, stopped: true, signal: { aborted: true } }]);
   });
 
-  it('is waited for before anything more is read', async () => {
+  it('delays the next read until it resolves', async () => {
     const { generator, calls } = scripted(() => choice(0, ['a', 'b', 'c']));
     const { promise, resolve } = Promise.withResolvers<void>();
     const finished = finishRefinement(running(await planOf(), generator), () => promise);
@@ -212,7 +212,7 @@ describe('a listener that fails', () => {
 describe('a generator that fails', () => {
   const failure = { reason: 'generator_unreachable', detail: 'gone', retryable: true } as const;
 
-  it('midway leaves no whole result, and stops what else runs', async () => {
+  it('midway gives no whole result, and stops the other calls', async () => {
     const { generator, calls } = scripted((_, call) =>
       call === 1
         ? [
@@ -227,7 +227,7 @@ describe('a generator that fails', () => {
     expect(calls.map(({ stopped }) => stopped)).toEqual([true, true, true]);
   });
 
-  it('by ending well without its choices is a bug and no result', async () => {
+  it('by ending well without its choices is a bug and gives no result', async () => {
     const { generator } = scripted(() => choice(0, GOOD));
     await expect(finishRefinement(running(await planOf({ n: 2 }), generator))).rejects.toThrow('before its choices');
   });

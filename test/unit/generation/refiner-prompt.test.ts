@@ -1,4 +1,4 @@
-/** The refiner's prompt: its budget, and an honest cut. */
+/** The refiner's prompt: its budget, and the reported cut. */
 import { describe, expect, it } from 'vitest';
 import { REFINER_PROMPT_TOKENS, refinerPrompt } from '../../../src/generation/refiner-prompt.ts';
 import { estimateTokens } from '../../../src/judgments/protocol/budget.ts';
@@ -12,7 +12,7 @@ function promptOf(change: Partial<Parameters<typeof refinerPrompt>[0]> & { reado
 }
 
 describe('the prompt of a refiner', () => {
-  it('holds everything where everything fits', () => {
+  it('contains everything if everything fits', () => {
     const tool_output = '<snippet id=S1>The Aare is 288 km long.</snippet>';
     const { messages, cut } = promptOf({ tool_output, reasoning: 'I looked it up.' });
     expect(cut).toBeNull();
@@ -21,7 +21,7 @@ describe('the prompt of a refiner', () => {
     expect(promptOf({ tool_output, mode: 'full' }).messages[0].content).toContain('<think>');
   });
 
-  it('stays within its budget, and says what it cut', () => {
+  it('stays within its budget, and reports the cut', () => {
     const tool_output = Array.from({ length: 4_000 }, (_, n) => `<snippet id=S${n}>Fact number ${n}.</snippet>`).join(
       '\n',
     );
@@ -34,14 +34,14 @@ describe('the prompt of a refiner', () => {
     expect(seen.endsWith('</snippet>')).toBe(true);
   });
 
-  it('never cuts a pair of surrogates', () => {
+  it('never cuts a surrogate pair', () => {
     for (let length = 9_000; length < 9_020; length++) {
       const { tool_output } = promptOf({ tool_output: '🌊'.repeat(length) });
       expect(tool_output.isWellFormed()).toBe(true);
     }
   });
 
-  it('refuses what leaves no room for tool output', () => {
+  it('refuses a request that leaves no room for tool output', () => {
     expect(refinerPrompt({ ...BASE, tool_output: 'x', reasoning: 'y '.repeat(20_000) })).toMatchObject({ ok: false });
   });
 });

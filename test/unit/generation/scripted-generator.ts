@@ -1,4 +1,4 @@
-/** A generator that says what a test has written down, and remembers how it was read and stopped. */
+/** A generator that plays a script and records how it was read and stopped. */
 import type {
   GenerationEnd,
   GenerationEvent,
@@ -13,9 +13,9 @@ export type ScriptedCall = {
   readonly request: GenerationRequest;
   readonly signal: AbortSignal;
   readonly deadline_ms: number;
-  /** Events that were asked for. */
+  /** Number of events that were read. */
   read: number;
-  /** It was ended before its script was. */
+  /** Whether it was stopped before the end of its script. */
   stopped: boolean;
 };
 
@@ -23,7 +23,7 @@ export type Scripted = { readonly generator: Generator; readonly calls: Scripted
 
 export type Script = (request: GenerationRequest, call: number) => readonly (GenerationEvent | GenerationEnd)[];
 
-/** @param script the events of each call; without an end of its own it ends well. */
+/** @param script the events of each call; a script without an end ends well. */
 export function scripted(script: Script, fields: Partial<Generator> = {}): Scripted {
   const calls: ScriptedCall[] = [];
   const generator: Generator = {
@@ -58,7 +58,7 @@ const INTERRUPTED: GenerationEnd = {
   failure: { reason: 'generator_interrupted', detail: 'stopped', retryable: true },
 };
 
-/** A choice in pieces, then its end. */
+/** Splits a choice into pieces, followed by its end. */
 export function choice(
   index: number,
   text: string | readonly string[],
@@ -94,7 +94,7 @@ export function running(plan: RefinePlan<RefineRequest>, generator: Generator, s
   return refineCandidates(plan, generator, { deadline_ms: 1_000, signal, elapsed: () => 0 });
 }
 
-/** Everything that a refinement gives out, and what it ends with. */
+/** Collects all events of a refinement, and its result. */
 export async function collected(run: ReturnType<typeof running>) {
   const events = [];
   for (;;) {
