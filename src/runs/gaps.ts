@@ -14,7 +14,7 @@ import { recipeChange } from './recipe-change.ts';
  * Names what is missing: `recipe.<measure field>` where other questions would have to be asked, `rollout.<field>` where
  * the request never said it. Empty: the replay is exact.
  */
-type GapFinder = (facts: Facts) => readonly string[];
+export type GapFinder = (facts: Facts) => readonly string[];
 
 const NONE: readonly string[] = [];
 

@@ -18,7 +18,7 @@ export type RowStatistics = {
   readonly cached: number;
 };
 
-type RecordedScore = {
+export type RecordedScore = {
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
   readonly report: RolloutReport;
@@ -47,7 +47,7 @@ export type RolloutReport = Readonly<Record<string, unknown>>;
  * Builds the report that a run keeps of a reply. Without `keepText` it leaves out the caller's text: cited ids, and
  * titles and descriptions of criteria. Spans, findings, components and judgments stay.
  */
-function reportOf(reply: ScoreReply, keepText: boolean): RolloutReport {
+export function reportOf(reply: ScoreReply, keepText: boolean): RolloutReport {
   if (keepText) return reply;
   switch (reply.family) {
     case 'refiner':

@@ -103,14 +103,14 @@ const drTuluFactsSchema = z.strictObject({
   ),
 });
 
-const factsSchema = z.discriminatedUnion('family', [
+export const factsSchema = z.discriminatedUnion('family', [
   refinerFactsSchema,
   longTraceFactsSchema,
   toolCallFactsSchema,
   drTuluFactsSchema,
 ]);
 
-const pinnedJudgmentSchema = z.strictObject({
+export const pinnedJudgmentSchema = z.strictObject({
   kind: judgmentKindSchema,
   key: sha256Schema,
   verdicts: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of its verdicts.'),

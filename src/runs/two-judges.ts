@@ -26,9 +26,9 @@ export const JUDGED_QUESTIONS = [
   'outcome',
   'equivalence',
 ] as const;
-type JudgedQuestion = (typeof JUDGED_QUESTIONS)[number];
+export type JudgedQuestion = (typeof JUDGED_QUESTIONS)[number];
 
-type QuestionAgreement = {
+export type QuestionAgreement = {
   readonly question: JudgedQuestion;
   readonly pairs: number;
   /** Share of equal verdicts, [0, 1]. */

@@ -23,7 +23,7 @@ export const runListQuerySchema = z.strictObject({
   after: runIdSchema.exactOptional().describe('The last run of the previous page.'),
 });
 
-const runSchema = z.strictObject({
+export const runSchema = z.strictObject({
   id: runIdSchema,
   family: z.enum(FAMILIES).describe('The family of all recipes of the run, so its rewards are comparable.'),
   created_at: z.iso.datetime(),
