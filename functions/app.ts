@@ -10,7 +10,6 @@ import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { observe } from './http/observe.ts';
-import { failureOf, problemResponse } from './http/problems.ts';
 import { agentRoutes } from './http/routes/agent.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { documentRoutes } from './http/routes/documents.ts';
@@ -26,6 +25,7 @@ import { uploadRoutes } from './http/routes/uploads.ts';
 import { verifyRoutes } from './http/routes/verify.ts';
 import { webhookRoutes, webhookScoreRoutes } from './http/routes/webhooks.ts';
 import type { PlatformFactory } from './platform.ts';
+import { failureOf, problemResponse } from './problems.ts';
 
 export type AppOptions = {
   /** How long adapters retry short failures for trainers that hardly retry. Default: ADAPTER_RETRY_WINDOW_MS. */

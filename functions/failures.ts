@@ -1,6 +1,6 @@
 /**
  * Every expected failure of a request, as one tagged union. Services, Durable Objects and routes return or throw these
- * values; `http/problems.ts` maps them to problem+json. This file imports nothing from the Worker, so everything may
+ * values; `problems.ts` maps them to problem+json. This file imports nothing from the Worker, so everything may
  * import it.
  */
 

@@ -9,7 +9,7 @@ import { isBlank } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import { evidenceOf } from '../desk/circuit-breaker.ts';
-import { problemOf } from '../http/problems.ts';
+import { problemOf } from '../problems.ts';
 import { answer, type RequestOutcome } from '../services/answer-request.ts';
 import type { ScoringPlatform } from '../services/ports.ts';
 import type { FileStore } from '../storage/files.ts';

@@ -6,8 +6,8 @@
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
 import { RequestError } from '../failures.ts';
+import { wireReason } from '../problems.ts';
 import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
-import { wireReason } from './problems.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

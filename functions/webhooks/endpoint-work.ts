@@ -5,8 +5,8 @@
 
 import type { Environment } from '../environment.ts';
 import type { RequestFailure } from '../failures.ts';
-import { problemOf, wireReason } from '../http/problems.ts';
 import type { PlatformFactory } from '../platform.ts';
+import { problemOf, wireReason } from '../problems.ts';
 import { answer } from '../services/answer-request.ts';
 import { attemptDelivery } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';

@@ -6,9 +6,9 @@ import type { Family } from '../../../src/families/recipes.ts';
 import { type InputProblem, pathText } from '../../../src/input-problem.ts';
 import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
+import { wireReason } from '../../problems.ts';
 import { readJson } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';
-import { wireReason } from '../problems.ts';
 import type { Sample } from './adapter-scoring.ts';
 
 /** Rows of trainers nest a few levels; writing or hashing thousands of levels would overflow the stack. */

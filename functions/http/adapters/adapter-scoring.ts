@@ -13,11 +13,11 @@ import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { RequestFailure } from '../../failures.ts';
 import { RequestError } from '../../failures.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../problems.ts';
 import type { ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
 import { SCORING_DEADLINE_MS, type ScoringReply, type ScoringWishes, scoreOne } from '../../services/score.ts';
 import { type Context, platformOf, succeeded } from '../context.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../problems.ts';
 
 type Path = InputProblem['path'];
 

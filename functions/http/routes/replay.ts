@@ -8,12 +8,12 @@ import { runIdSchema } from '../../../src/runs/placement.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
+import { failureOf, problemOf } from '../../problems.ts';
 import { startReplay } from '../../services/replay.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
 import { JSON_LINES } from '../json-lines.ts';
-import { failureOf, problemOf } from '../problems.ts';
 
 /** Lines are sent in chunks of up to this many UTF-16 code units; the end of a step is sent at once. */
 const REPLAY_CHUNK_CHARS = 32 * 1024;

@@ -4,10 +4,10 @@
  * unknown fields, and reveal nothing internal.
  */
 
-import type { GenerationFailureReason } from '../../src/generation/generator.ts';
-import type { InputProblem } from '../../src/input-problem.ts';
-import { pathText } from '../../src/input-problem.ts';
-import type { JudgeFailureReason } from '../../src/judgments/types.ts';
+import type { GenerationFailureReason } from '../src/generation/generator.ts';
+import type { InputProblem } from '../src/input-problem.ts';
+import { pathText } from '../src/input-problem.ts';
+import type { JudgeFailureReason } from '../src/judgments/types.ts';
 import {
   MAX_FORM_IGNORED_BYTES,
   MAX_FORM_PARTS,
@@ -15,11 +15,11 @@ import {
   MAX_PROBLEM_ERRORS,
   MAX_RUN_GROUP,
   WEBHOOK_TOLERANCE_S,
-} from '../../src/limits.ts';
-import type { MissingMeasures } from '../../src/runs/replay-lines.ts';
-import type { Problem, ProblemReason } from '../../src/wire/problem.ts';
-import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from '../failures.ts';
-import { StorageError } from '../storage/storage-error.ts';
+} from '../src/limits.ts';
+import type { MissingMeasures } from '../src/runs/replay-lines.ts';
+import type { Problem, ProblemReason } from '../src/wire/problem.ts';
+import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
+import { StorageError } from './storage/storage-error.ts';
 
 type Reason = keyof FailureFields;
 
