@@ -142,37 +142,40 @@ export const MAX_FORM_IGNORED_BYTES = 1024 * 1024;
 
 // Batches.
 
-/** Requests of one batch (OpenAI's number). */
+/** Requests of one batch, as OpenAI has it. */
 export const MAX_BATCH_REQUESTS = 50_000;
-/** One line of a batch's input, in bytes: a request body and its envelope. */
+/** One line of a batch's input: a request body and its envelope. */
 export const MAX_BATCH_LINE_BYTES = MAX_BODY_BYTES;
-/** Errors of a batch's input that are listed one by one. */
+/** Errors of a batch's input that its status lists. */
 export const MAX_BATCH_ERRORS = 100;
-/** A request's own id, in UTF-16 code units. */
+/** Longest `custom_id` of a request. */
 export const MAX_CUSTOM_ID_CHARS = 512;
-/** OpenAI's number of metadata pairs. */
+/** Metadata pairs of one batch, as OpenAI has it. */
 export const MAX_METADATA_PAIRS = 16;
 
 // Webhooks.
 
-/** Body of a signed scoring request, in bytes: it is stored until it is scored. A 128K-token rollout is about 1 MB. */
+/** Body of a signed scoring request, which is stored until it is scored. A rollout of 128K tokens has about 1 MB. */
 export const MAX_WEBHOOK_BODY_BYTES = 4 * 1024 * 1024;
 /** Registered endpoints of a deployment. */
 export const MAX_WEBHOOK_ENDPOINTS = 100;
-/** An endpoint's url and description, in UTF-16 code units. */
+/** Longest url of an endpoint. */
 export const MAX_WEBHOOK_URL_CHARS = 2_048;
+/** Longest description of an endpoint. */
 export const MAX_WEBHOOK_DESCRIPTION_CHARS = 512;
-/** A sender's `webhook-id`, in characters, and the signatures read from one header. */
+/** Longest `webhook-id` of a sender. */
 export const MAX_WEBHOOK_ID_CHARS = 128;
+/** Signatures read from one `webhook-signature` header. */
 export const MAX_WEBHOOK_SIGNATURES = 16;
-/** Largest difference between a `webhook-timestamp` and the time now, in seconds (the tolerance of Standard Webhooks). */
+/** Largest difference between a `webhook-timestamp` and the current time: the tolerance of Standard Webhooks. */
 export const WEBHOOK_TOLERANCE_S = 5 * 60;
-/** Secrets of one endpoint that are valid at once. */
+/** Valid secrets of one endpoint at one time. */
 export const MAX_WEBHOOK_SECRETS = 4;
-/** How long a secret stays valid after its rotation. */
+/** Time for which a secret remains valid after its rotation, unless the request gives another. */
 export const DEFAULT_SECRET_GRACE_S = 24 * 60 * 60;
+/** Longest time for which a secret may remain valid after its rotation. */
 export const MAX_SECRET_GRACE_S = 7 * 24 * 60 * 60;
-/** Deliveries of one page of the list. */
+/** Deliveries on one page of a list. */
 export const MAX_DELIVERY_PAGE = 100;
 
 // Runs and replay.
