@@ -15,7 +15,9 @@ export type Command = CommandSyntax & {
   readonly run: (flags: Flags) => Promise<number>;
 };
 
-/** A command in the list of commands. Its code is loaded when it is needed, so that `citeward --help` starts quickly. */
+/**
+ * A command in the list of commands. Its code is loaded when it is needed, so that `citeward --help` starts quickly.
+ */
 export type CommandEntry = {
   /** With the name of its group, if it has one: `batch submit`. */
   readonly name: string;

@@ -1,8 +1,11 @@
 /**
- * Maps a stream with limited concurrency and keeps the order of the input. A slow item delays the items behind it, so that
- * at most `limit` items are in memory.
+ * Maps a stream with limited concurrency and keeps the order of the input. A slow item delays the items behind it, so
+ * that at most `limit` items are in memory.
  */
-/** Maps each item; `limit` >= 1. Yields a result as soon as all earlier ones are yielded, without waiting for more input. */
+/**
+ * Maps each item; `limit` >= 1. Yields a result as soon as all earlier ones are yielded, without waiting for more
+ * input.
+ */
 export async function* mapInOrder<T, R>(
   items: AsyncIterable<T>,
   limit: number,

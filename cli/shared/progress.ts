@@ -1,4 +1,7 @@
-/** The progress line, on standard error and only on a terminal: what is done, the rate, and the time left if it is known. */
+/**
+ * The progress line, on standard error and only on a terminal: what is done, the rate, and the time left if it is
+ * known.
+ */
 import { countText, durationText, rateText } from './number-text.ts';
 import { textWidth } from './text-width.ts';
 

@@ -31,8 +31,8 @@ export function verifyFields(fields: Fields): Fields {
 }
 
 /**
- * The fields of a row that `POST /v1/refine` reads, with the scoring flags applied. If neither the row nor a flag names a
- * recipe, the fields for scoring are left out and the candidates stay unscored.
+ * The fields of a row that `POST /v1/refine` reads, with the scoring flags applied. If neither the row nor a flag names
+ * a recipe, the fields for scoring are left out and the candidates stay unscored.
  */
 export function refineFields(fields: Fields, scoring: ScoringOptions): Fields {
   const own = withoutFields(fields, NOT_REFINED);

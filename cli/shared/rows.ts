@@ -1,6 +1,6 @@
 /**
- * Reads a line of input as a row: parses JSON, separates the labels `id` and `note`, and validates the other fields as a
- * request. A problem names the field and what is expected, in the words of the Worker.
+ * Reads a line of input as a row: parses JSON, separates the labels `id` and `note`, and validates the other fields as
+ * a request. A problem names the field and what is expected, in the words of the Worker.
  */
 import * as z from 'zod';
 import { type InputProblem, pathText, problemsOfIssues } from '../../src/input-problem.ts';

@@ -6,7 +6,10 @@ export function givenFields(values: Fields): Fields {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }
 
-/** The `sampling` of a row with the fields of the flags, which win. A value that is no object is left for the schema to refuse. */
+/**
+ * The `sampling` of a row with the fields of the flags, which win. A value that is no object is left for the schema to
+ * refuse.
+ */
 export function samplingOf(row: Fields, sampling: Fields): Fields {
   const own = row['sampling'];
   if (Object.keys(sampling).length === 0 || (own !== undefined && !isFields(own))) return {};

@@ -44,7 +44,10 @@ export function defaultRecipe({ recipe, changes }: ScoringOptions): RecipeFlag {
   return changedRecipe(recipe ?? DEFAULT_RECIPE, changes);
 }
 
-/** The fields of a row with those of the flags, which win. `--set` changes the recipe of the flag, the row or the default. */
+/**
+ * The fields of a row with those of the flags, which win. `--set` changes the recipe of the flag, the row or the
+ * default.
+ */
 export function applyScoringOptions(fields: Fields, options: ScoringOptions): Fields {
   const base = options.recipe ?? fields['recipe'] ?? DEFAULT_RECIPE;
   const { judge, judgments, receipt } = options;

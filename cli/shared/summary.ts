@@ -7,7 +7,9 @@ import type { Screen } from './screen.ts';
 /** Names that are kept of a kind, as each row may add another. */
 const MAX_NAMES = 4;
 
-/** What the summaries of `score`, `refine` and `agent` have in common. `Kind` is what made the results: recipe, judge. */
+/**
+ * What the summaries of `score`, `refine` and `agent` have in common. `Kind` is what made the results: recipe, judge.
+ */
 export abstract class RowsSummary<T, Kind extends string> {
   readonly #expectedReasons: ReadonlySet<string>;
   readonly #names: ReadonlyMap<Kind, Set<string>>;
@@ -17,7 +19,8 @@ export abstract class RowsSummary<T, Kind extends string> {
   #badLines = 0;
 
   /**
-   * @param expectedReasons reasons for a missing reward that the caller asked for; any other one makes the run incomplete.
+   * @param expectedReasons reasons for a missing reward that the caller asked for; any other one makes the run
+   * incomplete.
    * @param kinds in the order in which they are printed.
    */
   constructor(expectedReasons: readonly string[], kinds: readonly Kind[]) {

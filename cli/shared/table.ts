@@ -1,6 +1,6 @@
 /**
- * Prints an aligned table as a stream: the first rows decide the column widths, and later cells are cut to them. The last
- * column takes the rest of the line.
+ * Prints an aligned table as a stream: the first rows decide the column widths, and later cells are cut to them. The
+ * last column takes the rest of the line.
  */
 import type { Screen } from './screen.ts';
 import type { Colour, Style } from './style.ts';
@@ -94,7 +94,10 @@ function cleanCell({ text, colour }: Cell): Cell {
 /** The last column is left out if less than this remains for it. */
 const LEAST_LAST_WIDTH = 20;
 
-/** Widths by content, within each column's maximum. The last column gets the rest of the line, or 0 if that is too little. */
+/**
+ * Widths by content, within each column's maximum. The last column gets the rest of the line, or 0 if that is too
+ * little.
+ */
 function settleWidths(columns: readonly Column[], rows: readonly TableRow[], total: number): number[] {
   const natural = columns.map(({ title, most }, position) => {
     const widest = Math.max(0, ...rows.map(({ cells }) => textWidth(cells[position]?.text ?? '')));

@@ -47,7 +47,10 @@ export function unreachableText(why: string): string {
   return `the Worker stopped answering: ${why}`;
 }
 
-/** The error for a problem that the Worker answered. @param hints what to do, by reason; they win over the general ones. */
+/**
+ * The error for a problem that the Worker answered.
+ * @param hints what to do, by reason; they win over the general ones.
+ */
 export function refusal(
   status: number,
   { reason, detail, errors }: Pick<ReceivedProblem, 'reason' | 'detail' | 'errors'>,

@@ -108,7 +108,7 @@ describe('bad lines', () => {
 
 describe('wrong command lines', () => {
   test.each([
-    [['scroe'], 'unknown command scroe\nDid you mean score?'],
+    [['scroe'], 'unknown command "scroe"\nDid you mean score?'],
     [['score'], 'no input'],
     [['score', 'nowhere.jsonl'], 'no such file: nowhere.jsonl'],
     [['score', EXAMPLES, '--recpie', 'x'], 'Did you mean --recipe?'],

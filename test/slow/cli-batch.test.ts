@@ -127,7 +127,7 @@ describe('from submitting to fetching', () => {
 
     const again = await there('fetch', id, '--output', output);
     expect(again.code).toBe(2);
-    expect(again.stderr).toContain('is there already');
+    expect(again.stderr).toContain('exists already');
     await writeFile(at('rows.errors.jsonl'), 'of another run');
     expect((await there('fetch', id, '--output', output, '--force')).code).toBe(0);
     expect((await readdir(directory)).filter((name) => name.startsWith('rows.'))).toEqual(['rows.jsonl']);
@@ -239,7 +239,7 @@ test('an interrupted run here goes on where it was: every line once, in order', 
   const interrupted = await running.stop('SIGINT');
   expect(interrupted.code).toBe(130);
   expect(interrupted.stderr).toMatch(
-    /interrupted after [\d,]+ of 1,500 lines\. Go on with the same command and --resume/,
+    /interrupted after [\d,]+ of 1,500 lines\. Continue with the same command and --resume/,
   );
   const before = await results(output);
   expect(before.length).toBeLessThan(1_500);

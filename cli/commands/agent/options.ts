@@ -94,7 +94,8 @@ const TRAJECTORY_SCORING_FIELDS: ReadonlySet<string> = new Set([
 
 /**
  * The request of a row, with the fields of the flags, which win. A row with a `question` and no `messages` begins a
- * conversation with the question. Fields that only scoring reads are left out, so that a file for `citeward score` works.
+ * conversation with the question. Fields that only scoring reads are left out, so that a file for `citeward score`
+ * works.
  */
 export function applyAgentOptions(row: Fields, options: AgentOptions): Fields {
   const { question } = row;

@@ -1,6 +1,6 @@
 /**
- * `citeward batch fetch`: downloads the results of a batch. Each file is written beside its final name and renamed when it
- * is complete; its lines are counted meanwhile.
+ * `citeward batch fetch`: downloads the results of a batch. Each file is written beside its final name and renamed when
+ * it is complete; its lines are counted meanwhile.
  */
 import { rename, rm } from 'node:fs/promises';
 import type { Client } from '../../../clients/typescript/client.ts';
@@ -67,7 +67,10 @@ type Download = {
   readonly line: LiveLine;
 };
 
-/** Downloads the result file and the error file, as far as they exist. @throws RunError if one is incomplete; then none is kept. */
+/**
+ * Downloads the result file and the error file, as far as they exist.
+ * @throws RunError if one is incomplete; then none is kept.
+ */
 async function downloadResults({ client, batch, paths, summary, line }: Download): Promise<void> {
   const wanted = [
     { id: batch.output_file_id, path: paths.output },
@@ -80,7 +83,9 @@ async function downloadResults({ client, batch, paths, summary, line }: Download
     const { completed, failed } = batch.request_counts;
     if (summary.done !== completed || summary.failed !== failed) {
       throw new RunError(
-        `the files hold ${summary.done} results and ${summary.failed} failed lines, but the batch has ${completed} and ${failed}`,
+        `the files hold ${summary.done} results and ${summary.failed} failed lines; ` +
+          `the batch reports ${completed} and ${failed}`,
+        'Run the command again.',
       );
     }
     for (const { id, path } of wanted) {

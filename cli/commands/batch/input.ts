@@ -258,7 +258,10 @@ export function kindOfFile(content: Line['content']): Result<FileKind, LineProbl
   return { ok: true, value: { kind: 'envelopes', url } };
 }
 
-/** The envelope of a row as JSON, with the flags applied. The custom_id is the id of the row, else `line-N`; labels are not sent. */
+/**
+ * The envelope of a row as JSON, with the flags applied. The custom_id is the id of the row, else `line-N`; labels are
+ * not sent.
+ */
 export function wrapRow(
   line: Line,
   endpoint: BatchEndpoint,

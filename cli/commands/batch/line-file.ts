@@ -1,6 +1,6 @@
 /**
- * A file that is written line by line. Each line is handed to the operating system before the next one, so that a killed
- * process loses at most its current line. The file is created with its first line.
+ * A file that is written line by line. Each line is handed to the operating system before the next one, so that a
+ * killed process loses at most its current line. The file is created with its first line.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { RunError } from '../../shared/exit.ts';

@@ -102,7 +102,9 @@ async function recipeOf({
   return { ok: false, failure: { reason: 'judge_unknown' } };
 }
 
-/** The failure of a request whose judgment failed; `null` if none failed, or if the request accepts a missing reward. */
+/**
+ * The failure of a request whose judgment failed; `null` if none failed, or if the request accepts a missing reward.
+ */
 function failed(
   { on_judge_failure }: Pick<ScoreRequest, 'on_judge_failure'>,
   failure: JudgeFailure | null,

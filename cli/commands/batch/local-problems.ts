@@ -1,26 +1,16 @@
 /**
- * The problems of requests that are answered in this process, with the reasons and fields of the Worker's problems.
+ * The problems of requests that are answered in this process, in the words of the Worker (functions/http/problems.ts).
  * Failures of keys, storage and model judges cannot occur here.
  */
-
 import { EXTRACTIVE_NAME } from '../../../lib/extractive-generator.ts';
-import type { GenerationFailure } from '../../../src/generation/generator.ts';
-import { type InputProblem, pathText } from '../../../src/input-problem.ts';
+import { pathText } from '../../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
-import type { JudgeFailure, JudgmentKind } from '../../../src/judgments/types.ts';
 import { MAX_PROBLEM_ERRORS } from '../../../src/limits.ts';
 import type { Problem } from '../../../src/wire/problem.ts';
 import { NO_RECEIPTS_HERE } from '../../shared/local-judging.ts';
+import type { RefiningFailure } from '../../shared/local-refining.ts';
 
-export type LocalFailure =
-  | { readonly reason: 'input_invalid'; readonly problems: readonly InputProblem[] }
-  | { readonly reason: 'judge_unknown' }
-  | { readonly reason: 'generator_unknown' }
-  | { readonly reason: 'issuer_unconfigured' }
-  | { readonly reason: 'judgment_missing'; readonly missing: readonly { kind: JudgmentKind; key: string }[] }
-  /** A judgment that needs a judge or a sandbox of a Worker. */
-  | { readonly reason: 'judgment_failed'; readonly failure: JudgeFailure }
-  | { readonly reason: 'generation_failed'; readonly failure: GenerationFailure };
+export type LocalFailure = RefiningFailure | { readonly reason: 'issuer_unconfigured' };
 
 /** The problem that describes a failure. */
 export function localProblem(failure: LocalFailure, request_id: string): Problem {
@@ -31,7 +21,8 @@ export function localProblem(failure: LocalFailure, request_id: string): Problem
 type ProblemText = Pick<Problem, 'title' | 'status' | 'reason' | 'detail' | 'errors' | 'missing'>;
 
 function textOf(failure: LocalFailure): ProblemText {
-  switch (failure.reason) {
+  const { reason } = failure;
+  switch (reason) {
     case 'input_invalid': {
       const { problems } = failure;
       const errors = problems
@@ -39,55 +30,33 @@ function textOf(failure: LocalFailure): ProblemText {
         .map(({ path, message }) => ({ path: pathText(path), message }));
       const detail =
         problems.length > MAX_PROBLEM_ERRORS
-          ? `${problems.length} fields are wrong; the first ${MAX_PROBLEM_ERRORS} are listed in errors.`
-          : 'Some fields are wrong; errors lists each with what was expected.';
-      return { reason: 'input_invalid', status: 422, title: 'Invalid input', detail, errors };
+          ? `${problems.length} fields are invalid; "errors" lists the first ${MAX_PROBLEM_ERRORS} with what was expected.`
+          : 'Some fields are invalid; "errors" lists each with what was expected.';
+      return { reason, status: 422, title: 'Invalid input', detail, errors };
     }
-    case 'judge_unknown': {
-      const message = `expected one of ${LEXICAL_JUDGE.name}`;
-      const detail = `No judge of that name is configured; ${message}.`;
-      return {
-        reason: 'judge_unknown',
-        status: 422,
-        title: 'Judge unknown',
-        detail,
-        errors: [{ path: 'judge', message }],
-      };
+    case 'judge_unknown':
+      return { reason, title: 'Judge unknown', ...unknownName('judge', LEXICAL_JUDGE.name) };
+    case 'generator_unknown':
+      return { reason, title: 'Generator unknown', ...unknownName('generator', EXTRACTIVE_NAME) };
+    case 'issuer_unconfigured': {
+      const detail = 'This process signs no receipts; a Worker with an ISSUER_KEY does.';
+      const errors = [{ path: 'receipt', message: NO_RECEIPTS_HERE }];
+      return { reason, status: 422, title: 'No issuer key is configured', detail, errors };
     }
-    case 'generator_unknown': {
-      const message = `expected one of ${EXTRACTIVE_NAME}`;
-      const detail = `No generator of that name is configured; ${message}.`;
-      return {
-        reason: 'generator_unknown',
-        status: 422,
-        title: 'Generator unknown',
-        detail,
-        errors: [{ path: 'generator', message }],
-      };
+    case 'judgment_missing': {
+      const detail = 'The store lacks some judgments, and the request accepts stored ones only; "missing" lists them.';
+      const missing = failure.missing.map(({ kind, key }) => ({ kind, key }));
+      return { reason, status: 409, title: 'Judgment missing', detail, missing };
     }
-    case 'issuer_unconfigured':
-      return {
-        reason: 'issuer_unconfigured',
-        status: 422,
-        title: 'No issuer key is configured',
-        detail: 'This process signs nothing: a Worker with an ISSUER_KEY does.',
-        errors: [{ path: 'receipt', message: NO_RECEIPTS_HERE }],
-      };
-    case 'judgment_missing':
-      return {
-        reason: 'judgment_missing',
-        status: 409,
-        title: 'Judgment missing',
-        detail: 'Some judgments are not in the store, and the request asked for stored ones only; missing names them.',
-        missing: failure.missing.map(({ kind, key }) => ({ kind, key })),
-      };
-    case 'judgment_failed': {
-      const { reason, detail } = failure.failure;
-      return { reason, status: 503, title: 'The judgment could not be had', detail };
-    }
+    case 'judgment_failed':
     case 'generation_failed': {
-      const { reason, detail } = failure.failure;
-      return { reason, status: 503, title: 'The answers could not be had', detail };
+      const title = reason === 'judgment_failed' ? 'Judgment failed' : 'Generation failed';
+      return { reason: failure.failure.reason, status: 503, title, detail: failure.failure.detail };
     }
   }
+}
+
+function unknownName(path: string, known: string): Pick<Problem, 'status' | 'detail' | 'errors'> {
+  const message = `expected one of ${known}`;
+  return { status: 422, detail: `No ${path} of this name is configured; ${message}.`, errors: [{ path, message }] };
 }

@@ -1,6 +1,7 @@
 /**
  * `citeward batch run`: scores a batch in this process, one request at a time, with the checks and result lines of a
- * Worker. Result ids depend only on the input, its line and the flags, so that an interrupted run recognises its results.
+ * Worker. Result ids depend only on the input, its line and the flags, so that an interrupted run recognises its
+ * results.
  */
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';

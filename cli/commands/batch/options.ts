@@ -42,6 +42,7 @@ export const RESULT_FLAGS: readonly FlagDescription[] = [
 ];
 
 const BYTES_PER_MB = 1_000_000;
+const MAX_WHOLE_MB = MAX_WHOLE_FILE_BYTES / BYTES_PER_MB;
 const MAX_PART_MB = UPLOAD_PART_BYTES / BYTES_PER_MB;
 
 export const submitSyntax: CommandSyntax = {
@@ -55,7 +56,7 @@ export const submitSyntax: CommandSyntax = {
       name: 'part-size',
       kind: 'text',
       value: 'MB',
-      help: `Upload larger files in parts of this size (default: above ${MAX_WHOLE_FILE_BYTES / BYTES_PER_MB} MB, in parts of ${MAX_PART_MB} MB).`,
+      help: `Upload in parts of this size (default: above ${MAX_WHOLE_MB} MB, parts of ${MAX_PART_MB} MB).`,
     },
     { name: 'dry-run', kind: 'switch', help: 'Check the file, print what would be sent, and stop.' },
     { name: 'wait', kind: 'switch', help: 'Then wait, as citeward batch wait does.' },
@@ -168,7 +169,11 @@ export function nextCommand(action: string, id: string, flags: Flags): string {
 
 export type ResultPaths = { readonly output: string; readonly errors: string };
 
-/** The files for results and failed lines. @param fallback the output without a flag. @throws UsageError if both are the same. */
+/**
+ * The files for results and failed lines.
+ * @param fallback the output without a flag.
+ * @throws UsageError if both are the same.
+ */
 export function resultPaths(flags: Flags, fallback: string): ResultPaths {
   const output = flags.text('output') ?? fallback;
   const errors = flags.text('errors') ?? errorsBeside(output);

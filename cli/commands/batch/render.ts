@@ -50,7 +50,8 @@ export function statusRows(batch: BatchReply): TableRow[] {
 /** The dead letters and the errors of the input, one a line. */
 export function problemsOf({ dead_letters, errors }: BatchReply): string[] {
   const dead = dead_letters.map(({ first_line, requests, attempts, reason }) => {
-    return `dead letter: ${countOf(requests, 'line')} from line ${first_line} on: ${reason}, after ${attempts} attempts`;
+    const lines = `${countOf(requests, 'line')} from line ${first_line} on`;
+    return `dead letter: ${lines}: ${reason}, after ${attempts} attempts`;
   });
   return [...dead, ...(errors?.data ?? []).map(errorText)];
 }

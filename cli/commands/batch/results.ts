@@ -1,4 +1,6 @@
-/** The lines of result and error files: reads them, checks those of an interrupted run, and counts them for the summary. */
+/**
+ * The lines of result and error files: reads them, checks those of an interrupted run, and counts them for the summary.
+ */
 import { createReadStream } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
 import * as z from 'zod';
@@ -10,7 +12,9 @@ import { contentOfLine } from '../../shared/lines.ts';
 import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { lineFields } from '../../shared/rows.ts';
 
-/** Maximum length of a line, in bytes. A reply lists every claim and statement with its position, but no source texts. */
+/**
+ * Maximum length of a line, in bytes. A reply lists every claim and statement with its position, but no source texts.
+ */
 export const MAX_RESULT_LINE_BYTES = 64 * 1024 * 1024;
 
 const resultSchema = z.object({

@@ -1,6 +1,6 @@
 /**
- * Polls a batch until it ends: every second at first, then less often, and more often again shortly before its end. If the
- * Worker does not answer, polling continues, as the batch does not depend on it.
+ * Polls a batch until it ends: every second at first, then less often, and more often again shortly before its end. If
+ * the Worker does not answer, polling continues, as the batch does not depend on it.
  */
 import type { ClientFailure, Reply } from '../../../clients/typescript/reply.ts';
 import type { BatchReply, BatchStatus } from '../../../src/wire/batches/batch.ts';

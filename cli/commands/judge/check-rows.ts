@@ -1,4 +1,7 @@
-/** Reads the rows of `citeward judge check`: rollouts as for `citeward score`, and labelled claims. A file may hold both. */
+/**
+ * Reads the rows of `citeward judge check`: rollouts as for `citeward score`, and labelled claims. A file may hold
+ * both.
+ */
 import * as z from 'zod';
 import { textSchema } from '../../../src/family/rollout-schema.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';

@@ -1,6 +1,6 @@
 /**
- * Judges the criteria of a rollout in several ways: jointly as a deployment does, jointly in reversed order, one by one,
- * and jointly again. The request is fitted to the judge once, so that all ways see the same sources.
+ * Judges the criteria of a rollout in several ways: jointly as a deployment does, jointly in reversed order, one by
+ * one, and jointly again. The request is fitted to the judge once, so that all ways see the same sources.
  */
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';

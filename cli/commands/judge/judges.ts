@@ -1,6 +1,6 @@
 /**
- * The judges that can be checked: the built-in lexical judge, or a model on an OpenAI-compatible server. The model gets the
- * same prompts, retries and strict parsing as in a Worker.
+ * The judges that can be checked: the built-in lexical judge, or a model on an OpenAI-compatible server. The model gets
+ * the same prompts, retries and strict parsing as in a Worker.
  */
 import * as z from 'zod';
 import { reasonOf } from '../../../clients/typescript/transport.ts';
@@ -77,7 +77,10 @@ type ServerOptions = {
   readonly context_tokens: number | null;
 };
 
-/** Checks that the server has the model. @throws UsageError for a wrong URL, RunError if the server refuses or lacks the model. */
+/**
+ * Checks that the server has the model.
+ * @throws UsageError for a wrong URL, RunError if the server refuses or lacks the model.
+ */
 export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJudge> {
   const urlProblem = chatUrlProblem(flags.url, false);
   if (urlProblem !== null) throw new UsageError(`--url: ${urlProblem}`, 'Example: --url http://127.0.0.1:8000/v1');

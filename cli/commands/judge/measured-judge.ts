@@ -1,6 +1,6 @@
 /**
- * A judge whose questions are counted: calls, tokens, latency and failures. A question without verdicts is a failure with
- * its reason, never a number.
+ * A judge whose questions are counted: calls, tokens, latency and failures. A question without verdicts is a failure
+ * with its reason, never a number.
  */
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
 import { fitToJudge, type Judge } from '../../../src/judgments/judge.ts';

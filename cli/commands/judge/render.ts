@@ -285,7 +285,8 @@ function failureReading(lanes: readonly JudgingReport[]): string[] {
   }
   const reasons = [...byReason].sort(([, a], [, b]) => b - a).map(([reason, count]) => `${count} ${reason}`);
   return [
-    `failures: ${failed} of ${countOf(questions, 'question')} got no verdict and are left out of all figures: ${reasons.join(', ')}`,
+    `failures: ${failed} of ${countOf(questions, 'question')} got no verdict and are left out of all figures: ` +
+      reasons.join(', '),
   ];
 }
 

@@ -48,7 +48,10 @@ type Accuracy = {
   readonly accuracy: number | null;
   readonly balanced_accuracy: number | null;
   readonly kappa: number | null;
-  /** Verdict minus label in categories; above 0 the judge is more lenient. With two categories: share passed minus share supported. */
+  /**
+   * Verdict minus label in categories; above 0 the judge is more lenient. With two categories: share passed minus share
+   * supported.
+   */
   readonly mean_difference: number | null;
 };
 

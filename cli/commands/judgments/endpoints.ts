@@ -11,7 +11,10 @@ export type JudgmentEndpoints = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Checks that the Worker of `--url` answers. @throws UsageError for a wrong or missing URL, RunError if no Worker answers. */
+/**
+ * Checks that the Worker of `--url` answers.
+ * @throws UsageError for a wrong or missing URL, RunError if no Worker answers.
+ */
 export async function connectForJudgments(flags: Flags): Promise<JudgmentEndpoints> {
   const [url, key] = [flags.text('url') ?? '', flags.text('key') ?? process.env['CITEWARD_KEY'] ?? ''];
   await connect(flags, () => undefined, new UsageError('only a Worker stores judgments: give its --url'));

@@ -1,7 +1,7 @@
 /**
- * Exports judgments from a Worker as the lines of one file. The keys are requested in parts, and the last line of the file
- * counts all judgments. Each record must hash to its key. A reply that breaks off ends the export without the last line, so
- * that an incomplete file is recognised.
+ * Exports judgments from a Worker as the lines of one file. The keys are requested in parts, and the last line of the
+ * file counts all judgments. Each record must hash to its key. A reply that breaks off ends the export without the last
+ * line, so that an incomplete file is recognised.
  */
 import { reasonOf } from '../../../clients/typescript/transport.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
@@ -17,7 +17,10 @@ const KEYS_PER_REQUEST = 5_000;
 
 type ExportCounts = { readonly judgments: number; readonly missing: number };
 
-/** Writes the judgments in the order of the keys. @throws RunError if the Worker refuses, or if its reply breaks off. */
+/**
+ * Writes the judgments in the order of the keys.
+ * @throws RunError if the Worker refuses, or if its reply breaks off.
+ */
 export async function exportJudgments(
   endpoints: JudgmentEndpoints,
   keys: AsyncIterable<string>,

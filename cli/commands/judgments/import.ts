@@ -1,6 +1,6 @@
 /**
- * Imports judgments into a Worker from a file of any length. The file is sent in parts, and refused lines are reported by
- * their number in the file. Importing a file again is harmless, as nothing is overwritten.
+ * Imports judgments into a Worker from a file of any length. The file is sent in parts, and refused lines are reported
+ * by their number in the file. Importing a file again is harmless, as nothing is overwritten.
  */
 import { DEFAULT_TRANSPORT, send } from '../../../clients/typescript/transport.ts';
 import { readRecordLine, writeRecordLine } from '../../../src/judgments/record-file.ts';

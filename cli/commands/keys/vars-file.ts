@@ -16,8 +16,8 @@ function setsVariable(line: string, name: string): boolean {
 }
 
 /**
- * The text with the variable set to `value`, on its old line or at the end. `null` if the variable is set more than once
- * or over several lines.
+ * The text with the variable set to `value`, on its old line or at the end. `null` if the variable is set more than
+ * once or over several lines.
  */
 export function withVariable(text: string, name: string, value: string): string | null {
   if (value.includes("'") || /[\r\n]/.test(value)) throw new RangeError('withVariable: the value cannot be quoted');

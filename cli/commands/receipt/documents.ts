@@ -17,7 +17,10 @@ import { readTextFile } from '../../shared/input.ts';
 /** One JSON value of a file, and its line; `null` if the whole file is one value. */
 export type Document = { readonly line: number | null; readonly value: unknown };
 
-/** Identifies the request of a receipt: by its custom_id in a batch, by the line of its row, or by its position in the file. */
+/**
+ * Identifies the request of a receipt: by its custom_id in a batch, by the line of its row, or by its position in the
+ * file.
+ */
 export type Origin = {
   readonly custom_id: string | null;
   readonly row: number | null;

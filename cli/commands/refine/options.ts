@@ -53,7 +53,10 @@ export function readRefineOptions(flags: Flags): RefineOptions {
   };
 }
 
-/** The fields of a row with those of the flags, which win. Claims are compared with their sources unless the row says otherwise. */
+/**
+ * The fields of a row with those of the flags, which win. Claims are compared with their sources unless the row says
+ * otherwise.
+ */
 export function applyRefineOptions(row: Fields, { fields, sampling }: RefineOptions): Fields {
   return { evidence: 'lexical', ...row, ...fields, ...samplingOf(row, sampling) };
 }

@@ -40,8 +40,8 @@ type Draft = {
 };
 
 /**
- * Prints the candidates of one row in the order of their indices. Each claim gets a line as soon as it is complete, in the
- * colour of its check; on a terminal the unfinished claim is redrawn below. Lines of later candidates are buffered.
+ * Prints the candidates of one row in the order of their indices. Each claim gets a line as soon as it is complete, in
+ * the colour of its check; on a terminal the unfinished claim is redrawn below. Lines of later candidates are buffered.
  */
 export class CandidatesView {
   readonly #screen: Screen;

@@ -1,6 +1,6 @@
 /**
- * Reads an exported run: its recipes, its rollouts in the order of the ledger, and a last line that counts them. One group
- * is in memory at a time. A file that is cut off or in another order is refused.
+ * Reads an exported run: its recipes, its rollouts in the order of the ledger, and a last line that counts them. One
+ * group is in memory at a time. A file that is cut off or in another order is refused.
  */
 
 import { createReadStream } from 'node:fs';
@@ -40,7 +40,10 @@ async function recipeOf({ digest, recipe }: RunFileRecipe, number: number): Prom
   return read.resolved.recipe;
 }
 
-/** The groups of the run, with the latest attempt of each sample. @throws RunError for a file that is incomplete or not in order. */
+/**
+ * The groups of the run, with the latest attempt of each sample.
+ * @throws RunError for a file that is incomplete or not in order.
+ */
 export async function* groupsOfFile(path: string, steps: ReplayRequest['steps']): AsyncGenerator<RowsOfGroup> {
   let rollouts = 0;
   let isComplete = false;

@@ -1,4 +1,6 @@
-/** `citeward replay`: recomputes the rewards of a run under another recipe, through a Worker or from an exported file. */
+/**
+ * `citeward replay`: recomputes the rewards of a run under another recipe, through a Worker or from an exported file.
+ */
 import { writeFile } from 'node:fs/promises';
 import type { ReceivedReplayLine } from '../../../clients/typescript/replay.ts';
 import { pathText } from '../../../src/input-problem.ts';

@@ -30,9 +30,9 @@ export const scoreSyntax: CommandSyntax = {
 };
 
 /**
- * Reads `--run`, `--step` and `--store-text`. A row keeps the group and sample of its own `run`. Other rows with the same
- * question form a group; groups and samples are numbered in the order of the rows, so that scoring a file again records
- * the same places.
+ * Reads `--run`, `--step` and `--store-text`. A row keeps the group and sample of its own `run`. Other rows with the
+ * same question form a group; groups and samples are numbered in the order of the rows, so that scoring a file again
+ * records the same places.
  * @returns a function that adds the run to each row, called in the order of the rows; `null` = record nothing.
  * @throws UsageError
  */

@@ -1,4 +1,6 @@
-/** `citeward score`: prints a reward for each row. This process and a Worker give the same replies for the same rows. */
+/**
+ * `citeward score`: prints a reward for each row. This process and a Worker give the same replies for the same rows.
+ */
 import type { Client } from '../../../clients/typescript/client.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
