@@ -4,7 +4,6 @@ import { RECIPE_NAMES, resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { UsageError } from './exit.ts';
-import type { RecipeFlag } from './recipe-flags.ts';
 import { defaultRecipe, type ScoringOptions } from './scoring-flags.ts';
 import { didYouMean } from './suggest.ts';
 import { flagProblem } from './worker-failures.ts';
@@ -28,21 +27,21 @@ export async function checkLocalFlags(options: ScoringOptions): Promise<void> {
 /** @throws UsageError if the recipe of the flags is wrong. */
 export async function checkRecipe(options: ScoringOptions): Promise<void> {
   const flag = defaultRecipe(options);
-  const recipe = await resolveRecipe(flag);
-  if (!recipe.ok) {
-    throw new UsageError(
-      recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
-      recipeHint(flag, recipe.problems),
-    );
+  const name = typeof flag === 'string' ? flag : flag['base'];
+  if (typeof name === 'string' && !RECIPE_NAMES.some((known) => known === name)) {
+    const hint = didYouMean(name, RECIPE_NAMES);
+    if (hint !== null) throw new UsageError(`recipe "${name}" is unknown`, hint);
   }
+  const recipe = await resolveRecipe(flag);
+  if (recipe.ok) return;
+  throw new UsageError(
+    recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
+    fieldHint(recipe.problems),
+  );
 }
 
-/** Suggests the recipe or the field that was probably meant. */
-function recipeHint(flag: RecipeFlag, problems: readonly InputProblem[]): string {
-  const name = typeof flag === 'string' ? flag : flag['base'];
-  const recipe =
-    typeof name === 'string' && !RECIPE_NAMES.some((known) => known === name) ? didYouMean(name, RECIPE_NAMES) : null;
-  if (recipe !== null) return recipe;
+/** Suggests the field that was probably meant. */
+function fieldHint(problems: readonly InputProblem[]): string {
   for (const { path } of problems) {
     const field = path.at(-1);
     const near = path.length === 2 && typeof field === 'string' ? didYouMean(field, Object.keys(REFINER_FIELDS)) : null;
