@@ -2,8 +2,7 @@
 
 import type { GeneratorChoice } from '../../src/generation/generator.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
-import type { Environment, Settings } from '../environment.ts';
-import { createGenerators, type Generators } from './generator-backends.ts';
+import { createGenerators, type GeneratorSettings, type Generators } from './generator-backends.ts';
 import { type JudgeBackend, lexicalBackend, modelJudge, sandboxBackend } from './judge-backends.ts';
 
 export type Backends = {
@@ -17,13 +16,16 @@ export type Backends = {
   readonly generators: Generators;
 };
 
-type Known = { readonly settings: Settings; readonly backends: Backends };
+/** The settings of the Worker that concern its backends. */
+type BackendSettings = GeneratorSettings & { readonly allowLexicalJudge: boolean };
+
+type Known = { readonly settings: BackendSettings; readonly backends: Backends };
 
 /** Per environment, which is one an isolate: routers and routes remember what failed last. */
-const known = new WeakMap<Environment, Known>();
+const known = new WeakMap<object, Known>();
 
 /** The backends of a deployment. A configured default wins over the lexical judge. */
-export function configuredBackends(settings: Settings, environment: Environment): Backends {
+export function configuredBackends(settings: BackendSettings, environment: object): Backends {
   const last = known.get(environment);
   if (last?.settings === settings) return last.backends;
   const backends = createBackends(settings, environment);
@@ -31,7 +33,7 @@ export function configuredBackends(settings: Settings, environment: Environment)
   return backends;
 }
 
-function createBackends(settings: Settings, environment: Environment): Backends {
+function createBackends(settings: BackendSettings, environment: object): Backends {
   const { backends: config, allowLexicalJudge } = settings;
   const bindingOf = (name: string): unknown => Reflect.get(environment, name);
   const judges = config.judges.map((judge) => modelJudge(judge, bindingOf));

@@ -5,10 +5,9 @@ import { generationFailureOf } from '../../lib/model-servers/calls/failures.ts';
 import { createVllmGenerator } from '../../lib/model-servers/vllm/vllm-generator.ts';
 import { askServer } from '../../lib/model-servers/vllm/vllm-server.ts';
 import type { GenerationFailureReason, Generator } from '../../src/generation/generator.ts';
-import type { Settings } from '../environment.ts';
 import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
 import type { RouteHealth } from './judge-backends.ts';
-import type { GeneratorConfig } from './settings-schema.ts';
+import type { BackendsConfig, GeneratorConfig } from './settings-schema.ts';
 import { createWorkersAiGenerator } from './workers-ai/workers-ai-generator.ts';
 
 /** A generator as the deployment runs it. */
@@ -25,9 +24,12 @@ export type Generators = {
   readonly default: GeneratorBackend | null;
 };
 
+/** The settings of the Worker that concern its generators. */
+export type GeneratorSettings = { readonly backends: BackendsConfig; readonly allowExtractiveRefiner: boolean };
+
 /** The generators of a deployment. A configured default wins over the extractive refiner. */
 export function createGenerators(
-  { backends: config, allowExtractiveRefiner }: Pick<Settings, 'backends' | 'allowExtractiveRefiner'>,
+  { backends: config, allowExtractiveRefiner }: GeneratorSettings,
   bindingOf: BindingOf,
 ): Generators {
   const configured = config.generators.map((one) => generatorOf(one, bindingOf));
