@@ -8,12 +8,12 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   describeRecipes,
-  ORIGINS,
+  originOf,
   type ParameterDescription,
   type RecipeDescription,
 } from '../src/families/catalogue.ts';
-import { FORMULAS } from '../src/families/formulas.ts';
-import { FAMILIES, type Family, type RewardRange } from '../src/families/recipes.ts';
+import { FAMILY_NAMES, type FamilyName, familyOf } from '../src/families/registry.ts';
+import type { RewardRange } from '../src/family/family.ts';
 
 const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true });
 const path = resolve(positionals[0] ?? resolve(import.meta.dirname, '..', 'docs/recipes.md'));
@@ -30,7 +30,7 @@ if (values.check !== true) {
 
 function withTables(text: string): string {
   let result = between(text, 'published models', publishedModels());
-  for (const family of FAMILIES) result = between(result, family, familyTables(family));
+  for (const family of FAMILY_NAMES) result = between(result, family, familyTables(family));
   return result;
 }
 
@@ -49,7 +49,7 @@ function between(text: string, name: string, content: string): string {
 /** Parameters that each published run states or leaves open; variants without a published run are left out. */
 function publishedModels(): string {
   const rows = recipes.flatMap((recipe): string[][] => {
-    const { not_said } = ORIGINS[recipe.name];
+    const { not_said } = originOf(recipe.name);
     if (not_said === null) return [];
     const facts = [...recipe.parameters, ...recipe.training];
     const of = (mark: string): string =>
@@ -61,11 +61,13 @@ function publishedModels(): string {
   return table(['model', 'recipe', 'its card gives', 'public code gives', 'not said'], rows);
 }
 
-function familyTables(family: Family): string {
+function familyTables(family: FamilyName): string {
   const members = recipes.filter((recipe) => recipe.family === family);
   const parameters = members[0]?.parameters ?? [];
   return [
-    FORMULAS[family].map((line) => `    ${line}`).join('\n'),
+    familyOf({ family })
+      .recipe.formula.map((line) => `    ${line}`)
+      .join('\n'),
     table(
       ['recipe', 'model', 'reward', 'what it is'],
       members.map(({ name, model, reward_range, summary }) => [

@@ -74,38 +74,32 @@ export type {
 
 // Recipes: from a rollout and its judgments to a reward.
 
-export { compose, composeGroup } from './families/compose.ts';
+export type { DrTuluFacts } from './families/dr-tulu/facts.ts';
+export type { LongTraceFacts } from './families/long-trace/facts.ts';
+export type { CriterionFact, RefinerFacts, StatementFact } from './families/refiner/facts.ts';
 export {
-  type FinishedRollout,
-  type MeasuredRollout,
-  type PlannedRollout,
-  type PlanOptions,
-  planRollout,
-} from './families/plan-rollout.ts';
-export {
+  compose,
+  composeGroup,
   FAMILIES,
-  FAMILY_FIELDS,
-  type Family,
+  type Facts,
+  type FamilyName,
+  familyOf,
+  type MeasuredRollout,
+  planRollout,
   RECIPES,
   type Recipe,
   type RecipeName,
-  type RewardRange,
   recipeSchema,
   rewardRange,
-} from './families/recipes.ts';
+  type Score,
+} from './families/registry.ts';
 export { type ResolvedRecipe, resolveRecipe } from './families/resolve.ts';
-export type {
-  CriterionFact,
-  DrTuluFacts,
-  Facts,
-  LongTraceFacts,
-  Observed,
-  RefinerFacts,
-  StatementFact,
-  ToolCallFacts,
-} from './family/facts.ts';
+export type { ToolCallFacts } from './families/tool-call/facts.ts';
+export type { Observed } from './family/facts.ts';
+export type { Family, GroupVotes, PlanOptions, RewardRange } from './family/family.ts';
 export type { Criterion, CriterionInput, Rollout } from './family/rollout.ts';
-export type { Component, Score, UnscoredReason } from './family/score.ts';
+export type { Component, UnscoredReason } from './family/score.ts';
+export { runPlans, type Stage } from './family/stages.ts';
 
 // Scores rollouts and groups in one call; advantages, receipts.
 

@@ -53,8 +53,8 @@ export function groupRequests(length: number): SampleRequests[] {
       negative_rubrics: [{ description: 'Gives the year of the opening or of the expansion wrongly.' }],
     };
     const planned = planRefiner(rollout, REFINER_RECIPES['refiner-gpt54-instance-rubric']);
-    if (!planned.ok) throw new Error(`groupRequests: ${JSON.stringify(planned.problems)}`);
-    const { rubric: rubrics, citations } = planned.plan;
+    if (!planned.ok) throw new Error(`groupRequests: ${JSON.stringify(planned.error)}`);
+    const { rubric: rubrics, citations } = planned.value;
     if (typeof rubrics !== 'object' || typeof citations !== 'object') throw new Error('groupRequests: nothing to ask');
     const [rubric] = rubrics;
     if (rubric === undefined || rubrics.length > 1) throw new Error('groupRequests: expected one joint rubric request');

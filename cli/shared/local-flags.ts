@@ -1,6 +1,7 @@
 /** Checks the scoring flags of a run in this process, before the first row. */
 import { REFINER_FIELDS } from '../../src/families/refiner/recipe.ts';
-import { RECIPE_NAMES, resolveRecipe } from '../../src/families/resolve.ts';
+import { RECIPE_NAMES } from '../../src/families/registry.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { UsageError } from './exit.ts';

@@ -1,6 +1,6 @@
 /** The findings of a row in few words, the most important first: `2 invented ids, 1 unsupported`. */
 import type { FindingReason } from '../../src/citations/types.ts';
-import type { RefinerReply } from '../../src/scoring/score-reply.ts';
+import type { RefinerReply } from '../../src/families/refiner/reply.ts';
 
 /** One finding and its count; a count of 0 is not printed. */
 type Remark = { readonly count: number; readonly one: string; readonly many: string };

@@ -1,12 +1,12 @@
 /** Runs in D1: their list, and the recipes that their rollouts were scored under. */
 import * as z from 'zod';
-import { FAMILIES, type Family, type Recipe, recipeSchema } from '../../src/families/recipes.ts';
+import { FAMILY_NAMES, type FamilyName, type Recipe, recipeSchema } from '../../src/families/registry.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 
 export type StoredRun = {
   readonly id: string;
-  readonly family: Family;
+  readonly family: FamilyName;
   /** Milliseconds since 1970. */
   readonly created_at: number;
   /** Time of the last recording, to the minute; milliseconds since 1970. */
@@ -29,7 +29,7 @@ const COLUMNS = `id, family, created_at, active_at, store_text,
   (SELECT max(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS last_step`;
 const columnsSchema = z.object({
   id: z.string(),
-  family: z.enum(FAMILIES),
+  family: z.enum(FAMILY_NAMES),
   created_at: z.int(),
   active_at: z.int(),
   store_text: z.literal([0, 1]).transform((flag) => flag === 1),

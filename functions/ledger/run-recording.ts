@@ -4,7 +4,7 @@
  * different content is a new attempt. A row is replaced only by the same content with fewer missing measurements.
  */
 
-import type { Family } from '../../src/families/recipes.ts';
+import type { FamilyName } from '../../src/families/registry.ts';
 import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
 import { newId } from '../storage/ids.ts';
 import { database } from '../storage/schema.ts';
@@ -40,7 +40,7 @@ export type NewRollout = {
 
 export type Recording = {
   readonly run: string;
-  readonly family: Family;
+  readonly family: FamilyName;
   readonly recipes: readonly RunRecipe[];
   /** Rollouts with different content have different positions. */
   readonly rollouts: readonly NewRollout[];

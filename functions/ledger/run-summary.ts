@@ -2,7 +2,7 @@
  * Summarises the steps of a run in numbers, read from the ledger page by page, without the fields that replay reads.
  */
 import * as z from 'zod';
-import { unscoredReasonSchema } from '../../src/family/unscored-reason.ts';
+import { unscoredReasonSchema } from '../../src/family/score.ts';
 import type { RunStep } from '../../src/runs/summary.ts';
 import { RunSummary } from '../../src/runs/summary.ts';
 import { database } from '../storage/schema.ts';

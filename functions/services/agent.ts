@@ -7,6 +7,7 @@ import { agentPromptTokens } from '../../src/agent/prompt.ts';
 import type { AgentSettings } from '../../src/agent/types.ts';
 import { AGENT_DEFAULTS } from '../../src/agent/types.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
+import { toolCall } from '../../src/families/tool-call/family.ts';
 import { planToolCall } from '../../src/families/tool-call/plan.ts';
 import type { ToolCallRecipe } from '../../src/families/tool-call/recipe.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
@@ -120,13 +121,13 @@ async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
   const resolved = await resolveRecipe(input);
   if (!resolved.ok) return refused({ reason: 'input_invalid', problems: resolved.problems });
   const { recipe } = resolved.resolved;
-  if (recipe.family !== 'tool-call') {
-    const message = `expected a recipe of the tool-call family, got ${recipe.family}`;
+  if (recipe.family !== toolCall.name) {
+    const message = `expected a recipe of the ${toolCall.name} family, got ${recipe.family}`;
     return refused({ reason: 'input_invalid', problems: [{ path: ['recipe'], message }] });
   }
   const known = { ...(reference === undefined ? {} : { reference }), ...(tests === undefined ? {} : { tests }) };
   const planned = planToolCall({ ...known, response: '', num_turns: 2, response_tokens: 0 }, recipe, false);
-  if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.problems });
+  if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.error });
   return { ok: true, plan: { recipe, known, wishes: { recipe: input, judgments, replicate, on_judge_failure } } };
 }
 

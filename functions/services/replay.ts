@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod';
-import type { Recipe } from '../../src/families/recipes.ts';
+import type { Recipe } from '../../src/families/registry.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';

@@ -18,7 +18,7 @@ export type ExampleRow = Row<ScoreRequest>;
 
 export type ScoredRow = {
   readonly row: ExampleRow;
-  readonly reply: Extract<ScoreResponse, { family: 'refiner' }>;
+  readonly reply: Extract<ScoreResponse, { claims: unknown }>;
   readonly reward: number;
 };
 
@@ -59,7 +59,7 @@ export async function scoreAll(
   for await (const { row, reply } of replies) {
     if (!reply.ok) throw new Error(`${row.labels.id ?? `line ${row.line}`}: ${JSON.stringify(reply.failure)}`);
     const { reward, reason } = reply.body;
-    if (reply.body.family !== 'refiner') throw new Error('the demo needs a refiner recipe');
+    if (!('claims' in reply.body)) throw new Error('the demo needs a refiner recipe');
     if (reward === null) throw new Error(`${row.labels.id ?? `line ${row.line}`} is unscored: ${reason}`);
     scored.push({ row, reply: reply.body, reward });
     tally.add({ kind: 'done', reply: reply.body });

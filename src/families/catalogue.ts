@@ -1,55 +1,23 @@
 /**
- * The named recipes as `GET /v1/recipes` and docs/recipes.md describe them: every parameter with its kind, its value and
- * where that comes from. A parameter that is an object is described by its members (`overlong_penalty.factor`), as they
- * need not come from the same place.
+ * The named recipes as `GET /v1/recipes` and docs/recipes.md describe them: every parameter with its kind, its value
+ * and its origin. A parameter that is an object is described member by member (`overlong_penalty.factor`), since
+ * members may have different origins.
  */
 import * as z from 'zod';
+import type { FieldKind, RewardRange } from '../family/family.ts';
 import {
   type Provenance,
   type RecipeOrigin,
-  type RecipeOrigins,
   sourceText,
   TRAINING_FIELDS,
   type TrainingField,
 } from '../family/provenance.ts';
-import { DR_TULU_ORIGINS } from './dr-tulu/origin.ts';
-import { drTuluRecipeSchema } from './dr-tulu/recipe.ts';
-import { FORMULAS } from './formulas.ts';
-import { LONG_TRACE_ORIGINS } from './long-trace/origin.ts';
-import { longTraceRecipeSchema } from './long-trace/recipe.ts';
-import {
-  FAMILY_FIELDS,
-  type Family,
-  type FieldKind,
-  RECIPES,
-  type Recipe,
-  type RecipeName,
-  type RewardRange,
-} from './recipes.ts';
-import { REFINER_ORIGINS } from './refiner/origin.ts';
-import { refinerRecipeSchema } from './refiner/recipe.ts';
-import { RECIPE_NAMES, resolveRecipe } from './resolve.ts';
-import { TOOL_CALL_ORIGINS } from './tool-call/origin.ts';
-import { toolCallRecipeSchema } from './tool-call/recipe.ts';
-
-/** The origins of every named recipe. */
-export const ORIGINS: RecipeOrigins = {
-  ...REFINER_ORIGINS,
-  ...LONG_TRACE_ORIGINS,
-  ...TOOL_CALL_ORIGINS,
-  ...DR_TULU_ORIGINS,
-};
-
-const SCHEMAS = {
-  refiner: refinerRecipeSchema,
-  'long-trace': longTraceRecipeSchema,
-  'tool-call': toolCallRecipeSchema,
-  'dr-tulu': drTuluRecipeSchema,
-} as const satisfies Record<Family, z.ZodObject>;
+import { type FamilyName, familyOf, RECIPE_NAMES, RECIPES, type Recipe, type RecipeName } from './registry.ts';
+import { resolveRecipe } from './resolve.ts';
 
 type Marked = {
   readonly mark: Provenance['mark'];
-  /** card: the model and its words; code: repository, commit and place; ours: the reason. */
+  /** card: the model and a quote of its card; code: repository, commit and path; ours: the reason. */
   readonly source: string;
 };
 
@@ -60,7 +28,7 @@ export type ParameterDescription = Marked & {
   readonly name: string;
   readonly kind: FieldKind;
   readonly value: ParameterValue;
-  /** Of the member, else of the field; `null` where the name says it all. */
+  /** Of the member, else of the field; `null` = there is none. */
   readonly description: string | null;
 };
 
@@ -68,7 +36,7 @@ export type TrainingDescription = Marked & { readonly name: TrainingField; reado
 
 export type RecipeDescription = {
   readonly name: RecipeName;
-  readonly family: Family;
+  readonly family: FamilyName;
   /** SHA-256 (hex) of the RFC 8785 JSON of all parameters. */
   readonly digest: string;
   /** The model that was trained with it; `null` = a variant that no published model names. */
@@ -80,13 +48,20 @@ export type RecipeDescription = {
   readonly training: readonly TrainingDescription[];
 };
 
-/** Of values, not a promise: one request of a Worker must not wait for what another began. */
+/** Holds values, not a promise: one request of a Worker must not wait for I/O that another began. */
 let catalogue: readonly RecipeDescription[] | null = null;
 
-/** Every named recipe, in the order of `RECIPE_NAMES`. Computed once. */
+/** Every named recipe, in the order of `RECIPE_NAMES`; computed once. */
 export async function describeRecipes(): Promise<readonly RecipeDescription[]> {
   catalogue ??= await Promise.all(RECIPE_NAMES.map(describe));
   return catalogue;
+}
+
+/** Where a named recipe comes from. @throws TypeError if its family's origins lack it, which their type rules out. */
+export function originOf(name: RecipeName): RecipeOrigin<Recipe> {
+  const origin = familyOf(RECIPES[name]).recipe.origins[name];
+  if (origin === undefined) throw new TypeError(`${name} has no origin`);
+  return origin;
 }
 
 async function describe(name: RecipeName): Promise<RecipeDescription> {
@@ -94,14 +69,14 @@ async function describe(name: RecipeName): Promise<RecipeDescription> {
   if (!resolution.ok) throw new TypeError(`${name} does not resolve`);
   const { digest, reward_range } = resolution.resolved;
   const recipe: Recipe = RECIPES[name];
-  const { model, summary, training, parameters }: RecipeOrigin<Family> = ORIGINS[name];
+  const { model, summary, training, parameters } = originOf(name);
   return {
     name,
     family: recipe.family,
     digest,
     model,
     summary,
-    formula: FORMULAS[recipe.family],
+    formula: familyOf(recipe).recipe.formula,
     reward_range,
     parameters: describeParameters(recipe, parameters),
     training: TRAINING_FIELDS.flatMap((field) => {
@@ -112,22 +87,22 @@ async function describe(name: RecipeName): Promise<RecipeDescription> {
 }
 
 /** @throws TypeError for a parameter without value or origin, which the types rule out. */
-function describeParameters(recipe: Recipe, parameters: RecipeOrigin<Family>['parameters']): ParameterDescription[] {
+function describeParameters(recipe: Recipe, parameters: RecipeOrigin<Recipe>['parameters']): ParameterDescription[] {
   const values = new Map(leaves(recipe, isValue));
   const origins = new Map(leaves(parameters, isProvenance));
-  const fields: Readonly<Record<string, FieldKind>> = FAMILY_FIELDS[recipe.family];
+  const { fields, schema } = familyOf(recipe).recipe;
   return [...values].flatMap(([path, value]) => {
     const [field = '', member] = path.split('.');
     if (field === 'family') return [];
     const kind = fields[field];
     const origin = origins.get(path);
     if (kind === undefined || origin === undefined) throw new TypeError(`${path} has no kind or no origin`);
-    const description = describedAs(SCHEMAS[recipe.family], field, member);
+    const description = describedAs(schema, field, member);
     return [{ name: path, kind, value, ...marked(origin), description }];
   });
 }
 
-/** The leaves of an object whose members are leaves or objects of leaves, each with its path. */
+/** The leaves of nested objects, each with its path. */
 function leaves<T>(object: object, isLeaf: (value: unknown) => value is T): [path: string, leaf: T][] {
   return Object.entries(object).flatMap(([name, value]: [string, unknown]): [string, T][] => {
     if (isLeaf(value)) return [[name, value]];

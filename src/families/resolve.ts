@@ -1,23 +1,22 @@
 /**
- * From what a request calls a recipe to the recipe itself: a name, a named recipe with some fields changed
- * (`{base, ...fields}`), or a whole recipe. The digest covers every parameter, so that two spellings of one recipe
- * share it and no default hides in it.
+ * Resolves the recipe of a request: a name, a named recipe with changed fields (`{base, ...fields}`), or a whole
+ * recipe. The digest covers every parameter, so two spellings of one recipe have the same digest and no default is
+ * hidden.
  */
 
 import { digestJson } from '../digest.ts';
+import type { RewardRange } from '../family/family.ts';
 import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
 import {
-  FAMILIES,
+  FAMILY_NAMES,
+  isRecipeName,
+  RECIPE_NAMES,
   RECIPES,
   type Recipe,
   type RecipeName,
-  type RewardRange,
   recipeSchema,
   rewardRange,
-} from './recipes.ts';
-
-/** Every recipe that a request can name. */
-export const RECIPE_NAMES = Object.keys(RECIPES).filter(isRecipeName);
+} from './registry.ts';
 
 export type RecipeInput = string | Readonly<Record<string, unknown>>;
 
@@ -34,12 +33,7 @@ export type RecipeResolution =
   | { readonly ok: true; readonly resolved: ResolvedRecipe }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** True for the name of a known recipe (and not for a name of Object.prototype). */
-export function isRecipeName(name: string): name is RecipeName {
-  return Object.hasOwn(RECIPES, name);
-}
-
-/** Resolves a recipe. Problems name the field, below `path`; they never repeat what the caller sent. */
+/** Resolves a recipe. Problems name the field, below `path`, and never repeat the input. */
 export async function resolveRecipe(
   input: RecipeInput,
   path: InputProblem['path'] = ['recipe'],
@@ -63,14 +57,14 @@ function unknownName(path: InputProblem['path']): RecipeResolution {
   return { ok: false, problems: [{ path, message: `unknown recipe; expected one of ${RECIPE_NAMES.join(', ')}` }] };
 }
 
-/** Without a family that is known, the other fields cannot be judged. */
+/** Without a known family the other fields cannot be checked: then the only problem is the family. */
 function problemsOfRecipe(
   issues: Parameters<typeof problemsOfIssues>[0],
   candidate: Readonly<Record<string, unknown>>,
   path: InputProblem['path'],
 ): InputProblem[] {
-  if (FAMILIES.some((family) => family === candidate['family'])) return problemsOfIssues(issues, candidate, path);
-  const names = FAMILIES.map((family) => JSON.stringify(family)).join(', ');
+  if (FAMILY_NAMES.some((family) => family === candidate['family'])) return problemsOfIssues(issues, candidate, path);
+  const names = FAMILY_NAMES.map((family) => JSON.stringify(family)).join(', ');
   const message = `expected one of ${names}; or "base", the name of a recipe to start from`;
   return [{ path: [...path, 'family'], message }];
 }

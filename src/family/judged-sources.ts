@@ -1,4 +1,7 @@
-/** Sources as a judge sees them: one list a source set, so that all requests of a group share it and its digest. */
+/**
+ * Converts sources to what a judge sees. Each source set has one list, so the requests of a group share it and its
+ * digest.
+ */
 import type { SourceSet } from '../citations/types.ts';
 import type { JudgedSource } from '../judgments/types.ts';
 

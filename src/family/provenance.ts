@@ -1,15 +1,14 @@
 /**
- * Where the parameters of the named recipes come from: a model card, public code, or us. `GET /v1/recipes` serves it and
- * docs/recipes.md is made from it, so that there is one place to be wrong in. origin.ts holds the data, in
- * types that leave no parameter without an origin.
+ * Where the parameters of the named recipes come from: a model card, public code, or this project. `GET /v1/recipes`
+ * serves the origins and docs/recipes.md is generated from them. Each family's origin.ts holds the data; its type
+ * leaves no parameter without an origin.
  */
-import type { Family, RECIPES, Recipe, RecipeName } from '../families/recipes.ts';
 
 /** Where one value comes from. */
 export type Provenance =
-  /** `line`: words of the card, as it has them; `card`: the model. */
+  /** `card`: the model; `line`: a verbatim quote of its card. */
   | { readonly mark: 'card'; readonly card: string; readonly line: string }
-  /** `commit`: hex. `note`: what the place does not say by itself. */
+  /** `commit`: hex. `note`: what the path alone does not show. */
   | {
       readonly mark: 'code';
       readonly repository: `${string}/${string}`;
@@ -20,12 +19,12 @@ export type Provenance =
   /** `why`: the reason of our choice. */
   | { readonly mark: 'ours'; readonly why: string };
 
-/** @returns What quotes a line of the model's card. */
+/** @returns a function that quotes a line of the model's card. */
 export function cardOf(card: string): (line: string) => Provenance {
   return (line) => ({ mark: 'card', card, line });
 }
 
-/** @returns What names a place in the repository at the commit. */
+/** @returns a function that points at a path of the repository at the commit. */
 export function codeOf(
   repository: `${string}/${string}`,
   commit: string,
@@ -37,7 +36,7 @@ export function ours(why: string): Provenance {
   return { mark: 'ours', why };
 }
 
-/** The provenance in one line of text, without its mark. */
+/** The source in one line of text, without the mark. */
 export function sourceText(provenance: Provenance): string {
   switch (provenance.mark) {
     case 'card':
@@ -51,7 +50,7 @@ export function sourceText(provenance: Provenance): string {
   }
 }
 
-/** What a recipe does not decide but its training run did, in the order of the tables. Counted as its trainer counts. */
+/** Settings of a training run that a recipe does not decide, in the order of the tables and in the trainer's units. */
 export const TRAINING_FIELDS = [
   'algorithm',
   'trainer',
@@ -84,29 +83,20 @@ export const TRAINING_FIELDS = [
 export type TrainingField = (typeof TRAINING_FIELDS)[number];
 export type TrainingFact = Provenance & { readonly value: string | number };
 
-type RecipeOf<F extends Family> = Extract<Recipe, { family: F }>;
-
-/** One origin for every parameter of the family; where the parameter is an object, one for each of its members. */
-export type ParameterOrigins<F extends Family> = {
-  readonly [P in Exclude<keyof RecipeOf<F>, 'family'>]: RecipeOf<F>[P] extends object
-    ? { readonly [M in keyof RecipeOf<F>[P]]: Provenance }
+/** One origin for every parameter of a recipe; a parameter that is an object has one for each of its members. */
+export type ParameterOrigins<R> = {
+  readonly [P in Exclude<keyof R, 'family'>]: R[P] extends object
+    ? { readonly [M in keyof R[P]]: Provenance }
     : Provenance;
 };
 
-export type RecipeOrigin<F extends Family> = {
+/** Where one named recipe comes from. */
+export type RecipeOrigin<R> = {
   /** The model that was trained with it; `null` = a variant that no published model names. */
   readonly model: string | null;
   readonly summary: string;
-  /** What was published of the run leaves this open, beside the parameters that are ours; `null` where there is no run. */
+  /** What the published run leaves open, beside the parameters marked `ours`; `null` = no run was published. */
   readonly not_said: string | null;
   readonly training: { readonly [T in TrainingField]?: TrainingFact };
-  readonly parameters: ParameterOrigins<F>;
+  readonly parameters: ParameterOrigins<R>;
 };
-
-/** The origins of every named recipe of a family. */
-export type OriginsOf<F extends Family> = {
-  readonly [N in RecipeName as (typeof RECIPES)[N]['family'] extends F ? N : never]: RecipeOrigin<F>;
-};
-
-/** The origins of every named recipe. */
-export type RecipeOrigins = { readonly [N in RecipeName]: RecipeOrigin<(typeof RECIPES)[N]['family']> };

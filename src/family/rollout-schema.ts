@@ -59,13 +59,13 @@ export const originFields = {
 
 type Origin = z.infer<z.ZodObject<typeof originFields>>;
 
-/** JSON Schema of the rule that a type cannot say. */
+/** JSON Schema of the rule that a type cannot express. */
 export const EXACTLY_ONE_ORIGIN = { oneOf: [{ required: ['tool_output'] }, { required: ['sources'] }] };
 
-/** The same where a recipe may read neither. */
+/** The rule for recipes that may read neither. */
 export const NOT_BOTH_ORIGINS = { not: { required: ['tool_output', 'sources'] } };
 
-/** The rule itself, as options of `refine`. It reads presence only, so it can run beside other wrong fields. */
+/** The rule as options of `refine`. It checks presence only, so it also runs if other fields are invalid. */
 export const oneOriginRule = {
   path: ['tool_output'],
   error: 'give exactly one of tool_output and sources',
@@ -73,24 +73,24 @@ export const oneOriginRule = {
     typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** Whether exactly one of the two is there. */
+/** Whether exactly one of the two is given. */
 export function hasOneOrigin(origin: Origin): boolean {
   return (origin.tool_output === undefined) !== (origin.sources === undefined);
 }
 
-/** Whether at most one of the two is there; recipes that read them ask for one (src/family/missing-fields.ts). */
+/** Whether at most one of the two is given. Recipes that read sources require one (requirements.ts). */
 export function hasNotBothOrigins(origin: Origin): boolean {
   return origin.tool_output === undefined || origin.sources === undefined;
 }
 
-/** The origin as the library takes it. @throws Error if it was not validated. */
+/** The origin as a library type. @throws Error if it was not validated. */
 export function rolloutSources(origin: Origin): RolloutSources {
   if (origin.tool_output !== undefined) return { tool_output: origin.tool_output };
   if (origin.sources !== undefined) return { sources: origin.sources };
   throw new Error('rolloutSources: neither tool_output nor sources after validation');
 }
 
-/** dr-tulu's list: the sign of a weight is the criterion's polarity. */
+/** The criteria of dr-tulu: the sign of a weight is the criterion's polarity. */
 export const signedRubricsSchema = z
   .array(
     z.strictObject({

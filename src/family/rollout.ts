@@ -1,6 +1,6 @@
 /**
- * A rollout as the library takes it: plain values, already validated by the caller or by src/schema. One shape for all
- * recipe families; each reads what it needs and names what is missing (family.ts).
+ * A rollout: plain values that the caller has validated (rollout-schema.ts). All recipe families share the type; each
+ * reads the fields that it needs and names the missing ones (requirements.ts).
  */
 
 import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
@@ -13,7 +13,7 @@ export type CriterionInput = {
   readonly weight?: number;
 };
 
-/** dr-tulu's list: one criterion with a weight whose sign is its polarity. */
+/** A criterion of dr-tulu: the sign of the weight is its polarity. */
 export type SignedCriterionInput = {
   readonly title?: string;
   readonly description: string;
@@ -28,7 +28,7 @@ export type SourceInput = {
   readonly url?: string;
 };
 
-/** Where the sources of a rollout come from: raw tool output with tagged pieces, or the pieces themselves. */
+/** The sources of a rollout: raw tool output with tagged pieces, or the pieces themselves. */
 export type RolloutSources = { readonly tool_output: string } | { readonly sources: readonly SourceInput[] };
 
 /** One message of a conversation. `reasoning_content`: the policy's thinking, which `content` then leaves out. */
@@ -44,9 +44,9 @@ export type Rollout = {
   readonly sources?: readonly SourceInput[];
   readonly question?: string;
   readonly response: string;
-  /** The policy's reasoning where it stands apart from the response. */
+  /** The policy's reasoning, if it is not part of the response. */
   readonly reasoning?: string;
-  /** A conversation of several turns, of which the response is the last: gold entities count in every assistant's. */
+  /** A conversation whose last turn is the response; gold entities count in every assistant turn. */
   readonly history?: readonly TraceMessage[];
   readonly positive_rubrics?: readonly CriterionInput[];
   readonly negative_rubrics?: readonly CriterionInput[];
@@ -55,11 +55,11 @@ export type Rollout = {
   readonly rubrics?: readonly SignedCriterionInput[];
   /** The right final answer. */
   readonly reference?: string;
-  /** Gold entities: what a right line of reasoning names. */
+  /** Gold entities, which right reasoning names. */
   readonly entities?: readonly string[];
-  /** Gold ids of the chunks that hold the answer. */
+  /** Gold ids of the chunks that contain the answer. */
   readonly useful_chunks?: readonly number[];
-  /** User and assistant turns and 1, as verl counts: 2 = no tool call, 4 = one round. */
+  /** User turns + assistant turns + 1, as verl counts: 2 = no tool call, 4 = one round. */
   readonly num_turns?: number;
   /** Length of the response in tokens, tool output included. */
   readonly response_tokens?: number;

@@ -5,7 +5,8 @@
 import { parseResponse, sizeProblems } from '../citations/parse.ts';
 import { parseSources } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
-import { planRollout } from '../families/plan-rollout.ts';
+import { refiner } from '../families/refiner/family.ts';
+import { planRollout } from '../families/registry.ts';
 import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
 import type { Rollout } from '../family/rollout.ts';
 import { type RolloutFields, rolloutOf, rolloutSources } from '../family/rollout-schema.ts';
@@ -161,10 +162,10 @@ async function planScoring(
   const resolved = await resolveRecipe(request.recipe);
   if (!resolved.ok) return resolved;
   const { recipe } = resolved.resolved;
-  if (recipe.family !== 'refiner') {
-    return refused('recipe', `expected a recipe of the refiner family, got one of ${recipe.family}`);
+  if (recipe.family !== refiner.name) {
+    return refused('recipe', `expected a recipe of the ${refiner.name} family, got one of ${recipe.family}`);
   }
   // Checks what the recipe requires of the row before anything is generated.
   const tried = planRollout(candidateRollout(request, tool_output, '', 'stop'), recipe, { sources });
-  return tried.ok ? { ok: true, recipe: resolved.resolved } : tried;
+  return tried.ok ? { ok: true, recipe: resolved.resolved } : { ok: false, problems: tried.error };
 }

@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod';
-import type { Family, Recipe } from '../families/recipes.ts';
+import type { FamilyName, Recipe } from '../families/registry.ts';
 import { resolveRecipe } from '../families/resolve.ts';
 import type { Line } from '../judgments/jsonl.ts';
 import { MAX_REFUSED_LINES_LISTED } from '../limits.ts';
@@ -15,7 +15,7 @@ export type ImportedRecipe = { readonly digest: string; readonly name: string | 
 
 /** Rollouts that are put in one step, with the recipes that they were scored under. */
 export type RunChunk = {
-  readonly family: Family;
+  readonly family: FamilyName;
   readonly recipes: readonly ImportedRecipe[];
   readonly rollouts: readonly RunFileRollout[];
 };
@@ -100,7 +100,7 @@ export async function importRun(
 class RunImport {
   readonly #sink: RunSink;
   readonly #limits: RunImportLimits;
-  #family: Family | null = null;
+  #family: FamilyName | null = null;
   readonly #recipes = new Map<string, ImportedRecipe>();
   #waiting: { readonly line: number; readonly rollout: RunFileRollout }[] = [];
   readonly #places = new Set<string>();

@@ -1,6 +1,6 @@
 /** What two judges say of a run, gathered rollout by rollout, and the few rollouts where they differ most. */
 
-import type { Facts } from '../family/facts.ts';
+import type { Facts } from '../families/registry.ts';
 import type { JudgeComparison } from './replay-report.ts';
 import type { LedgerRow } from './row.ts';
 import { MAX_REPLAY_MOVERS } from './run-replay.ts';

@@ -2,7 +2,9 @@
  * Lists the differences between two recipes. Compose fields can differ freely, because the facts hold everything they
  * read. A changed measure field asks the judge something else, so the recorded observations do not cover it.
  */
-import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../families/recipes.ts';
+
+import { type FamilyName, familyOf, type Recipe } from '../families/registry.ts';
+import type { FieldKind } from '../family/family.ts';
 
 export type ChangedField = {
   readonly name: string;
@@ -15,14 +17,14 @@ export type RecipeChange =
   /** In the order of the family's fields; empty = equal recipes. */
   | { readonly ok: true; readonly fields: readonly ChangedField[] }
   /** Facts of one family do not fit another. */
-  | { readonly ok: false; readonly reason: 'other_family'; readonly before: Family; readonly after: Family };
+  | { readonly ok: false; readonly reason: 'other_family'; readonly before: FamilyName; readonly after: FamilyName };
 
 export function recipeChange(before: Recipe, after: Recipe): RecipeChange {
   if (before.family !== after.family) {
     return { ok: false, reason: 'other_family', before: before.family, after: after.family };
   }
   const [old, other] = [valuesOf(before), valuesOf(after)];
-  const fields = Object.entries<FieldKind>(FAMILY_FIELDS[before.family]);
+  const fields = Object.entries(familyOf(before).recipe.fields);
   return {
     ok: true,
     fields: fields.flatMap(([name, kind]) =>

@@ -1,8 +1,7 @@
 /** Converts a scored rollout to its ledger record. Pure, so every caller records the same row for the same score. */
+import { type Facts, familyOf } from '../families/registry.ts';
 import { pinJudgments } from '../judgments/pin.ts';
-import type { ScoreReply } from '../scoring/score-reply.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
-import { lackingOf } from './lacking.ts';
 import type { LedgerRow } from './row.ts';
 
 /** The part of a row that replay reads. */
@@ -10,6 +9,7 @@ export type StoredFacts = Pick<LedgerRow, 'v' | 'facts' | 'judgments' | 'reward'
 
 /** The part of a row that summaries read. */
 export type RowStatistics = {
+  /** `lackingOf` of the recording. */
   readonly lacking: number;
   /** Value of each component; `null` = it has none. */
   readonly components: Readonly<Record<string, number | null>>;
@@ -17,6 +17,12 @@ export type RowStatistics = {
   readonly judgments: number;
   readonly cached: number;
 };
+
+/**
+ * The reply, without the caller's text (cited ids, titles and descriptions of criteria) unless the caller asked to keep
+ * it.
+ */
+export type RolloutReport = Readonly<Record<string, unknown>>;
 
 export type RecordedScore = {
   readonly stored: StoredFacts;
@@ -37,36 +43,21 @@ export async function recordedScore(scored: ScoredRollout, keepText: boolean): P
       judgments: judgments.length,
       cached: obtained.filter(({ outcome }) => outcome.ok && outcome.cached).length,
     },
-    report: reportOf(reply, keepText),
+    report: keepText ? reply : familyOf(reply).reply.withoutText(reply),
   };
 }
 
-export type RolloutReport = Readonly<Record<string, unknown>>;
-
 /**
- * Builds the report that a run keeps of a reply. Without `keepText` it leaves out the caller's text: cited ids, and
- * titles and descriptions of criteria. Spans, findings, components and judgments stay.
+ * Ranks recordings of one rollout by how much is missing: the number of missing judged values, plus `NO_REWARD` if the
+ * reward is `null`. 0 = nothing is missing. The ledger replaces a recording by one of the same content with a smaller
+ * rank.
  */
-export function reportOf(reply: ScoreReply, keepText: boolean): RolloutReport {
-  if (keepText) return reply;
-  switch (reply.family) {
-    case 'refiner':
-      return {
-        ...reply,
-        criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
-        claims: reply.claims.map(({ ids, ...claim }) => ({
-          ...claim,
-          ids: ids.map(({ span, source }) => ({ span, source })),
-        })),
-      };
-    case 'dr-tulu':
-      return {
-        ...reply,
-        criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
-      };
-    // These replies contain numbers and counts only.
-    case 'long-trace':
-    case 'tool-call':
-      return reply;
-  }
+export function lackingOf(facts: Facts, reward: number | null): number {
+  const missing = familyOf(facts)
+    .facts.judged(facts)
+    .filter(({ status }) => status === 'unscored').length;
+  return reward === null ? NO_REWARD + missing : missing;
 }
+
+/** More than any rollout has judged values, so a recording with a reward always ranks before one without. */
+const NO_REWARD = 100;

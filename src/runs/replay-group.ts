@@ -3,10 +3,8 @@
  * `advantages` of scoring on the recorded facts, so it needs neither text nor judge and gives bit-identical results.
  */
 
-import { compose, voteOf } from '../families/compose.ts';
-import type { GroupVotes } from '../families/plan-rollout.ts';
-import type { Recipe } from '../families/recipes.ts';
-import type { Facts } from '../family/facts.ts';
+import type { Facts, Recipe } from '../families/registry.ts';
+import { compose, groupVotes } from '../families/registry.ts';
 import type { Component, UnscoredReason } from '../family/score.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type Degenerate } from '../scoring/advantages.ts';
@@ -106,7 +104,7 @@ export function prepareGroup(
     const composed = before.scores[position];
     if (composed?.reward === row.reward) return 'equal';
     const member = members[position];
-    if (member === undefined || member.recipe.family !== 'long-trace') return 'different';
+    if (member === undefined) return 'different';
     return compose(member.facts, member.recipe).reward === row.reward ? 'alone' : 'different';
   });
   return { rows, recorded, recipes, advantages: options, before };
@@ -202,12 +200,7 @@ type Member = {
 };
 
 function composeMembers(members: readonly Member[], options: AdvantageOptions): Side {
-  let max: number | null = null;
-  for (const { facts, recipe, open } of members) {
-    const vote = open ? null : voteOf(facts, recipe);
-    if (vote !== null && (max === null || vote > max)) max = vote;
-  }
-  const votes: GroupVotes = { max };
+  const votes = groupVotes(members.filter(({ open }) => !open));
   const composed = members.map(({ facts, recipe, open }) => (open ? NOT_MEASURED : compose(facts, recipe, votes)));
   const result = advantages(
     composed.map(({ reward }) => reward),

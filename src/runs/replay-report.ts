@@ -3,11 +3,10 @@
  * dashboard computes the same figures in the browser.
  */
 import * as z from 'zod';
-import { unscoredReasonSchema } from '../family/unscored-reason.ts';
+import { componentSchema, unscoredReasonSchema } from '../family/score.ts';
+import { JUDGED_QUESTIONS } from '../family/verdict-levels.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
-import { componentSchema } from '../scoring/score-reply.ts';
-import { JUDGED_QUESTIONS } from './two-judges.ts';
 
 const countSchema = z.int().min(0);
 const stepSchema = z.int().min(0);

@@ -2,7 +2,7 @@
  * A ledger row: the record of one rollout of a run, with everything that replay reads. `compose(facts, recipe)` gives
  * the reward under any recipe of the family. A row holds no text.
  */
-import type { Facts } from '../family/facts.ts';
+import type { Facts } from '../families/registry.ts';
 import type { UnscoredReason } from '../family/score.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';
 

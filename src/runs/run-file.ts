@@ -4,7 +4,7 @@
  * Judgments travel in a file of their own (judgments/record-file.ts).
  */
 import * as z from 'zod';
-import { FAMILIES, type Family } from '../families/recipes.ts';
+import { FAMILY_NAMES, type FamilyName } from '../families/registry.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 import { runIdSchema } from './placement.ts';
@@ -28,7 +28,7 @@ export type RunFileRollout = LedgerRow & {
 };
 
 export type RunFileLine =
-  | { readonly kind: 'run'; readonly id: string; readonly family: Family; readonly created_at: string }
+  | { readonly kind: 'run'; readonly id: string; readonly family: FamilyName; readonly created_at: string }
   | ({ readonly kind: 'recipe' } & RunFileRecipe)
   | { readonly kind: 'rollout'; readonly rollout: RunFileRollout }
   | { readonly kind: 'end'; readonly rollouts: number };
@@ -38,7 +38,7 @@ const lineSchema = z.union([
     run: z.strictObject({
       v: z.literal(RUN_FILE_VERSION),
       id: runIdSchema,
-      family: z.enum(FAMILIES),
+      family: z.enum(FAMILY_NAMES),
       created_at: z.iso.datetime(),
     }),
   }),

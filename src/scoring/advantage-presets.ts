@@ -1,36 +1,35 @@
 /**
- * How trainers turn the rewards of one group into advantages, as data: each preset is what the named code does with a
- * full group of scored samples. Rewards that are `null`, degenerate groups and bounds are the same for all
- * (advantages.ts).
+ * Presets for group advantages: each reproduces what the named trainer does with a full group of scored samples. `null`
+ * rewards, degenerate groups and bounds are treated alike for all presets (advantages.ts).
  */
 
-/** A baseline, a scale, and what happens where the group gives no signal. */
+/** A baseline, a scale, and the treatment of groups without signal. */
 export type AdvantageRule = {
   /**
-   * What is subtracted: the group mean, or open-instruct's margin,
+   * The number to subtract: the group mean, or open-instruct's margin,
    * `max(min(mean + bias * verification_reward, 0.9 * verification_reward), mean)`.
    */
   readonly baseline: 'mean' | MarginBaseline;
-  /** What the difference is divided by, `epsilon` added: nothing, the std over n - 1, or the std over n. */
+  /** The divisor of the difference, to which `epsilon` is added: none, the std over n - 1, or the std over n. */
   readonly scale: 'none' | 'unbiased_std' | 'population_std';
   /** Above 0. Not used with scale `none`. */
   readonly epsilon: number;
-  /** Fewer scored samples than this give no signal; an integer of at least 1. */
+  /** With fewer scored samples the group gives no signal; an integer of at least 1. */
   readonly min_valid: number;
-  /** A group of a single sample: no signal, or (verl) mean 0 and std 1, which hands the reward itself on. */
+  /** A group of one sample: no signal, or (verl) mean 0 and std 1, so the advantage is the reward itself. */
   readonly singleton: 'no_signal' | 'mean_0_std_1';
-  /** The trainer's dynamic-sampling filter: it drops a group unless this std exceeds `above`. `null`: it has none. */
+  /** The trainer's dynamic-sampling filter drops a group unless this std exceeds `above`; `null` = no filter. */
   readonly filter: null | { readonly std: 'unbiased' | 'population'; readonly above: number };
 };
 
 export type MarginBaseline = {
-  /** [0, 1]; the trainer clips it to that. */
+  /** [0, 1]; the trainer clips it. */
   readonly bias: number;
   /** Largest reward that a sample can have; above 0. */
   readonly verification_reward: number;
 };
 
-/** dr-tulu's margin: its two parameters have no useful default (bias 0 is `open-instruct`). */
+/** dr-tulu's margin; its two parameters have no useful default (bias 0 is `open-instruct`). */
 export type OpenInstructMargin = { readonly preset: 'open-instruct-margin' } & MarginBaseline;
 
 export type AdvantagePreset = (typeof ADVANTAGE_PRESET_NAMES)[number];
@@ -56,8 +55,8 @@ const CENTRED = {
 } as const satisfies AdvantageRule;
 
 /**
- * `dynamic_sampling_filters.py`, `check_reward_nonzero_std`. Off unless `--dynamic-sampling-filter-path` names it; the
- * report says what it would do.
+ * `dynamic_sampling_filters.py`, `check_reward_nonzero_std`. Off unless `--dynamic-sampling-filter-path` names it;
+ * `dropped_by_filter` reports what it would do.
  */
 const SLIME_FILTER = { std: 'unbiased', above: 1e-6 } as const;
 /** `grpo_fast.py`, `non_zero_std_mask`: always on in dr-tulu, `filter_zero_std_samples` upstream. */
@@ -70,7 +69,7 @@ const OPEN_INSTRUCT_FILTER = { std: 'population', above: 0 } as const;
  * `grpo_trainer.py`, `scale_rewards="group"` (`torch.std`, and its own `nanstd`: both over n - 1); rlresearch/dr-tulu
  * 6188f34c, `open_instruct/grpo_fast.py`, `advantage_normalization_type` `standard` and `centered`.
  *
- * `min_valid` 2 is ours wherever the code has no rule: slime's std of one sample is NaN, the others give 0.
+ * `min_valid` 2 is our choice where the code has no rule: slime's std of one sample is NaN, the others give 0.
  */
 export const ADVANTAGE_PRESETS: Readonly<Record<AdvantagePreset, AdvantageRule>> = {
   mean: CENTRED,
@@ -83,7 +82,7 @@ export const ADVANTAGE_PRESETS: Readonly<Record<AdvantagePreset, AdvantageRule>>
   'open-instruct-centered': { ...CENTRED, filter: OPEN_INSTRUCT_FILTER },
 };
 
-/** A preset by name, dr-tulu's margin with its parameters, or a rule of one's own. */
+/** A preset by name, dr-tulu's margin with its parameters, or a custom rule. */
 export type AdvantageOptions = AdvantagePreset | OpenInstructMargin | AdvantageRule;
 
 export function ruleOf(options: AdvantageOptions): AdvantageRule {

@@ -1,25 +1,25 @@
 /**
- * Group advantages (REWARDS.md section 6): the rewards of one group in, one advantage each out, by the rule of the
- * named trainer. Only + - * / and sqrt, in double precision, over the sorted rewards with compensated sums: the same
- * bits on every runtime and in any order of the samples.
+ * Computes group advantages: one advantage for each reward of a group, by the rule of a named trainer. Uses only + - *
+ * / and sqrt in double precision, over sorted rewards with compensated sums, so every runtime and every order of the
+ * samples gives the same bits.
  */
 import type { InputProblem } from '../input-problem.ts';
 import { type AdvantageOptions, type AdvantageRule, type MarginBaseline, ruleOf } from './advantage-presets.ts';
 
 export type SampleAdvantage = {
   readonly advantage: number;
-  /** Unscored: to be left out of the loss. */
+  /** Unscored: leave the sample out of the loss. */
   readonly masked: boolean;
 };
 
-/** Why a group gives no signal, or the trainer would not train on it. */
+/** Why a group gives no signal, or the trainer would skip it. */
 export type Degenerate = {
   /**
-   * `spread_too_small`: the rewards differ, by less than the trainer's filter asks; their advantages are given all the
-   * same. With any other reason all advantages are 0.
+   * `spread_too_small`: the rewards differ by less than the trainer's filter requires; advantages are still computed.
+   * For any other reason all advantages are 0.
    */
   readonly reason: 'no_valid_reward' | 'too_few_valid' | 'all_equal' | 'spread_too_small';
-  /** The preset's dynamic-sampling filter would drop the group, where it is switched on. */
+  /** The preset's dynamic-sampling filter, if enabled, would drop the group. */
   readonly dropped_by_filter: boolean;
 };
 
@@ -28,9 +28,9 @@ export type GroupAdvantages = {
   readonly advantages: readonly SampleAdvantage[];
   /** Of the scored rewards; `null` without any. verl's group of one has mean 0 and std 1. */
   readonly mean: number | null;
-  /** Over n where the rule scales by that, else over n - 1; `null` where that is undefined. */
+  /** Over n if the rule scales by the population std, else over n - 1; `null` if undefined. */
   readonly std: number | null;
-  /** Scored rewards. */
+  /** Number of scored rewards. */
   readonly valid: number;
   readonly degenerate: Degenerate | null;
 };
@@ -39,20 +39,20 @@ export type AdvantagesResult =
   | { readonly ok: true; readonly group: GroupAdvantages }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** Far above any reward, and low enough that no sum or difference of a group can overflow. */
+/** Largest absolute reward; low enough that no sum or difference of a group overflows. */
 export const REWARD_LIMIT = 1e100;
-/** open-instruct's margin never asks for more than this share of the largest reward. */
+/** open-instruct caps its margin at this share of the largest reward. */
 const MARGIN_CAP = 0.9;
 
 /**
  * Advantages of the samples of one group (the rollouts of one prompt).
  *
- * A `null` reward does not vote: it is left out of mean, std and count, and its advantage is 0, `masked`. Too few
- * scored rewards for the rule, or all of them equal: every advantage is 0 and `degenerate` says why. A lone scored
- * sample in a larger group is too few under every preset; verl's rule for a group of one holds for a group of one.
+ * A `null` reward is left out of mean, std and count; its advantage is 0 and `masked`. With too few scored rewards for
+ * the rule, or only equal ones, every advantage is 0 and `degenerate` gives the reason. One scored sample in a larger
+ * group is too few under every preset; verl's rule for a group of one applies only to a group of one.
  *
- * An empty group, a reward that is not finite or beyond REWARD_LIMIT in size, or a rule out of its bounds is an input
- * problem, never a throw; HTTP answers 422.
+ * An empty group, a reward that is not finite or exceeds REWARD_LIMIT, and a rule out of its bounds are input problems
+ * (HTTP 422); nothing throws.
  */
 export function advantages(rewards: readonly (number | null)[], options: AdvantageOptions = 'mean'): AdvantagesResult {
   const rule = ruleOf(options);
@@ -134,11 +134,11 @@ function spreadOf(sorted: readonly number[]): Spread | null {
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
   if (lowest === undefined || highest === undefined) return null;
   const count = sorted.length;
-  // A mean of equal numbers may round away from them, and a spread of 0 must come out as 0.
+  // The mean of equal numbers can differ from them by rounding, and their spread must be exactly 0.
   const mean = lowest === highest ? lowest : sum(sorted) / count;
   const furthest = Math.max(highest - mean, mean - lowest);
   if (furthest === 0) return { mean, population: 0, unbiased: count > 1 ? 0 : null };
-  // In units of the largest deviation, so that no square underflows.
+  // In units of the largest deviation, so no square underflows.
   const squares = sum(sorted.map((reward) => ((reward - mean) / furthest) * ((reward - mean) / furthest)));
   return {
     mean,
@@ -167,7 +167,7 @@ function degeneracy(sorted: readonly number[], spread: Spread | null, rule: Adva
   return dropped ? { reason: 'spread_too_small', dropped_by_filter: true } : null;
 }
 
-/** A group whose std is undefined counts as one without spread. */
+/** A group with an undefined std counts as one without spread. */
 function isDropped(spread: Spread | null, { filter }: AdvantageRule): boolean {
   if (filter === null) return false;
   const std = spread === null ? null : filter.std === 'population' ? spread.population : spread.unbiased;

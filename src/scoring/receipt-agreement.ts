@@ -1,39 +1,39 @@
 /**
- * Whether a receipt is the receipt of a certain reply, and of a certain request. A signature says that the receipt is
- * whole; only this says that it belongs to the reward in hand.
+ * Compares a receipt with a reply and with a request. A valid signature shows that the receipt is unchanged; only this
+ * comparison shows that it belongs to a given reward.
  */
 import type { Rollout } from '../family/rollout.ts';
 import type { Receipt, ReceiptedReply } from './receipt-schema.ts';
 import { createRequestDigests } from './request-digest.ts';
 
-/** What a receipt and a reply both state. */
+/** The parts that a receipt and a reply have in common. */
 const REPLY_PARTS = ['family', 'reward', 'status', 'reason', 'recipe', 'judgments', 'group_max'] as const;
 export type ReplyPart = (typeof REPLY_PARTS)[number];
 
-/** What can be computed anew from a request. */
+/** The parts that can be recomputed from a request. */
 export type RequestPart = 'request' | 'recipe';
 
-/** The parts in which a reply is not what its receipt says; none = it is this reply's receipt. */
+/** The parts in which a reply differs from a receipt; empty = the receipt is this reply's. */
 export function differsFromReply(receipt: Receipt, reply: ReceiptedReply): ReplyPart[] {
-  const had = reply.judgments.filter(({ failure }) => failure === null);
+  const obtained = reply.judgments.filter(({ failure }) => failure === null);
   const agrees: Readonly<Record<ReplyPart, boolean>> = {
     family: receipt.family === reply.family,
-    // Equal in JSON, where -0 is 0.
+    // In JSON -0 equals 0.
     reward: receipt.reward === reply.reward,
     status: receipt.status === reply.status,
     reason: receipt.reason === reply.reason,
     recipe: receipt.recipe === reply.recipe.digest,
     judgments:
-      receipt.judgments.length === had.length &&
-      receipt.judgments.every(({ kind, key }, n) => had[n]?.kind === kind && had[n]?.key === key),
+      receipt.judgments.length === obtained.length &&
+      receipt.judgments.every(({ kind, key }, n) => obtained[n]?.kind === kind && obtained[n]?.key === key),
     group_max: receipt.group_max === (reply.details.group_max ?? null),
   };
   return REPLY_PARTS.filter((part) => !agrees[part]);
 }
 
 /**
- * The same for what was asked, computed anew.
- * @param recipe digest of the recipe that the request names (`resolveRecipe`); `null` = it is not known here.
+ * The parts in which a request differs from a receipt, recomputed from the request.
+ * @param recipe digest of the recipe that the request names (`resolveRecipe`); `null` = unknown, not compared.
  */
 export async function differsFromRequest(
   receipt: Receipt,

@@ -1,6 +1,7 @@
 /** The receipt of a score: what it was made of, signed (docs/receipts.md). */
 import * as z from 'zod';
-import { unscoredReasonSchema } from '../family/unscored-reason.ts';
+import { FAMILY_NAMES } from '../families/registry.ts';
+import { unscoredReasonSchema } from '../family/score.ts';
 import { judgmentKindSchema, recordSignatureSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 
 export const receiptSchema = z
@@ -18,7 +19,7 @@ export const receiptSchema = z
         }),
       )
       .describe('The judgments that were had, in the order of the reply.'),
-    family: z.enum(['refiner', 'long-trace', 'tool-call', 'dr-tulu']),
+    family: z.enum(FAMILY_NAMES),
     reward: z.number().nullable().describe('Finite. null = could not be determined; 0 = the model earned zero.'),
     status: z.enum(['scored', 'unscored']),
     reason: unscoredReasonSchema.nullable().describe('Why the reward is null.'),

@@ -1,15 +1,16 @@
 /**
- * The receipt of a score: a signature over what went in (digests of the rollout, the recipe and each judgment) and what
- * came out (the reward, or why there is none). Whoever holds a receipt can show later which deployment gave which reward
- * for what. It proves neither that the judge was right nor that nobody asked twice.
+ * The receipt of a score: a signature over the inputs (digests of the rollout, the recipe and each judgment) and the
+ * result (the reward, or why there is none). The holder of a receipt can prove which deployment gave which reward for
+ * which input. It proves neither that the judge was right nor that the rollout was scored only once.
  */
 
-import type { Score } from '../family/score.ts';
+import type { Score } from '../families/registry.ts';
+import type { ScoreDetails } from '../family/score.ts';
 import type { Issuer, KnownIssuers, SignatureCheck } from '../judgments/issuer.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';
 import type { Receipt } from './receipt-schema.ts';
 
-/** `unknown_key`: signed by somebody whose public key is not at hand, so neither right nor wrong. */
+/** `unknown_key`: the signer's public key is not known here, so the signature cannot be checked. */
 export type ReceiptCheck = Exclude<SignatureCheck, 'unsigned'>;
 
 export type ReceiptParts = {
@@ -27,6 +28,7 @@ export type ReceiptParts = {
 export async function createReceipt(parts: ReceiptParts, issuer: Issuer): Promise<Receipt> {
   const { request, recipe, judgments, score, issued_at } = parts;
   const { family, reward, status, reason } = score;
+  const details: ScoreDetails = score.details;
   const content: Omit<Receipt, 'issuer'> = {
     kind: 'receipt',
     v: 1,
@@ -37,13 +39,13 @@ export async function createReceipt(parts: ReceiptParts, issuer: Issuer): Promis
     reward,
     status,
     reason,
-    group_max: score.family === 'long-trace' ? score.details.group_max : null,
+    group_max: details.group_max ?? null,
     issued_at,
   };
   return { ...content, issuer: await issuer.signStatement(content) };
 }
 
-/** Whether a receipt is what its issuer signed. Whether it is of a certain reply or request is agreement.ts's to say. */
+/** Checks a receipt's signature. receipt-agreement.ts compares a receipt with a reply and with a request. */
 export function checkReceipt({ issuer, ...content }: Receipt, known: KnownIssuers): Promise<ReceiptCheck> {
   return known.checkStatement(content, issuer);
 }

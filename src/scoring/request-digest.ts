@@ -1,15 +1,14 @@
 /**
- * What a receipt calls the request: the rollout as it was scored. A digest of digests, so that a group's shared megabyte is
- * hashed once, and so that whoever shows a receipt may withhold a field: its digest stands in for it.
+ * The digest of a request in its receipt: of the rollout as it was scored. It is a digest of digests, so the shared
+ * sources of a group are hashed once, and the holder of a receipt can show a field's digest instead of the field.
  */
 
 import { digestJson } from '../digest.ts';
 import type { Rollout } from '../family/rollout.ts';
 
 /**
- * Every field of a rollout, so that a reward can depend on no other. All else of a request (recipe, judge, replicate, run,
- * what failures become) says how it is to be scored: the recipe has a digest of its own, judge and replicate are in every
- * judgment's key, and the rest changes no reward.
+ * Every field of a rollout; a reward depends on no other field of a request. The recipe has its own digest, judge and
+ * replicate are part of every judgment's key, and run and failure handling change no reward.
  */
 const FIELDS = {
   question: true,
@@ -30,13 +29,15 @@ const FIELDS = {
   tests: true,
 } satisfies Readonly<Record<keyof Rollout, true>>;
 
-/** Computes digests of rollouts, each value that they share once. Of one caller: never kept between requests. */
+/**
+ * Computes digests of rollouts and hashes each shared value once. Use one per request; it keeps the values it has seen.
+ */
 export type RequestDigests = (rollout: Rollout) => Promise<string>;
 
 /**
- * The digest, 64 hex digits: SHA-256 of the RFC 8785 JSON of `{"fields": {name: digest of its value}, "v": 1}`, where the
- * digest of a value is `digestJson` of it. A field that is absent or an empty list is left out. A rubric that a request
- * gives as a text is `{"description": text}`.
+ * The digest, 64 hex digits: SHA-256 of the RFC 8785 JSON of `{"fields": {name: digest of its value}, "v": 1}`, where
+ * the digest of a value is its `digestJson`. An absent field and an empty list are left out. A rubric that is given as
+ * text counts as `{"description": text}`.
  */
 export function createRequestDigests(): RequestDigests {
   const known = new Map<unknown, Promise<string>>();
@@ -46,12 +47,12 @@ export function createRequestDigests(): RequestDigests {
     return digest;
   };
   return async (rollout) => {
-    const there = Object.entries(rollout).filter(([name, value]) => Object.hasOwn(FIELDS, name) && isThere(value));
-    const fields = await Promise.all(there.map(async ([name, value]) => [name, await digestOf(value)] as const));
+    const given = Object.entries(rollout).filter(([name, value]) => Object.hasOwn(FIELDS, name) && isGiven(value));
+    const fields = await Promise.all(given.map(async ([name, value]) => [name, await digestOf(value)] as const));
     return digestJson({ v: 1, fields: Object.fromEntries(fields) });
   };
 }
 
-function isThere(value: unknown): boolean {
+function isGiven(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }

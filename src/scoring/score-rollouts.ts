@@ -1,39 +1,46 @@
 /**
- * The scoring line from end to end, independent of the platform: the Worker, the command line and batches call it.
+ * Scores rollouts, alone or as a group: plans them, obtains their judgments stage by stage, measures, composes, and
+ * makes the replies. Independent of the platform: the Worker, the command line and batches call it.
  *
- *     plan -> judgments (store, judge, sandbox) -> measure -> compose -> reply
+ *     plan -> judgments (store, judge, sandbox), once for each stage -> facts -> compose -> reply
  *
- * A rollout is scored alone or with its group. It never decides what an unscored reward becomes on the wire: it says which
- * failure stands behind it.
+ * An unscored rollout keeps its reason and the failure behind it; the caller decides what becomes of it.
  */
 import { sourcesOf } from '../citations/sources.ts';
 import {
-  type FinishedRollout,
+  compose,
+  type Facts,
+  groupVotes,
   type MeasuredRollout,
-  type PlannedRollout,
-  type PlanOptions,
   planRollout,
-} from '../families/plan-rollout.ts';
+  type Score,
+} from '../families/registry.ts';
 import type { ResolvedRecipe } from '../families/resolve.ts';
-import type { Facts } from '../family/facts.ts';
+import type { PlanOptions } from '../family/family.ts';
 import type { Rollout } from '../family/rollout.ts';
-import type { Score } from '../family/score.ts';
+import { type PlanRun, runPlans, type Stage } from '../family/stages.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Issuer } from '../judgments/issuer.ts';
-import { type ObtainedJudgment, type ObtainOptions, type ObtainTimings, obtainJudgments } from '../judgments/obtain.ts';
+import {
+  type ObtainedJudgment,
+  type ObtainOptions,
+  type ObtainTimings,
+  obtainJudgments,
+  type WantedJudgment,
+} from '../judgments/obtain.ts';
 import { pinJudgments } from '../judgments/pin.ts';
 import type { JudgeFailure, JudgmentKind } from '../judgments/types.ts';
-import { reportJudgment } from './judgment-report.ts';
+import type { Result } from '../result.ts';
 import { createReceipt } from './receipt.ts';
 import type { Receipt } from './receipt-schema.ts';
 import { createRequestDigests } from './request-digest.ts';
-import type { ScoreReply } from './score-reply.ts';
+import { type MadeBy, reportJudgment, type ScoreReply } from './score-reply.ts';
 
 export type ScoringRequest = {
   readonly rollout: Rollout;
   readonly recipe: ResolvedRecipe;
   readonly plan?: Omit<PlanOptions, 'sources'>;
-  /** Signs the reply with a receipt; absent = it has none. */
+  /** Signs a receipt for the reply; absent = no receipt. */
   readonly receiptIssuer?: Issuer;
 };
 
@@ -42,86 +49,102 @@ export type GroupScoringRequest = {
   readonly rollouts: readonly Rollout[];
   readonly recipe: ResolvedRecipe;
   readonly plan?: Omit<PlanOptions, 'sources'>;
-  /** Signs a receipt for each reply; absent = they have none. */
+  /** Signs a receipt for each reply; absent = no receipts. */
   readonly receiptIssuer?: Issuer;
 };
 
 /** A scored rollout, or an unscored one with the failure behind it. */
 export type ScoredRollout = {
   readonly reply: ScoreReply;
-  /** The failure that left the reward `null`; `null` where there is a reward or where nothing failed. */
+  /** The failure that left the reward `null`; `null` if there is a reward, or nothing failed. */
   readonly failure: JudgeFailure | null;
-  /** What was observed, and the judgments that were asked for: what a run records. */
+  /** What a run records: the facts, and the judgments that were asked for. */
   readonly facts: Facts;
   readonly obtained: readonly ObtainedJudgment[];
 };
 
-type Undone =
-  /** Mode `only`, and a needed judgment is not in the store. */
+type NotScored =
+  /** Mode `only`, and the store lacks a needed judgment; lists what the stages so far asked for and the store lacks. */
   | { readonly status: 'missing'; readonly judgments: readonly { readonly kind: JudgmentKind; readonly key: string }[] }
-  /** The rollout does not fit the recipe or the limits: the caller's to mend. */
+  /** The rollout does not fit the recipe or the limits. */
   | { readonly status: 'invalid'; readonly problems: readonly InputProblem[] };
 
-export type ScoringResult = ({ readonly status: 'done'; readonly timings: ObtainTimings } & ScoredRollout) | Undone;
+export type ScoringResult = ({ readonly status: 'done'; readonly timings: ObtainTimings } & ScoredRollout) | NotScored;
 
 export type GroupScoringResult =
   | { readonly status: 'done'; readonly members: readonly ScoredRollout[]; readonly timings: ObtainTimings }
-  | Undone;
+  | NotScored;
 
 /** Scores one rollout. Expected failures are results; a rejection is a bug. */
 export async function scoreRollout(request: ScoringRequest, options: ObtainOptions): Promise<ScoringResult> {
-  const { recipe, rollout, receiptIssuer = null } = request;
-  const planned = planRollout(rollout, recipe.recipe, request.plan);
-  if (!planned.ok) return { status: 'invalid', problems: planned.problems };
-  const { judgments, timings } = await obtainJudgments(planned.planned.wanted, options);
-  const measured = planned.planned.measure(judgments.map(({ outcome }) => outcome));
-  const finished = measured.finish(null);
-  if (finished.score.reason === 'judgment_missing') return { status: 'missing', judgments: missingOf(judgments) };
-  const scored = createReplies(recipe, receiptIssuer, options);
-  return { status: 'done', ...(await scored({ ...finished, rollout, judgments, facts: measured.facts })), timings };
+  const { recipe, rollout, plan, receiptIssuer = null } = request;
+  const planned = planRollout(rollout, recipe.recipe, plan);
+  if (!planned.ok) return { status: 'invalid', problems: planned.error };
+  const { runs, missing, timings } = await obtainStages([planned.value], options);
+  const replies = createReplies(recipe, receiptIssuer, options);
+  const [run] = runs;
+  if (run === undefined) throw new Error('scoreRollout: the plan was lost');
+  const { facts } = run.value;
+  const score = compose(facts, recipe.recipe);
+  if (score.reason === 'judgment_missing') return { status: 'missing', judgments: missing };
+  return { status: 'done', ...(await replies({ rollout, run, score })), timings };
 }
 
 /**
- * Scores the samples of one prompt together: their sources are read once, all their judgments are obtained at once, and
- * families that normalise within the group do so. Problems of a sample are named below `responses[i]`.
+ * Scores the samples of one prompt together. Their sources are parsed once, the judgments of each stage are obtained at
+ * once, and a recipe that compares within the group does so. Problems of a sample are named below `responses[i]`.
  */
 export async function scoreGroup(request: GroupScoringRequest, options: ObtainOptions): Promise<GroupScoringResult> {
-  const { recipe, rollouts, receiptIssuer = null } = request;
+  const { recipe: resolved, rollouts, receiptIssuer = null } = request;
+  const { recipe } = resolved;
   const planned = planGroup(request);
-  if (!planned.ok) return { status: 'invalid', problems: planned.problems };
-
-  const wanted = planned.plans.flatMap(({ plan }) => plan.wanted);
-  const { judgments, timings } = await obtainJudgments(wanted, options);
-  let next = 0;
-  const members = planned.plans.map(({ rollout, plan }) => {
-    const own = judgments.slice(next, next + plan.wanted.length);
-    next += plan.wanted.length;
-    return { rollout, own, measured: plan.measure(own.map(({ outcome }) => outcome)) };
+  if (!planned.ok) return { status: 'invalid', problems: planned.error };
+  const { runs, missing, timings } = await obtainStages(planned.value, options);
+  const votes = groupVotes(runs.map(({ value: { facts } }) => ({ facts, recipe })));
+  const finished = rollouts.flatMap((rollout, position): Finished[] => {
+    const run = runs[position];
+    return run === undefined ? [] : [{ rollout, run, score: compose(run.value.facts, recipe, votes) }];
   });
-  const group = { max: largestVote(members.map(({ measured }) => measured)) };
-  const finished = members.map(({ rollout, own, measured }) => ({
-    rollout,
-    judgments: own,
-    facts: measured.facts,
-    ...measured.finish(group),
-  }));
-  if (finished.some(({ score }) => score.reason === 'judgment_missing')) {
-    return { status: 'missing', judgments: missingOf(judgments) };
-  }
   if (finished.length !== rollouts.length) throw new Error('scoreGroup: a member was lost');
-  const scored = createReplies(recipe, receiptIssuer, options);
-  return {
-    status: 'done',
-    members: await Promise.all(finished.map(scored)),
-    timings,
-  };
+  if (finished.some(({ score }) => score.reason === 'judgment_missing'))
+    return { status: 'missing', judgments: missing };
+  const replies = createReplies(resolved, receiptIssuer, options);
+  return { status: 'done', members: await Promise.all(finished.map(replies)), timings };
 }
 
-type PlannedGroup =
-  | { readonly ok: true; readonly plans: readonly { readonly rollout: Rollout; readonly plan: PlannedRollout }[] }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+type RolloutPlan = Stage<MeasuredRollout>;
+type RolloutRun = PlanRun<MeasuredRollout, ObtainedJudgment>;
 
-function planGroup({ rollouts, recipe, plan }: GroupScoringRequest): PlannedGroup {
+type ObtainedStages = {
+  /** In the order of the plans. */
+  readonly runs: readonly RolloutRun[];
+  /** Judgments that mode `only` did not find. */
+  readonly missing: readonly { readonly kind: JudgmentKind; readonly key: string }[];
+  /** Summed over the stages, which run one after another. */
+  readonly timings: ObtainTimings;
+};
+
+/** Runs plans to their ends. The deadline spans all stages: a later stage gets the time that the earlier ones left. */
+async function obtainStages(plans: readonly RolloutPlan[], options: ObtainOptions): Promise<ObtainedStages> {
+  const missing: { kind: JudgmentKind; key: string }[] = [];
+  const timings = { store_read: 0, judge: 0, store_write: 0 };
+  let firstStart: number | null = null;
+  const obtain = async (wanted: readonly WantedJudgment[]): Promise<readonly ObtainedJudgment[]> => {
+    const now = options.elapsed();
+    firstStart ??= now;
+    const deadline_ms = Math.max(0, options.deadline_ms - (now - firstStart));
+    const obtained = await obtainJudgments(wanted, { ...options, deadline_ms });
+    for (const part of ['store_read', 'judge', 'store_write'] as const) timings[part] += obtained.timings[part];
+    for (const { kind, key, outcome } of obtained.judgments) {
+      if (!outcome.ok && outcome.failure.reason === 'judgment_missing' && key !== null) missing.push({ kind, key });
+    }
+    return obtained.judgments;
+  };
+  return { runs: await runPlans(plans, obtain), missing, timings };
+}
+
+/** One plan for each rollout, in order. */
+function planGroup({ rollouts, recipe, plan }: GroupScoringRequest): Result<RolloutPlan[], readonly InputProblem[]> {
   const [first] = rollouts;
   const origin =
     first?.tool_output !== undefined
@@ -130,14 +153,14 @@ function planGroup({ rollouts, recipe, plan }: GroupScoringRequest): PlannedGrou
         ? { sources: first.sources }
         : null;
   const shared = { ...plan, ...(origin === null ? {} : { sources: sourcesOf(origin) }) };
-  const plans: { rollout: Rollout; plan: PlannedRollout }[] = [];
+  const plans: RolloutPlan[] = [];
   for (const [position, rollout] of rollouts.entries()) {
     const planned = planRollout(rollout, recipe.recipe, shared);
-    // What one sample lacks of the shared part, all lack: the first tells.
-    if (!planned.ok) return { ok: false, problems: planned.problems.map((problem) => ofSample(problem, position)) };
-    plans.push({ rollout, plan: planned.planned });
+    // A problem of the shared fields is the same for all samples: the first sample reports it.
+    if (!planned.ok) return { ok: false, error: planned.error.map((problem) => ofSample(problem, position)) };
+    plans.push(planned.value);
   }
-  return { ok: true, plans };
+  return { ok: true, value: plans };
 }
 
 const SAMPLE_FIELDS: ReadonlySet<unknown> = new Set([
@@ -153,21 +176,9 @@ function ofSample(problem: InputProblem, position: number): InputProblem {
   return { ...problem, path: ['responses', position, ...problem.path] };
 }
 
-function largestVote(members: readonly MeasuredRollout[]): number | null {
-  let largest: number | null = null;
-  for (const { groupVote } of members) {
-    if (groupVote !== null && (largest === null || groupVote > largest)) largest = groupVote;
-  }
-  return largest;
-}
+type Finished = { readonly rollout: Rollout; readonly run: RolloutRun; readonly score: Score };
 
-type Finished = FinishedRollout & {
-  readonly rollout: Rollout;
-  readonly judgments: readonly ObtainedJudgment[];
-  readonly facts: Facts;
-};
-
-/** Makes the replies of one request. They have receipts where there is an issuer; what members share is hashed once. */
+/** Makes the replies of one request, with receipts if there is an issuer. What members share is hashed once. */
 function createReplies(
   recipe: ResolvedRecipe,
   issuer: Issuer | null,
@@ -176,30 +187,30 @@ function createReplies(
   const { name, digest } = recipe;
   const [least, most] = recipe.reward_range;
   const requestDigest = createRequestDigests();
-  const receiptOf = async ({ rollout, score, judgments }: Finished, by: Issuer): Promise<Receipt> => {
-    const [request, pinned] = await Promise.all([requestDigest(rollout), pinJudgments(judgments)]);
+  const receiptOf = async ({ rollout, run, score }: Finished, by: Issuer): Promise<Receipt> => {
+    const [request, pinned] = await Promise.all([requestDigest(rollout), pinJudgments(run.obtained)]);
     return createReceipt({ request, recipe: digest, judgments: pinned, score, issued_at: options.now() }, by);
   };
   return async (finished) => {
-    const { reply, score, judgments, facts } = finished;
-    const madeBy: Pick<ScoreReply, 'judgments' | 'recipe' | 'receipt'> = {
-      judgments: judgments.map(reportJudgment),
+    const { score } = finished;
+    const { value: measured, obtained } = finished.run;
+    const madeBy: MadeBy = {
+      judgments: obtained.map(reportJudgment),
       recipe: { name, digest, reward_range: [least, most] },
       receipt: issuer === null ? null : await receiptOf(finished, issuer),
     };
-    return { reply: { ...reply, ...madeBy }, failure: failureBehind(score, judgments), facts, obtained: judgments };
+    return {
+      reply: { ...measured.reply(score), ...madeBy },
+      failure: failureBehind(score, obtained),
+      facts: measured.facts,
+      obtained,
+    };
   };
 }
 
-function missingOf(judgments: readonly ObtainedJudgment[]): { kind: JudgmentKind; key: string }[] {
-  return judgments.flatMap(({ kind, key, outcome }) =>
-    !outcome.ok && outcome.failure.reason === 'judgment_missing' && key !== null ? [{ kind, key }] : [],
-  );
-}
-
 /**
- * The failure that the reward's reason names. Skipped judgments are no failure: the caller asked for it.
- * @throws Error if the reason names a failure that no judgment has, which no path should reach.
+ * The failure that the reward's reason names. A skipped judgment is no failure: the caller asked for it.
+ * @throws Error if no judgment failed with that reason, which no path should reach.
  */
 function failureBehind(score: Score, judgments: readonly ObtainedJudgment[]): JudgeFailure | null {
   if (score.reason === null || score.reason === 'nothing_to_score' || score.reason === 'judgment_skipped') return null;

@@ -9,7 +9,7 @@ import type { AgentSettings } from '../agent/types.ts';
 import { CALL_PROBLEMS, TOOL_OUTCOMES } from '../agent/types.ts';
 import { indexSchema } from '../citations/finding-schema.ts';
 import type { ToolCallRecipe } from '../families/tool-call/recipe.ts';
-import { unscoredReasonSchema } from '../family/unscored-reason.ts';
+import { unscoredReasonSchema } from '../family/score.ts';
 import type { Generator } from '../generation/generator.ts';
 import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';

@@ -1,7 +1,7 @@
 /** The reply of `GET /v1/recipes`: every named recipe with its formula and the origin of each parameter. */
 import * as z from 'zod';
-import { FAMILIES } from '../families/recipes.ts';
-import { RECIPE_NAMES } from '../families/resolve.ts';
+import { FAMILY_NAMES, RECIPE_NAMES } from '../families/registry.ts';
+
 import { TRAINING_FIELDS } from '../family/provenance.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 
@@ -18,7 +18,7 @@ const boundSchema = z.number().nullable();
 
 export const recipeDescriptionSchema = z.strictObject({
   name: z.enum(RECIPE_NAMES),
-  family: z.enum(FAMILIES),
+  family: z.enum(FAMILY_NAMES),
   digest: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of all parameters.'),
   model: z
     .string()

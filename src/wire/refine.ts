@@ -19,7 +19,7 @@ import {
   rubricsSchema,
   textSchema,
 } from '../family/rollout-schema.ts';
-import { unscoredReasonSchema } from '../family/unscored-reason.ts';
+import { unscoredReasonSchema } from '../family/score.ts';
 import { REFINER_PROMPT_TOKENS, REFINER_RESPONSE_TOKENS } from '../generation/refiner-prompt.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import { MAX_GENERATED_TOKENS, MAX_GROUP, MAX_NAME_CHARS, MAX_PROMPT_TOKENS, MAX_SEED } from '../limits.ts';

@@ -1,6 +1,6 @@
 /** Runs: the list, one run step by step, its rollouts, and the result of a deletion. */
 import * as z from 'zod';
-import { FAMILIES } from '../families/recipes.ts';
+import { FAMILY_NAMES } from '../families/registry.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
 import { placeIdSchema, runIdSchema, stepSchema } from '../runs/placement.ts';
@@ -25,7 +25,7 @@ export const runListQuerySchema = z.strictObject({
 
 export const runSchema = z.strictObject({
   id: runIdSchema,
-  family: z.enum(FAMILIES).describe('The family of all recipes of the run, so its rewards are comparable.'),
+  family: z.enum(FAMILY_NAMES).describe('The family of all recipes of the run, so its rewards are comparable.'),
   created_at: z.iso.datetime(),
   active_at: z.iso.datetime().describe('Time of the last record, to the minute.'),
   expires_at: z.iso.datetime().nullable().describe('Time of deletion (RUN_RETENTION_DAYS); null = never.'),

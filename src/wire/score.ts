@@ -1,5 +1,6 @@
 /** `POST /v1/score`: scores one rollout under a recipe and returns the reward with all its parts. */
 import * as z from 'zod';
+import { replySchemaWith } from '../families/registry.ts';
 import type { Rollout } from '../family/rollout.ts';
 import {
   hasNotBothOrigins,
@@ -11,7 +12,7 @@ import {
 } from '../family/rollout-schema.ts';
 import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
 import { placeIdSchema, type RunPlacement, runIdSchema, stepSchema } from '../runs/placement.ts';
-import { scoreReplySchema } from '../scoring/score-reply.ts';
+import { madeByFields } from '../scoring/score-reply.ts';
 
 /** A recipe by name or inline. `resolveRecipe` validates the content, because it knows the families. */
 export const recipeInputSchema = z.union([z.string().max(MAX_NAME_CHARS), z.record(z.string(), z.unknown())]);
@@ -118,14 +119,7 @@ const runRecordSchema = z
 /** The place of a recorded rollout, and whether recording changed the ledger. */
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
-const [refiner, longTrace, toolCall, drTulu] = scoreReplySchema.options;
-const recorded = { run: runRecordSchema.exactOptional() };
-
-export const scoreResponseSchema = z.discriminatedUnion('family', [
-  refiner.extend(recorded),
-  longTrace.extend(recorded),
-  toolCall.extend(recorded),
-  drTulu.extend(recorded),
-]);
+/** The reply: one shape for each recipe family, told apart by `family`. */
+export const scoreResponseSchema = replySchemaWith({ ...madeByFields, run: runRecordSchema.exactOptional() });
 
 export type ScoreResponse = z.infer<typeof scoreResponseSchema>;

@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { recordRollouts } from '../../functions/ledger/run-recording.ts';
 import { digestJson } from '../../src/digest.ts';
-import { RECIPES } from '../../src/families/recipes.ts';
-import { lackingOf } from '../../src/runs/lacking.ts';
+import { RECIPES } from '../../src/families/registry.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
+import { lackingOf } from '../../src/runs/recorded-score.ts';
 import { replayLines } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import {

@@ -2,6 +2,7 @@
  * Judges the criteria of a rollout in several ways: jointly as a deployment does, jointly in reversed order, one by
  * one, and jointly again. The request is fitted to the judge once, so that all ways see the same sources.
  */
+import { refiner } from '../../../src/families/refiner/family.ts';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
@@ -97,14 +98,14 @@ export class CriteriaCheck {
     const recipe = await resolveRecipe(request.recipe);
     if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
     const { recipe: named } = recipe.resolved;
-    if (named.family !== 'refiner') return { kind: 'refused', problems: [ONLY_REFINERS] };
+    if (named.family !== refiner.name) return { kind: 'refused', problems: [ONLY_REFINERS] };
     const planned = planRefiner(requestedRollout(request), { ...named, judging: 'joint' }, { measureAll: true });
-    if (!planned.ok) return { kind: 'refused', problems: planned.problems.map(lineProblem) };
-    const { rubric } = planned.plan;
+    if (!planned.ok) return { kind: 'refused', problems: planned.error.map(lineProblem) };
+    const { rubric } = planned.value;
     if (typeof rubric === 'string') return { kind: 'without_answer' };
     const [whole] = rubric;
     if (whole === undefined) throw new Error('CriteriaCheck: the joint plan has no request');
-    return this.#judge(whole, citedBy(planned.plan));
+    return this.#judge(whole, citedBy(planned.value));
   }
 
   async #judge(whole: RubricRequest, cited: ReadonlySet<number>): Promise<CriteriaRow> {

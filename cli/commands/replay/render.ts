@@ -1,6 +1,7 @@
 /** Prints a replay: a table of steps or sweep points while it runs, then components, moved rollouts and two judges. */
+
+import type { JUDGED_QUESTIONS } from '../../../src/family/verdict-levels.ts';
 import type { JudgeComparison, ReplayFigures, SweepValue } from '../../../src/runs/replay-report.ts';
-import type { JUDGED_QUESTIONS } from '../../../src/runs/two-judges.ts';
 import type { ReplayLine, ReplayLineOf, ReplayRequest } from '../../../src/wire/replay.ts';
 import { countOf, differenceText, kappaText, percentText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';

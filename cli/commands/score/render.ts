@@ -1,4 +1,5 @@
 /** Prints the rows and the summary of `citeward score`. */
+import type { ScoreDetails } from '../../../src/family/score.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { countOf, durationText } from '../../shared/number-text.ts';
 import { remarksOfScore, remarksText } from '../../shared/remarks.ts';
@@ -61,7 +62,7 @@ function scoreRow(line: number, labels: Labels, reply: ScoreResponse): TableRow 
     colour: rewardColour(reply.reward, reply.recipe.reward_range),
   };
   // The columns fit the refiner family; the components of other families are listed as text.
-  if (reply.family !== 'refiner') return { cells: [id, reward], spread: { text: partsText(reply), colour: 'dim' } };
+  if (!('claims' in reply)) return { cells: [id, reward], spread: { text: partsText(reply), colour: 'dim' } };
   const { rubric, citation, format } = reply.components;
   const { citation_recall: recall, citation_precision: precision } = reply.details;
   return {
@@ -88,7 +89,8 @@ function unscoredRow(id: Cell, reason: string, detail: string): TableRow {
 /** The values of the components: `outcome 1.00 · rubric 0.40` */
 function partsText(reply: ScoreResponse): string {
   const parts = Object.entries(reply.components).map(([name, { value }]) => `${name} ${numberText(value)}`);
-  if (reply.family === 'long-trace' && !reply.details.final) parts.push('not yet divided by the maximum of its group');
+  const details: ScoreDetails = reply.details;
+  if (details.final === false) parts.push('not yet divided by the maximum of its group');
   return parts.join(' · ');
 }
 

@@ -26,7 +26,7 @@ export const SUPPORT_NAMES: Readonly<Record<Support, string>> = {
   unknown: 'Not judged',
 };
 
-type JudgedClaims = Extract<ScoreResponse, { family: 'refiner' }>['claims'];
+type JudgedClaims = Extract<ScoreResponse, { claims: unknown }>['claims'];
 
 /** One status per claim. @param judged the claims of a score of this exact text; `null` if there is none. */
 export function claimStatuses(claims: readonly VerifiedClaim[], judged: JudgedClaims | null): ClaimStatus[] {

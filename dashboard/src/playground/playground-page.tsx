@@ -79,7 +79,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const requestText = useMemo(() => JSON.stringify(request), [request]);
   const isStale = scored.state === 'scored' && scored.of !== requestText;
   const reply = scored.state === 'scored' && !isStale ? scored.reply : null;
-  const judged = reply?.family === 'refiner' ? reply.claims : null;
+  const judged = reply !== null && 'claims' in reply ? reply.claims : null;
   const claims = verified.ok ? verified.verification.claims : [];
   const states = useMemo(() => claimStatuses(claims, judged), [claims, judged]);
 

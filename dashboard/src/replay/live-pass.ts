@@ -4,8 +4,8 @@
  * slower figures: rank correlation and the largest changes.
  */
 
-import { compose, voteOf } from '../../../src/families/compose.ts';
-import type { Recipe } from '../../../src/families/recipes.ts';
+import type { Recipe } from '../../../src/families/registry.ts';
+import { compose, groupVotes } from '../../../src/families/registry.ts';
 import { createGapFinder, mayLeaveGaps } from '../../../src/runs/gaps.ts';
 import { Moments } from '../../../src/runs/moments.ts';
 import type { PreparedGroup } from '../../../src/runs/replay-group.ts';
@@ -92,15 +92,8 @@ export class LivePass {
   }
 
   #rewardsOf({ rows }: PreparedGroup): (number | null)[] {
-    let max: number | null = null;
-    for (const row of rows) {
-      const { recipe } = this.#contextOf(row);
-      // No other family votes.
-      if (recipe.family !== 'long-trace') break;
-      const vote = this.#isOpen(row) ? null : voteOf(row.facts, recipe);
-      if (vote !== null && (max === null || vote > max)) max = vote;
-    }
-    const votes = { max };
+    const voters = rows.filter((row) => !this.#isOpen(row));
+    const votes = groupVotes(voters.map((row) => ({ facts: row.facts, recipe: this.#contextOf(row).recipe })));
     return rows.map((row) =>
       this.#isOpen(row) ? null : compose(row.facts, this.#contextOf(row).recipe, votes).reward,
     );

@@ -3,11 +3,7 @@
  * Measure fields are left out: changing one needs new judgments, which the browser cannot make.
  */
 import * as z from 'zod';
-import { drTuluRecipeSchema } from '../../../src/families/dr-tulu/recipe.ts';
-import { longTraceRecipeSchema } from '../../../src/families/long-trace/recipe.ts';
-import { FAMILY_FIELDS, type Family, type FieldKind, type Recipe } from '../../../src/families/recipes.ts';
-import { refinerRecipeSchema } from '../../../src/families/refiner/recipe.ts';
-import { toolCallRecipeSchema } from '../../../src/families/tool-call/recipe.ts';
+import { familyOf, type Recipe } from '../../../src/families/registry.ts';
 
 export type FieldValue = string | number | boolean;
 
@@ -32,19 +28,12 @@ export type RecipeField =
   | (FieldOf<'switch'> & { readonly value: boolean })
   | (FieldOf<'choice'> & { readonly value: string; readonly options: readonly string[] });
 
-const SCHEMAS = {
-  refiner: refinerRecipeSchema,
-  'long-trace': longTraceRecipeSchema,
-  'tool-call': toolCallRecipeSchema,
-  'dr-tulu': drTuluRecipeSchema,
-} as const satisfies Record<Family, z.ZodObject>;
-
 /** The fields in schema order; an object field yields one entry per member. */
 export function composeFields(recipe: Recipe): RecipeField[] {
-  const kinds: Readonly<Record<string, FieldKind>> = FAMILY_FIELDS[recipe.family];
+  const { fields, schema } = familyOf(recipe).recipe;
   const values: Readonly<Record<string, unknown>> = recipe;
-  return Object.entries(SCHEMAS[recipe.family].shape).flatMap(([name, schema]: [string, z.ZodType]) =>
-    kinds[name] === 'compose' ? fieldsOf(name, schema, values[name], wordsOf(schema)) : [],
+  return Object.entries(schema.shape).flatMap(([name, part]: [string, z.ZodType]) =>
+    fields[name] === 'compose' ? fieldsOf(name, part, values[name], wordsOf(part)) : [],
   );
 }
 

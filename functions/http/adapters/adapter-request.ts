@@ -2,7 +2,7 @@
 
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
-import type { Family } from '../../../src/families/recipes.ts';
+import type { FamilyName } from '../../../src/families/registry.ts';
 import { type InputProblem, pathText } from '../../../src/input-problem.ts';
 import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
@@ -41,7 +41,7 @@ export type LabelledSample = {
   readonly response: { readonly text: string; readonly path: Path };
   /** The question in the prompt, used if the label has none. */
   readonly question: string | undefined;
-  readonly family: Family;
+  readonly family: FamilyName;
 };
 
 /** Builds the rollout of a labelled row. @throws RequestError if the label is invalid. */

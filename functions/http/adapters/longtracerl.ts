@@ -3,7 +3,8 @@
  * trainer computes the final reward from those of its group.
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/families/recipes.ts';
+import { longTrace } from '../../../src/families/long-trace/family.ts';
+import { RECIPES } from '../../../src/families/registry.ts';
 import {
   type LongTraceRlReply,
   longTraceRlPrompt,
@@ -28,8 +29,8 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
   requireScope('score'),
   async (c) => {
     const query = readQuery(c, longTraceRlQuerySchema);
-    if (RECIPES[query.recipe].family !== 'long-trace') {
-      const message = 'expected a recipe of the long-trace family';
+    if (RECIPES[query.recipe].family !== longTrace.name) {
+      const message = `expected a recipe of the ${longTrace.name} family`;
       throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
     }
     const request = await readRow(c, longTraceRlRequestSchema);

@@ -13,7 +13,7 @@ import {
   MAX_RUN_IMPORT_RECIPES,
 } from '../../../src/limits.ts';
 import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
-import { lackingOf } from '../../../src/runs/lacking.ts';
+import { lackingOf } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { RequestError } from '../../failures.ts';

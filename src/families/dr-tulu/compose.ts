@@ -1,16 +1,17 @@
-/** The dr-tulu reward (REWARDS.md section 5.4): pure, from facts and a recipe. Both compat modes share the formula. */
-
-import type { DrTuluFacts, DrTuluStatementFact, Observed } from '../../family/facts.ts';
-import type { Component, DrTuluScore, UnscoredReason } from '../../family/score.ts';
-import { weigh } from './final-reward.ts';
+/** The dr-tulu reward, from facts and a recipe. Pure. Both compat modes share the formula. */
+import type { Observed } from '../../family/facts.ts';
+import type { Component, UnscoredReason } from '../../family/score.ts';
+import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import type { DrTuluRecipe } from './recipe.ts';
-import { searchTurnsTerm } from './reward-terms.ts';
-import { rubricTerm } from './rubric-term.ts';
+import type { DrTuluScore } from './reply.ts';
+import { weigh } from './terms/final-reward.ts';
+import { searchTurnsTerm } from './terms/reward-terms.ts';
+import { rubricTerm } from './terms/rubric-term.ts';
 
 const CLAIM_SHARE = 0.6;
 const VALID_ID_SHARE = 0.4;
 
-/** Which judgments can change this reward; one that failed and is not needed leaves it standing. */
+/** Which judgments can change this reward. A failed judgment that is not needed leaves the reward scored. */
 export function neededByDrTulu(
   { has_answer, finish_reason }: Pick<DrTuluFacts, 'has_answer' | 'finish_reason'>,
   recipe: DrTuluRecipe,
@@ -43,12 +44,12 @@ function term<T>(part: Observed<T>, value: (observed: T) => number): Term {
 
 /**
  *     rubric       = sum(s * w) / max(sum of positive w, 1), s = score / 2, unclamped
- *     citation     = 0.6 * mean claim F1 + 0.4 * valid id ratio; 0 where nothing is cited or stated
+ *     citation     = 0.6 * mean claim F1 + 0.4 * valid id ratio; 0 without a claim or uncited part
  *     search_turns = min(queries / bound, 1)
  *     base         = the four terms by their weights; without an answer rubric and citation are 0
  *     reward       = verification_reward * base, or the penalty's value where it applies
  *
- * @throws RangeError on a non-finite result: an error, never a reward.
+ * @throws RangeError on a non-finite result.
  */
 export function composeDrTulu(facts: DrTuluFacts, recipe: DrTuluRecipe): DrTuluScore {
   const none: Term = { value: 0 };

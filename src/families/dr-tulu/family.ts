@@ -1,60 +1,115 @@
-/** The dr-tulu family on the scoring line; with `explain`, both compat modes. */
-
-import type { DrTuluFacts } from '../../family/facts.ts';
-import type { Rollout } from '../../family/rollout.ts';
-import type { DrTuluScore } from '../../family/score.ts';
+/** The dr-tulu family: rubric, citation, format and search turns; with `explain`, in both compat modes. */
+import type { Family } from '../../family/family.ts';
+import { finishReasonGaps } from '../../family/requirements.ts';
+import { ask, done } from '../../family/stages.ts';
+import { criterionLevels, joinedLevels, levelsOf, supportLevel, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
 import type { JudgmentOutcome, JudgmentRequest } from '../../judgments/types.ts';
-import type { DrTuluReply } from '../../scoring/score-reply.ts';
-import type { PlanOptions, PlanRolloutResult } from '../plan-rollout.ts';
-import { composeDrTulu } from './compose.ts';
-import { measureDrTulu } from './measure.ts';
+import { composeDrTulu, neededByDrTulu } from './compose.ts';
+import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
+import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
+import { DR_TULU_ORIGINS } from './origin.ts';
 import { criterionKey, type DrTuluPlan, planDrTulu } from './plan.ts';
-import type { DrTuluRecipe } from './recipe.ts';
+import {
+  DR_TULU_FIELDS,
+  DR_TULU_FORMULA,
+  DR_TULU_RECIPES,
+  type DrTuluRecipe,
+  drTuluRecipeSchema,
+  drTuluRewardRange,
+} from './recipe.ts';
+import { type DrTuluReply, type DrTuluScore, drTuluReplySchema } from './reply.ts';
 
-export function planDrTuluRollout(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOptions): PlanRolloutResult {
-  const planned = planDrTulu(rollout, recipe, options);
-  if (!planned.ok) return planned;
-  const { plan } = planned;
-  const otherRecipe: DrTuluRecipe = { ...recipe, compat: recipe.compat === 'exact' ? 'corrected' : 'exact' };
-  const other = options.explain === true ? planDrTulu(rollout, otherRecipe, options) : null;
-  if (other !== null && !other.ok) return other;
+export type DrTulu = {
+  readonly recipe: DrTuluRecipe;
+  readonly facts: DrTuluFacts;
+  readonly score: DrTuluScore;
+  readonly reply: DrTuluReply;
+};
 
-  const asked = new AskedOnce();
-  const own = asked.add(plan);
-  const others = other === null ? null : asked.add(other.plan);
-  return {
-    ok: true,
-    planned: {
-      wanted: asked.wanted,
-      measure(outcomes) {
-        const facts = measureDrTulu(plan, own(outcomes));
-        return {
-          facts,
-          groupVote: null,
-          finish() {
-            const score = composeDrTulu(facts, recipe);
-            const reply = { ...score, criteria: reportCriteria(plan, facts) };
-            if (other === null || others === null) return { score, reply };
-            const otherScore = composeDrTulu(measureDrTulu(other.plan, others(outcomes)), otherRecipe);
-            return { score, reply: { ...reply, explain: explained(score, otherScore) } };
-          },
-        };
-      },
-    },
-  };
-}
+export const drTulu = {
+  name: 'dr-tulu',
+  recipe: {
+    schema: drTuluRecipeSchema,
+    fields: DR_TULU_FIELDS,
+    named: DR_TULU_RECIPES,
+    origins: DR_TULU_ORIGINS,
+    formula: DR_TULU_FORMULA,
+    range: drTuluRewardRange,
+  },
+  facts: {
+    schema: drTuluFactsSchema,
+    judged: ({ rubric, citation }) => [rubric, citation],
+    verdicts: ({ has_answer, rubric, citation }) =>
+      has_answer
+        ? joinedLevels(
+            levelsOf(rubric, criterionLevels),
+            levelsOf(citation, ({ statements }) =>
+              statements.map((one) =>
+                one.cited ? supportLevel(one.support) : yesNoLevel('needs_citation', one.needs_citation),
+              ),
+            ),
+          )
+        : [],
+  },
+  reply: {
+    schema: drTuluReplySchema,
+    skippedAtZero: ['rubric', 'citation'],
+    withoutText: (reply) => ({
+      ...reply,
+      criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
+    }),
+    unitScore: (base) => base,
+  },
+  hasReference: false,
+  canExplain: true,
 
-type OutcomesOfPlan = (outcomes: readonly JudgmentOutcome[]) => Parameters<typeof measureDrTulu>[1];
+  plan(rollout, recipe, options) {
+    const planned = planDrTulu(rollout, recipe, options);
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const otherRecipe: DrTuluRecipe = { ...recipe, compat: recipe.compat === 'exact' ? 'corrected' : 'exact' };
+    const other = options.explain === true ? planDrTulu(rollout, otherRecipe, options) : null;
+    if (other !== null && !other.ok) return other;
 
-/** The requests of one or two plans; what both ask is asked once. */
+    const asked = new AskedOnce();
+    const own = asked.add(plan);
+    const others = other === null ? null : { plan: other.value, outcomes: asked.add(other.value) };
+    const stage = ask(asked.wanted, (outcomes) => {
+      const facts = measureDrTulu(plan, own(outcomes));
+      const reply = (score: DrTuluScore): DrTuluReply => {
+        const reported = { ...score, criteria: reportCriteria(plan, facts) };
+        if (others === null) return reported;
+        const otherScore = composeDrTulu(measureDrTulu(others.plan, others.outcomes(outcomes)), otherRecipe);
+        return { ...reported, explain: explained(score, otherScore) };
+      };
+      return done({ facts, reply });
+    });
+    return { ok: true, value: stage };
+  },
+  compose: composeDrTulu,
+  groupVote: () => null,
+
+  gaps: (before, after, changed) => [
+    ...changed.map((field) => ({
+      name: `recipe.${field}`,
+      isOpen: (facts: DrTuluFacts) => field !== 'judging' || neededByDrTulu(facts, after).rubric,
+    })),
+    ...finishReasonGaps<DrTuluFacts>({
+      before: before.non_stop_penalty.enabled,
+      after: after.non_stop_penalty.enabled,
+    }),
+  ],
+} satisfies Family<DrTulu>;
+
+/** The requests of one or two plans. A request that both make is asked once. */
 class AskedOnce {
   readonly wanted: WantedJudgment[] = [];
   readonly #positions = new Map<string, number>();
 
-  /** @returns how the plan finds its outcomes among all. */
-  add({ rubric, citations }: DrTuluPlan): OutcomesOfPlan {
-    // Sources that are cut last, alike for all requests, so that they share their beginning.
+  /** @returns a function that picks the plan's outcomes out of those of `wanted`. */
+  add({ rubric, citations }: DrTuluPlan): (outcomes: readonly JudgmentOutcome[]) => DrTuluOutcomes {
+    // Every request names the same cited sources, so all are cut alike and share their beginning.
     const cited = new Set(typeof citations === 'string' ? [] : citations.claims.flatMap(({ sources }) => sources));
     const rubricAt = rubric === 'not_needed' ? [] : rubric.map((request) => this.#positionOf(request, cited));
     const citationsAt = typeof citations === 'string' ? null : this.#positionOf(citations, cited);

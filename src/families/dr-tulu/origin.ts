@@ -2,7 +2,8 @@
  * Origins of the dr-tulu recipes, the lineage of the refiners' trainer. No card of ours describes it: all is from the
  * public code, or ours where a recipe departs from it.
  */
-import { codeOf, type OriginsOf, ours, type ParameterOrigins } from '../../family/provenance.ts';
+import { codeOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
+import type { DR_TULU_RECIPES, DrTuluRecipe } from './recipe.ts';
 
 const code = codeOf('rlresearch/dr-tulu', '6188f34c');
 
@@ -28,7 +29,7 @@ const DR_TULU = {
     enabled: code(SCRIPT, '--non_stop_penalty False'),
     value: code(SCRIPT, '--non_stop_penalty_value 0.0'),
   },
-} as const satisfies ParameterOrigins<'dr-tulu'>;
+} as const satisfies ParameterOrigins<DrTuluRecipe>;
 
 export const DR_TULU_ORIGINS = {
   'dr-tulu': {
@@ -83,4 +84,4 @@ export const DR_TULU_ORIGINS = {
       search_turns_weight: WITHOUT_CITATION,
     },
   },
-} as const satisfies OriginsOf<'dr-tulu'>;
+} as const satisfies Record<keyof typeof DR_TULU_RECIPES, RecipeOrigin<DrTuluRecipe>>;

@@ -1,56 +1,56 @@
 /**
- * Plan of a dr-tulu rollout: the transcript is read as the compat mode reads it, and what it says becomes the same two
- * judgments as anywhere else: criteria, and claims with uncited parts.
+ * The plan of a dr-tulu rollout: the transcript as the compat mode reads it, and two kinds of judgments about it:
+ * criteria, and claims with uncited parts.
  */
 import { sourcesOf } from '../../citations/sources.ts';
 import type { SourceSet } from '../../citations/types.ts';
-import type { DrTuluFacts } from '../../family/facts.ts';
+import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
-import { missingFields } from '../../family/missing-fields.ts';
+import { missingFields } from '../../family/requirements.ts';
 import type { Rollout, SignedCriterionInput } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
-import type { CitationsRequest, JudgedSource, RubricRequest, Support } from '../../judgments/types.ts';
+import type { CitationsRequest, JudgedSource, RubricRequest } from '../../judgments/types.ts';
 import { MAX_CLAIMS, MAX_STATEMENTS } from '../../limits.ts';
-import type { PlanOptions } from '../plan-rollout.ts';
+import type { Result } from '../../result.ts';
 import { neededByDrTulu } from './compose.ts';
 import { planExact } from './exact/final-reward.ts';
 import { extractTranscript } from './exact/transcript.ts';
-import { responseFacts } from './final-reward.ts';
+import type { DrTuluFacts } from './facts.ts';
 import type { DrTuluRecipe } from './recipe.ts';
-import { validIdRatio } from './reward-terms.ts';
-import { readCitedClaims, readTranscript } from './transcript.ts';
+import { responseFacts } from './terms/final-reward.ts';
+import { validIdRatio } from './terms/reward-terms.ts';
+import { readCitedClaims, readTranscript } from './terms/transcript.ts';
 
-/** One claim or uncited part, with the place of its verdict. */
-export type PlannedStatement =
-  /** `claim`: its number in the citations request; `null` = it cites nothing that exists, which supports nothing. */
-  | { readonly cited: true; readonly claim: number | null; readonly support: Extract<Support, 0> | null }
-  | { readonly cited: false; readonly statement: number };
+/** One claim or uncited part, with the position of its verdict. */
+type PlannedStatement =
+  /** `claim`: position in the citations request; `null` = it cites no existing source, so its support is 0. */
+  { readonly cited: true; readonly claim: number | null } | { readonly cited: false; readonly statement: number };
 
 export type DrTuluPlan = {
   readonly observed: Omit<DrTuluFacts, 'rubric' | 'citation'>;
   readonly rubrics: readonly SignedCriterionInput[];
   readonly statements: readonly PlannedStatement[];
   readonly valid_id_ratio: number;
-  /** All criteria in one request, or each in one of its own; empty where no criterion has to be asked about. */
+  /** One request for all criteria, or one for each (`judging`). */
   readonly rubric: readonly RubricRequest[] | 'not_needed';
   readonly citations: CitationsRequest | 'settled' | 'not_needed';
 };
 
-export type DrTuluPlanResult =
-  | { readonly ok: true; readonly plan: DrTuluPlan }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
-export function planDrTulu(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOptions): DrTuluPlanResult {
+export function planDrTulu(
+  rollout: Rollout,
+  recipe: DrTuluRecipe,
+  options: PlanOptions,
+): Result<DrTuluPlan, readonly InputProblem[]> {
   const penalty = recipe.non_stop_penalty.enabled ? (['finish_reason'] as const) : [];
   const problems = missingFields(rollout, ['question', 'rubrics', ...penalty], 'dr-tulu');
   const { question, rubrics } = rollout;
-  if (problems.length > 0 || question === undefined || rubrics === undefined) return { ok: false, problems };
+  if (problems.length > 0 || question === undefined || rubrics === undefined) return { ok: false, error: problems };
   const read =
     recipe.compat === 'exact' ? readExactly(rollout, question, recipe) : readCorrectly(rollout, recipe, options);
   const claims = read.asked.length;
   if (claims > MAX_CLAIMS + MAX_STATEMENTS) {
     const message = `expected at most ${MAX_CLAIMS + MAX_STATEMENTS} claims and uncited parts, got ${claims}`;
-    return { ok: false, problems: [{ path: ['response'], message }] };
+    return { ok: false, error: [{ path: ['response'], message }] };
   }
 
   const observed = {
@@ -67,7 +67,7 @@ export function planDrTulu(rollout: Rollout, recipe: DrTuluRecipe, options: Plan
     needed[part] || (options.measureAll === true && read.answer !== null);
   return {
     ok: true,
-    plan: {
+    value: {
       observed,
       rubrics,
       ...numbered(read.asked),
@@ -80,10 +80,10 @@ export function planDrTulu(rollout: Rollout, recipe: DrTuluRecipe, options: Plan
 
 /** A transcript as a compat mode reads it. */
 type Reading = {
-  /** The text that the criteria are judged on. */
+  /** The text to which the criteria apply. */
   readonly answer: string | null;
   readonly sources: readonly JudgedSource[];
-  /** Claims and uncited parts in order; a claim whose `sources` are empty supports nothing. */
+  /** Claims and uncited parts in order. A claim with empty `sources` cites no existing source. */
   readonly asked: readonly (
     | { readonly cited: true; readonly text: string; readonly sources: readonly number[] }
     | { readonly cited: false; readonly text: string }
@@ -96,7 +96,7 @@ type Reading = {
 function readCorrectly({ response, ...rollout }: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
   const { answer, sources: inContext } = readTranscript(response);
   const { format, queries } = responseFacts(response, recipe.call_form);
-  // Tool output that the caller keeps apart from the transcript stands in for what the transcript holds.
+  // Sources that the request gives apart from the transcript replace those in the transcript.
   const sources = options.sources ?? givenSources(rollout) ?? inContext;
   if (sources === null || sources.list.length === 0 || answer === null) {
     return { answer, sources: [], asked: [], valid_id_ratio: 0, format, queries };
@@ -145,16 +145,14 @@ function readExactly({ response, rubrics = [] }: Rollout, question: string, reci
   };
 }
 
-/** Each claim and uncited part with its number among those that are asked about. */
+/** Each claim and uncited part with its position in the citations request. */
 function numbered(asked: Reading['asked']): Pick<DrTuluPlan, 'statements'> {
   let claim = 0;
   let statement = 0;
   return {
     statements: asked.map((one) => {
       if (!one.cited) return { cited: false, statement: statement++ };
-      return one.sources.length === 0
-        ? { cited: true, claim: null, support: 0 }
-        : { cited: true, claim: claim++, support: null };
+      return one.sources.length === 0 ? { cited: true, claim: null } : { cited: true, claim: claim++ };
     }),
   };
 }

@@ -2,8 +2,8 @@
  * The dr-tulu family, the lineage that the refiners were trained in: rubric, citation, format and search turns.
  *
  * Source: rlresearch/dr-tulu 6188f34c, `rl/open-instruct/open_instruct/search_rewards/longform_rubric_rewards.py` and
- * `utils/`. `compat: "exact"` reproduces that code's numbers with its defects, `"corrected"` keeps what it loses
- * (REWARDS.md section 5.4). origin.ts marks each parameter.
+ * `utils/`. `compat: "exact"` reproduces the numbers of that code, its defects included; `"corrected"` fixes the
+ * defects. origin.ts gives the source of each parameter.
  */
 import * as z from 'zod';
 
@@ -11,6 +11,7 @@ const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
 const MAX_TURNS_BOUND = 1_000;
 
+/** The kind of each field. */
 export const DR_TULU_FIELDS = {
   compat: 'measure',
   call_form: 'measure',
@@ -64,14 +65,26 @@ const DR_TULU: DrTuluRecipe = {
   non_stop_penalty: { enabled: false, value: 0 },
 };
 
-/** The named recipes of the family (REWARDS.md section 5.4). */
+/** The named recipes of the family. */
 export const DR_TULU_RECIPES = {
   'dr-tulu': DR_TULU,
   'dr-tulu-exact': { ...DR_TULU, compat: 'exact' },
   'dr-tulu-no-citation': { ...DR_TULU, rubric_weight: 0.6, citation_weight: 0, search_turns_weight: 0.2 },
 } as const satisfies Record<string, DrTuluRecipe>;
 
-/** Smallest and largest reward the recipe can give; `null` = no bound, as negative weights of a row may be of any size. */
+export const DR_TULU_FORMULA = [
+  'rubric       = sum(s * w) / max(sum of the positive w, 1), s = verdict (0, 1, 2) / 2; w may be negative, unclamped',
+  'citation     = 0.6 * mean F1 of the claims + 0.4 * share of the distinct cited ids that exist',
+  'format       = 0.5 if there is an answer + 0.3 if a citation + 0.2 if a tool call',
+  'search_turns = min(search queries / search_turns_bound, 1)',
+  'no answer: rubric = citation = 0; format is still paid, and search turns too (compat exact: lost)',
+  'base         = rubric_weight * rubric + citation_weight * citation + format_weight * format',
+  '               + search_turns_weight * search_turns',
+  'reward       = verification_reward * base',
+  '             = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
+] as const;
+
+/** Smallest and largest reward that the recipe can give; `null` = unbounded, since a row's negative weights are. */
 export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
   const { rubric_weight, citation_weight, format_weight, search_turns_weight, non_stop_penalty } = recipe;
   const top = recipe.verification_reward * (rubric_weight + citation_weight + format_weight + search_turns_weight);

@@ -1,12 +1,12 @@
-/** The long-trace reward (REWARDS.md section 5.2): pure, from facts, a recipe and what the group voted. */
-
-import type { LongTraceFacts } from '../../family/facts.ts';
-import type { Component, LongTraceScore } from '../../family/score.ts';
-import type { GroupVotes } from '../plan-rollout.ts';
+/** The long-trace reward, from facts, a recipe and the group's votes. Pure. */
+import type { GroupVotes } from '../../family/family.ts';
+import type { Component } from '../../family/score.ts';
+import type { LongTraceFacts } from './facts.ts';
 import type { LongTraceRecipe } from './recipe.ts';
+import type { LongTraceScore } from './reply.ts';
 import { longTraceContributions } from './reward.ts';
 
-/** A truncated or ill-formed response earns 0 without being judged. */
+/** With `punish_ill_formed` a truncated or ill-formed response earns 0 and is not judged. */
 export function isPunished(
   { well_formed, finish_reason }: Pick<LongTraceFacts, 'well_formed' | 'finish_reason'>,
   recipe: LongTraceRecipe,
@@ -14,49 +14,45 @@ export function isPunished(
   return recipe.punish_ill_formed && (!well_formed || finish_reason !== 'stop');
 }
 
-/** Whether the outcome can change the reward. The other variants look at it even where its weight is 0. */
+/** Whether the outcome can change the reward. Only `plain` ignores an outcome of weight 0. */
 export function readsOutcome({ variant, eta }: LongTraceRecipe): boolean {
   return variant !== 'plain' || eta < 1;
 }
 
 /**
- * The rubric share u that the recipe reads, [0, 1]; `null` where the row has nothing to look for. A row with gold chunks
- * and no entities is read by its chunks under every variant.
+ * The rubric share u that the recipe reads, [0, 1]; `null` if the row has neither entities nor chunks. A row with gold
+ * chunks and no entities is read by its chunks under every variant.
  */
-export function rubricShare({ entities, chunks }: LongTraceFacts, recipe: LongTraceRecipe): number | null {
+function rubricShare({ entities, chunks }: LongTraceFacts, recipe: LongTraceRecipe): number | null {
   if (recipe.variant === 'chunks' || entities === null) return chunks;
-  // An empty list is refused by the routes; the LongTraceRL server pays 0 for it.
+  // Only the LongTraceRL adapter takes an empty list; the public server pays 0 for it.
   return entities.total === 0 ? 0 : entities[recipe.text] / entities.total;
 }
 
-/** Whether the group divides u by its maximum. */
-function isNormalised(recipe: LongTraceRecipe): boolean {
-  return recipe.normalise_in_group;
-}
-
 /**
- * What the member says of its u to its group: `null` where it does not vote, as its own reward cannot be determined.
- * Wrong answers vote, as in the reference; so do punished ones, whose rubric reward the reference sets to 0.
+ * The member's u, of which the group takes the maximum; `null` = it abstains, since its own reward cannot be
+ * determined. Wrong answers vote, as in the reference; so do punished ones, whose rubric reward the reference sets to
+ * 0.
  */
-export function groupVote(facts: LongTraceFacts, recipe: LongTraceRecipe): number | null {
-  if (!isNormalised(recipe)) return null;
+export function longTraceVote(facts: LongTraceFacts, recipe: LongTraceRecipe): number | null {
+  if (!recipe.normalise_in_group) return null;
   if (isPunished(facts, recipe)) return 0;
   return facts.outcome.status === 'scored' || !readsOutcome(recipe) ? rubricShare(facts, recipe) : null;
 }
 
 /**
- * With o the outcome, u the rubric share (divided by the group's maximum where the recipe says so) and eta its weight:
+ * With o the outcome, u the rubric share (`normalise_in_group`: divided by the group's maximum) and eta its weight:
  *
  *     positive_only  0 if o = 0, else (1 - eta) * o + eta * u
  *     negative_only  o if o > 0, else eta * u
  *     plain          (1 - eta) * o + eta * u
  *     chunks         o + eta * u + (1 - eta) * o * u
  *
- * @param group `null` for a rollout that is scored alone: then u stays as it is, and `details.final` says so.
- * @throws RangeError on a non-finite result: an error, never a reward.
+ * @param group `null` for a rollout that is scored alone: u is not divided, and `details.final` is false.
+ * @throws RangeError on a non-finite result.
  */
 export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe, group: GroupVotes): LongTraceScore {
-  const normalised = isNormalised(recipe);
+  const normalised = recipe.normalise_in_group;
   const share = rubricShare(facts, recipe);
   const details = {
     rubric_share: share,
@@ -90,7 +86,7 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       status: 'unscored',
       reason,
       decided_by: null,
-      // Without the other part there is no saying what this one would have contributed.
+      // The contribution of one component depends on the other, which is missing.
       components: {
         outcome:
           outcome.status === 'unscored'
@@ -104,7 +100,7 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       details,
     };
   }
-  // An outcome that was not had is one that weighs nothing here.
+  // A missing outcome has no weight here.
   const o = outcome.status === 'scored' ? outcome.observed : 0;
   const parts = longTraceContributions({ outcome: o, rubric: u }, recipe.variant, recipe.eta);
   const reward = parts.outcome.contribution + parts.rubric.contribution;

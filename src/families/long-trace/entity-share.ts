@@ -1,6 +1,6 @@
 /**
- * The entity rubric: the share of gold entities that the chosen text names. An entity is found as a substring of the
- * normalised text, inside longer words and numbers too, and one that normalises to nothing is always found [code].
+ * The entity rubric: the share of gold entities that the chosen text names. As in the reference, an entity matches as a
+ * substring of the normalised text, also inside longer words, and one that normalises to nothing always matches.
  * Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`, `get_rubric_reward`.
  */
 import { normalise } from './normalise.ts';
@@ -12,9 +12,8 @@ export function entityHits(entities: readonly string[], text: string): readonly 
 }
 
 /**
- * Entities found / entities listed, [0, 1]; a repeated entity counts each time. No entities: 0, as the server pays,
- * which takes their share of the reward from a right answer; routes other than the server's refuse the empty list
- * instead.
+ * Entities found / entities listed, [0, 1]; a repeated entity counts each time. 0 without entities, as on the reference
+ * server, which lowers the reward of a right answer; all routes but its adapter refuse an empty list.
  */
 export function entityShare(entities: readonly string[], text: string): number {
   if (entities.length === 0) return 0;

@@ -1,47 +1,87 @@
-/** The long-trace family on the scoring line. */
-
-import type { LongTraceFacts } from '../../family/facts.ts';
-import type { Rollout } from '../../family/rollout.ts';
+/** The long-trace family: outcome and entity rubric, for reasoning over long contexts. */
+import type { Family } from '../../family/family.ts';
+import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
+import { finishReasonGaps } from '../../family/requirements.ts';
+import { ask, done } from '../../family/stages.ts';
+import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/types.ts';
-import type { PlanOptions, PlanRolloutResult } from '../plan-rollout.ts';
-import { composeLongTrace, groupVote } from './compose.ts';
+import { composeLongTrace, isPunished, longTraceVote } from './compose.ts';
+import { type LongTraceFacts, longTraceFactsSchema } from './facts.ts';
+import { LONG_TRACE_ORIGINS } from './origin.ts';
 import { type LongTracePlan, planLongTrace } from './plan.ts';
-import type { LongTraceRecipe } from './recipe.ts';
+import {
+  LONG_TRACE_FIELDS,
+  LONG_TRACE_FORMULA,
+  LONG_TRACE_RECIPES,
+  type LongTraceRecipe,
+  longTraceRecipeSchema,
+  longTraceRewardRange,
+} from './recipe.ts';
+import { type LongTraceReply, type LongTraceScore, longTraceReplySchema } from './reply.ts';
 
-export function planLongTraceRollout(
-  rollout: Rollout,
-  recipe: LongTraceRecipe,
-  options: PlanOptions,
-): PlanRolloutResult {
-  const planned = planLongTrace(rollout, recipe, options.measureAll === true);
-  if (!planned.ok) return planned;
-  const { plan } = planned;
-  return {
-    ok: true,
-    planned: {
-      wanted: typeof plan.outcome === 'object' ? [{ request: plan.outcome, cited: new Set() }] : [],
-      measure(outcomes) {
-        const facts: LongTraceFacts = { ...plan.observed, outcome: measureOutcome(plan, outcomes[0]) };
-        return {
-          facts,
-          groupVote: groupVote(facts, recipe),
-          finish(group) {
-            const score = composeLongTrace(facts, recipe, group);
-            const { well_formed, entities, chunks } = facts;
-            return { score, reply: { ...score, observed: { well_formed, entities, chunks } } };
-          },
-        };
-      },
-    },
-  };
+export type LongTrace = {
+  readonly recipe: LongTraceRecipe;
+  readonly facts: LongTraceFacts;
+  readonly score: LongTraceScore;
+  readonly reply: LongTraceReply;
+};
+
+export const longTrace = {
+  name: 'long-trace',
+  recipe: {
+    schema: longTraceRecipeSchema,
+    fields: LONG_TRACE_FIELDS,
+    named: LONG_TRACE_RECIPES,
+    origins: LONG_TRACE_ORIGINS,
+    formula: LONG_TRACE_FORMULA,
+    range: longTraceRewardRange,
+  },
+  facts: {
+    schema: longTraceFactsSchema,
+    judged: ({ outcome }) => [outcome],
+    verdicts: ({ outcome }) => levelsOf(outcome, (share) => [yesNoLevel('outcome', share >= 0.5)]),
+  },
+  reply: {
+    schema: longTraceReplySchema,
+    skippedAtZero: [],
+    withoutText: (reply) => reply,
+    // 2 with the variant `chunks`, else 1.
+    unitScore: (base, [, most]) => base / (most ?? 1),
+  },
+  hasReference: true,
+  canExplain: false,
+
+  plan(rollout, recipe, { measureAll = false }) {
+    const planned = planLongTrace(rollout, recipe, measureAll);
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const wanted = typeof plan.outcome === 'string' ? [] : [{ request: plan.outcome, cited: new Set<number>() }];
+    const stage = ask(wanted, ([outcome]) => {
+      const facts: LongTraceFacts = { ...plan.observed, outcome: outcomeOf(plan, outcome) };
+      const { well_formed, entities, chunks } = facts;
+      const reply = (score: LongTraceScore) => ({ ...score, observed: { well_formed, entities, chunks } });
+      return done({ facts, reply });
+    });
+    return { ok: true, value: stage };
+  },
+  compose: composeLongTrace,
+  groupVote: longTraceVote,
+
+  gaps: (before, after, changed) => [
+    ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),
+    ...finishReasonGaps<LongTraceFacts>({ before: before.punish_ill_formed, after: after.punish_ill_formed }),
+    // The F-beta of the chunks was read off the text that the recorded recipe chose.
+    ...(before.text === after.text ? [] : [{ name: 'recipe.text', isOpen: readsChunks(after) }]),
+  ],
+} satisfies Family<LongTrace>;
+
+function outcomeOf({ outcome }: LongTracePlan, answer: JudgmentOutcome | undefined): LongTraceFacts['outcome'] {
+  if (outcome === 'no_final_answer') return scored(0);
+  if (outcome === 'not_needed') return unscored('not_measured');
+  return mapObserved(verdictsOf(outcome, answer), ({ correct }) => (correct ? 1 : 0));
 }
 
-function measureOutcome(plan: LongTracePlan, outcome: JudgmentOutcome | undefined): LongTraceFacts['outcome'] {
-  if (plan.outcome === 'no_final_answer') return { status: 'scored', observed: 0 };
-  if (plan.outcome === 'not_needed') return { status: 'unscored', reason: 'not_measured' };
-  if (outcome === undefined) return { status: 'unscored', reason: 'judgment_missing' };
-  if (!outcome.ok) return { status: 'unscored', reason: outcome.failure.reason };
-  const { verdicts } = outcome.judgment;
-  if (verdicts.kind !== 'outcome') return { status: 'unscored', reason: 'judgment_record_invalid' };
-  return { status: 'scored', observed: verdicts.correct ? 1 : 0 };
+function readsChunks(recipe: LongTraceRecipe): (facts: LongTraceFacts) => boolean {
+  return (facts) =>
+    facts.chunks !== null && (recipe.variant === 'chunks' || facts.entities === null) && !isPunished(facts, recipe);
 }

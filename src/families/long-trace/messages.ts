@@ -1,6 +1,6 @@
 /**
- * What LongTraceRL's `POST /evaluate` makes of its request before anything is judged: which text is the response, which
- * messages count for the rubric, and when it refuses. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`,
+ * Reads a request as LongTraceRL's `POST /evaluate` does before judging: which text is the response, which messages
+ * count for the rubric, and which requests it refuses. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`,
  * `evaluate`, `get_aa_lcr_reward` and `get_rubric_reward`.
  */
 import type { TraceMessage } from '../../family/rollout.ts';
@@ -9,7 +9,7 @@ import { stripPythonSpace } from '../../tools/python-text.ts';
 const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';
 
-/** The parts of a request that are read here; the two that are only looked for may be anything. */
+/** The fields that are read here. `label` and `extra_reward_info` are only checked for presence. */
 export type EvaluateRequest = {
   readonly label?: unknown;
   readonly extra_reward_info?: unknown;
@@ -23,14 +23,14 @@ export type EvaluateReading =
       readonly status: 'ready';
       /** The text whose final answer is judged. */
       readonly response: string;
-      /** The messages in which the rubric is looked for. */
+      /** The messages in which entities and chunks are searched. */
       readonly history: readonly TraceMessage[];
     }
-  /** The last turn is not an assistant's, or has no content: outcome, rubric and reward are 0, determined, not judged. */
+  /** The last turn is not an assistant's, or has no content: outcome, rubric and reward are 0 without a judgment. */
   | { readonly status: 'no_final_turn' }
   | {
       readonly status: 'error';
-      /** The server raises 400 for what is missing, and its own handler turns that into 500. */
+      /** The server raises 400 for a missing field, and its own handler turns that into 500. */
       readonly http_status: 500;
       readonly reason: 'label_missing' | 'extra_reward_info_missing' | 'history_and_response_missing' | 'history_empty';
     };
@@ -55,11 +55,11 @@ function refusal(reason: EvaluateError['reason']): EvaluateError {
   return { status: 'error', http_status: 500, reason };
 }
 
-/** A response as one assistant message: split at the first `</think>`; without one, all of it is content, as written. */
+/** A response as one assistant message, split at the first `</think>`; without one, the whole response is content. */
 export function splitThinking(response: string): TraceMessage & { readonly content: string } {
   const close = response.indexOf(THINK_CLOSE);
   if (close === -1) return { role: 'assistant', content: response };
-  // The opening tag is left out only at the very start, before the edges are stripped.
+  // An opening tag is removed only at the very start, before the edges are stripped.
   const reasoningStart = response.startsWith(THINK_OPEN) ? THINK_OPEN.length : 0;
   return {
     role: 'assistant',
@@ -69,8 +69,8 @@ export function splitThinking(response: string): TraceMessage & { readonly conte
 }
 
 /**
- * The text a judge compares with the reference: what follows the last `</think>`, or the whole response where there is
- * none. `null` where nothing follows: the outcome is then 0, determined, and no judge is asked.
+ * The text that a judge compares with the reference: the text after the last `</think>`, or the whole response without
+ * one. `null` if that text is empty: the outcome is then 0 and no judge is asked.
  */
 export function finalAnswer(response: string): string | null {
   const close = response.lastIndexOf(THINK_CLOSE);
@@ -82,7 +82,7 @@ export function finalAnswer(response: string): string | null {
 /** Which of the assistant's texts the rubric counts (`rubric_use_reasoning_content`, `rubric_use_content`). */
 export type TextChoice = { readonly reasoning: boolean; readonly content: boolean };
 
-/** The chosen texts of all assistant messages in order, blank lines between them; other roles are left out. */
+/** The chosen texts of all assistant messages in order, separated by blank lines. */
 export function chosenText(history: readonly TraceMessage[], choice: TextChoice): string {
   const texts: string[] = [];
   for (const message of history) {

@@ -1,18 +1,18 @@
 /**
- * The text in which entities are looked for: lower case, runs of `[a-z0-9_]` and single CJK ideographs, joined by
- * single spaces. Everything else separates and falls out, accented letters, kana, Hangul and full-width digits too;
- * that loses text, but it is the definition the published numbers were made with. Source: THU-KEG/LongTraceRL 415b6433,
+ * Normalises text for the entity search: lower case, runs of `[a-z0-9_]` and single CJK ideographs, joined by single
+ * spaces. Everything else is a separator, accented letters, kana, Hangul and full-width digits included. That loses
+ * text, but the published numbers were computed with this definition. Source: THU-KEG/LongTraceRL 415b6433,
  * `launch_server.py`, `normalize_string`.
  *
- * One pass by code unit, with no `toLowerCase`: beyond ASCII only two characters have a lower case that begins with an
- * ASCII letter, and so the result cannot move with a Unicode table.
+ * One pass by code unit, without `toLowerCase`: beyond ASCII only two characters have a lower case that begins with an
+ * ASCII letter, so the result does not depend on a Unicode version.
  */
 import { isAsciiDigit, isAsciiLetter } from '../../text/characters.ts';
 
 const UNDERSCORE = 0x5f;
 const FIRST_IDEOGRAPH = 0x4e00;
 const LAST_IDEOGRAPH = 0x9fff;
-/** Lower case of İ is i and a combining dot, and the dot separates. */
+/** The lower case of İ is i and a combining dot, which is a separator. */
 const DOTTED_CAPITAL_I = 0x130;
 const KELVIN_SIGN = 0x212a;
 

@@ -1,5 +1,6 @@
 /** Origins of the long-trace recipes: the card gives the weight, the public training script and code the rest. */
-import { cardOf, codeOf, type OriginsOf, type ParameterOrigins } from '../../family/provenance.ts';
+import { cardOf, codeOf, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
+import type { LONG_TRACE_RECIPES, LongTraceRecipe } from './recipe.ts';
 
 const MODEL = 'THU-KEG/LongTraceRL-4B';
 const SCRIPT = 'scripts/train/train-qwen3-4B-2507.sh';
@@ -16,7 +17,7 @@ const LONG_TRACE_RL = {
   text: code(SCRIPT, '--rubric-use-content, without --rubric-use-reasoning-content'),
   normalise_in_group: code(SCRIPT, '--normalize-rubric-reward'),
   punish_ill_formed: code(ROLLOUT, 'unless --no-punish-for-illform, which the script does not pass'),
-} as const satisfies ParameterOrigins<'long-trace'>;
+} as const satisfies ParameterOrigins<LongTraceRecipe>;
 
 export const LONG_TRACE_ORIGINS = {
   'longtrace-rl': {
@@ -57,4 +58,4 @@ export const LONG_TRACE_ORIGINS = {
       eta: code(SCRIPT, '--rubric-reward-ratio 0.3'),
     },
   },
-} as const satisfies OriginsOf<'long-trace'>;
+} as const satisfies Record<keyof typeof LONG_TRACE_RECIPES, RecipeOrigin<LongTraceRecipe>>;

@@ -1,36 +1,38 @@
-/** Plan of a long-trace rollout: what is read off the response, and the one question whether its answer is right. */
-
-import type { LongTraceFacts } from '../../family/facts.ts';
-import { missingFields } from '../../family/missing-fields.ts';
+/**
+ * The plan of a long-trace rollout: what is read off the response, and one question to a judge: is the answer right?
+ */
+import { missingFields } from '../../family/requirements.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { OutcomeRequest } from '../../judgments/types.ts';
+import type { Result } from '../../result.ts';
 import { hasContent } from '../../text/characters.ts';
 import { isPunished, readsOutcome } from './compose.ts';
 import { entityHits } from './entity-share.ts';
+import type { LongTraceFacts } from './facts.ts';
 import { chosenText, finalAnswer, splitThinking } from './messages.ts';
 import type { LongTraceRecipe } from './recipe.ts';
 import { usefulChunksScore } from './useful-chunks.ts';
 
 export type LongTracePlan = {
-  /** Everything but the outcome. */
+  /** The facts without the outcome. */
   readonly observed: Omit<LongTraceFacts, 'outcome'>;
-  /** The question; 0 where there is no final answer, which is determined; or why nobody need ask. */
+  /** The question. `no_final_answer`: the outcome is 0. `not_needed`: it cannot change the reward. */
   readonly outcome: OutcomeRequest | 'no_final_answer' | 'not_needed';
 };
 
-export type LongTracePlanResult =
-  | { readonly ok: true; readonly plan: LongTracePlan }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
-/** @param measureAll ask even where the recipe would not look at the outcome. */
-export function planLongTrace(rollout: Rollout, recipe: LongTraceRecipe, measureAll: boolean): LongTracePlanResult {
+/** @param measureAll ask for the outcome even if the recipe does not read it. */
+export function planLongTrace(
+  rollout: Rollout,
+  recipe: LongTraceRecipe,
+  measureAll: boolean,
+): Result<LongTracePlan, readonly InputProblem[]> {
   const chunksOnly = rollout.entities === undefined && rollout.useful_chunks !== undefined;
   const gold = recipe.variant === 'chunks' || chunksOnly ? 'useful_chunks' : 'entities';
   const needed = [...(['question', 'reference', gold] as const), ...(recipe.punish_ill_formed ? FINISH_REASON : [])];
   const problems = missingFields(rollout, needed, 'long-trace');
   const { question, reference } = rollout;
-  if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, problems };
+  if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, error: problems };
 
   const answer = finalAnswer(rollout.response);
   const messages = rollout.history ?? [messageOf(rollout)];
@@ -53,7 +55,7 @@ export function planLongTrace(rollout: Rollout, recipe: LongTraceRecipe, measure
       : ask
         ? ({ kind: 'outcome', question, reference, answer } as const)
         : 'not_needed';
-  return { ok: true, plan: { observed, outcome } };
+  return { ok: true, value: { observed, outcome } };
 }
 
 const FINISH_REASON = ['finish_reason'] as const;
@@ -64,7 +66,7 @@ const TEXTS = {
   both: { content: true, reasoning: true },
 } as const;
 
-/** Thinking stands in the response, before its first `</think>`, or apart from it. */
+/** The rollout as one message. The thinking is in the response, before its first `</think>`, or in `reasoning`. */
 function messageOf({ response, reasoning }: Rollout): TraceMessage {
   const message = splitThinking(response);
   return reasoning === undefined || message.reasoning_content !== undefined
@@ -72,7 +74,7 @@ function messageOf({ response, reasoning }: Rollout): TraceMessage {
     : { ...message, reasoning_content: reasoning };
 }
 
-/** Ours, as the reference leaves it to its rollout engine: thinking that was opened is closed, and an answer follows. */
+/** Our definition (the reference leaves it to its rollout engine): opened thinking is closed, and an answer follows. */
 function isWellFormed(response: string, answer: string | null): boolean {
   if (answer === null || !hasContent(answer, 0, answer.length)) return false;
   return response.includes('</think>') || !response.includes('<think>');

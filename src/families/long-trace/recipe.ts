@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 
+/** The kind of each field. */
 export const LONG_TRACE_FIELDS = {
   variant: 'compose',
   eta: 'compose',
@@ -43,13 +44,24 @@ const LONG_TRACE_RL: LongTraceRecipe = {
   punish_ill_formed: true,
 };
 
-/** The named recipes of the family (REWARDS.md section 5.2). */
+/** The named recipes of the family. */
 export const LONG_TRACE_RECIPES = {
   'longtrace-rl': LONG_TRACE_RL,
   'longtrace-rl-chunks': { ...LONG_TRACE_RL, variant: 'chunks' },
 } as const satisfies Record<string, LongTraceRecipe>;
 
-/** Smallest and largest reward the recipe can give. */
+export const LONG_TRACE_FORMULA = [
+  'punish_ill_formed: a truncated or ill-formed response has reward = 0 and is not judged',
+  'o      = 1 if the final answer is judged right, else 0',
+  'u      = share of the gold entities found in the text; chunks: F-beta (beta 2) of the last <useful_chunks> block',
+  '         normalise_in_group: divided by the largest u of the scored group, wrong answers included, if above 0',
+  'reward = positive_only: 0 if o = 0, else (1 - eta) * o + eta * u',
+  '         negative_only: o if o > 0, else eta * u',
+  '         plain:         (1 - eta) * o + eta * u',
+  '         chunks:        o + eta * u + (1 - eta) * o * u',
+] as const;
+
+/** Smallest and largest reward that the recipe can give. */
 export function longTraceRewardRange({ variant }: LongTraceRecipe): readonly [number, number] {
   // chunks: 1 + eta + (1 - eta).
   return [0, variant === 'chunks' ? 2 : 1];

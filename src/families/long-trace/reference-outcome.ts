@@ -1,7 +1,7 @@
 /**
- * The outcome as the public server reads it from its AA-LCR judge's replies. It exists only to reproduce the public
- * numbers over recorded replies: a failed or unreadable reply ends as 0 here, and only here. Our routes return `null`
- * for a failed judgment. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`, `get_aa_lcr_reward`.
+ * Reads the outcome from the replies of the public server's AA-LCR judge, to reproduce the public numbers from recorded
+ * replies. A failed or unreadable reply is 0 here; everywhere else a failed judgment gives `null`. Source:
+ * THU-KEG/LongTraceRL 415b6433, `launch_server.py`, `get_aa_lcr_reward`.
  */
 
 import { isPythonSpace } from '../../tools/python-text.ts';
@@ -13,13 +13,13 @@ const COLON = 0x3a;
 
 export type ReferenceOutcome = {
   readonly reward: 0 | 1;
-  /** Replies read: the server asks again, up to three times, until one has both fields. */
+  /** Number of replies that were read: the server asks up to three times, until a reply has both fields. */
   readonly calls: number;
 };
 
 /**
- * @param replies Recorded replies in order; a failed call is the empty text, as the server has it.
- * @throws RangeError if they end before the server would have stopped asking: what it paid is then unknown.
+ * @param replies Recorded replies in order; a failed call is the empty text, as on the server.
+ * @throws RangeError if they end before the server would have stopped asking, so its reward is unknown.
  */
 export function referenceOutcome(response: string, replies: readonly string[]): ReferenceOutcome {
   if (finalAnswer(response) === null) return { reward: 0, calls: 0 };
@@ -32,11 +32,11 @@ export function referenceOutcome(response: string, replies: readonly string[]): 
       return { reward: verdict.toLowerCase() === 'yes' ? 1 : 0, calls: call };
     }
   }
-  // After three tries the last verdict still counts, as written: the server lower-cases only a complete reply's.
+  // After three tries the last verdict counts as written: the server lower-cases only that of a complete reply.
   return { reward: verdict === 'yes' ? 1 : 0, calls: MOST_CALLS };
 }
 
-/** The first `correct: yes` or `correct: no`, in any case and wherever it stands; the word as written. */
+/** The word after the first `correct:` that is yes or no, as written; case-insensitive. */
 function readVerdict(reply: string): string | null {
   const lower = asciiLower(reply);
   for (const at of valuesOf(lower, 'correct')) {
@@ -52,13 +52,13 @@ function readVerdict(reply: string): string | null {
 function hasExtractedAnswer(reply: string): boolean {
   for (const at of valuesOf(asciiLower(reply), 'extracted_final_answer')) {
     for (let i = at; i < reply.length; i++) if (reply.charAt(i) !== '\n') return true;
-    // Only line feeds from here on, and so no later field has a value either.
+    // Only line feeds follow, so no later field has a value either.
     return false;
   }
   return false;
 }
 
-/** Where the values of `name` begin: after the name, up to two asterisks, white space and a colon. */
+/** Yields the start of each value of `name`: after the name, up to two asterisks, white space and a colon. */
 function* valuesOf(lower: string, name: string): Generator<number> {
   for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + 1)) {
     let i = at + name.length;
@@ -68,7 +68,7 @@ function* valuesOf(lower: string, name: string): Generator<number> {
   }
 }
 
-/** Lower case of ASCII letters only, so that positions stay those of the reply. */
+/** Lower-cases ASCII letters only, so positions stay those of the reply. */
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -1,5 +1,5 @@
 /**
- * The long-trace reward of one sample and of a group (REWARDS.md section 5.2). Source: THU-KEG/LongTraceRL 415b6433,
+ * The long-trace reward of one sample and of a group. Source: THU-KEG/LongTraceRL 415b6433,
  * `launch_server.py`, `get_reward`, and `slime/slime/rollout/sglang_rollout.py`, `generate_and_rm_group`. Only + - * /.
  */
 
@@ -9,7 +9,7 @@
  *     positive_only   0 if o = 0, else (1 - eta) * o + eta * u
  *     negative_only   o if o > 0, else eta * u
  *     plain           (1 - eta) * o + eta * u
- *     chunks          o + eta * u + (1 - eta) * o * u        up to 2; data set longrlvr, whatever switches are set
+ *     chunks          o + eta * u + (1 - eta) * o * u        up to 2; data set longrlvr, whatever the switches
  *
  * With both one-sided switches of the reference on, negative_only wins.
  */
@@ -22,7 +22,7 @@ export type LongTraceParts = {
   readonly rubric: number;
 };
 
-/** What the server looks at for this eta; the part it does not look at counts as 0. */
+/** The parts that the server evaluates for this eta; the other part counts as 0. */
 export function neededParts(eta: number): { readonly outcome: boolean; readonly rubric: boolean } {
   return { outcome: eta < 1, rubric: eta > 0 };
 }
@@ -65,11 +65,11 @@ function weightsOf(
 }
 
 /**
- * The reward of one sample. The server's single-sample reply is this with `plain`, or `chunks` for chunk data: not yet
- * the reward that trains, which needs the group.
+ * The reward of one sample. The server's single-sample reply uses `plain`, or `chunks` for chunk data; the training
+ * reward needs the group.
  *
  * @param eta Share of the rubric, [0, 1].
- * @throws RangeError on a non-finite number: an error, never a reward.
+ * @throws RangeError on a non-finite number.
  */
 export function longTraceReward(parts: LongTraceParts, variant: LongTraceVariant, eta: number): number {
   const { outcome, rubric } = longTraceContributions(parts, variant, eta);
@@ -82,13 +82,13 @@ export type LongTraceGroupOptions = {
   readonly variant: LongTraceVariant;
   /** Share of the rubric, [0, 1]. */
   readonly eta: number;
-  /** Divide each rubric by the group's largest, wrong answers included, where that is above 0. */
+  /** Divide each rubric by the group's largest (wrong answers included) if that is above 0. */
   readonly normalise: boolean;
 };
 
 /**
- * The final rewards of a group, in its order. `null` is an unscored member: it has no vote in the maximum and stays
- * `null`; the reference has no such member, its failures are zeros.
+ * The final rewards of a group, in order. An unscored member is `null`: it does not count for the maximum and stays
+ * `null`. The reference has no such member; its failures are zeros.
  *
  * @throws RangeError on a non-finite number.
  */

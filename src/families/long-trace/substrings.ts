@@ -1,16 +1,16 @@
 /**
- * Which of many needles stand in a text, in one pass over it (A. V. Aho, M. J. Corasick, "Efficient string matching",
- * 1975): time is linear in the needles and the text together. A `String.includes` for each is faster on ordinary text,
- * but took half a minute for a hundred hostile needles in a megabyte.
+ * Finds which of many needles a text contains, in one pass over it (A. V. Aho, M. J. Corasick, "Efficient string
+ * matching", 1975). Time is linear in the needles and the text together. `String.includes` for each needle is faster on
+ * ordinary text, but took half a minute for a hundred hostile needles in a megabyte.
  */
 
-/** States are numbered by depth, so that a state's failure always has a smaller number. */
+/** States are numbered by depth, so a state's failure always has a smaller number. */
 const ROOT = 0;
 const CODE_UNITS = 0x10000;
 
 /**
- * For each needle, in order, whether `text` holds it; the empty one is in every text. Memory grows with the needles,
- * some 50 bytes a code unit: callers bound them.
+ * For each needle, in order, whether `text` contains it; every text contains the empty needle. Memory grows with the
+ * needles, by some 50 bytes for each code unit: callers must bound them.
  */
 export function heldBy(text: string, needles: readonly string[]): readonly boolean[] {
   const edges = new Map<number, number>();
@@ -23,7 +23,7 @@ export function heldBy(text: string, needles: readonly string[]): readonly boole
     }
   };
 
-  // Level by level: when a state is made, every shallower one, where its failure lies, is there already.
+  // Level by level: a state's failure is shallower, so it exists when the state is created.
   let growing = needles.map((needle, n) => ({ needle, n }));
   const ends = needles.map(() => ROOT);
   for (let depth = 0; growing.length > 0; depth++) {
@@ -48,7 +48,7 @@ export function heldBy(text: string, needles: readonly string[]): readonly boole
     state = step(state, text.charCodeAt(i));
     reached[state] = 1;
   }
-  // What ends at a state also ends at its failure.
+  // A needle that ends at a state's failure also ends at the state.
   for (let at = failures.length - 1; at > ROOT; at--) if (reached[at] === 1) reached[failures[at] ?? ROOT] = 1;
   return ends.map((end) => reached[end] === 1);
 }

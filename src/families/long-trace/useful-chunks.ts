@@ -2,7 +2,7 @@
  * The chunk rubric (data set `longrlvr`): F-beta, beta 2, of the chunk ids in the last `<useful_chunks>` block against
  * the gold ids. Source: THU-KEG/LongTraceRL 415b6433, `launch_server.py`, `get_rubric_reward`.
  *
- * Only ASCII digits make an id: the reference's `\d` takes those of every script, which no policy is known to write.
+ * Only ASCII digits form an id; the reference's `\d` accepts digits of every script.
  */
 import { GREATER_THAN, isAsciiDigit } from '../../text/characters.ts';
 import { isPythonSpace } from '../../tools/python-text.ts';
@@ -14,8 +14,8 @@ const UNDERSCORE = 0x5f;
 const BETA_SQUARED = 4;
 
 /**
- * F-beta over distinct ids, [0, 1], recall weighing more. 0 without gold ids, as the server pays; 0 without a closed
- * block or a hit.
+ * F-beta over distinct ids, [0, 1]; recall weighs more. 0 without gold ids (as on the server), without a closed block,
+ * and without a hit.
  *
  * @param gold Chunk ids, non-negative integers.
  */
@@ -30,7 +30,7 @@ export function usefulChunksScore(gold: readonly number[], text: string): number
   return ((1 + BETA_SQUARED) * precision * recall) / (BETA_SQUARED * precision + recall);
 }
 
-/** Content of the last closed block, in lower-case text; a block ends at the first closing tag. */
+/** Content of the last closed block of lower-case text; a block ends at the first closing tag. */
 function lastBlock(text: string): string {
   let content = '';
   let from = 0;
@@ -45,7 +45,7 @@ function lastBlock(text: string): string {
 }
 
 /**
- * Ids of `<chunk_3>`, `<chunk 3>` and `<chunk3>`, leading zeros dropped. As text, so that an id of any length is exact.
+ * Ids of `<chunk_3>`, `<chunk 3>` and `<chunk3>` without leading zeros; as text, so an id of any length is exact.
  */
 function chunkIds(block: string): ReadonlySet<string> {
   const ids = new Set<string>();

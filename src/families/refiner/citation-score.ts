@@ -1,7 +1,8 @@
-/** The citation component (REWARDS.md section 3): recall over statements, precision over citations, and their F1. */
+/** The citation component: recall over statements, precision over citations, and their F1. */
 
-import type { Observed, StatementFact } from '../../family/facts.ts';
+import type { Observed } from '../../family/facts.ts';
 import type { UnscoredReason } from '../../family/score.ts';
+import type { StatementFact } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
 export type CitationComposition =
@@ -10,9 +11,10 @@ export type CitationComposition =
   | { readonly status: 'unscored'; readonly reason: UnscoredReason };
 
 /**
- * Recall: mean over statements, cited -> support, uncited and needing a citation -> 0, the other uncited ones left out
- * (`exclude`) or 1 (`credit`, as LongCite and dr-tulu do). Precision: mean over citation occurrences of relevance.
- * `answer_f1` is the harmonic mean of the two; `claim_f1` the mean over the same statements of each one's F1.
+ * Recall is the mean over statements: the support of a cited one, 0 for an uncited one that needs a citation; other
+ * uncited statements are left out (`exclude`) or count as 1 (`credit`, as in LongCite and dr-tulu). Precision is the
+ * mean relevance over citations. `answer_f1` is the harmonic mean of the two; `claim_f1` the mean F1 of the same
+ * statements.
  */
 export function composeCitation(
   citation: Observed<readonly StatementFact[]>,

@@ -1,20 +1,20 @@
 /**
- * Composition: facts and a recipe in, a reward with its parts out. Pure, and only + - * / so that every runtime gives
- * the same bits (ARCHITECTURE.md rule 3). The Worker, the command line and the browser call this same function.
+ * The refiner reward, from facts and a recipe. Pure, and only + - * /, so every runtime gives the same bits: the
+ * Worker, the command line and the browser call this function.
  */
 
-import type { RefinerFacts } from '../../family/facts.ts';
-import type { Component, RefinerScore } from '../../family/score.ts';
+import type { Component } from '../../family/score.ts';
 import { composeCitation } from './citation-score.ts';
+import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
+import type { RefinerScore } from './reply.ts';
 import { composeRubric } from './rubric-score.ts';
 
-/** `judging` parts of a refiner reward. */
+/** The judged parts of a refiner reward. */
 type Judged = 'rubric' | 'citation';
 
 /**
- * Which judgments can change this reward (REWARDS.md section 5). A failed judgment that is not needed leaves the reward
- * standing.
+ * Which judgments can change this reward. A failed judgment that is not needed leaves the reward scored.
  */
 export function neededJudgments(
   facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason'>,
@@ -37,14 +37,14 @@ function rubricWeight(recipe: RefinerRecipe): number {
 }
 
 /**
- * The refiner reward (REWARDS.md section 5.1):
+ * The refiner reward:
  *
  *     no answer -> 0
  *     rubric'  = rubric * format if gated, else rubric
  *     base     = (1 - w) * rubric' + w * citation  (convex)   or   rubric' + w * citation  (additive)
  *     reward   = verification_reward * base, or the penalty's value where it applies
  *
- * @throws RangeError on a non-finite result: an error, never a reward.
+ * @throws RangeError on a non-finite result.
  */
 export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): RefinerScore {
   const scale = recipe.verification_reward;
@@ -80,7 +80,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   const citation = composeCitation(facts.citation, recipe);
   const gated = recipe.gate_judge_score_with_format_bonus;
   const dropped = citation.status === 'not_applicable' && recipe.citation_not_applicable === 'drop';
-  // A dropped part hands its weight to the other; if that had none of its own, there is nothing to score.
+  // A dropped component gives its weight to the other one; if that has no weight either, there is nothing to score.
   const ownRubricWeight = rubricWeight(recipe);
   const rubricWeightUsed = dropped && ownRubricWeight > 0 ? 1 : ownRubricWeight;
   const citationWeightUsed = dropped ? 0 : recipe.citation_weight;
@@ -140,7 +140,7 @@ function citationComponent(
   }
 }
 
-/** Weighted sum of the parts that have weight; each is known here. */
+/** Weighted sum of the components with weight, which are all known here. */
 function sumOfParts(rubric: Component, citation: Component, recipe: RefinerRecipe): number {
   let base = 0;
   if (rubric.weight > 0 && rubric.status === 'scored') base += rubric.weight * rubric.value;
@@ -155,7 +155,7 @@ function sumOfParts(rubric: Component, citation: Component, recipe: RefinerRecip
 function finished(score: RefinerScore): RefinerScore {
   const numbers = [score.reward, score.base, score.components.rubric.value, score.components.citation.value];
   if (numbers.some((value) => value !== null && !Number.isFinite(value))) {
-    throw new RangeError('composeRefiner: a non-finite number came out; the facts or the recipe hold one');
+    throw new RangeError('composeRefiner: a non-finite number; check the facts and the recipe');
   }
   return score;
 }

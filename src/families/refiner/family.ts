@@ -1,51 +1,111 @@
-/** The refiner family on the scoring line. */
+/** The refiner family: rubric judge and citation quality, for answers that cite snippets. */
+import type { Family } from '../../family/family.ts';
+import { finishReasonGaps } from '../../family/requirements.ts';
+import { ask, done } from '../../family/stages.ts';
+import {
+  criterionLevels,
+  joinedLevels,
+  levelsOf,
+  supportLevel,
+  type VerdictLevel,
+  yesNoLevel,
+} from '../../family/verdict-levels.ts';
+import { composeRefiner, neededJudgments } from './compose.ts';
+import { type RefinerFacts, refinerFactsSchema, type StatementFact } from './facts.ts';
+import { measureRefiner } from './measure.ts';
+import { REFINER_ORIGINS } from './origin.ts';
+import { planRefiner } from './plan.ts';
+import {
+  REFINER_FIELDS,
+  REFINER_FORMULA,
+  REFINER_RECIPES,
+  type RefinerRecipe,
+  refinerRecipeSchema,
+  refinerRewardRange,
+} from './recipe.ts';
+import { type RefinerReply, type RefinerScore, refinerReplySchema, refinerReplyWithoutText } from './reply.ts';
+import { reportRefiner } from './report.ts';
 
-import type { Rollout } from '../../family/rollout.ts';
-import type { JudgmentOutcome, JudgmentRequest } from '../../judgments/types.ts';
-import type { PlanOptions, PlanRolloutResult } from '../plan-rollout.ts';
-import { composeRefiner } from './compose.ts';
-import { measureRefiner, type Outcomes } from './measure.ts';
-import { planRefiner, type RefinerPlan } from './plan.ts';
-import type { RefinerRecipe } from './recipe.ts';
-import { reportRollout } from './report.ts';
+export type Refiner = {
+  readonly recipe: RefinerRecipe;
+  readonly facts: RefinerFacts;
+  readonly score: RefinerScore;
+  readonly reply: RefinerReply;
+};
 
-export function planRefinerRollout(rollout: Rollout, recipe: RefinerRecipe, options: PlanOptions): PlanRolloutResult {
-  const planned = planRefiner(rollout, recipe, options);
-  if (!planned.ok) return planned;
-  const { plan } = planned;
-  const requests = requestsOf(plan);
-  const cited = new Set(
-    plan.parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))),
-  );
-  return {
-    ok: true,
-    planned: {
-      wanted: requests.map((request) => ({ request, cited })),
-      measure(outcomes) {
-        const facts = measureRefiner(plan, sorted(requests, outcomes));
-        return {
-          facts,
-          groupVote: null,
-          finish() {
-            const score = composeRefiner(facts, recipe);
-            return { score, reply: { ...score, ...reportRollout(plan, facts) } };
-          },
-        };
+export const refiner = {
+  name: 'refiner',
+  recipe: {
+    schema: refinerRecipeSchema,
+    fields: REFINER_FIELDS,
+    named: REFINER_RECIPES,
+    origins: REFINER_ORIGINS,
+    formula: REFINER_FORMULA,
+    range: refinerRewardRange,
+  },
+  facts: {
+    schema: refinerFactsSchema,
+    judged: ({ rubric, citation }) => [rubric, citation],
+    verdicts: ({ has_answer, rubric, citation }) =>
+      has_answer ? joinedLevels(levelsOf(rubric, criterionLevels), levelsOf(citation, statementLevels)) : [],
+  },
+  reply: {
+    schema: refinerReplySchema,
+    skippedAtZero: ['rubric', 'citation'],
+    withoutText: refinerReplyWithoutText,
+    unitScore: (base) => base,
+  },
+  hasReference: false,
+  canExplain: false,
+
+  plan(rollout, recipe, options) {
+    const planned = planRefiner(rollout, recipe, options);
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const rubric = typeof plan.rubric === 'string' ? [] : plan.rubric;
+    const citations = typeof plan.citations === 'string' ? [] : [plan.citations];
+    const cited = new Set(plan.parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => source ?? [])));
+    const stage = ask(
+      [...rubric, ...citations].map((request) => ({ request, cited })),
+      (outcomes) => {
+        const facts = measureRefiner(plan, {
+          rubric: outcomes.slice(0, rubric.length),
+          citations: outcomes[rubric.length],
+        });
+        return done({ facts, reply: (score: RefinerScore) => ({ ...score, ...reportRefiner(plan, facts) }) });
       },
-    },
-  };
-}
+    );
+    return { ok: true, value: stage };
+  },
+  compose: composeRefiner,
+  groupVote: () => null,
 
-function requestsOf({ rubric, citations }: RefinerPlan): JudgmentRequest[] {
-  const requests: JudgmentRequest[] = [];
-  if (typeof rubric === 'object') requests.push(...rubric);
-  if (typeof citations === 'object') requests.push(citations);
-  return requests;
-}
+  gaps: (before, after, changed) => [
+    ...changed.map((field) => {
+      const part = ASKED_FOR.get(field);
+      return {
+        name: `recipe.${field}`,
+        isOpen: (facts: RefinerFacts) => part === undefined || neededJudgments(facts, after).includes(part),
+      };
+    }),
+    ...finishReasonGaps<RefinerFacts>({
+      before: before.non_stop_penalty.enabled,
+      after: after.non_stop_penalty.enabled,
+    }),
+  ],
+} satisfies Family<Refiner>;
 
-function sorted(requests: readonly JudgmentRequest[], outcomes: readonly JudgmentOutcome[]): Outcomes {
-  const of = (kind: JudgmentRequest['kind']): JudgmentOutcome[] =>
-    outcomes.filter((_outcome, position) => requests[position]?.kind === kind);
-  const [citations] = of('citations');
-  return { rubric: of('rubric'), ...(citations === undefined ? {} : { citations }) };
+/** The judgment that a measure field changes. `answer` is missing: another block may be another answer altogether. */
+const ASKED_FOR: ReadonlyMap<string, 'rubric' | 'citation'> = new Map([
+  ['judging', 'rubric'],
+  ['judge_static', 'rubric'],
+  ['verbatim_gate', 'citation'],
+]);
+
+function statementLevels(statements: readonly StatementFact[]): VerdictLevel[] {
+  return statements.flatMap((one): VerdictLevel[] =>
+    one.cited
+      ? [supportLevel(one.support), ...one.relevant.map((relevant) => yesNoLevel('relevance', relevant))]
+      : [yesNoLevel('needs_citation', one.needs_citation)],
+  );
 }

@@ -1,8 +1,10 @@
 /**
- * Origins of the refiner recipes. Both cards describe runs of a trainer that is not public, so nothing here is from code.
- * What one card says is a fact of its own run only: for the other recipes the same value is our choice, and marked so.
+ * Origins of the refiner recipes. Both cards describe runs of a trainer that is not public, so nothing here is from
+ * code. What one card says is a fact of its own run only: for the other recipes the same value is our choice, and
+ * marked so.
  */
-import { cardOf, type OriginsOf, ours, type ParameterOrigins } from '../../family/provenance.ts';
+import { cardOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
+import type { REFINER_RECIPES, RefinerRecipe } from './recipe.ts';
 
 const INSTANCE_RUBRIC = 'qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50';
 const RL_BALANCED = 'qwen3-4B-refiner-3201-rl-balanced-step100';
@@ -21,7 +23,7 @@ const CHOICES = {
   uncited_ok: ours('text that needs no citation should neither pay nor cost'),
   citation_not_applicable: ours('an answer with nothing to cite should not earn what citing earns'),
   unverified_quote: ours("a misquote is the judge's slip, not the policy's"),
-} as const satisfies Partial<ParameterOrigins<'refiner'>>;
+} as const satisfies Partial<ParameterOrigins<RefinerRecipe>>;
 
 const PENALTY_UNUSED = ours('not read while the penalty is off');
 
@@ -127,4 +129,4 @@ export const REFINER_ORIGINS = {
       non_stop_penalty: { enabled: NOT_SAID, value: PENALTY_UNUSED },
     },
   },
-} as const satisfies OriginsOf<'refiner'>;
+} as const satisfies Record<keyof typeof REFINER_RECIPES, RecipeOrigin<RefinerRecipe>>;

@@ -1,33 +1,37 @@
 /**
- * Plan: a rollout and a recipe in, the judgments it needs out. Parses the response, settles what needs no judge
- * (invented ids, empty claims, the verbatim gate) and asks for the rest in at most two requests (REWARDS.md 3 and 4).
+ * The plan of a refiner rollout: which judgments it needs. Parses the response, settles what needs no judge (invented
+ * ids, empty claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
 import { indexSourceSet } from '../../citations/lexical-evidence.ts';
 import { parseResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
+import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
-import { missingFields, originOf } from '../../family/missing-fields.ts';
-import type { Criterion, Rollout } from '../../family/rollout.ts';
+import { missingFields, originOf } from '../../family/requirements.ts';
+import type { Criterion, CriterionInput, Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
+import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
 import type { CitationsRequest, JudgedClaim, RubricRequest } from '../../judgments/types.ts';
 import { gatherEvidence } from '../../lexical/index.ts';
-import type { PlanOptions } from '../plan-rollout.ts';
+import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
-import { criteriaOf } from './criteria.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
-/** A claim that counts, with what is settled before judging. */
+/** A claim that is not a duplicate, with what is known without a judge. */
 export type PlannedClaim = {
   readonly claim: Claim;
-  /** For each distinct cited id: settled relevance, or `ask` where the judge decides. */
+  /** One entry for each distinct cited id: its relevance, or `ask` for the judge. */
   readonly relevance: readonly (boolean | 'ask')[];
-  /** Settled support, or `ask`. */
+  /** The support, or `ask` for the judge. */
   readonly support: 0 | 1 | 'ask';
 };
 
-/** A request to a judge; or why there is none: everything is settled, or the judgment cannot change the reward. */
-export type Ask<R> = R | 'settled' | 'not_needed';
+/**
+ * A request to a judge, or why there is none. `settled`: no question is open. `not_needed`: it cannot change the
+ * reward.
+ */
+type Ask<R> = R | 'settled' | 'not_needed';
 
 export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
@@ -37,28 +41,28 @@ export type RefinerPlan = {
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
   readonly claims: readonly PlannedClaim[];
-  /** All criteria in one request, or each in one of its own (`judging`). */
+  /** One request for all criteria, or one for each (`judging`). */
   readonly rubric: Ask<readonly RubricRequest[]>;
   readonly citations: Ask<CitationsRequest>;
 };
 
-export type PlanResult =
-  | { readonly ok: true; readonly plan: RefinerPlan }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
-/** Plans the judgments of one refiner rollout. Problems are the caller's to mend (HTTP 422). */
-export function planRefiner(rollout: Rollout, recipe: RefinerRecipe, options: PlanOptions = {}): PlanResult {
+/** Plans the judgments of one refiner rollout. Problems are input errors (HTTP 422). */
+export function planRefiner(
+  rollout: Rollout,
+  recipe: RefinerRecipe,
+  options: PlanOptions = {},
+): Result<RefinerPlan, readonly InputProblem[]> {
   const { question } = rollout;
-  const lacking = missingFields(rollout, ['question'], 'refiner');
-  const from = originOf(rollout, 'refiner');
-  if (!from.ok) return { ok: false, problems: [...lacking, ...from.problems] };
-  if (question === undefined) return { ok: false, problems: lacking };
-  const sources = options.sources ?? sourcesOf(from.origin);
+  const missing = missingFields(rollout, ['question'], 'refiner');
+  const origin = originOf(rollout, 'refiner');
+  if (!origin.ok) return { ok: false, error: [...missing, ...origin.error] };
+  if (question === undefined) return { ok: false, error: missing };
+  const sources = options.sources ?? sourcesOf(origin.value);
   const parsed = parseResponse(rollout.response, sources, { answer: recipe.answer });
   const criteria = criteriaOf(rollout, recipe.judge_static);
   const finishReason = rollout.finish_reason ?? null;
   const problems = inputProblems(rollout, recipe, criteria, parsed, sources);
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) return { ok: false, error: problems };
 
   const claims = plannedClaims(parsed, sources, recipe);
   const needed = neededJudgments(
@@ -69,7 +73,7 @@ export function planRefiner(rollout: Rollout, recipe: RefinerRecipe, options: Pl
     needed.includes(part) || (options.measureAll === true && parsed.answer !== null);
   return {
     ok: true,
-    plan: {
+    value: {
       recipe,
       response: rollout.response,
       finish_reason: finishReason,
@@ -81,6 +85,27 @@ export function planRefiner(rollout: Rollout, recipe: RefinerRecipe, options: Pl
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
     },
   };
+}
+
+/**
+ * The row's positive criteria, its negative ones, then the static set if `withStatic`. Duplicates are kept. Keys
+ * `c1`…`cn` follow the position, so the keys of the row's own criteria do not depend on the static set.
+ */
+function criteriaOf(row: Rollout, withStatic: boolean): readonly Criterion[] {
+  const ofRow = (polarity: 'positive' | 'negative', inputs: readonly CriterionInput[] = []): Omit<Criterion, 'key'>[] =>
+    inputs.map(({ title, description, weight = 1 }) => ({
+      origin: 'instance',
+      polarity,
+      weight,
+      description,
+      ...(title === undefined ? {} : { title }),
+    }));
+  const criteria = [
+    ...ofRow('positive', row.positive_rubrics),
+    ...ofRow('negative', row.negative_rubrics),
+    ...(withStatic ? STATIC_V3 : []).map((criterion) => ({ origin: 'static' as const, weight: 1, ...criterion })),
+  ];
+  return criteria.map((criterion, position) => ({ key: `c${position + 1}`, ...criterion }));
 }
 
 function inputProblems(
@@ -105,7 +130,9 @@ function inputProblems(
   return problems;
 }
 
-/** Settles what needs no judge: invented ids, empty claims, and (the zero-token gate) whole copied source sentences. */
+/**
+ * Settles what needs no judge: invented ids, empty claims, and with `verbatim_gate` claims that copy source sentences.
+ */
 function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: RefinerRecipe): PlannedClaim[] {
   const evidence = indexSourceSet(sources);
   return parsed.claims

@@ -5,14 +5,14 @@
  * Sources of the parameters: the model cards of qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50 (citation
  * weight 0.2, verification reward 10.0, gate off, non-stop penalty off, static V3 set, instance-only flag) and of
  * qwen3-4B-refiner-3201-rl-balanced-step100 (answer_only, weight 0.5, verification reward 10.0). What the cards do not
- * say (mix, metric, what not-applicable counts as) is our choice, always a named field; docs/recipes.md marks each.
+ * state (mix, metric, the value of not-applicable) is our choice, and always a named field; docs/recipes.md marks each.
  */
 import * as z from 'zod';
 
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
 
-/** `measure` fields decide what is asked, `compose` fields what is made of it. Replay changes compose fields freely. */
+/** The kind of each field. */
 export const REFINER_FIELDS = {
   judging: 'measure',
   judge_static: 'measure',
@@ -92,14 +92,28 @@ const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
   unverified_quote: 'keep',
 };
 
-/** The named recipes of the family (REWARDS.md section 5.1). */
+/** The named recipes of the family. */
 export const REFINER_RECIPES = {
   'refiner-gpt54-instance-rubric': GPT54_INSTANCE_RUBRIC,
   'refiner-gpt54-instance-only': { ...GPT54_INSTANCE_RUBRIC, instance_rubrics_only: true },
   'refiner-rl-balanced': { ...GPT54_INSTANCE_RUBRIC, mode: 'answer_only', citation_weight: 0.5 },
 } as const satisfies Record<string, RefinerRecipe>;
 
-/** Smallest and largest reward the recipe can give. */
+export const REFINER_FORMULA = [
+  'no answer: reward = 0, scored',
+  "s'       = s for a positive criterion, 1 - s for a negative one; s = verdict (0, 1, 2) / 2",
+  "rubric   = sum(weight * s') / sum(weight), static criteria times static_weight, left out if instance_rubrics_only;",
+  "           with negatives_require_positive the negatives' part times the positives' mean",
+  'citation = answer_f1: 2 * recall * precision / (recall + precision); claim_f1: mean F1 of the statements',
+  'recall   = mean support of the statements; precision = share of the citations that are relevant',
+  "rubric'  = rubric * format (0 or 1) if gate_judge_score_with_format_bonus, else rubric",
+  "base     = (1 - citation_weight) * rubric' + citation_weight * citation    if mix is convex",
+  "         = rubric' + citation_weight * citation                            if mix is additive",
+  'reward   = verification_reward * base',
+  '         = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
+] as const;
+
+/** Smallest and largest reward that the recipe can give. */
 export function refinerRewardRange(recipe: RefinerRecipe): readonly [number, number] {
   const top = recipe.verification_reward * (recipe.mix === 'additive' ? 1 + recipe.citation_weight : 1);
   const penalty = recipe.non_stop_penalty;

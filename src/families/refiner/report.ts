@@ -1,18 +1,15 @@
-/**
- * From what was measured to what the reply lists: criteria, claims and statements with their verdicts. Nothing is
- * computed here that enters a reward; unknown stays `null`.
- */
+/** Lists a rollout's criteria, claims and statements with their verdicts. An unknown verdict is `null`. */
 import { describeResponse, type Verification } from '../../citations/verify.ts';
-import type { RefinerFacts, StatementFact } from '../../family/facts.ts';
-import type { RefinerReply } from '../../scoring/score-reply.ts';
+import type { RefinerFacts, StatementFact } from './facts.ts';
 import type { RefinerPlan } from './plan.ts';
+import type { RefinerReply } from './reply.ts';
 
-/** The parts of a reply that describe the rollout rather than the reward. */
-export function reportRollout(
+/** The fields of a reply that describe the rollout. None of them enters the reward. */
+export function reportRefiner(
   plan: RefinerPlan,
   facts: RefinerFacts,
 ): Pick<RefinerReply, 'criteria' | 'claims' | 'statements' | 'findings' | 'finding_counts' | 'format'> {
-  // Lexical flags (a number that no cited source holds, a copied claim) stand beside the verdicts of any judge.
+  // Lexical findings (a number that no cited source has, a copied claim) are listed whatever judge gave the verdicts.
   const verified = describeResponse(plan.response, plan.parsed, plan.sources, plan.recipe.mode, 'lexical');
   return {
     criteria: reportCriteria(plan, facts),
@@ -24,7 +21,7 @@ export function reportRollout(
   };
 }
 
-/** With `instance_rubrics_only` the static set is left out of the log as of the mean (REWARDS.md section 4). */
+/** `instance_rubrics_only` leaves the static set out of the report, as it does out of the mean. */
 function reportCriteria(plan: RefinerPlan, facts: RefinerFacts): RefinerReply['criteria'] {
   const scores = facts.rubric.status === 'scored' ? facts.rubric.observed.map(({ score }) => score) : [];
   return plan.criteria.flatMap(({ key, origin, polarity, weight, title, description }, position) => {
@@ -39,7 +36,7 @@ function reportClaims(
   facts: RefinerFacts,
   verified: Verification['claims'],
 ): RefinerReply['claims'] {
-  // Facts list the planned claims first and in order (src/rewards/measure.ts).
+  // Facts list the planned claims first, in order (measure.ts).
   const observed = facts.citation.status === 'scored' ? facts.citation.observed : [];
   const positions = new Map(plan.claims.map(({ claim }, position) => [claim.index, position]));
   return verified.map(({ index, span, ids, duplicate_of, findings }) => {
@@ -49,7 +46,7 @@ function reportClaims(
     const common = { index, span, ids: [...ids], duplicate_of, findings: [...findings] };
     if (planned === undefined) return { ...common, support: null, relevant: ids.map(() => null) };
     if (fact === undefined || !fact.cited) {
-      // Not judged: what needed no judge is known all the same.
+      // Not judged: what the plan settled without a judge is still known.
       const relevant = planned.relevance.map((settled) => (settled === 'ask' ? null : settled));
       return { ...common, support: planned.support === 'ask' ? null : planned.support, relevant };
     }

@@ -1,17 +1,19 @@
-/** The rubric component (REWARDS.md section 4): weighted mean of positive scores and flipped negative scores. */
+/** The rubric component: weighted mean of positive scores and flipped negative scores. */
 
-import type { CriterionFact, Observed } from '../../family/facts.ts';
+import type { Observed } from '../../family/facts.ts';
 import type { UnscoredReason } from '../../family/score.ts';
+import type { CriterionFact } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
 export type RubricComposition =
   | {
       readonly status: 'scored';
       readonly value: number;
-      /** Weighted mean over the positive criteria, [0, 1]; `null` if none has weight. */
+      /** Weighted mean of the positive criteria, [0, 1]; `null` if none has weight. */
       readonly positive: number | null;
       /** Weighted mean of 1 - s over the negative criteria, [0, 1]; `null` if none has weight. */
       readonly negative: number | null;
+      /** Share of the total weight that the negative criteria pay an answer that meets no criterion, [0, 1]. */
       readonly vacuousCredit: number;
     }
   | { readonly status: 'unscored'; readonly reason: UnscoredReason };
@@ -20,8 +22,8 @@ export type RubricComposition =
 const TOP_CRITERION_SCORE = 2;
 
 /**
- * `sum(w * s') / sum(w)` with s' = s for positive and 1 - s for negative criteria [card]; with
- * `negatives_require_positive` the negatives' part is multiplied by the positives' mean (0 where there are none).
+ * `sum(w * s') / sum(w)` with s' = s for positive and 1 - s for negative criteria (model card). With
+ * `negatives_require_positive` the negatives' part is multiplied by the positives' mean.
  */
 export function composeRubric(
   rubric: Observed<readonly CriterionFact[]>,
@@ -48,7 +50,7 @@ export function composeRubric(
   if (total === 0) return { status: 'unscored', reason: 'nothing_to_score' };
   const positive = positiveWeight > 0 ? positiveSum / positiveWeight : null;
   const negative = negativeWeight > 0 ? negativeSum / negativeWeight : null;
-  // Without a positive criterion there is nothing that the negatives could be in proportion to: they pay as usual.
+  // Without a positive criterion the negatives pay in full.
   const negativeShare = recipe.negatives_require_positive && positive !== null ? positive : 1;
   return {
     status: 'scored',

@@ -1,15 +1,16 @@
-/** The tool-call reward (REWARDS.md section 5.3): pure, from facts and a recipe. */
-
-import type { Observed, ToolCallFacts, ToolCallOutcomeFact } from '../../family/facts.ts';
-import type { Component, ToolCallScore, UnscoredReason } from '../../family/score.ts';
+/** The tool-call reward, from facts and a recipe. Pure. */
+import type { Observed } from '../../family/facts.ts';
+import type { Component, UnscoredReason } from '../../family/score.ts';
 import { overlongPenalty } from '../../tools/overlong-penalty.ts';
+import type { ToolCallFacts, ToolCallOutcomeFact } from './facts.ts';
 import { shapeByTurns } from './formula.ts';
 import type { ToolCallRecipe } from './recipe.ts';
+import type { ToolCallScore } from './reply.ts';
 
 const WRONG = -1;
 const FREE_TURNS = 2;
 
-/** Value of the outcome: math right 1, wrong -1; code the share of tests passed, -1 without a program that parses. */
+/** Mathematics: 1 if right, else -1. Code: the share of tests passed, or -1 without a program that parses. */
 function outcomeValue(outcome: ToolCallOutcomeFact, recipe: ToolCallRecipe): Observed<number> {
   switch (outcome.kind) {
     case 'math': {
@@ -37,7 +38,7 @@ function observed(value: number): Observed<number> {
  *     s'      = min(ceiling, s + (num_turns - 2) / 2 * per_round)   if s < 0, else s
  *     reward  = s' + min(-(L - (M - B)) / B * factor, 0)
  *
- * @throws RangeError on a non-finite result: an error, never a reward.
+ * @throws RangeError on a non-finite result.
  */
 export function composeToolCall(facts: ToolCallFacts, recipe: ToolCallRecipe): ToolCallScore {
   const { outcome, num_turns, response_tokens } = facts;

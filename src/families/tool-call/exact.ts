@@ -1,13 +1,13 @@
 /**
- * The reward functions of `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2, with their defaults, for trainers
- * that move from that code: same names and keys, same numbers. A missing turn count is 0 there, which is a defect that
- * cost a training run its tool term (Gen-Verse/Open-AgentRL#13); over HTTP a request without one is refused instead.
+ * The reward functions of `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2, for trainers that move from
+ * that code: same names, keys, defaults and numbers. There a missing turn count is 0, a defect that cost a training run
+ * its tool term (Gen-Verse/Open-AgentRL#13); the HTTP API refuses a request without one.
  */
 import { scoreBoxedAnswer } from '../../tools/math-answer.ts';
 import { stripPythonSpace } from '../../tools/python-text.ts';
 import { shapeByTurns } from './formula.ts';
 
-/** The keyword arguments of verl's reward functions that these read. */
+/** The keyword arguments of verl's reward functions that are read here. */
 export type VerlRewardInput = {
   readonly data_source: string;
   readonly solution_str: string;
@@ -18,15 +18,15 @@ export type VerlRewardInput = {
 export type VerlRewardResult = {
   readonly score: number;
   readonly acc: boolean;
-  /** Empty without a prediction: verl's logging takes no null. */
+  /** Empty without a prediction, since verl's logging rejects null. */
   readonly pred: string;
 };
 
 /**
  * The outcome, shaped by the turn count if it is wrong.
  *
- * @throws RangeError for a data source with `code` in its name, whose outcome needs the sandbox (shape the share of tests
- *   with `shapeByTurns`), and for a turn count that Python's `int()` refuses.
+ * @throws RangeError for a data source with `code` in its name, whose outcome needs the sandbox (shape the share of
+ *   tests with `shapeByTurns`), and for a turn count that Python's `int()` refuses.
  */
 export function computeScore(input: VerlRewardInput): VerlRewardResult {
   const outcome = computeScoreOutcomeReward(input);
@@ -34,7 +34,7 @@ export function computeScore(input: VerlRewardInput): VerlRewardResult {
   return { ...outcome, score: shapeByTurns(outcome.score, toPythonInt(numTurns)) };
 }
 
-/** The outcome alone, whatever the turns. @throws RangeError for a data source with `code` in its name. */
+/** The outcome without the turn shaping. @throws RangeError for a data source with `code` in its name. */
 export function computeScoreOutcomeReward(input: VerlRewardInput): VerlRewardResult {
   if (input.data_source.includes('code')) throw new RangeError('a code outcome needs the sandbox');
   const { score, correct, prediction } = scoreBoxedAnswer(input.solution_str, input.ground_truth);
@@ -46,7 +46,7 @@ const INTEGER = /^[+-]?\d+(?:_\d+)*$/;
 /** `int(value)` for what JSON can carry; text in ASCII digits. */
 function toPythonInt(value: unknown): number {
   const number = pythonNumber(value);
-  if (!Number.isFinite(number)) throw new RangeError('num_turns is no integer');
+  if (!Number.isFinite(number)) throw new RangeError('num_turns is not an integer');
   return Math.trunc(number);
 }
 

@@ -1,90 +1,105 @@
-/** The tool-call family on the scoring line. */
-
-import type { Observed, ToolCallFacts } from '../../family/facts.ts';
-import type { Rollout } from '../../family/rollout.ts';
-import type { JudgmentOutcome, TestOutcome } from '../../judgments/types.ts';
-import type { PlanOptions, PlanRolloutResult } from '../plan-rollout.ts';
+/** The tool-call family: right or wrong, turns and length, for agents that call a code interpreter. */
+import type { Family } from '../../family/family.ts';
+import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
+import { ask, done } from '../../family/stages.ts';
+import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
+import type { JudgmentOutcome } from '../../judgments/types.ts';
 import { composeToolCall } from './compose.ts';
+import { type ToolCallFacts, type ToolCallOutcomeFact, toolCallFactsSchema } from './facts.ts';
+import { TOOL_CALL_ORIGINS } from './origin.ts';
 import { planToolCall, type ToolCallPlan } from './plan.ts';
-import type { ToolCallRecipe } from './recipe.ts';
+import {
+  TOOL_CALL_FIELDS,
+  TOOL_CALL_FORMULA,
+  TOOL_CALL_RECIPES,
+  type ToolCallRecipe,
+  toolCallRecipeSchema,
+  toolCallRewardRange,
+} from './recipe.ts';
+import { observedReply, type ToolCallReply, type ToolCallScore, toolCallReplySchema } from './reply.ts';
 
-export function planToolCallRollout(rollout: Rollout, recipe: ToolCallRecipe, options: PlanOptions): PlanRolloutResult {
-  const planned = planToolCall(rollout, recipe, options.measureAll === true);
-  if (!planned.ok) return planned;
-  const { plan } = planned;
-  const asked = plan.outcome.kind === 'math' ? plan.outcome.equivalence : plan.outcome.execution;
-  return {
-    ok: true,
-    planned: {
-      wanted: typeof asked === 'object' ? [{ request: asked, cited: new Set() }] : [],
-      measure(outcomes) {
-        const facts = measureToolCall(plan, outcomes[0]);
-        return {
-          facts,
-          groupVote: null,
-          finish() {
-            const score = composeToolCall(facts, recipe);
-            return { score, reply: { ...score, observed: observedOf(facts) } };
-          },
-        };
-      },
-    },
-  };
+export type ToolCall = {
+  readonly recipe: ToolCallRecipe;
+  readonly facts: ToolCallFacts;
+  readonly score: ToolCallScore;
+  readonly reply: ToolCallReply;
+};
+
+export const toolCall = {
+  name: 'tool-call',
+  recipe: {
+    schema: toolCallRecipeSchema,
+    fields: TOOL_CALL_FIELDS,
+    named: TOOL_CALL_RECIPES,
+    origins: TOOL_CALL_ORIGINS,
+    formula: TOOL_CALL_FORMULA,
+    range: toolCallRewardRange,
+  },
+  facts: {
+    schema: toolCallFactsSchema,
+    judged: ({ outcome }) => [outcome.kind === 'math' ? outcome.equivalent : outcome.tests],
+    // The tests of a program are run, not judged.
+    verdicts: ({ outcome }) =>
+      outcome.kind === 'code' ? [] : levelsOf(outcome.equivalent, (equal) => [yesNoLevel('equivalence', equal)]),
+  },
+  reply: {
+    schema: toolCallReplySchema,
+    skippedAtZero: [],
+    withoutText: (reply) => reply,
+    // The base is in [-1, 1].
+    unitScore: (base) => (base + 1) / 2,
+  },
+  hasReference: true,
+  canExplain: false,
+
+  plan(rollout, recipe, { measureAll = false }) {
+    const planned = planToolCall(rollout, recipe, measureAll);
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const asked = plan.outcome.kind === 'math' ? plan.outcome.equivalence : plan.outcome.execution;
+    const wanted = typeof asked === 'string' ? [] : [{ request: asked, cited: new Set<number>() }];
+    const stage = ask(wanted, ([outcome]) => {
+      const { num_turns, response_tokens } = plan;
+      const common = { v: 1, family: 'tool-call' } as const;
+      const facts: ToolCallFacts = { ...common, num_turns, response_tokens, outcome: outcomeOf(plan.outcome, outcome) };
+      return done({ facts, reply: (score: ToolCallScore) => ({ ...score, observed: observedReply(facts) }) });
+    });
+    return { ok: true, value: stage };
+  },
+  compose: composeToolCall,
+  groupVote: () => null,
+
+  gaps: (_before, _after, changed) =>
+    changed.map((field) => ({ name: `recipe.${field}`, isOpen: GAPS.get(field) ?? (() => true) })),
+} satisfies Family<ToolCall>;
+
+/** Whether a rollout lacks what a measure field decides. */
+const GAPS: ReadonlyMap<string, (facts: ToolCallFacts) => boolean> = new Map([
+  ['math_equivalence', isNotCompared],
+  ['time_limit_s', hasProgram],
+  ['memory_limit_mb', hasProgram],
+]);
+
+/** The sandbox was not asked. A run asks it for every answer, whatever its recipe; a failure keeps its reason. */
+function isNotCompared({ outcome }: ToolCallFacts): boolean {
+  if (outcome.kind !== 'math' || outcome.exact) return false;
+  const { equivalent } = outcome;
+  return equivalent.status === 'unscored' && equivalent.reason === 'not_measured';
 }
 
-/** What was seen of the answer, for the reply: the facts, with what could not be had as `null`. */
-function observedOf({ outcome, num_turns, response_tokens }: ToolCallFacts) {
-  const common = { num_turns, response_tokens };
-  if (outcome.kind === 'math') {
-    const { exact, equivalent } = outcome;
-    return {
-      ...common,
-      math: { exact, equivalent: equivalent.status === 'scored' ? equivalent.observed : null },
-      code: null,
-    };
+function hasProgram({ outcome }: ToolCallFacts): boolean {
+  return outcome.kind === 'code' && outcome.runnable;
+}
+
+function outcomeOf(plan: ToolCallPlan['outcome'], answer: JudgmentOutcome | undefined): ToolCallOutcomeFact {
+  if (plan.kind === 'code') {
+    const { execution } = plan;
+    if (execution === 'no_program') return { kind: 'code', runnable: false, tests: unscored('not_measured') };
+    return { kind: 'code', runnable: true, tests: mapObserved(verdictsOf(execution, answer), ({ tests }) => tests) };
   }
-  const { runnable, tests } = outcome;
-  return { ...common, math: null, code: { runnable, tests: tests.status === 'scored' ? [...tests.observed] : null } };
-}
-
-function measureToolCall(plan: ToolCallPlan, outcome: JudgmentOutcome | undefined): ToolCallFacts {
-  const { num_turns, response_tokens } = plan;
-  const common = { v: 1, family: 'tool-call', num_turns, response_tokens } as const;
-  if (plan.outcome.kind === 'math') {
-    const { exact, equivalence } = plan.outcome;
-    return { ...common, outcome: { kind: 'math', exact, equivalent: measureEquivalence(exact, equivalence, outcome) } };
-  }
-  const runnable = plan.outcome.execution !== 'no_program';
-  const tests = runnable ? measureTests(outcome) : unscored('not_measured');
-  return { ...common, outcome: { kind: 'code', runnable, tests } };
-}
-
-type MathPlan = Extract<ToolCallPlan['outcome'], { kind: 'math' }>;
-
-function measureEquivalence(
-  exact: boolean,
-  asked: MathPlan['equivalence'],
-  outcome: JudgmentOutcome | undefined,
-): Observed<boolean> {
-  if (asked === 'settled') return { status: 'scored', observed: exact };
-  if (asked === 'not_needed') return unscored('not_measured');
-  if (outcome === undefined) return unscored('judgment_missing');
-  if (!outcome.ok) return unscored(outcome.failure.reason);
-  const { verdicts } = outcome.judgment;
-  if (verdicts.kind !== 'equivalence') return unscored('judgment_record_invalid');
-  return { status: 'scored', observed: verdicts.equivalent };
-}
-
-function measureTests(outcome: JudgmentOutcome | undefined): Observed<readonly TestOutcome[]> {
-  if (outcome === undefined) return unscored('judgment_missing');
-  if (!outcome.ok) return unscored(outcome.failure.reason);
-  const { verdicts } = outcome.judgment;
-  if (verdicts.kind !== 'execution' || verdicts.tests.length === 0) return unscored('judgment_record_invalid');
-  return { status: 'scored', observed: verdicts.tests };
-}
-
-type Unscored = Extract<Observed<never>, { status: 'unscored' }>;
-
-function unscored(reason: Unscored['reason']): Unscored {
-  return { status: 'unscored', reason };
+  const { exact, equivalence } = plan;
+  if (equivalence === 'settled') return { kind: 'math', exact, equivalent: scored(exact) };
+  if (equivalence === 'not_needed') return { kind: 'math', exact, equivalent: unscored('not_measured') };
+  const equivalent = mapObserved(verdictsOf(equivalence, answer), (verdicts) => verdicts.equivalent);
+  return { kind: 'math', exact, equivalent };
 }

@@ -1,18 +1,18 @@
 /**
- * The tool-call shaping of GRPO-TCR (REWARDS.md section 5.3): a wrong answer costs less the more rounds of tool calls were
- * made, up to a ceiling; a right one gets no tool term. Formula: `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2.
+ * The tool-call shaping of GRPO-TCR: a wrong answer costs less the more rounds of tool calls were made, up to a
+ * ceiling; a right answer gets no tool term. Formula: `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2.
  */
 
 export type TurnShaping = {
-  /** No shaped score is above this. */
+  /** Upper bound of a shaped score. */
   readonly ceiling: number;
   /** Turns of a rollout without a tool call. */
   readonly freeTurns: number;
-  /** Added to a score below 0 for each round of two turns beyond the free ones. */
+  /** Added to a score below 0 for each round of two turns beyond `freeTurns`. */
   readonly bonusPerRound: number;
 };
 
-/** The constants of the code. */
+/** The reference's constants. */
 export const TURN_SHAPING: TurnShaping = { ceiling: -0.6, freeTurns: 2, bonusPerRound: 0.1 };
 
 const TURNS_PER_ROUND = 2;
@@ -21,8 +21,8 @@ const TURNS_PER_ROUND = 2;
  * score, if it is 0 or more; else min(ceiling, score + (numTurns - freeTurns) / 2 * bonusPerRound).
  *
  * @param score the outcome: ±1 for math, the share of tests passed or -1 for code.
- * @param numTurns user turns + assistant turns + 1: 2 without a tool call, 4 with one round. Fewer than the free ones lower
- *   the score, as in the code, so a rollout whose turns nobody counted must be refused before, not counted as 0.
+ * @param numTurns user turns + assistant turns + 1: 2 without a tool call, 4 with one round. Fewer than `freeTurns`
+ *   lower the score, as in the reference: refuse a rollout without a turn count instead of passing 0.
  * @throws RangeError on a number that is not finite.
  */
 export function shapeByTurns(score: number, numTurns: number, shaping: TurnShaping = TURN_SHAPING): number {

@@ -1,5 +1,6 @@
 /** Origins of the tool-call recipes: the card gives the lengths and the overlong penalty, public code the formulas. */
-import { cardOf, codeOf, type OriginsOf, ours, type ParameterOrigins } from '../../family/provenance.ts';
+import { cardOf, codeOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
+import type { TOOL_CALL_RECIPES, ToolCallRecipe } from './recipe.ts';
 
 const MODEL = 'qwen3-4b-grpo-tcr-agent';
 const REWARD = 'recipe/demystify/reward.py';
@@ -16,7 +17,7 @@ const FROM_CODE = {
     'recipe/demystify/sandbox_fusion_tool_config.yaml',
     "memory_limit_mb of the policy's code_interpreter; that tests get the same is ours",
   ),
-} as const satisfies Partial<ParameterOrigins<'tool-call'>>;
+} as const satisfies Partial<ParameterOrigins<ToolCallRecipe>>;
 
 const CEILING = code(REWARD, 'min(-0.6, …)');
 const PER_ROUND = code(REWARD, '(num_turns - 2) / 2 * 0.1');
@@ -95,4 +96,4 @@ export const TOOL_CALL_ORIGINS = {
       },
     },
   },
-} as const satisfies OriginsOf<'tool-call'>;
+} as const satisfies Record<keyof typeof TOOL_CALL_RECIPES, RecipeOrigin<ToolCallRecipe>>;

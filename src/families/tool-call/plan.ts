@@ -1,10 +1,10 @@
-/** Plan of a tool-call rollout: the boxed answer or the program, and what the sandbox is asked about it. */
-
-import { missingFields } from '../../family/missing-fields.ts';
+/** The plan of a tool-call rollout: the boxed answer or the program, and what the sandbox is asked about it. */
+import { missingFields } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { EquivalenceRequest, ExecutionRequest } from '../../judgments/types.ts';
 import { MAX_TEST_SECONDS } from '../../limits.ts';
+import type { Result } from '../../result.ts';
 import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/math-answer.ts';
 import { runnableBlock } from '../../tools/runnable-block.ts';
 import type { ToolCallRecipe } from './recipe.ts';
@@ -16,18 +16,18 @@ export type ToolCallPlan = {
     | {
         readonly kind: 'math';
         readonly exact: boolean;
-        /** `settled`: equal by the strict rules, or no box to compare. */
+        /** `settled`: equal by the strict rules, or the response has no box. */
         readonly equivalence: EquivalenceRequest | 'settled' | 'not_needed';
       }
     | { readonly kind: 'code'; readonly execution: ExecutionRequest | 'no_program' };
 };
 
-export type ToolCallPlanResult =
-  | { readonly ok: true; readonly plan: ToolCallPlan }
-  | { readonly ok: false; readonly problems: readonly InputProblem[] };
-
-/** @param measureAll ask the sandbox also where the recipe takes the strict rules alone. */
-export function planToolCall(rollout: Rollout, recipe: ToolCallRecipe, measureAll: boolean): ToolCallPlanResult {
+/** @param measureAll ask the sandbox even if the recipe applies the strict rules alone. */
+export function planToolCall(
+  rollout: Rollout,
+  recipe: ToolCallRecipe,
+  measureAll: boolean,
+): Result<ToolCallPlan, readonly InputProblem[]> {
   const { response, reference, tests, num_turns, response_tokens } = rollout;
   const problems = missingFields(rollout, ['num_turns', 'response_tokens'], 'tool-call');
   if ((reference === undefined) === (tests === undefined)) {
@@ -35,12 +35,14 @@ export function planToolCall(rollout: Rollout, recipe: ToolCallRecipe, measureAl
     problems.push({ path: [reference === undefined ? 'reference' : 'tests'], message });
   }
   problems.push(...testTimeProblems(tests, recipe));
-  if (problems.length > 0 || num_turns === undefined || response_tokens === undefined) return { ok: false, problems };
+  if (problems.length > 0 || num_turns === undefined || response_tokens === undefined) {
+    return { ok: false, error: problems };
+  }
   const outcome =
     tests === undefined
       ? mathOf(response, reference ?? '', recipe, measureAll)
       : { kind: 'code' as const, execution: executionOf(response, tests, recipe) };
-  return { ok: true, plan: { num_turns, response_tokens, outcome } };
+  return { ok: true, value: { num_turns, response_tokens, outcome } };
 }
 
 function testTimeProblems(tests: Rollout['tests'], { time_limit_s }: ToolCallRecipe): InputProblem[] {
@@ -58,7 +60,7 @@ function mathOf(
 ): Extract<ToolCallPlan['outcome'], { kind: 'math' }> {
   const exact = scoreBoxedAnswer(response, reference).correct;
   const answer = lastBoxedAnswer(response);
-  // What is equal as text is equal, and what has no box cannot be.
+  // An exact match needs no comparison, and without a box there is nothing to compare.
   if (exact || answer === null) return { kind: 'math', exact, equivalence: 'settled' };
   const wanted = measureAll || recipe.math_equivalence === 'symbolic';
   return { kind: 'math', exact, equivalence: wanted ? { kind: 'equivalence', answer, reference } : 'not_needed' };

@@ -12,6 +12,7 @@ const MIN_MEMORY_LIMIT_MB = 64;
 const MAX_MEMORY_LIMIT_MB = 16_384;
 const MAX_TOKENS = 16_777_216;
 
+/** The kind of each field. */
 export const TOOL_CALL_FIELDS = {
   math_equivalence: 'measure',
   time_limit_s: 'measure',
@@ -63,7 +64,7 @@ const GRPO_TCR: ToolCallRecipe = {
   overlong_penalty: { enabled: true, max_response_tokens: 10_480, buffer_tokens: 3000, factor: 1 },
 };
 
-/** The named recipes of the family (REWARDS.md section 5.3). */
+/** The named recipes of the family. */
 export const TOOL_CALL_RECIPES = {
   'grpo-tcr': GRPO_TCR,
   'open-agentrl': {
@@ -72,12 +73,21 @@ export const TOOL_CALL_RECIPES = {
   },
 } as const satisfies Record<string, ToolCallRecipe>;
 
-/** Smallest and largest reward the recipe can give; `null` = no bound, as a response may be of any length. */
+export const TOOL_CALL_FORMULA = [
+  's       = mathematics: 1 if the last \\boxed{} is the reference (symbolic: or equal to it), else -1',
+  '          code: share of the tests passed, -1 without a program that parses',
+  "s'      = min(ceiling, s + (num_turns - 2) / 2 * per_round) if s < 0, else s        tool_call_credit",
+  'penalty = min(-(response_tokens - (max_response_tokens - buffer_tokens)) / buffer_tokens * factor, 0)',
+  '                                                                                    overlong_penalty',
+  "reward  = s' + penalty",
+] as const;
+
+/** Smallest and largest reward that the recipe can give; `null` = unbounded, since a response may have any length. */
 export function toolCallRewardRange({
   tool_call_credit,
   overlong_penalty,
 }: ToolCallRecipe): readonly [number | null, number] {
   if (overlong_penalty.enabled && overlong_penalty.factor > 0) return [null, 1];
-  // The least is a wrong answer with num_turns 0, which the formula takes as less than no tool call.
+  // The smallest reward is a wrong answer with num_turns 0, one round fewer than no tool call (2).
   return [tool_call_credit.enabled ? -1 - tool_call_credit.per_round : -1, 1];
 }

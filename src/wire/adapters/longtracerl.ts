@@ -2,7 +2,9 @@
  * LongTraceRL's reward server, `POST /evaluate`. Sources: `launch_server.py` of THU-KEG/LongTraceRL 415b6433; its
  * client is `slime/slime/rollout/rm_hub/__init__.py`. Missing arguments give 500 there and 422 here.
  */
+
 import * as z from 'zod';
+import { longTrace } from '../../families/long-trace/family.ts';
 import { readEvaluateRequest } from '../../families/long-trace/messages.ts';
 import type { LongTraceRecipe } from '../../families/long-trace/recipe.ts';
 import { neededParts } from '../../families/long-trace/reward.ts';
@@ -146,7 +148,7 @@ function goldOf({ dataset_name, rubrics }: ExtraRewardInfo, rubricCounts: boolea
 function recipeOf(info: ExtraRewardInfo): LongTraceRecipe {
   const { rubric_reward_ratio: eta, rubric_use_content: content, rubric_use_reasoning_content: reasoning } = info;
   return {
-    family: 'long-trace',
+    family: longTrace.name,
     // With eta 1 the server skips the outcome, and its chunk formula equals the plain one.
     variant: info.dataset_name === CHUNK_DATA && neededParts(eta).outcome ? 'chunks' : 'plain',
     eta,
@@ -159,7 +161,7 @@ function recipeOf(info: ExtraRewardInfo): LongTraceRecipe {
 
 /** Builds the server's reply; a part that the server skips is 0. */
 export function longTraceRlReply(request: LongTraceRlRequest, score: ScoreResponse, reward: number): LongTraceRlReply {
-  if (score.family !== 'long-trace') throw new Error(`longTraceRlReply: a score of the family ${score.family}`);
+  if (score.family !== longTrace.name) throw new Error(`longTraceRlReply: a score of the family ${score.family}`);
   const needed = neededParts(request.extra_reward_info.rubric_reward_ratio);
   const { outcome, rubric } = score.components;
   return {

@@ -2,7 +2,9 @@
  * OpenRLHF's remote reward model: lists in, lists of the same length out. Source: OpenRLHF/OpenRLHF 3c3be623,
  * `openrlhf/utils/agent.py`, `_fetch_rewards_via_http`; the keys are those of v0.5.9 and later.
  */
+
 import * as z from 'zod';
+import { familyOf } from '../../families/registry.ts';
 import { textSchema } from '../../family/rollout-schema.ts';
 import { MAX_GROUP } from '../../limits.ts';
 import type { ScoreResponse } from '../score.ts';
@@ -33,26 +35,11 @@ export const openRlhfReplySchema = z.strictObject({
 
 export type OpenRlhfReply = z.infer<typeof openRlhfReplySchema>;
 
-/**
- * Maps a score's base to [0, 1]; `null` if it has no base. refiner: clamped (an additive mix can exceed 1). long-trace:
- * divided by the recipe's largest reward (2 for chunks). tool-call, in [-1, 1]: (base + 1) / 2. dr-tulu: clamped
- * (criteria of a row can have negative weights).
- */
-export function unitScore({ family, base, recipe }: ScoreResponse): number | null {
-  if (base === null) return null;
-  switch (family) {
-    case 'refiner':
-    case 'dr-tulu':
-      return clamped(base);
-    case 'long-trace':
-      return clamped(base / (recipe.reward_range[1] ?? 1));
-    case 'tool-call':
-      return clamped((base + 1) / 2);
-  }
-}
-
-function clamped(value: number): number {
-  return Math.min(1, Math.max(0, value));
+/** Maps a score's base to [0, 1], as its family defines; `null` if it has no base. */
+export function unitScore(reply: ScoreResponse): number | null {
+  if (reply.base === null) return null;
+  const share = familyOf(reply).reply.unitScore(reply.base, reply.recipe.reward_range);
+  return Math.min(1, Math.max(0, share));
 }
 
 /** Component values by name, one per sample; names that a sample lacks are left out. */

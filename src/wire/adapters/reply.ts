@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { digestJson } from '../../digest.ts';
+import { familyOf } from '../../families/registry.ts';
 import type { Component } from '../../family/score.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
 import type { ScoreResponse } from '../score.ts';
@@ -13,25 +14,14 @@ import type { ScoreResponse } from '../score.ts';
  * of a batch's first sample and fails if another sample lacks one.
  */
 export function componentNumbers(reply: ScoreResponse): Record<string, number> {
+  const { skippedAtZero } = familyOf(reply).reply;
   return Object.fromEntries(
     Object.entries<Component>(reply.components).flatMap(([name, component]) => {
-      // Judged only if weighted: 0 without an answer, otherwise unknown.
-      if (isIdle(reply, name, component)) return [];
+      if (component.weight === 0 && skippedAtZero.includes(name)) return [];
       const number = numberOf(component);
       return number === null ? [] : [[name, number]];
     }),
   );
-}
-
-function isIdle({ family }: ScoreResponse, name: string, { weight }: Component): boolean {
-  switch (family) {
-    case 'refiner':
-    case 'dr-tulu':
-      return weight === 0 && (name === 'rubric' || name === 'citation');
-    case 'long-trace':
-    case 'tool-call':
-      return false;
-  }
 }
 
 function numberOf(component: Component): number | null {

@@ -2,9 +2,10 @@
  * The parts that requests of trainers share: the query, the prompt, and the label. The query carries the scoring
  * options, because the URL is the only setting that trainers expose.
  */
+
 import * as z from 'zod';
-import type { Family } from '../../families/recipes.ts';
-import { RECIPE_NAMES } from '../../families/resolve.ts';
+import type { FamilyName } from '../../families/registry.ts';
+import { familyOf, RECIPE_NAMES } from '../../families/registry.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import {
   hasNotBothOrigins,
@@ -101,7 +102,7 @@ export type LabelReading =
  *
  * @param path position of the label in the request, for problems.
  */
-export function readLabel(value: unknown, family: Family, path: InputProblem['path']): LabelReading {
+export function readLabel(value: unknown, family: FamilyName, path: InputProblem['path']): LabelReading {
   if (Array.isArray(value)) {
     const [only] = value;
     if (value.length === 1 && !Array.isArray(only)) return readLabel(only, family, [...path, 0]);
@@ -111,16 +112,14 @@ export function readLabel(value: unknown, family: Family, path: InputProblem['pa
   if (value === undefined || value === null || value === '') return { ok: true, label: {}, path };
   const fields = typeof value === 'string' ? objectOf(value) : value;
   if (fields === null) {
-    if (typeof value === 'string' && hasReference(family)) return readLabel({ reference: value }, family, path);
+    if (typeof value === 'string' && familyOf({ family }).hasReference) {
+      return readLabel({ reference: value }, family, path);
+    }
     return { ok: false, problems: [{ path, message: 'expected an object, or the JSON text of one' }] };
   }
   const parsed = labelSchema.safeParse(fields);
   if (parsed.success) return { ok: true, label: parsed.data, path };
   return { ok: false, problems: problemsOfIssues(parsed.error.issues, fields, path) };
-}
-
-function hasReference(family: Family): boolean {
-  return family === 'long-trace' || family === 'tool-call';
 }
 
 /** Parses a JSON object; `null` for any other text. */

@@ -2,16 +2,13 @@
  * Builds the OpenAPI 3.1 document from the zod schemas. `npm run openapi` writes it to openapi.json, which the Worker
  * serves and a test compares with the routes. This code does not run in production.
  */
+
 import * as z from 'zod';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from '../../citations/finding-schema.ts';
-import { drTuluRecipeSchema } from '../../families/dr-tulu/recipe.ts';
-import { longTraceRecipeSchema } from '../../families/long-trace/recipe.ts';
-import { RECIPES } from '../../families/recipes.ts';
-import { refinerRecipeSchema } from '../../families/refiner/recipe.ts';
-import { RECIPE_NAMES } from '../../families/resolve.ts';
-import { toolCallRecipeSchema } from '../../families/tool-call/recipe.ts';
+import { FAMILIES, RECIPE_NAMES } from '../../families/registry.ts';
+
 import { criterionInputSchema, sourceInputSchema } from '../../family/rollout-schema.ts';
-import { componentSchema } from '../../scoring/score-reply.ts';
+import { componentSchema } from '../../family/score.ts';
 import { healthSchema, readinessSchema } from '../health.ts';
 import { problemSchema } from '../problem.ts';
 import { recipeInputSchema } from '../score.ts';
@@ -26,6 +23,29 @@ import { WEBHOOKS } from './webhooks.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const JSON_MEDIA = 'application/json';
+
+/** `dr-tulu`: `DrTuluRecipe`. */
+function recipeSchemaName(family: string): string {
+  return `${family.replaceAll(/(?:^|-)(.)/g, (_match, letter: string) => letter.toUpperCase())}Recipe`;
+}
+
+/** The recipe of each family, and a named recipe of the family with some fields changed. */
+const RECIPE_SCHEMAS: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  FAMILIES.flatMap(({ name, recipe: { schema, named } }) => {
+    const { family: _family, ...fields } = schema.shape;
+    const change = z
+      .strictObject({
+        base: z.enum(Object.keys(named)),
+        family: z.literal(name).exactOptional(),
+        ...z.strictObject(fields).partial().shape,
+      })
+      .describe('A named recipe with some fields changed.');
+    return [
+      [recipeSchemaName(name), schema],
+      [`${recipeSchemaName(name)}Change`, change],
+    ];
+  }),
+);
 
 const OPERATIONS: Section = {
   routes: [
@@ -59,14 +79,7 @@ const OPERATIONS: Section = {
   ],
   requests: {
     RecipeInput: recipeInputSchema,
-    RefinerRecipe: refinerRecipeSchema,
-    RefinerRecipeChange: changeOf(refinerRecipeSchema.shape),
-    LongTraceRecipe: longTraceRecipeSchema,
-    LongTraceRecipeChange: changeOf(longTraceRecipeSchema.shape),
-    ToolCallRecipe: toolCallRecipeSchema,
-    ToolCallRecipeChange: changeOf(toolCallRecipeSchema.shape),
-    DrTuluRecipe: drTuluRecipeSchema,
-    DrTuluRecipeChange: changeOf(drTuluRecipeSchema.shape),
+    ...RECIPE_SCHEMAS,
     SourceInput: sourceInputSchema,
     CriterionInput: criterionInputSchema,
   },
@@ -170,25 +183,11 @@ function ref(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The schema of a named recipe with some fields changed. */
-function changeOf<S extends z.core.$ZodShape & { family: z.ZodLiteral<string> }>(shape: S): z.ZodType {
-  const { family, ...fields } = shape;
-  const names = RECIPE_NAMES.filter((name) => RECIPES[name].family === family.value);
-  return z
-    .strictObject({ base: z.enum(names), family: family.exactOptional(), ...z.strictObject(fields).partial().shape })
-    .describe('A named recipe with some fields changed.');
-}
-
-const RECIPE_SCHEMAS = ['RefinerRecipe', 'LongTraceRecipe', 'ToolCallRecipe', 'DrTuluRecipe'] as const;
-
 function componentSchemas(): Json {
   const schemas = { ...jsonSchemas('requests', 'input'), ...jsonSchemas('replies', 'output') };
   // The zod union leaves recipes open, and `resolveRecipe` checks them; the document lists every form.
   schemas['RecipeInput'] = {
-    oneOf: [
-      { type: 'string', enum: [...RECIPE_NAMES] },
-      ...RECIPE_SCHEMAS.flatMap((name) => [ref(name), ref(`${name}Change`)]),
-    ],
+    oneOf: [{ type: 'string', enum: [...RECIPE_NAMES] }, ...Object.keys(RECIPE_SCHEMAS).map(ref)],
   };
   return schemas;
 }

@@ -31,8 +31,8 @@ const REQUEST = scoreRequestSchema.parse({
 function requestsBy(judging: 'joint' | 'per_criterion'): readonly RubricRequest[] {
   const recipe = { ...REFINER_RECIPES['refiner-gpt54-instance-rubric'], judging };
   const planned = planRefiner(rolloutOf(REQUEST), recipe);
-  if (!planned.ok || typeof planned.plan.rubric === 'string') throw new Error('nothing to judge');
-  return planned.plan.rubric;
+  if (!planned.ok || typeof planned.value.rubric === 'string') throw new Error('nothing to judge');
+  return planned.value.rubric;
 }
 
 function joint(): RubricRequest {

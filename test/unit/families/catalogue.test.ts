@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { describeRecipes, type RecipeDescription } from '../../../src/families/catalogue.ts';
-import { FAMILY_FIELDS, RECIPES, recipeSchema } from '../../../src/families/recipes.ts';
-import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
+import { familyOf, RECIPE_NAMES, RECIPES, recipeSchema } from '../../../src/families/registry.ts';
+import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { recipesResponseSchema } from '../../../src/wire/recipes.ts';
 
 const recipes = await describeRecipes();
@@ -57,7 +57,7 @@ describe('describeRecipes', () => {
 
   it.each(recipes)('gives the kind of every parameter of $name', ({ family, parameters }) => {
     const kinds = Object.fromEntries(parameters.map(({ name, kind }) => [name.split('.')[0], kind]));
-    expect(kinds).toEqual(FAMILY_FIELDS[family]);
+    expect(kinds).toEqual(familyOf({ family }).recipe.fields);
   });
 
   it.each(recipes)('describes the parameters of $name as the schema does', ({ family, parameters }) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { composeRefiner } from '../../../src/families/refiner/compose.ts';
+import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
 import { REFINER_RECIPES, type RefinerRecipe, refinerRecipeSchema } from '../../../src/families/refiner/recipe.ts';
-import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/family/facts.ts';
 import { GOLDEN_TOLERANCE, goldenRows } from '../golden.ts';
 
 type GoldenInput = {

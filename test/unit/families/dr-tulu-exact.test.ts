@@ -22,7 +22,7 @@ import {
 import { rubricKey } from '../../../src/families/dr-tulu/exact/rubric-key.ts';
 import { rubricCriteria, rubricScore } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
 import { extractSources, extractTranscript } from '../../../src/families/dr-tulu/exact/transcript.ts';
-import { searchTurnsTerm } from '../../../src/families/dr-tulu/reward-terms.ts';
+import { searchTurnsTerm } from '../../../src/families/dr-tulu/terms/reward-terms.ts';
 import { type GoldenRow, goldenRows } from '../golden.ts';
 import {
   agrees,

@@ -6,21 +6,21 @@ import { describe, expect, it } from 'vitest';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
 import { rubricKey } from '../../../src/families/dr-tulu/exact/rubric-key.ts';
 import { rubricCriteria } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
-import { finalReward, responseFacts } from '../../../src/families/dr-tulu/final-reward.ts';
+import { finalReward, responseFacts } from '../../../src/families/dr-tulu/terms/final-reward.ts';
 import {
   type CitationJudge,
   citationTerm,
   formatTerm,
   searchTurnsTerm,
   validIdRatio,
-} from '../../../src/families/dr-tulu/reward-terms.ts';
-import { rubricTerm } from '../../../src/families/dr-tulu/rubric-term.ts';
+} from '../../../src/families/dr-tulu/terms/reward-terms.ts';
+import { rubricTerm } from '../../../src/families/dr-tulu/terms/rubric-term.ts';
 import {
   type CallForm,
   readCitedClaims,
   readQueries,
   readTranscript,
-} from '../../../src/families/dr-tulu/transcript.ts';
+} from '../../../src/families/dr-tulu/terms/transcript.ts';
 import type { CriterionScore } from '../../../src/judgments/types.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
 import { type GoldenRow, goldenRows } from '../golden.ts';

@@ -1,7 +1,11 @@
 /** The corrected rubric term and final reward, where the golden rows say nothing: failures, and what is paid without an answer. */
 import { describe, expect, it } from 'vitest';
-import { finalReward, PAYMENT_WITHOUT_CITATION, responseFacts } from '../../../src/families/dr-tulu/final-reward.ts';
-import { rubricTerm } from '../../../src/families/dr-tulu/rubric-term.ts';
+import {
+  finalReward,
+  PAYMENT_WITHOUT_CITATION,
+  responseFacts,
+} from '../../../src/families/dr-tulu/terms/final-reward.ts';
+import { rubricTerm } from '../../../src/families/dr-tulu/terms/rubric-term.ts';
 
 describe('rubric term', () => {
   it('pays 0, 0.5 and 1, over at least 1', () => {

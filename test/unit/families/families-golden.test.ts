@@ -3,9 +3,9 @@
  * The judges of the rows are put behind our judgment requests.
  */
 import { describe, expect, it } from 'vitest';
-import { composeLongTrace, groupVote } from '../../../src/families/long-trace/compose.ts';
+import { composeLongTrace, longTraceVote } from '../../../src/families/long-trace/compose.ts';
+import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import { LONG_TRACE_RECIPES, type LongTraceRecipe } from '../../../src/families/long-trace/recipe.ts';
-import type { LongTraceFacts } from '../../../src/family/facts.ts';
 import type { Support, Verdicts } from '../../../src/judgments/types.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
 import { type Answer, replyOf, scoreAlone } from '../scoring/scoring-line.ts';
@@ -122,7 +122,7 @@ describe('long-trace: the rewards of a group, from facts', () => {
         chunks: content,
       };
     });
-    const votes = members.flatMap((facts) => groupVote(facts, recipe) ?? []);
+    const votes = members.flatMap((facts) => longTraceVote(facts, recipe) ?? []);
     const group = { max: votes.length === 0 ? null : Math.max(...votes) };
     const rewards = members.map((facts) => composeLongTrace(facts, recipe, group).reward ?? Number.NaN);
     expect(rewards).toHaveLength(numbers(output).length);

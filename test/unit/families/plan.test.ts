@@ -19,8 +19,8 @@ const ROLLOUT: Rollout = {
 
 function planned(response: string, recipe: RefinerRecipe = RECIPE, measureAll = false): RefinerPlan {
   const result = planRefiner({ ...ROLLOUT, response }, recipe, { measureAll });
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.plan;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
 }
 
 describe('what is settled before judging', () => {
@@ -92,6 +92,6 @@ describe('problems are named', () => {
     ['no finish_reason under a penalty', {}, { non_stop_penalty: { enabled: true, value: -1 } }, 'finish_reason'],
   ])('%s', (_what, change, fields, field) => {
     const result = planRefiner({ ...ROLLOUT, ...change }, { ...RECIPE, ...fields });
-    expect(result).toMatchObject({ ok: false, problems: [{ path: [field] }] });
+    expect(result).toMatchObject({ ok: false, error: [{ path: [field] }] });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { RECIPES } from '../../../src/families/recipes.ts';
-import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
+import { RECIPE_NAMES, RECIPES } from '../../../src/families/registry.ts';
+import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 async function digestOf(input: Parameters<typeof resolveRecipe>[0]): Promise<string> {
   const result = await resolveRecipe(input);

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { describeRecipes, ORIGINS } from '../../../src/families/catalogue.ts';
-import { RECIPE_NAMES, resolveRecipe } from '../../../src/families/resolve.ts';
+import { describeRecipes } from '../../../src/families/catalogue.ts';
+import { FAMILIES, RECIPE_NAMES } from '../../../src/families/registry.ts';
+import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const docs = readFileSync(resolve(root, 'docs/recipes.md'), 'utf8');
@@ -57,6 +58,7 @@ describe('the tables', () => {
 });
 
 describe('the origins', () => {
+  const ORIGINS = Object.fromEntries(FAMILIES.flatMap(({ recipe }) => Object.entries(recipe.origins)));
   const all = origins(ORIGINS, 'origins');
 
   it('are there for every recipe', () => {

@@ -1,8 +1,8 @@
 /** What a rollout's content is, and how much of it could not be had. */
 import { describe, expect, it } from 'vitest';
-import type { RefinerFacts } from '../../../src/family/facts.ts';
+import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
-import { lackingOf } from '../../../src/runs/lacking.ts';
+import { lackingOf } from '../../../src/runs/recorded-score.ts';
 import { readRunLine, writeRunLine } from '../../../src/runs/run-file.ts';
 
 const ROLLOUT = { question: 'q', response: 'r', sources: [] };

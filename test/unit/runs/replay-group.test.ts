@@ -1,9 +1,10 @@
 /** Replay of a group: exact where the facts answer, and no number where they do not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { composeGroup } from '../../../src/families/compose.ts';
-import { FAMILY_FIELDS, RECIPES, type Recipe, recipeSchema } from '../../../src/families/recipes.ts';
-import type { Facts, RefinerFacts, ToolCallFacts } from '../../../src/family/facts.ts';
+import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
+import type { Facts } from '../../../src/families/registry.ts';
+import { composeGroup, familyOf, RECIPES, type Recipe, recipeSchema } from '../../../src/families/registry.ts';
+import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
 import { recipeChange } from '../../../src/runs/recipe-change.ts';
 import { prepareGroup, replayGroup, replayPrepared } from '../../../src/runs/replay-group.ts';
 import { advantages } from '../../../src/scoring/advantages.ts';
@@ -12,7 +13,7 @@ import { FAMILIES_OF_FACTS, longTraceFacts, refinerFacts, rowsOf } from './synth
 const REFINER = RECIPES['refiner-gpt54-instance-rubric'];
 
 /** Other recipes of a family that differ in compose fields only, and read nothing that a rollout may lack. */
-const OTHERS: Readonly<Record<Recipe['family'], readonly Recipe[]>> = {
+const OTHERS: Readonly<Record<string, readonly Recipe[]>> = {
   refiner: [
     { ...REFINER, citation_weight: 0.5 },
     { ...REFINER, instance_rubrics_only: true },
@@ -37,7 +38,7 @@ describe.each(FAMILIES_OF_FACTS)('$recipe.family', ({ recipe, facts }) => {
 
   it('is compose over the group, before and after, with the advantages of the rule', () => {
     fc.assert(
-      fc.property(groups, fc.constantFrom(...OTHERS[recipe.family]), (members, other) => {
+      fc.property(groups, fc.constantFrom(...(OTHERS[recipe.family] ?? [])), (members, other) => {
         const replayed = replayGroup(rowsOf(members, recipe), recipe, other, 'slime');
         const [before, after] = [composeGroup(members, recipe), composeGroup(members, other)];
         expect(replayed.samples.map((sample) => sample.before.reward)).toEqual(before.map(({ reward }) => reward));
@@ -190,7 +191,7 @@ function changedMeasureFields(): [Recipe, Recipe][] {
     verbatim_gate: [false],
   };
   return FAMILIES_OF_FACTS.flatMap(({ recipe }) =>
-    Object.entries(FAMILY_FIELDS[recipe.family]).flatMap(([field, kind]): [Recipe, Recipe][] => {
+    Object.entries(familyOf(recipe).recipe.fields).flatMap(([field, kind]): [Recipe, Recipe][] => {
       if (kind !== 'measure') return [];
       const now = new Map<string, unknown>(Object.entries(recipe)).get(field);
       const other = new Map<string, readonly unknown[]>(Object.entries(values)).get(field)?.find((one) => one !== now);

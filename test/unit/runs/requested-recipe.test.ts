@@ -1,6 +1,6 @@
 /** Which recipe is asked for, and what of it differs. */
 import { describe, expect, it } from 'vitest';
-import { RECIPES, type Recipe } from '../../../src/families/recipes.ts';
+import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { changesOf, recipesAfter, requestedRecipes } from '../../../src/runs/plan-replay.ts';
 import { recipeChange } from '../../../src/runs/recipe-change.ts';

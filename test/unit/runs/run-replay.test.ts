@@ -1,7 +1,7 @@
 /** Figures that are gathered while groups come, against the same figures computed over everything at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RECIPES, type Recipe } from '../../../src/families/recipes.ts';
+import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
 import { prepareGroup, type ReplayedGroup, type ReplayedSample, replayGroup } from '../../../src/runs/replay-group.ts';
 import type { ReplayFigures } from '../../../src/runs/replay-report.ts';
 import { replayFiguresSchema } from '../../../src/runs/replay-report.ts';

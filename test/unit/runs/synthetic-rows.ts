@@ -1,8 +1,11 @@
 /** Ledger rows out of nothing: of every family for properties, and long runs that are the same each time for scale. */
 import fc from 'fast-check';
-import { composeGroup } from '../../../src/families/compose.ts';
-import { RECIPES, type Recipe } from '../../../src/families/recipes.ts';
-import type { DrTuluFacts, Facts, LongTraceFacts, RefinerFacts, ToolCallFacts } from '../../../src/family/facts.ts';
+import type { DrTuluFacts } from '../../../src/families/dr-tulu/facts.ts';
+import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
+import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
+import type { Facts } from '../../../src/families/registry.ts';
+import { composeGroup, RECIPES, type Recipe } from '../../../src/families/registry.ts';
+import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 
 const LOST = { status: 'unscored', reason: 'judge_timeout' } as const;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Score } from '../../../src/families/registry.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
-import type { Score } from '../../../src/family/score.ts';
 import { createKnownIssuers, type Issuer, type KnownIssuers, signed } from '../../../src/judgments/issuer.ts';
 import { JUDGMENT_KINDS } from '../../../src/judgments/types.ts';
 import { checkReceipt, createReceipt } from '../../../src/scoring/receipt.ts';

@@ -1,7 +1,7 @@
 /** The scoring line in a test: a judge and a sandbox that answer as told, and no store that remembers. */
 
-import type { PlanOptions } from '../../../src/families/plan-rollout.ts';
 import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../../../src/families/resolve.ts';
+import type { PlanOptions } from '../../../src/family/family.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Judge, JudgeChoice } from '../../../src/judgments/judge.ts';
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';

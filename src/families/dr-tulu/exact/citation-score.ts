@@ -1,43 +1,43 @@
 /**
- * The citation score of rlresearch/dr-tulu 6188f34c (`citation_utils.py`), in two halves: what is asked about a text,
- * and the number that the answers make.
+ * The citation score of rlresearch/dr-tulu 6188f34c (`citation_utils.py`): lists the questions about a text, then
+ * computes the score from the answers.
  */
-import { validIdRatio } from '../reward-terms.ts';
+import { validIdRatio } from '../terms/reward-terms.ts';
 import { type ExactClaims, extractClaims } from './claims.ts';
 import type { ExactSources } from './transcript.ts';
 
 const CLAIM_SHARE = 0.6;
 const VALID_ID_SHARE = 0.4;
 
-/** One claim to be judged; texts are unique. */
+/** One question about a claim. Claim texts are unique. */
 export type ClaimQuestion =
-  /** Does the text of its known ids support it, and does that text matter to it? */
+  /** Do the texts of its known ids support the claim, and are they relevant to it? */
   | {
       readonly kind: 'cited';
       readonly claim: string;
       readonly ids: readonly string[];
       readonly texts: readonly string[];
     }
-  /** Would it need a citation? */
+  /** Does the claim need a citation? */
   | { readonly kind: 'uncited'; readonly claim: string };
 
 export type ClaimAnswer =
   /** `support`: 1 full, 0.5 partial, 0 none. `relevance`: 1 or 0. */
   | { readonly kind: 'cited'; readonly support: number; readonly relevance: number }
-  /** 1: it needs one, 0: it does not. */
+  /** 1 if the claim needs a citation, else 0. */
   | { readonly kind: 'uncited'; readonly needsCitation: number };
 
 export type CitationPlan = {
-  /** In the order in which the reference asks. */
+  /** In the reference's order. */
   readonly questions: readonly ClaimQuestion[];
   /** Distinct cited ids that are known / distinct cited ids, [0, 1]; 0 without any. */
   readonly validIds: number;
 };
 
 /**
- * What the reference asks about `text` (its reward hands it the whole response); nothing if no source is known.
+ * Lists the questions about `text` (the reference's reward passes the whole response); none if no source is known.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept, beside those of `extractClaims`:
- * - a claim whose ids are all unknown is asked about as if it were uncited, so that an invented source can pay in full;
+ * - a claim whose ids are all unknown is treated as uncited, so an invented source can pay in full;
  * - equal claims are asked about once.
  */
 export function planCitations(text: string, sources: ExactSources): CitationPlan {
@@ -71,9 +71,10 @@ export function idScore(claims: ExactClaims, sources: { has(id: string): boolean
 }
 
 /**
- * 0.6 * mean F1 over the questions + 0.4 * valid ids; 0 where nothing was asked. F1 of an uncited claim is that of
- * recall 1 - needsCitation and precision 1.
- * @param answers one a question, in order; `null` = the judge failed, and then there is no number.
+ * 0.6 * mean F1 over the questions + 0.4 * valid ids; 0 without questions. An uncited claim has recall 1 -
+ * needsCitation and precision 1.
+ * @param answers one for each question, in order; `null` = the judge failed.
+ * @returns the score; `null` if an answer is.
  * @throws RangeError if answers are missing, of the other kind, or not finite.
  */
 export function citationScore(plan: CitationPlan, answers: readonly (ClaimAnswer | null)[]): number | null {

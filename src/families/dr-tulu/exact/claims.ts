@@ -1,6 +1,6 @@
 /**
- * Claims and their ids as rlresearch/dr-tulu 6188f34c extracts them (`citation_utils.py`). Two patterns are at work: a
- * loose one cuts cited text out of the uncited, a strict one reads the ids; what only the loose one takes is lost.
+ * Claims and their ids as rlresearch/dr-tulu 6188f34c extracts them (`citation_utils.py`). A loose pattern separates
+ * cited from uncited text and a strict one reads the ids; text that only the loose pattern matches is lost.
  */
 import { attributeStart, forwardSearch, isQuote, readId } from './elements.ts';
 import { strip } from './python-text.ts';
@@ -8,20 +8,20 @@ import { strip } from './python-text.ts';
 const OPEN = '<cite';
 const CLOSE = '</cite>';
 
-/** Claim text to its ids, in the order of the first find: uncited parts (no ids) first, then cited claims. */
+/** Maps claim texts to ids, by first occurrence: uncited parts (no ids) first, then cited claims. */
 export type ExactClaims = ReadonlyMap<string, readonly string[]>;
 
-/** How uncited text is cut further; the reward itself does neither. */
+/** How uncited text is split further; the reward uses neither option. */
 export type UncitedSplit = { readonly atLineBreaks?: boolean; readonly atSentenceEnds?: boolean };
 
 /**
- * Claims of a text, all of it: handed a whole transcript, as the reward does, thinking and tool output are claims too.
- * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
- * - of several ids only the last stays, which behind a trailing comma is the empty id;
- * - ids in quotes with a space after the comma, and ids in unequal quotes, make the claim vanish;
- * - a claim that holds `<`, is empty, or has `ids=` for `id=` is uncited text, markup included;
+ * Extracts the claims of a whole text. The reward passes a whole transcript, so thinking and tool output are claims
+ * too. Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - of several ids only the last is kept, which after a trailing comma is the empty id;
+ * - ids in quotes with a space after the comma, and ids in unequal quotes, drop the claim;
+ * - a claim that contains `<`, is empty, or has `ids=` for `id=` is uncited text, markup included;
  * - of nested citations only the inner one counts;
- * - of equal claims the last one's id stays, and a cited one replaces an uncited one;
+ * - of equal claims the last one's id is kept, and a cited one replaces an uncited one;
  * - punctuation between citations is an uncited claim;
  * - a split at sentence ends cuts decimals, drops the mark, and knows `.`, `!` and `?` only.
  */
@@ -35,7 +35,7 @@ export function extractClaims(text: string, split: UncitedSplit = {}): ExactClai
   return claims;
 }
 
-/** Whether the text holds what the format reward takes for a citation, which is the loose pattern. */
+/** Whether the text has a citation for the format reward, which uses the loose pattern. */
 export function hasCitation(text: string): boolean {
   return !looseElements(text).next().done;
 }
@@ -68,7 +68,7 @@ function* looseElements(text: string): Generator<Element> {
   }
 }
 
-/** Elements whose ids stand in equal quotes or none, without white space. */
+/** Elements whose ids are in equal quotes or none, without white space. */
 function* citedElements(text: string): Generator<{ readonly ids: string; readonly content: string }> {
   const contentOf = contentReader(text);
   for (let at = text.indexOf(OPEN); at !== -1; ) {
@@ -81,8 +81,8 @@ function* citedElements(text: string): Generator<{ readonly ids: string; readonl
 }
 
 /**
- * Reads the content of an element from behind its ids: what stands between the next `>` and `</cite>`, not empty and
- * without `<`; `null` for any other. Positions must not go back.
+ * Reads the content of an element, starting after its ids: the text between the next `>` and `</cite>`. `null` if it is
+ * empty or contains `<`. Positions must not go back.
  */
 function contentReader(text: string): (afterIds: number) => Element | null {
   const greaterThan = forwardSearch(text, '>');

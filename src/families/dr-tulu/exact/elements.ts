@@ -1,12 +1,12 @@
 /**
- * The reference's patterns for elements, as scanners with the same result. The patterns backtrack; here every search runs
- * forward only, so that any input is read in linear time.
+ * The reference's patterns for elements, as scanners with the same results. The patterns backtrack; the scanners only
+ * move forward, so any input takes linear time.
  */
 import { isPythonSpace, skipSpace } from './python-text.ts';
 
 /**
- * `indexOf` for positions that never go back: a hit is kept until it is passed, so that all searches together read the
- * text once.
+ * `indexOf` for positions that never go back: it keeps a hit until the position passes it, so all searches together
+ * read the text once.
  */
 export function forwardSearch(text: string, needle: string): (from: number) => number {
   let found = text.indexOf(needle);
@@ -16,7 +16,9 @@ export function forwardSearch(text: string, needle: string): (from: number) => n
   };
 }
 
-/** Where the value of attribute `name` begins, if it stands first behind an element's name that ends at `after`; else -1. */
+/**
+ * Start of the value of attribute `name` if it is the first one after an element's name that ends at `after`; else -1.
+ */
 export function attributeStart(text: string, after: number, name: string): number {
   const at = skipSpace(text, after);
   return at > after && text.startsWith(`${name}=`, at) ? at + name.length + 1 : -1;
@@ -24,11 +26,11 @@ export function attributeStart(text: string, after: number, name: string): numbe
 
 export type ReadId = {
   readonly id: string;
-  /** Behind the id and its closing quote. */
+  /** Position after the id and its closing quote. */
   readonly end: number;
 };
 
-/** An id without white space, quotes or `>`, in equal quotes or none; `null` for any other. `at`: behind `id=`. */
+/** Reads an id without white space, quotes or `>`, in equal quotes or none; else `null`. `at`: position after `id=`. */
 export function readId(text: string, at: number): ReadId | null {
   const quote = isQuote(text, at) ? text.charAt(at) : '';
   const start = at + quote.length;
@@ -44,7 +46,7 @@ export function isQuote(text: string, at: number): boolean {
   return code === 0x22 || code === 0x27;
 }
 
-/** Contents between `open` and the next `close`, in order; an opening tag inside one is content. */
+/** Yields the contents between `open` and the next `close`; an opening tag inside is content. */
 export function contentsBetween(text: string, open: string, close: string): string[] {
   const contents: string[] = [];
   for (let at = text.indexOf(open); at !== -1; ) {

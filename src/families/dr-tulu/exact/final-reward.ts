@@ -1,10 +1,10 @@
 /**
- * The whole reward of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`, REWARDS.md section 5.4): `planExact` lists
- * what is asked about a response, `exactReward` makes the number from the answers, whoever gave them.
+ * The whole reward of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`): `planExact` lists the questions about
+ * a response, `exactReward` computes the reward from any judge's answers.
  */
-import { PAYMENT, type Payment, weigh } from '../final-reward.ts';
-import { searchTurnsTerm } from '../reward-terms.ts';
-import type { CallForm } from '../transcript.ts';
+import { PAYMENT, type Payment, weigh } from '../terms/final-reward.ts';
+import { searchTurnsTerm } from '../terms/reward-terms.ts';
+import type { CallForm } from '../terms/transcript.ts';
 import { type CitationPlan, type ClaimAnswer, citationScore, planCitations } from './citation-score.ts';
 import { formatReward } from './format-reward.ts';
 import { countQueries } from './queries.ts';
@@ -24,13 +24,13 @@ export type ExactRollout = {
   readonly rubrics: RubricSet;
   readonly variant: RubricVariant;
   readonly form: CallForm;
-  /** `false`: nothing is asked about citations, and their term is 0. */
+  /** `false`: no questions about citations; their term is 0. */
   readonly citations: boolean;
 };
 
 export type ExactPlan = {
   readonly rollout: ExactRollout;
-  /** The text that the rubric judge sees; `null`: no answer, and nothing is asked. */
+  /** The text that the rubric judge sees; `null` = no answer, so no questions. */
   readonly answer: string | null;
   /** All criteria of the rollout. */
   readonly criteria: readonly ExactCriterion[];
@@ -44,7 +44,7 @@ export type ExactPlan = {
 };
 
 /**
- * Everything that can be said of a response without a judge, and what is asked.
+ * Computes what needs no judge, and lists the questions.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - citations are judged in the whole transcript, tool output and tags included, not in the answer.
  */
@@ -86,15 +86,15 @@ export type ExactReward = {
     readonly rubric_scores_by_title: Readonly<Record<string, number>>;
     readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
   };
-  /** Said of a response without an answer; it has a reward all the same. */
+  /** The response has no answer; it still has a reward. */
   readonly error: string | null;
 };
 
 /**
- * The reward and what the reference logs with it: 0.5 rubric + 0.2 citation + 0.2 format + 0.1 search turns, or as
- * `payment` has it (`PAYMENT_WITHOUT_CITATION` where nothing was asked about citations).
- * `null` if an answer is: a number where a judge failed comes only from `recordedAnswers`.
- * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * The reward and the values that the reference logs with it: 0.5 rubric + 0.2 citation + 0.2 format + 0.1 search turns,
+ * or the shares of `payment` (`PAYMENT_WITHOUT_CITATION` if citations were not asked about). `null` if an answer is
+ * `null`; only `recordedAnswers` turns a failed judgment into a number. Source: rlresearch/dr-tulu 6188f34c. Defects
+ * kept:
  * - without a closed answer only the format term is paid: the search turns are lost with the context;
  * - the rubric term is not clamped, and can outweigh all others.
  * @throws RangeError if answers are missing or a number is not finite.
@@ -126,13 +126,13 @@ export function exactReward(plan: ExactPlan, answers: ExactAnswers, payment: Pay
   };
 }
 
-/** Replies of the reference's own judges. */
+/** Recorded replies of the reference's own judges. */
 export type RecordedReplies = {
   criterion(criterion: string): RecordedReply;
   claim(prompt: CitationPrompt, claim: string): RecordedReply;
 };
 
-/** The answers in recorded replies, where a failed or unreadable one is a 0 (replies.ts). */
+/** Reads the answers from recorded replies; a failed or unreadable reply is 0 (replies.ts). */
 export function recordedAnswers(plan: ExactPlan, replies: RecordedReplies): ExactAnswers {
   return {
     criteria: plan.asked.map(({ criterion }) => readCriterionScore(replies.criterion(criterion))),

@@ -1,6 +1,7 @@
 /**
- * Text as Python reads it, where that decides a number of the reference: white space of `str.strip` and of `\s`, and what
- * `float` takes. ECMAScript differs: it trims U+FEFF, keeps U+001C to U+001F and U+0085, and reads `0x10` and the empty text.
+ * Python's reading of text where it decides a number of the reference: white space of `str.strip` and `\s`, and the
+ * grammar of `float`. ECMAScript differs: it trims U+FEFF, keeps U+001C to U+001F and U+0085, and parses `0x10` and the
+ * empty text.
  */
 
 /** White space of Python's `str.strip` and, in texts, of `\s`. */
@@ -27,7 +28,7 @@ export function strip(text: string): string {
   return text.slice(from, to);
 }
 
-/** First position at or after `from` that holds no white space. */
+/** First position at or after `from` that is not white space. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && isPythonSpace(text.charCodeAt(at))) at++;
@@ -37,8 +38,8 @@ export function skipSpace(text: string, from: number): number {
 const DECIMAL_UNITS = new Set('0123456789+-.eE_');
 
 /**
- * The number `float(text)` gives; `null` where it raises. Two deliberate limits: `inf`, `nan` and what overflows are
- * `null` too, since no reward may be non-finite, and digits of other scripts are not read.
+ * The value of `float(text)`; `null` where it raises. Two deliberate limits: `inf`, `nan` and overflows are `null` too,
+ * since a reward is finite, and only ASCII digits are read.
  */
 export function pythonFloat(text: string): number | null {
   const body = strip(text);
@@ -50,7 +51,7 @@ export function pythonFloat(text: string): number | null {
     else if (!isDigit(body, i - 1) || !isDigit(body, i + 1)) return null;
   }
   if (digits === '') return null;
-  // Within these characters the two grammars are one.
+  // For these characters the two grammars agree.
   const value = Number(digits);
   return Number.isFinite(value) ? value : null;
 }

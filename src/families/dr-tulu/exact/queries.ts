@@ -1,11 +1,11 @@
 /** Tool-call queries as rlresearch/dr-tulu 6188f34c counts them (`format_utils.py`, `search_utils.py`). */
-import type { CallForm } from '../transcript.ts';
+import type { CallForm } from '../terms/transcript.ts';
 import { attributeStart, contentsBetween, forwardSearch } from './elements.ts';
 import { strip } from './python-text.ts';
 
 /**
- * How calls are written for a parser of the reference (`mcp_parser_name`; `null`: plain `<search>`).
- * @throws RangeError for a parser it does not have, as the reference raises ValueError.
+ * The call form of a parser of the reference (`mcp_parser_name`; `null`: plain `<search>`).
+ * @throws RangeError for an unknown parser, where the reference raises ValueError.
  */
 export function callFormOf(parserName: string | null): CallForm {
   switch (parserName) {
@@ -20,7 +20,7 @@ export function callFormOf(parserName: string | null): CallForm {
 }
 
 /**
- * Queries in order, blank ones dropped, repeated ones kept; plain `<search>` queries trimmed, the others as written.
+ * The queries in order. Blank queries are dropped, repeated ones kept; plain `<search>` queries are trimmed.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - an unclosed call swallows the next one;
  * - `</call>` closes a `<call_tool>` only while no call of the text has the full closing tag.
@@ -65,9 +65,9 @@ function namedCalls(context: string, open: string, close: string): string[] {
 }
 
 /**
- * How many search turns are counted.
+ * The number of search turns.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
- * - only the context before a closed answer is looked at, and without one there is none: every search is lost;
+ * - only the context before a closed answer counts, so a response without one loses every search;
  * - repeated queries count again.
  */
 export function countQueries(context: string | null, form: CallForm): number {

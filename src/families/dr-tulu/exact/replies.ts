@@ -1,7 +1,7 @@
 /**
- * Judge replies as rlresearch/dr-tulu 6188f34c reads them (`citation_utils.py`, `run_utils.py`): what cannot be read, and
- * a call that failed, is a 0. Only for recorded replies of the reference's own judges; a platform answers the questions
- * by judgments of its own, where a failure is `null`.
+ * Reads judge replies as rlresearch/dr-tulu 6188f34c does (`citation_utils.py`, `run_utils.py`): an unreadable reply
+ * and a failed call are 0. Only for recorded replies of the reference's own judges; elsewhere a failed judgment is
+ * `null`.
  */
 import type { ClaimAnswer, ClaimQuestion } from './citation-score.ts';
 import { pythonFloat, strip } from './python-text.ts';
@@ -30,10 +30,10 @@ const RELEVANCE: ReadonlyMap<string, number> = new Map([['relevant', 1]]);
 const NEED: ReadonlyMap<string, number> = new Map([['yes', 1]]);
 
 /**
- * The answer that the recorded replies to a question give.
+ * The answer in the recorded replies to a question.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
- * - a failed call, and any unknown rating, is a 0: no support, irrelevant, and no citation needed, which pays in full;
- * - the rating runs to the last `]]` of its line, so that brackets later on spoil it.
+ * - a failed call and an unknown rating are 0: no support, irrelevant, and no citation needed, which pays in full;
+ * - the rating extends to the last `]]` of its line, so later brackets make it unreadable.
  */
 export function readClaimAnswer(
   question: ClaimQuestion,
@@ -55,7 +55,7 @@ function rated(reply: RecordedReply, label: string, ratings: ReadonlyMap<string,
   return ratings.get(strip(bracketed(reply ?? '', label)).toLowerCase()) ?? 0;
 }
 
-/** What stands between the first `label` that a `]]` of its line follows, and the last such `]]`; empty without one. */
+/** The text between the first `label` that has a `]]` on its line and the last such `]]`; empty without one. */
 function bracketed(reply: string, label: string): string {
   for (const line of reply.split('\n')) {
     const at = line.indexOf(label);
@@ -68,12 +68,12 @@ function bracketed(reply: string, label: string): string {
 }
 
 /**
- * The score in a rubric judge's reply, on the judge's scale: member `score` of the JSON object from the first `{` to the
- * last `}`, or if that is none, of the last object without braces inside. Numbers, `true` and decimal texts count.
- * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
- * - no object, no score, or a score that is no number is a 0, so that a negative rubric fails open;
- * - a score outside the scale counts as it is.
- * Python's `NaN` and `Infinity` are no JSON here and 0 too: a reward is finite.
+ * The score in a rubric judge's reply, on the judge's scale: member `score` of the JSON object from the first `{` to
+ * the last `}`, or else of the last object without inner braces. Numbers, `true` and decimal texts are scores. Source:
+ * rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - a missing object, a missing score, and a score that is not a number are 0, so a negative rubric fails open;
+ * - a score outside the scale is kept. Python's `NaN` and `Infinity` are invalid JSON here and also 0: a reward is
+ *   finite.
  */
 export function readCriterionScore(reply: RecordedReply): number {
   const text = reply ?? '';
@@ -87,7 +87,7 @@ function outermostObject(text: string): string {
   return open === -1 ? '' : text.slice(open, text.lastIndexOf('}') + 1);
 }
 
-/** The last stretch `{…}` that holds no other brace. */
+/** The last `{…}` without inner braces. */
 function lastFlatObject(text: string): string {
   let close = -1;
   for (let at = text.length - 1; at >= 0; at--) {

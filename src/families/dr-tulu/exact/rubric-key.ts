@@ -7,8 +7,8 @@ export type Rubric = { readonly description: string; readonly weight: number; re
 const KEY_HEX_DIGITS = 12;
 
 /**
- * The first 12 hex digits of the MD5 of `question||description||title` in UTF-8; the weight plays no part. A name, not a
- * safeguard: MD5 is what the reference uses. Source: rlresearch/dr-tulu 6188f34c, `rubric_utils.py`.
+ * The first 12 hex digits of the MD5 of `question||description||title` in UTF-8, without the weight. An identifier, not
+ * a security measure; the reference uses MD5. Source: rlresearch/dr-tulu 6188f34c, `rubric_utils.py`.
  */
 export function rubricKey(question: string, rubric: Pick<Rubric, 'description' | 'title'>): string {
   const named = `${question}||${rubric.description}||${rubric.title ?? ''}`;

@@ -1,20 +1,20 @@
 /**
- * The rubric score of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`), in two halves: the criteria that are
- * asked about, and the numbers that the scores make.
+ * The rubric score of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`): lists the criteria to judge, then
+ * computes the totals from their scores.
  */
 import { type Rubric, rubricKey } from './rubric-key.ts';
 
 /**
- * `rubrics`: one question a rubric, 0 to 2. `general`: one criterion for the whole answer in their place, 0 to 2.
- * `likert`: one overall rating in their place, 1 to 10.
+ * `rubrics`: one question for each rubric, 0 to 2. `general`: one criterion for the whole answer instead, 0 to 2.
+ * `likert`: one overall rating instead, 1 to 10.
  */
 export type RubricVariant = 'rubrics' | 'general' | 'likert';
 
 export type RubricSet = {
-  /** The question that the answer is to. */
+  /** The question of the row. */
   readonly query: string;
   readonly rubrics: readonly Rubric[];
-  /** One a rubric, `persistent` or `adaptive`; without them all are persistent. Any other name is in neither total. */
+  /** One for each rubric: `persistent` (default) or `adaptive`. Any other name is in neither total. */
   readonly types?: readonly string[];
 };
 
@@ -34,8 +34,8 @@ const TOP_SCORE = 2;
 const TOP_RATING = 10;
 
 /**
- * What is asked about an answer, in order. A rubric listed twice is asked about twice.
- * @throws RangeError if there are types, and not one a rubric.
+ * The criteria to judge, in order. A rubric that is listed twice is judged twice.
+ * @throws RangeError if `types` is given and has another length than the rubrics.
  */
 export function rubricCriteria(set: RubricSet, variant: RubricVariant): readonly ExactCriterion[] {
   switch (variant) {
@@ -65,11 +65,14 @@ function wholeAnswer(name: string, top: number): ExactCriterion {
 
 /** Field names are the reference's. */
 export type ExactRubricScore = {
-  /** sum(s * w) / max(plain sum of w, 1) over the rubrics of one key: one of weight 0.5 that is met has 0.5, one of weight 2 has 1. */
+  /**
+   * sum(s * w) / max(plain sum of w, 1) over the rubrics of one key: one of weight 0.5 that is met has 0.5, one of
+   * weight 2 has 1.
+   */
   readonly scores_by_key: Readonly<Record<string, number>>;
   /** The same, each in a list. */
   readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
-  /** Unclamped; below 0 where negative rubrics are met. */
+  /** Unclamped; below 0 if negative rubrics are met. */
   readonly overall: number;
   readonly persistent: number;
   readonly adaptive: number;
@@ -80,8 +83,9 @@ export type ExactRubricScore = {
  * rubrics, as well as each key, but divided by max(plain sum of w, 1).
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - scores outside the judge's scale are not clamped;
- * - the partial totals take negative weights out of the divisor's sum, unlike the overall one, and can exceed 1.
- * @param scores on the judge's scale, one a criterion, in order; `null` = the judge failed, and then there is no number.
+ * - the partial totals subtract negative weights from the divisor, unlike the overall one, and can exceed 1.
+ * @param scores on the judge's scale, one for each criterion, in order; `null` = the judge failed.
+ * @returns the totals; `null` if a score is.
  * @throws RangeError if scores are missing or a result is not finite.
  */
 export function rubricScore(
@@ -118,7 +122,7 @@ export function rubricScore(
   };
 }
 
-/** sum of what was earned / max(sum of what it is divided by, 1). */
+/** sum of earned / max(sum of divisors, 1). */
 class Total {
   #earned = 0;
   #divisor = 0;

@@ -1,6 +1,6 @@
 /**
- * Answer, context and sources as rlresearch/dr-tulu 6188f34c reads them (`format_utils.py`). Element names are matched in
- * lower case only.
+ * Answer, context and sources as rlresearch/dr-tulu 6188f34c reads them (`format_utils.py`). Element names are matched
+ * in lower case only.
  */
 import { attributeStart, forwardSearch, readId } from './elements.ts';
 import { strip } from './python-text.ts';
@@ -8,10 +8,10 @@ import { strip } from './python-text.ts';
 const ANSWER_OPEN = '<answer>';
 const ANSWER_CLOSE = '</answer>';
 
-/** Id to text, in the order of the first find. */
+/** Maps ids to texts, by first occurrence. */
 export type ExactSources = ReadonlyMap<string, string>;
 
-/** What is taken for the answer: the block, or with `use_full_response_as_answer` the whole response. */
+/** What the answer is: the block, or with `use_full_response_as_answer` the whole response. */
 export type AnswerScope = 'block' | 'whole_response';
 
 export type ExactTranscript =
@@ -20,9 +20,8 @@ export type ExactTranscript =
   | { readonly context: null; readonly answer: string | null; readonly sources: null };
 
 /**
- * Splits a transcript at its first `<answer>`, which ends at the first `</answer>` behind it; both parts are trimmed. The
- * whole response in its place is taken as it is.
- * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * Splits a transcript at its first `<answer>`, which ends at the next `</answer>`; both parts are trimmed. A whole
+ * response as the answer is not trimmed. Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - an opening tag that is only mentioned while thinking opens the answer, and sources behind it are lost.
  */
 export function extractTranscript(response: string, scope: AnswerScope = 'block'): ExactTranscript {
@@ -38,7 +37,7 @@ export function extractTranscript(response: string, scope: AnswerScope = 'block'
   };
 }
 
-/** Name of each source element and the letter that may follow it, in the order in which the patterns are tried. */
+/** Name of each source element and its optional last letter, in the order of the patterns. */
 const SOURCE_ELEMENTS = [
   ['snippet', 's'],
   ['snippe', 't'],
@@ -48,11 +47,11 @@ const SOURCE_ELEMENTS = [
 /**
  * Sources of a context: `<snippet id=…>`, `<snippets id=…>` and `<webpage id=…>`, texts trimmed, empty ones kept.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
- * - of texts under one id only the last one found stays, and the three patterns run one after the other;
- * - the last letter of a name is optional, so that `<snippe id=…>` and `<webpag id=…>` count;
+ * - of texts under one id only the last match is kept, and the three patterns run one after another;
+ * - the last letter of a name is optional, so `<snippe id=…>` and `<webpag id=…>` match;
  * - a `>` inside a quoted attribute ends the tag, and the rest of the attribute becomes text;
- * - an unclosed or self-closing source swallows what follows, up to the next closing tag;
- * - `<snippets>` closes with `</snippet>` and the other way round in one pattern, not in the other.
+ * - an unclosed or self-closing source swallows the text up to the next closing tag;
+ * - one pattern lets `</snippet>` close `<snippets>` and vice versa; the other does not.
  */
 export function extractSources(context: string): ExactSources {
   const sources = new Map<string, string>();

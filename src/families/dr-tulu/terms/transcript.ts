@@ -1,17 +1,17 @@
 /**
- * dr-tulu transcripts, read by our parser: answer, context and its sources, search queries.
- * Source of the format and of each number: rlresearch/dr-tulu 6188f34c, `search_rewards/utils/format_utils.py` and
- * `search_utils.py`. Where that code loses text (test/unit/families/dr-tulu-golden.test.ts lists each row), we do not.
+ * Reads dr-tulu transcripts with our parser: the answer, the context and its sources, the search queries. Source of the
+ * format and of each number: rlresearch/dr-tulu 6188f34c, `search_rewards/utils/format_utils.py` and `search_utils.py`.
+ * That code loses text in some rows, which this one keeps (test/unit/families/dr-tulu-golden.test.ts).
  */
-import { readBlocks } from '../../citations/blocks.ts';
-import { readElementClaims } from '../../citations/element-claims.ts';
-import { FindingList } from '../../citations/findings.ts';
-import { GRAMMARS } from '../../citations/grammars.ts';
-import { parseSources } from '../../citations/sources.ts';
-import { readTag } from '../../citations/tags.ts';
-import type { Claim, SourceSet } from '../../citations/types.ts';
-import { hasContent } from '../../text/characters.ts';
-import type { Span } from '../../text/span.ts';
+import { readBlocks } from '../../../citations/blocks.ts';
+import { readElementClaims } from '../../../citations/element-claims.ts';
+import { FindingList } from '../../../citations/findings.ts';
+import { GRAMMARS } from '../../../citations/grammars.ts';
+import { parseSources } from '../../../citations/sources.ts';
+import { readTag } from '../../../citations/tags.ts';
+import type { Claim, SourceSet } from '../../../citations/types.ts';
+import { hasContent } from '../../../text/characters.ts';
+import type { Span } from '../../../text/span.ts';
 
 /** How a transcript writes its tool calls: `<search>`, `<tool name=…>` or `<call_tool name=…>`. */
 export type CallForm = 'search' | 'unified' | 'v20250824';
@@ -45,8 +45,8 @@ const CALL_ELEMENTS: Record<CallForm, readonly string[]> = {
 };
 
 /**
- * Queries of the tool calls in order; blank ones are dropped, repeated ones kept. A call that is never closed is no call.
- * Plain `<search>` queries come trimmed, the other forms as written [code].
+ * The queries of closed tool calls, in order. Blank queries are dropped, repeated ones kept. Plain `<search>` queries
+ * are trimmed; the other forms are kept as written, as in the reference.
  */
 export function readQueries(context: string, form: CallForm): readonly string[] {
   const names = CALL_ELEMENTS[form];
@@ -71,7 +71,7 @@ export function readQueries(context: string, form: CallForm): readonly string[] 
 
 export type TranscriptClaims = {
   readonly claims: readonly Claim[];
-  /** Text between the claims that holds a letter or digit, trimmed. */
+  /** Trimmed text between the claims that has a letter or digit. */
   readonly uncited: readonly string[];
 };
 

@@ -1,8 +1,8 @@
-/** The rubric term of the dr-tulu reward (REWARDS.md section 5.4), corrected. */
-import type { CriterionScore } from '../../judgments/types.ts';
+/** The corrected rubric term of the dr-tulu reward. */
+import type { CriterionScore } from '../../../judgments/types.ts';
 
 export type ScoredRubric = {
-  /** May be negative: then meeting the rubric costs. Finite. */
+  /** Finite. Negative: meeting the rubric lowers the term. */
   readonly weight: number;
   /** `null` = the judge failed. */
   readonly score: CriterionScore | null;
@@ -12,8 +12,8 @@ export type ScoredRubric = {
 const TOP_CRITERION_SCORE = 2;
 
 /**
- * sum(s * w) / max(sum of positive w, 1), s = score / 2; unclamped, so below 0 where negative rubrics are met, and 0
- * without rubrics. `null` if any score is: the reference counts a failed judgment as 0, which a negative rubric passes.
+ * sum(s * w) / max(sum of positive w, 1), s = score / 2. Unclamped: below 0 if negative rubrics are met; 0 without
+ * rubrics. `null` if a score is `null`; the reference counts a failed judgment as 0, which a negative rubric passes.
  * Source: rlresearch/dr-tulu 6188f34c, `longform_rubric_rewards.py`.
  * @throws RangeError on a non-finite weight.
  */

@@ -1,11 +1,11 @@
 /**
- * The terms of the dr-tulu reward that need no rubric judge (REWARDS.md section 5.4), corrected: all ids, spaces, `<` and
- * duplicates are kept. Formulas: rlresearch/dr-tulu 6188f34c, `format_utils.py`, `search_utils.py`, `citation_utils.py`.
+ * The corrected terms of the dr-tulu reward that need no rubric judge: all ids, spaces, `<` and duplicates are kept.
+ * Formulas: rlresearch/dr-tulu 6188f34c, `format_utils.py`, `search_utils.py`, `citation_utils.py`.
  */
 
-import { parseSources } from '../../citations/sources.ts';
-import type { Claim, SourceSet } from '../../citations/types.ts';
-import { hasContent } from '../../text/characters.ts';
+import { parseSources } from '../../../citations/sources.ts';
+import type { Claim, SourceSet } from '../../../citations/types.ts';
+import { hasContent } from '../../../text/characters.ts';
 import { type CallForm, readCitedClaims, readQueries, readTranscript } from './transcript.ts';
 
 const ANSWER_SHARE = 0.5;
@@ -14,7 +14,7 @@ const QUERY_SHARE = 0.2;
 const CLAIM_SHARE = 0.6;
 const VALID_ID_SHARE = 0.4;
 
-/** Its own format term, [0, 1]: an answer block, a citation with text in it, a tool call. */
+/** dr-tulu's own format term, [0, 1]: for an answer block, a citation with text, and a tool call. */
 export function formatTerm(response: string, form: CallForm): number {
   const { answer } = readTranscript(response);
   const { claims } = readCitedClaims(response, parseSources(response));
@@ -49,8 +49,8 @@ export type CitationJudge = {
 };
 
 /**
- * 0.6 * mean claim F1 + 0.4 * valid id ratio. A claim that cites nothing known is unsupported (the reference judges it as
- * uncited, which can pay in full). `null` if any verdict is missing: a failure is never a number.
+ * 0.6 * mean claim F1 + 0.4 * valid id ratio. A claim without a known source is unsupported (the reference judges it as
+ * uncited, which can pay in full). `null` if any verdict is missing.
  */
 export function citationTerm(response: string, sources: SourceSet, judge: CitationJudge): number | null {
   if (sources.list.length === 0) return 0;

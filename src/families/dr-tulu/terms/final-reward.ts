@@ -1,11 +1,11 @@
 /**
- * The dr-tulu reward from its four terms (REWARDS.md section 5.4), corrected. Source of the shares and the bound:
+ * The corrected dr-tulu reward, computed from its four terms. Source of the shares and the bound:
  * rlresearch/dr-tulu 6188f34c, `longform_rubric_rewards.py`.
  */
 import { formatTerm, searchTurnsTerm } from './reward-terms.ts';
 import { type CallForm, readQueries, readTranscript } from './transcript.ts';
 
-/** What each term pays. */
+/** The weight of each term. */
 export type RewardShares = {
   readonly rubric: number;
   readonly citation: number;
@@ -15,7 +15,7 @@ export type RewardShares = {
 
 export type Payment = {
   readonly shares: RewardShares;
-  /** Search queries that earn the whole term. */
+  /** Number of search queries that earns the whole term. */
   readonly searchTurnsBound: number;
 };
 
@@ -24,13 +24,13 @@ export const PAYMENT: Payment = {
   searchTurnsBound: 3,
 };
 
-/** The same with `no_citation_reward`. */
+/** The payment with `no_citation_reward`. */
 export const PAYMENT_WITHOUT_CITATION: Payment = {
   shares: { rubric: 0.6, citation: 0, format: 0.2, searchTurns: 0.2 },
   searchTurnsBound: PAYMENT.searchTurnsBound,
 };
 
-/** What can be said of a response without a judge. */
+/** The facts of a response that need no judge. */
 export type ResponseFacts = {
   readonly hasAnswer: boolean;
   /** Its own format term, [0, 1]. */
@@ -54,18 +54,18 @@ export type JudgedTerms = { readonly rubric: number | null; readonly citation: n
 export type RewardTerms = JudgedTerms & { readonly format: number; readonly searchTurns: number };
 
 export type FinalReward = {
-  /** sum(share * term); unclamped, since the rubric term is. `null` if a term that pays is. */
+  /** sum(share * term), unclamped like the rubric term. `null` if a term with a share is `null`. */
   readonly reward: number | null;
   readonly terms: RewardTerms;
 };
 
 /**
- * The reward of a response. Without a closed answer its rubric and citation terms are 0, whatever was judged, and format
- * and search turns are still paid.
+ * The reward of a response. Without a closed answer the rubric and citation terms are 0, and format and search turns
+ * are still paid.
  *
- * Where exact/final-reward.ts differs: it loses the search turns together with the answer, since it finds queries only in
- * the context before one; it judges citations in the whole transcript instead of the answer; and its recorded replies
- * make a 0 of a failed judgment, which leaves the reward `null` here.
+ * exact/final-reward.ts differs: a response without an answer loses its search turns, because the reference reads
+ * queries only in the context before an answer; citations are judged in the whole transcript instead of the answer; and
+ * a failed judgment in recorded replies is 0, whereas here it leaves the reward `null`.
  * @throws RangeError on a non-finite result.
  */
 export function finalReward(facts: ResponseFacts, judged: JudgedTerms, payment: Payment = PAYMENT): FinalReward {
@@ -79,7 +79,7 @@ export function finalReward(facts: ResponseFacts, judged: JudgedTerms, payment: 
 }
 
 /**
- * sum(share * term). `null` if a term with a share is; a term without one is not looked at.
+ * sum(share * term). `null` if a term with a share is `null`; terms without a share are ignored.
  * @throws RangeError on a non-finite result.
  */
 export function weigh(terms: RewardTerms, shares: RewardShares): number | null {

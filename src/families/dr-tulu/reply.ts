@@ -1,0 +1,46 @@
+/**
+ * What a reply says of a dr-tulu rollout: the score, and its criteria; with `explain`, the scores of both compat modes.
+ */
+import * as z from 'zod';
+import { indexSchema } from '../../citations/finding-schema.ts';
+import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';
+
+const bareScoreFields = {
+  ...rewardFields,
+  decided_by: decidedBy(['components', 'no_answer', 'non_stop_penalty']),
+  components: z.strictObject({
+    rubric: componentSchema,
+    citation: componentSchema,
+    format: componentSchema,
+    search_turns: componentSchema,
+  }),
+  details: z.strictObject({
+    compat: z.enum(['exact', 'corrected']),
+    claim_f1: shareSchema,
+    valid_id_ratio: shareSchema,
+    queries: indexSchema.describe('Search queries in the transcript.'),
+  }),
+};
+
+const scoreFields = { family: z.literal('dr-tulu'), ...bareScoreFields };
+
+export const drTuluReplySchema = z.strictObject({
+  ...scoreFields,
+  criteria: z.array(
+    z.strictObject({
+      key: z.string(),
+      title: z.string().exactOptional(),
+      description: z.string(),
+      weight: z.number().describe("The row's own, signed."),
+      score: z.literal([0, 1, 2]).nullable().describe('0, 1 or 2 as judged; null = not judged.'),
+    }),
+  ),
+  explain: z
+    .strictObject({ exact: z.strictObject(bareScoreFields), corrected: z.strictObject(bareScoreFields) })
+    .exactOptional()
+    .describe('Both compat modes, where the request asked for it.'),
+});
+
+/** `claim_f1`: mean F1 over claims and uncited parts. `valid_id_ratio`: distinct cited ids that exist / all of them. */
+export type DrTuluScore = z.infer<z.ZodObject<typeof scoreFields>>;
+export type DrTuluReply = z.infer<typeof drTuluReplySchema>;

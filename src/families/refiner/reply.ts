@@ -1,0 +1,79 @@
+/** What a reply says of a refiner rollout: the score, and the criteria, claims and statements behind it. */
+import * as z from 'zod';
+import {
+  citedIdSchema,
+  findingCountsSchema,
+  findingReasonSchema,
+  findingSchema,
+  formatSchema,
+  indexSchema,
+  spanSchema,
+} from '../../citations/finding-schema.ts';
+import { componentSchema, decidedBy, rewardFields, shareSchema, weightSchema } from '../../family/score.ts';
+
+const scoreFields = {
+  family: z.literal('refiner'),
+  ...rewardFields,
+  decided_by: decidedBy(['components', 'no_answer', 'non_stop_penalty']),
+  components: z.strictObject({ rubric: componentSchema, citation: componentSchema, format: componentSchema }),
+  details: z.strictObject({
+    citation_recall: shareSchema,
+    citation_precision: shareSchema,
+    rubric_positive: shareSchema,
+    rubric_negative: shareSchema,
+    vacuous_credit: shareSchema,
+  }),
+};
+
+const criterionReportSchema = z.strictObject({
+  key: z.string(),
+  title: z.string().exactOptional(),
+  description: z.string(),
+  origin: z.enum(['instance', 'static']),
+  polarity: z.enum(['positive', 'negative']),
+  weight: weightSchema.describe("The row's own weight, before the recipe's."),
+  score: z.literal([0, 1, 2]).nullable().describe('0, 1 or 2 as judged; null = not judged.'),
+});
+
+const claimReportSchema = z.strictObject({
+  index: indexSchema,
+  span: spanSchema,
+  ids: z.array(citedIdSchema),
+  duplicate_of: indexSchema.nullable().describe('An earlier equal claim: this one counts in no metric.'),
+  support: z.literal([0, 0.5, 1]).nullable().describe('null = not judged, or a duplicate.'),
+  relevant: z.array(z.boolean().nullable()).describe('One entry an id.'),
+  quote: z.enum(['verified', 'unverified']).exactOptional(),
+  findings: z.array(findingReasonSchema),
+});
+
+const statementReportSchema = z.strictObject({
+  index: indexSchema,
+  pieces: z.array(spanSchema),
+  needs_citation: z.boolean().nullable(),
+});
+
+export const refinerReplySchema = z.strictObject({
+  ...scoreFields,
+  criteria: z.array(criterionReportSchema),
+  claims: z.array(claimReportSchema),
+  statements: z.array(statementReportSchema),
+  findings: z.array(findingSchema).describe('Listed one by one up to a limit; the counts are exact.'),
+  finding_counts: findingCountsSchema,
+  format: formatSchema,
+});
+
+/** `vacuous_credit`: what the negative criteria alone would pay an answer that meets no criterion at all. */
+export type RefinerScore = z.infer<z.ZodObject<typeof scoreFields>>;
+export type RefinerReply = z.infer<typeof refinerReplySchema>;
+
+/** The reply without the ids that the answer cites and the words of the criteria. */
+export function refinerReplyWithoutText(reply: RefinerReply): Readonly<Record<string, unknown>> {
+  return {
+    ...reply,
+    criteria: reply.criteria.map(({ title: _title, description: _description, ...criterion }) => criterion),
+    claims: reply.claims.map(({ ids, ...claim }) => ({
+      ...claim,
+      ids: ids.map(({ span, source }) => ({ span, source })),
+    })),
+  };
+}

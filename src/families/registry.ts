@@ -1,0 +1,143 @@
+/**
+ * The recipe families of this build: the only list of them. A new family is a folder beside this file, and its import
+ * and its entry here; every type, schema and function below derives from the list.
+ */
+import * as z from 'zod';
+import type { Family, GroupVotes, Measured, PlanOptions, RewardRange } from '../family/family.ts';
+import type { Rollout } from '../family/rollout.ts';
+import type { Stage } from '../family/stages.ts';
+import type { InputProblem } from '../input-problem.ts';
+import type { Result } from '../result.ts';
+import { drTulu } from './dr-tulu/family.ts';
+import { longTrace } from './long-trace/family.ts';
+import { refiner } from './refiner/family.ts';
+import { toolCall } from './tool-call/family.ts';
+
+const LIST = [refiner, longTrace, toolCall, drTulu] as const;
+
+type Entry = (typeof LIST)[number];
+
+export type FamilyName = Entry['name'];
+export type Facts = Parameters<Entry['compose']>[0];
+export type Recipe = Parameters<Entry['compose']>[1];
+export type Score = ReturnType<Entry['compose']>;
+/** What the families report of a rollout; `POST /v1/score` adds the judgments, the recipe and the receipt. */
+export type FamilyReply = z.infer<Entry['reply']['schema']>;
+
+/** The types of whatever family a recipe or facts belong to. */
+type AnyTypes = {
+  readonly recipe: Recipe;
+  readonly facts: Facts;
+  readonly score: Score;
+  readonly reply: FamilyReply;
+};
+export type AnyFamily = Family<AnyTypes>;
+export type MeasuredRollout = Measured<AnyTypes>;
+
+const [FIRST, ...OTHERS]: readonly [AnyFamily, ...AnyFamily[]] = LIST;
+
+/** Every family, in the order of documents and schemas. */
+export const FAMILIES: readonly AnyFamily[] = LIST;
+export const FAMILY_NAMES: readonly FamilyName[] = LIST.map(({ name }) => name);
+
+const byName: ReadonlyMap<string, AnyFamily> = new Map(FAMILIES.map((family) => [family.name, family]));
+
+/** The family of a recipe, of facts, of a score or of a reply. */
+export function familyOf({ family: name }: { readonly family: FamilyName }): AnyFamily {
+  const family = byName.get(name);
+  if (family === undefined) throw new RangeError(`familyOf: no family is called ${name}`);
+  return family;
+}
+
+export const recipeSchema: z.ZodType<Recipe> = z.discriminatedUnion('family', [
+  FIRST.recipe.schema,
+  ...OTHERS.map(({ recipe }) => recipe.schema),
+]);
+
+export const factsSchema: z.ZodType<Facts> = z.discriminatedUnion('family', [
+  FIRST.facts.schema,
+  ...OTHERS.map(({ facts }) => facts.schema),
+]);
+
+/** The schema of every family's reply with the fields of `more` behind its own. */
+export function replySchemaWith<S extends z.ZodRawShape>(more: S): z.ZodType<FamilyReply & z.infer<z.ZodObject<S>>>;
+export function replySchemaWith(more: z.ZodRawShape): z.ZodType {
+  return z.discriminatedUnion('family', [
+    FIRST.reply.schema.extend(more),
+    ...OTHERS.map(({ reply }) => reply.schema.extend(more)),
+  ]);
+}
+
+type NamedOf<E> = E extends { readonly recipe: { readonly named: infer Named } } ? Named : never;
+type NamesOf<Named> = Named extends unknown ? keyof Named & string : never;
+type NamedRecipes = {
+  readonly [Name in RecipeName]: Extract<NamedOf<Entry>, Readonly<Record<Name, unknown>>>[Name];
+};
+
+export type RecipeName = NamesOf<NamedOf<Entry>>;
+
+/** Every named recipe. */
+export const RECIPES = namedRecipes();
+export const RECIPE_NAMES = Object.keys(RECIPES).filter(isRecipeName);
+
+function namedRecipes(): NamedRecipes;
+function namedRecipes(): Readonly<Record<string, Recipe>> {
+  return Object.fromEntries(FAMILIES.flatMap(({ recipe }) => Object.entries(recipe.named)));
+}
+
+/** Whether a recipe has this name. False for the names of Object.prototype. */
+export function isRecipeName(name: string): name is RecipeName {
+  return Object.hasOwn(RECIPES, name);
+}
+
+/** Smallest and largest reward that a recipe can give. */
+export function rewardRange(recipe: Recipe): RewardRange {
+  return familyOf(recipe).recipe.range(recipe);
+}
+
+/** Plans the judgments of one rollout under a recipe. Problems are input errors (HTTP 422). */
+export function planRollout(
+  rollout: Rollout,
+  recipe: Recipe,
+  options: PlanOptions = {},
+): Result<Stage<MeasuredRollout>, readonly InputProblem[]> {
+  const family = familyOf(recipe);
+  if (options.explain === true && !family.canExplain) {
+    const able = FAMILIES.filter(({ canExplain }) => canExplain).map(({ name }) => name);
+    const message = `recipes of the ${able.join(' and the ')} family have compat modes`;
+    return { ok: false, error: [{ path: ['explain'], message }] };
+  }
+  return family.plan(rollout, recipe, options);
+}
+
+/**
+ * The reward of one rollout, from its facts. Pure; only + - * /, so every runtime gives the same bits.
+ *
+ * @param group votes of its group; `null` for a rollout that is scored alone. Its reward is not final if the recipe
+ *   compares within the group.
+ * @throws RangeError if the facts are of another family than the recipe, or the reward is not finite.
+ */
+export function compose(facts: Facts, recipe: Recipe, group: GroupVotes = null): Score {
+  if (facts.family !== recipe.family) {
+    throw new RangeError(`compose: facts of the family ${facts.family} under a recipe of ${recipe.family}`);
+  }
+  return familyOf(recipe).compose(facts, recipe, group);
+}
+
+/** The votes of a group: the only place that takes a group's maximum. Leave out members that cannot be scored. */
+export function groupVotes(
+  members: Iterable<{ readonly facts: Facts; readonly recipe: Recipe }>,
+): NonNullable<GroupVotes> {
+  let max: number | null = null;
+  for (const { facts, recipe } of members) {
+    const vote = familyOf(recipe).groupVote(facts, recipe);
+    if (vote !== null && (max === null || vote > max)) max = vote;
+  }
+  return { max };
+}
+
+/** The final rewards of the samples of one prompt, in order. @throws RangeError as `compose`. */
+export function composeGroup(group: readonly Facts[], recipe: Recipe): Score[] {
+  const votes = groupVotes(group.map((facts) => ({ facts, recipe })));
+  return group.map((facts) => compose(facts, recipe, votes));
+}

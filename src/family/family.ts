@@ -1,0 +1,119 @@
+/**
+ * A recipe family: how one kind of rollout becomes a reward. A family is a value. Scoring, replay, the ledger, the wire
+ * and the dashboard take it from the registry (src/families/registry.ts) and never branch on its name.
+ *
+ *     rollout --plan--> stages of judgments --> facts --compose(recipe, group)--> score --reply--> reply
+ *
+ * Everything here is pure and synchronous. The caller obtains the judgments, so the same family runs in a Worker, in
+ * Node, in a browser, and in replay.
+ */
+import type * as z from 'zod';
+import type { SourceSet } from '../citations/types.ts';
+import type { InputProblem } from '../input-problem.ts';
+import type { Result } from '../result.ts';
+import type { BaseFacts, Observed } from './facts.ts';
+import type { RecipeOrigin } from './provenance.ts';
+import type { Gap } from './requirements.ts';
+import type { Rollout } from './rollout.ts';
+import type { BaseScore } from './score.ts';
+import type { Stage } from './stages.ts';
+import type { VerdictLevel } from './verdict-levels.ts';
+
+/**
+ * `measure`: decides what is asked of a judge. `compose`: decides what the answers are worth; replay changes it freely.
+ */
+export type FieldKind = 'measure' | 'compose';
+
+/** Smallest and largest reward; `null` = unbounded. */
+export type RewardRange = readonly [least: number | null, most: number | null];
+
+export type BaseRecipe = { readonly family: string };
+
+/** The types of one family, as the type argument of `Family`. */
+export type FamilyTypes = {
+  /** All parameters, none optional: the recipe's digest covers every one of them. */
+  readonly recipe: BaseRecipe;
+  readonly facts: BaseFacts;
+  readonly score: BaseScore;
+  /** The score, and what the family reports of the rollout beside it: criteria, claims, observations. */
+  readonly reply: BaseScore;
+};
+
+/** The largest vote of a group; `null` for a rollout that is scored alone. */
+export type GroupVotes = { readonly max: number | null } | null;
+
+/** A rollout whose judgments have been obtained. */
+export type Measured<T extends FamilyTypes> = {
+  readonly facts: T['facts'];
+  /** The reply for a score of these facts. Adds what only the rollout's text shows, which facts do not hold. */
+  reply(score: T['score']): T['reply'];
+};
+
+export type PlanOptions = {
+  /** Ask for everything that the family measures, so that replay can raise a weight from 0. Default false. */
+  readonly measureAll?: boolean;
+  /** Add the result of the family's other compat mode; refused where `canExplain` is false. Default false. */
+  readonly explain?: boolean;
+  /** The parsed sources of the rollout, which the members of a group share. */
+  readonly sources?: SourceSet;
+};
+
+/**
+ * One recipe family. Members that take arguments are methods: method parameters are bivariant, so a `Family<Refiner>`
+ * is a `Family` without a cast. The registry checks that facts and recipe are of one family before it calls them.
+ */
+export interface Family<T extends FamilyTypes = FamilyTypes> {
+  readonly name: T['recipe']['family'];
+
+  readonly recipe: {
+    /** Strict, without defaults. */
+    readonly schema: z.ZodObject & z.ZodType<T['recipe']>;
+    /** The kind of each field. */
+    readonly fields: Readonly<Record<string, FieldKind>>;
+    readonly named: Readonly<Record<string, T['recipe']>>;
+    /** Where each parameter of each named recipe comes from. */
+    readonly origins: Readonly<Record<string, RecipeOrigin<T['recipe']>>>;
+    /** Lines of plain text, in the names of the recipe's fields, for docs and `GET /v1/recipes`. */
+    readonly formula: readonly string[];
+    range(recipe: T['recipe']): RewardRange;
+  };
+
+  readonly facts: {
+    /** Reads facts from storage and run files. Facts of another form are refused. */
+    readonly schema: z.ZodObject & z.ZodType<T['facts']>;
+    /** The judged values; the ledger keeps the recording with fewer missing ones. */
+    judged(facts: T['facts']): readonly Observed<unknown>[];
+    /** The verdicts in order, for the agreement of two judges; `null` if one is missing. */
+    verdicts(facts: T['facts']): readonly VerdictLevel[] | null;
+  };
+
+  readonly reply: {
+    readonly schema: z.ZodObject & z.ZodType<T['reply']>;
+    /** Components whose value is unknown at weight 0, since no judge is asked then; trainers' logs leave them out. */
+    readonly skippedAtZero: readonly string[];
+    /** The reply without the caller's text: what a run keeps unless `store_text` is set. */
+    withoutText(reply: T['reply']): Readonly<Record<string, unknown>>;
+    /** The base as a share that trainers may filter on; the caller clamps it to [0, 1]. */
+    unitScore(base: number, range: RewardRange): number;
+  };
+
+  /** Rows have one right answer: a trainer's label that is plain text is that answer. */
+  readonly hasReference: boolean;
+  /** Plans take `explain`. */
+  readonly canExplain: boolean;
+
+  /** Reads the rollout and decides what to ask. Problems are input errors (HTTP 422). Linear in the rollout's size. */
+  plan(
+    rollout: Rollout,
+    recipe: T['recipe'],
+    options: PlanOptions,
+  ): Result<Stage<Measured<T>>, readonly InputProblem[]>;
+  /** Pure; only + - * /, so every runtime gives the same bits. @throws RangeError on a non-finite reward. */
+  compose(facts: T['facts'], recipe: T['recipe'], group: GroupVotes): T['score'];
+  /**
+   * The member's vote for the group's maximum; `null` = it abstains, or the recipe does not compare within the group.
+   */
+  groupVote(facts: T['facts'], recipe: T['recipe']): number | null;
+  /** What `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ. */
+  gaps(before: T['recipe'], after: T['recipe'], changed: readonly string[]): readonly Gap<T['facts']>[];
+}

@@ -1,0 +1,43 @@
+/** Reads judgments into facts: the verdicts of a judgment, or the reason why they are missing. */
+import { answersRequest } from '../judgments/kinds/registry.ts';
+import type { JudgmentKind, JudgmentOutcome, JudgmentRequest, Verdicts } from '../judgments/types.ts';
+import type { Observed } from './facts.ts';
+
+type Unscored = Extract<Observed<never>, { status: 'unscored' }>;
+
+export function unscored(reason: Unscored['reason']): Unscored {
+  return { status: 'unscored', reason };
+}
+
+export function scored<T>(observed: T): Observed<T> {
+  return { status: 'scored', observed };
+}
+
+type VerdictsOf<K extends JudgmentKind> = Extract<Verdicts, { readonly kind: K }>;
+
+/**
+ * The verdicts of one judgment. Verdicts that do not answer the request exactly are `judgment_record_invalid`: no
+ * verdict is guessed, moved or left out.
+ *
+ * @param outcome `undefined` counts as a missing judgment.
+ */
+export function verdictsOf<K extends JudgmentKind>(
+  request: Extract<JudgmentRequest, { readonly kind: K }>,
+  outcome: JudgmentOutcome | undefined,
+): Observed<VerdictsOf<K>> {
+  if (outcome === undefined) return unscored('judgment_missing');
+  if (!outcome.ok) return unscored(outcome.failure.reason);
+  const { verdicts } = outcome.judgment;
+  return isOfKind(verdicts, request.kind) && answersRequest(request, verdicts)
+    ? scored(verdicts)
+    : unscored('judgment_record_invalid');
+}
+
+function isOfKind<K extends JudgmentKind>(verdicts: Verdicts, kind: K): verdicts is VerdictsOf<K> {
+  return verdicts.kind === kind;
+}
+
+/** The observed value, changed by `read`; a missing value keeps its reason. */
+export function mapObserved<A, B>(part: Observed<A>, read: (observed: A) => B): Observed<B> {
+  return part.status === 'scored' ? scored(read(part.observed)) : part;
+}

@@ -1,0 +1,53 @@
+/** Verdicts as levels of questions, so that two judges over the same rollout can be compared. */
+import type { CriterionScore, Support } from '../judgments/types.ts';
+import type { Observed } from './facts.ts';
+
+/** In the order of reports. */
+export const JUDGED_QUESTIONS = [
+  'criteria',
+  'support',
+  'relevance',
+  'needs_citation',
+  'outcome',
+  'equivalence',
+] as const;
+
+export type JudgedQuestion = (typeof JUDGED_QUESTIONS)[number];
+
+/** Levels of each question, from 0. `criteria`: 0, 1, 2. `support`: none, partial, full. The others: no, yes. */
+export const QUESTION_LEVELS: Readonly<Record<JudgedQuestion, number>> = {
+  criteria: 3,
+  support: 3,
+  relevance: 2,
+  needs_citation: 2,
+  outcome: 2,
+  equivalence: 2,
+};
+
+/** One verdict: the question and the level of its answer. */
+export type VerdictLevel = readonly [question: JudgedQuestion, level: number];
+
+const SUPPORT_LEVELS: readonly Support[] = [0, 0.5, 1];
+
+export function criterionLevels(criteria: readonly { readonly score: CriterionScore }[]): VerdictLevel[] {
+  return criteria.map(({ score }): VerdictLevel => ['criteria', score]);
+}
+
+export function supportLevel(support: Support): VerdictLevel {
+  return ['support', SUPPORT_LEVELS.indexOf(support)];
+}
+
+/** The level of a question that is answered with no or yes. */
+export function yesNoLevel(question: JudgedQuestion, isYes: boolean): VerdictLevel {
+  return [question, Number(isYes)];
+}
+
+/** The levels of a judged value; `null` if it is missing. */
+export function levelsOf<T>(part: Observed<T>, read: (observed: T) => VerdictLevel[]): VerdictLevel[] | null {
+  return part.status === 'scored' ? read(part.observed) : null;
+}
+
+/** The levels of two judged values in order; `null` if one is missing. */
+export function joinedLevels(one: VerdictLevel[] | null, other: VerdictLevel[] | null): VerdictLevel[] | null {
+  return one === null || other === null ? null : [...one, ...other];
+}

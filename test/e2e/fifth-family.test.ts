@@ -1,0 +1,102 @@
+/**
+ * A new recipe family is its folder and two lines of the registry: in a copy of the repository with a fifth one, every
+ * project type-checks, and the library, the replay, the dashboard's controls, the command line and the documents know
+ * it. The Worker's doors follow in test/slow/fifth-family.test.ts.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { type Copy, copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
+import { jsonLines } from './processes.ts';
+
+let copy: Copy;
+
+beforeAll(() => {
+  copy = copyWithFifthFamily();
+});
+
+afterAll(() => copy?.remove());
+
+it('type-checks in every project', { timeout: 600_000 }, () => {
+  const checked = copy.run('scripts/typecheck.ts');
+  expect(checked.code, checked.stdout + checked.stderr).toBe(0);
+});
+
+describe('the library', () => {
+  const score = z.looseObject({ reward: z.number().nullable(), details: z.looseObject({}) });
+  const resultSchema = z.object({
+    alone: z.array(score.extend({ judgments: z.array(z.looseObject({ kind: z.string() })) })),
+    group: z.array(score),
+    missing: z.array(z.unknown()),
+    recorded: z.array(z.looseObject({ statistics: z.looseObject({}), report: z.looseObject({}) })),
+    replayed: z.array(z.object({ recorded: z.string(), before: z.number(), after: z.number() })),
+    composed: z.array(z.number()),
+    gaps: z.array(z.array(z.string())),
+    controls: z.array(z.string()),
+    live: z.array(z.number()),
+  });
+  let result: z.infer<typeof resultSchema>;
+
+  beforeAll(() => {
+    const ran = copy.run('test/house/library.ts');
+    expect(ran.code, ran.stderr).toBe(0);
+    result = resultSchema.parse(JSON.parse(ran.stdout));
+  });
+
+  it('asks its second question only about right answers', () => {
+    expect(result.alone.map(({ judgments }) => judgments.map(({ kind }) => kind))).toEqual([
+      ['outcome', 'rubric'],
+      ['outcome', 'rubric'],
+      ['outcome'],
+    ]);
+    expect(result.alone[2]).toMatchObject({ reward: 0, details: { group_max: null, final: false } });
+  });
+
+  it('divides by the largest share of the group', () => {
+    const [best, half, wrong] = result.group;
+    expect(best).toMatchObject({ reward: 1, details: { final: true } });
+    expect(half?.reward).toBeGreaterThan(0.5);
+    expect(half?.reward).toBeLessThan(1);
+    expect(wrong).toMatchObject({ reward: 0 });
+  });
+
+  it('names the missing keys of the stage that it has reached', () => {
+    expect(result.missing).toEqual([['outcome'], ['rubric']]);
+  });
+
+  it('is recorded without its text, and replayed exactly', () => {
+    for (const { report } of result.recorded) expect(JSON.stringify(report)).not.toContain('bridge');
+    expect(result.recorded[0]).toMatchObject({ statistics: { lacking: 0, judgments: 2 } });
+    expect(result.recorded[2]).toMatchObject({ statistics: { lacking: 1, judgments: 1 } });
+    expect(result.replayed.map(({ recorded }) => recorded)).toEqual(['equal', 'equal', 'equal']);
+    expect(result.replayed.map(({ before }) => before)).toEqual(result.group.map(({ reward }) => reward));
+    expect(result.replayed.map(({ after }) => after)).toEqual(result.composed);
+    expect(result.live).toEqual(result.composed);
+    expect(result.gaps).toEqual([['recipe.ask_criteria'], ['recipe.ask_criteria'], []]);
+  });
+
+  it('has controls on the dashboard', () => {
+    expect(result.controls).toEqual(['weight: number', 'divide_by_group_max: switch']);
+  });
+});
+
+it('is a recipe of the command line', () => {
+  const file = join(copy.path, 'rows.jsonl');
+  writeFileSync(file, ROWS.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const json = copy.run('cli/main.ts', ['score', file, '--json']);
+  expect(json.code, json.stderr).toBe(0);
+  expect(jsonLines(json.stdout).map(({ family, status }) => [family, status])).toEqual(
+    ROWS.map(() => ['two-step', 'scored']),
+  );
+  const table = copy.run('cli/main.ts', ['score', file]);
+  expect(table.stdout).toMatch(/two_step_share \d\.\d\d · before the group's maximum divides it/);
+  expect(copy.run('cli/main.ts', ['help', 'score']).stdout).toMatch(/two-step/);
+  const wrong = copy.run('cli/main.ts', ['score', file, '--recipe', 'two-stepp']);
+  expect(wrong.code).toBe(2);
+});
+
+it('is in the OpenAPI document', () => {
+  const made = copy.run('scripts/openapi.ts');
+  expect(made.code, made.stderr).toBe(0);
+});

@@ -1,0 +1,49 @@
+/** Recipe, facts and reply of the two-step family. */
+import * as z from 'zod';
+import { criterionScoreSchema, type Observed, observedSchema } from '../../family/facts.ts';
+import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';
+import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
+
+export const twoStepRecipeSchema = z.strictObject({
+  family: z.literal('two-step'),
+  ask_criteria: z.boolean().describe('Judge the criteria of right answers.'),
+  weight: z.number().min(0).max(1).describe('Weight of the criteria.'),
+  divide_by_group_max: z.boolean().describe("Divide the share by the group's largest."),
+});
+
+export type TwoStepRecipe = Readonly<z.infer<typeof twoStepRecipeSchema>>;
+
+export const TWO_STEP_RECIPES = {
+  'two-step': { family: 'two-step', ask_criteria: true, weight: 0.5, divide_by_group_max: true },
+} as const satisfies Record<string, TwoStepRecipe>;
+
+export type TwoStepFacts = {
+  readonly v: 1;
+  readonly family: 'two-step';
+  readonly outcome: Observed<boolean>;
+  /** Judged only for right answers. */
+  readonly criteria: Observed<readonly { readonly score: CriterionScore }[]>;
+};
+
+export const twoStepFactsSchema = z.strictObject({
+  v: z.literal(1),
+  family: z.literal('two-step'),
+  outcome: observedSchema(z.boolean()),
+  criteria: observedSchema(z.array(z.strictObject({ score: criterionScoreSchema }))),
+});
+
+const scoreFields = {
+  family: z.literal('two-step'),
+  ...rewardFields,
+  decided_by: decidedBy(['components']),
+  components: z.strictObject({ outcome: componentSchema, two_step_share: componentSchema }),
+  details: z.strictObject({ group_max: shareSchema, final: z.boolean() }),
+};
+
+export const twoStepReplySchema = z.strictObject({
+  ...scoreFields,
+  steps: z.array(z.strictObject({ asked: z.string(), text: z.string() })),
+});
+
+export type TwoStepScore = z.infer<z.ZodObject<typeof scoreFields>>;
+export type TwoStepReply = z.infer<typeof twoStepReplySchema>;
