@@ -6,10 +6,10 @@
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
+import { readIds } from './cited-ids.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import type { MarkerGrammar } from './grammars.ts';
-import { readIds } from './ids.ts';
 import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';

@@ -4,6 +4,7 @@
  */
 
 import type { SourceSpan } from '../lexical/index.ts';
+import { isHighSurrogate, isLowSurrogate } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
 import type { Finding } from './types.ts';
 import type { Verification } from './verify.ts';
@@ -106,7 +107,7 @@ function countBytes(text: string): Uint32Array {
     const code = text.charCodeAt(i);
     if (code < 0x80) total += 1;
     else if (code < 0x800) total += 2;
-    else if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(i + 1))) {
+    else if (isHighSurrogate(code) && isLowSurrogate(text.charCodeAt(i + 1))) {
       // A pair takes four bytes. An offset between its halves becomes the offset behind it.
       total += 4;
       i++;
@@ -115,8 +116,4 @@ function countBytes(text: string): Uint32Array {
   }
   bytes[text.length] = total;
   return bytes;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }

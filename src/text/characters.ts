@@ -42,6 +42,16 @@ export function isAsciiDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
+/** First half of a surrogate pair, which encodes one code point above U+FFFF in two UTF-16 code units. */
+export function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** Second half of a surrogate pair. */
+export function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
 /**
  * A letter or digit of any script. Beyond ASCII this is every unit except white space and the punctuation and symbols
  * listed here. An unassigned code point counts as a letter, so that no text is dropped by mistake.

@@ -2,7 +2,7 @@
  * Counts and trims text like Python's `str`: by code points instead of UTF-16 code units, and with Python's white
  * space. Rewards that reproduce Python code depend on both.
  */
-import { isSpace } from '../text/characters.ts';
+import { isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
 
 const FILE_SEPARATOR = 0x1c;
 const UNIT_SEPARATOR = 0x1f;
@@ -41,12 +41,4 @@ export function lastCodePoints(text: string, count: number): string {
     if (isLowSurrogate(text.charCodeAt(start)) && isHighSurrogate(text.charCodeAt(start - 1))) start--;
   }
   return text.slice(start);
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }

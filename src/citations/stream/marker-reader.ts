@@ -7,8 +7,8 @@
 import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';
 import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } from '../../text/sentences.ts';
 import { isBlank, type Span, trimSpan } from '../../text/span.ts';
+import { beginIds, type IdReading, readIdsIn } from '../cited-ids.ts';
 import type { MarkerGrammar } from '../grammars.ts';
-import { beginIds, type IdReading, readIdsIn } from '../ids.ts';
 import { isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../marker-claims.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';

@@ -5,7 +5,7 @@
  * The mapping is one unit for one unit, so offsets and lengths stay, and it is told to the judge. A nonce of the shared
  * content in each delimiter is the second lock: what imitates our delimiters does not know it.
  */
-import { isAsciiDigit, isAsciiLetter, SLASH } from '../../text/characters.ts';
+import { isAsciiDigit, isAsciiLetter, isLowSurrogate, SLASH } from '../../text/characters.ts';
 
 const LESS_THAN = 0x3c;
 const GREATER_THAN = 0x3e;
@@ -48,10 +48,6 @@ export function neutralise(text: string): string {
     }
   }
   return from === 0 ? text : safe + text.slice(from);
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }
 
 /**
