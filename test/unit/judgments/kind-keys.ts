@@ -1,0 +1,32 @@
+/** One request of each kind, and the key that a model judge or a sandbox gives it. */
+import { judgmentKey, judgmentPreimage } from '../../../src/judgments/key.ts';
+import { type JudgmentRequest, kindOf } from '../../../src/judgments/kinds/registry.ts';
+import { modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
+import { CITATIONS, OUTCOME, RUBRIC } from './requests.ts';
+
+const REQUESTS: readonly JudgmentRequest[] = [
+  RUBRIC,
+  CITATIONS,
+  OUTCOME,
+  {
+    kind: 'execution',
+    language: 'python',
+    program: 'print(42)',
+    tests: [{ stdin: '', stdout: '42' }, { assert: 'assert True' }],
+    time_limit_s: 3,
+    memory_limit_mb: 64,
+  },
+  { kind: 'equivalence', answer: '\\frac{1}{2}', reference: '0.5' },
+];
+
+export async function keyOfEachKind(): Promise<Readonly<Record<string, string>>> {
+  const pairs = REQUESTS.map(async (request): Promise<[string, string]> => {
+    const { answeredBy, template } = kindOf(request.kind);
+    const identity =
+      answeredBy === 'sandbox'
+        ? { model: 'python-3', template, sampling: null }
+        : modelJudgeIdentity('m', request.kind);
+    return [request.kind, await judgmentKey(await judgmentPreimage(request, identity, 0))];
+  });
+  return Object.fromEntries(await Promise.all(pairs));
+}

@@ -1,0 +1,39 @@
+/** A sixth judgment kind needs its own folder, its entry in the registry and its name, and moves no key of another kind. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CopiedSources } from '../../house/copied-sources.ts';
+import { copyWithTone, SCENARIO } from '../../house/new-kind/copy-with-tone.ts';
+import { keyOfEachKind } from './kind-keys.ts';
+
+const TIMEOUT_MS = 60_000;
+
+let copy: CopiedSources;
+beforeAll(() => {
+  copy = copyWithTone(['src', 'test']);
+}, TIMEOUT_MS);
+afterAll(() => copy.remove());
+
+it('type-checks the library', { timeout: TIMEOUT_MS }, () => {
+  expect(copy.typecheck('src')).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+it('is keyed, judged, stored and read back, and leaves the keys of all other kinds', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { code, stdout, stderr } = copy.run('node', [SCENARIO]);
+  expect(code, stderr).toBe(0);
+  const { judgment, calls, cached, line, lexical, keys } = JSON.parse(stdout);
+  expect(judgment).toMatchObject({
+    preimage: {
+      kind: 'tone',
+      parser: 'none',
+      judge: { model: 'm', template: '1dfc980bfb6854acfbd7bf42605211cfeec859b309b687b0a351b4dc89004032' },
+    },
+    verdicts: { kind: 'tone', polite: true },
+  });
+  expect(Object.keys(judgment.preimage.inputs).sort()).toEqual(['answer', 'question']);
+  // The first reply was no JSON, so the judge asked again; the second obtain read the store.
+  expect({ calls, cached }).toEqual({ calls: 2, cached: true });
+  expect(line).toEqual({ ok: true, line: { kind: 'judgment', judgment } });
+  expect(lexical).toMatchObject({ ok: false, failure: { reason: 'judge_request_refused' } });
+  expect(keys).toEqual(await keyOfEachKind());
+});
