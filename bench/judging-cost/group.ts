@@ -7,7 +7,8 @@ import { parseSources } from '../../src/citations/sources.ts';
 import { planRefiner } from '../../src/families/refiner/plan.ts';
 import { REFINER_RECIPES } from '../../src/families/refiner/recipe.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
-import type { CitationsRequest, RubricRequest } from '../../src/judgments/types.ts';
+import type { CitationsRequest } from '../../src/judgments/kinds/citations/citations.ts';
+import type { RubricRequest } from '../../src/judgments/kinds/rubric/rubric.ts';
 import { typicalRollout } from '../typical-rollout.ts';
 
 export const SAMPLES = 8;

@@ -5,7 +5,7 @@
  * shorter than dr-tulu's few-shot instructions, so that the comparison does not favour joint judging.
  */
 import { judgePrompt } from '../../src/judgments/model-judge.ts';
-import type { ReadingRequest } from '../../src/judgments/types.ts';
+import type { ReadingRequest } from '../../src/judgments/kinds/registry.ts';
 import type { SampleRequests } from './group.ts';
 
 /** All messages of one call as one text, without the constant text of a chat template. */

@@ -2,7 +2,9 @@
  * Judge requests for the check: small ones, one of each kind, and the rubric request of a group whose samples differ in the
  * answer alone. Written for this purpose; nothing of them comes from a data set.
  */
-import type { CitationsRequest, JudgedSource, RubricRequest } from '../../src/judgments/types.ts';
+import type { CitationsRequest } from '../../src/judgments/kinds/citations/citations.ts';
+import type { JudgedSource } from '../../src/judgments/protocol/prompt.ts';
+import type { RubricRequest } from '../../src/judgments/kinds/rubric/rubric.ts';
 
 const FACTS = [
   'The lamp of a lighthouse stands at the focus of a Fresnel lens, which bends its light into a flat beam.',

@@ -3,7 +3,7 @@
  * digest.
  */
 import type { SourceSet } from '../citations/types.ts';
-import type { JudgedSource } from '../judgments/types.ts';
+import type { JudgedSource } from '../judgments/protocol/prompt.ts';
 
 const lists = new WeakMap<SourceSet, readonly JudgedSource[]>();
 

@@ -3,8 +3,8 @@
  * reads the fields that it needs and names the missing ones (requirements.ts).
  */
 
+import type { ProgramTest } from '../judgments/kinds/execution/execution.ts';
 import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
-import type { ProgramTest } from '../judgments/types.ts';
 
 export type CriterionInput = {
   readonly title?: string;

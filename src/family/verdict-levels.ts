@@ -1,5 +1,7 @@
 /** Verdicts as levels of questions, so that two judges over the same rollout can be compared. */
-import type { CriterionScore, Support } from '../judgments/types.ts';
+
+import type { Support } from '../judgments/kinds/citations/citations.ts';
+import type { CriterionScore } from '../judgments/kinds/rubric/rubric.ts';
 import type { Observed } from './facts.ts';
 
 /** In the order of reports. */

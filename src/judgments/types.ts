@@ -6,28 +6,14 @@ import type { JudgmentKind } from './kinds/names.ts';
 import type { Verdicts } from './kinds/registry.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 
-export type {
-  CitationsRequest,
-  CitationVerdicts,
-  JudgedClaim,
-  JudgedStatement,
-  Support,
-} from './kinds/citations/citations.ts';
-export type { Quote } from './kinds/citations/quote.ts';
-export type { EquivalenceRequest, EquivalenceVerdicts } from './kinds/equivalence/equivalence.ts';
-export type { ExecutionRequest, ExecutionVerdicts, ProgramTest } from './kinds/execution/execution.ts';
-export { TEST_OUTCOMES, type TestOutcome } from './kinds/execution/test-outcomes.ts';
-export { JUDGMENT_KINDS, type JudgmentKind } from './kinds/names.ts';
-export type { OutcomeRequest, OutcomeVerdicts } from './kinds/outcome/outcome.ts';
-export type { JudgmentRequest, ReadingRequest, Verdicts } from './kinds/registry.ts';
-export type { CriterionScore, JudgedCriterion, RubricRequest, RubricVerdicts } from './kinds/rubric/rubric.ts';
+export type { JudgmentKind } from './kinds/names.ts';
+export type { JudgmentRequest, Verdicts } from './kinds/registry.ts';
 export {
   JUDGE_FAILURE_REASONS,
   type JudgeFailure,
   type JudgeFailureReason,
   type TokenUsage,
 } from './protocol/failure.ts';
-export type { JudgedSource } from './protocol/prompt.ts';
 
 /** Everything about a judge that can change its verdicts on one kind of request; part of every key. */
 export type JudgeIdentity = {

@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
 import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
-import type { EquivalenceRequest, ExecutionRequest, Verdicts } from '../../src/judgments/types.ts';
+import type { EquivalenceRequest } from '../../src/judgments/kinds/equivalence/equivalence.ts';
+import type { ExecutionRequest } from '../../src/judgments/kinds/execution/execution.ts';
+import type { Verdicts } from '../../src/judgments/types.ts';
 import { root } from '../e2e/processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
 

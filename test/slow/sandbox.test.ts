@@ -14,8 +14,9 @@ import { MAX_RUN_ATTEMPTS as MAX_ATTEMPTS } from '../../functions/backends/sandb
 import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
 import { publicTransport, type Transport } from '../../lib/model-servers/calls/transport.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
+import type { ExecutionRequest, ProgramTest } from '../../src/judgments/kinds/execution/execution.ts';
+import type { TestOutcome } from '../../src/judgments/kinds/execution/test-outcomes.ts';
 import { SANDBOX_TEMPLATE } from '../../src/judgments/protocol/frozen-templates.ts';
-import type { ExecutionRequest, ProgramTest, TestOutcome } from '../../src/judgments/types.ts';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from '../contract/sandbox-faults.ts';
 import { type SandboxStub, startSandboxStub } from '../contract/sandbox-stub.ts';
 import { INSTALL_MS, install, root } from '../e2e/processes.ts';

@@ -1,6 +1,7 @@
 /** Compares the verdicts of a judge on labelled claims (full, partial, none) with the labels. */
+
+import type { CitationsRequest, Support } from '../../../src/judgments/kinds/citations/citations.ts';
 import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
-import type { CitationsRequest, Support } from '../../../src/judgments/types.ts';
 import { type ClaimLabel, LABELS, type LabelledClaim } from './check-rows.ts';
 import type { CheckedJudge } from './judges.ts';
 import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';

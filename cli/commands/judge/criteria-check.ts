@@ -5,8 +5,8 @@
 import { refiner } from '../../../src/families/refiner/family.ts';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
+import type { CriterionScore, RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
-import type { CriterionScore, RubricRequest } from '../../../src/judgments/types.ts';
 import { requestedRollout, type ScoreRequest } from '../../../src/wire/score.ts';
 import { type LineProblem, lineProblem } from '../../shared/rows.ts';
 import { type CheckedJudge, isDeterministic } from './judges.ts';

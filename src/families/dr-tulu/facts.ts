@@ -10,7 +10,8 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
-import type { CriterionScore, Support } from '../../judgments/types.ts';
+import type { Support } from '../../judgments/kinds/citations/citations.ts';
+import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 
 export type DrTuluStatementFact =
   /** `relevance`: share of its sources that help, [0, 1]. */

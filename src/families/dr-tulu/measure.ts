@@ -1,6 +1,7 @@
 /** The facts of a dr-tulu rollout, from its plan and the judgments. A judgment that is missing leaves its reason. */
 import { scored, unscored, verdictsOf } from '../../family/observe.ts';
-import type { CriterionScore, JudgmentOutcome } from '../../judgments/types.ts';
+import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
+import type { JudgmentOutcome } from '../../judgments/types.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import { criterionKey, type DrTuluPlan } from './plan.ts';
 

@@ -4,7 +4,7 @@
 import { missingFields } from '../../family/requirements.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
-import type { OutcomeRequest } from '../../judgments/types.ts';
+import type { OutcomeRequest } from '../../judgments/kinds/outcome/outcome.ts';
 import type { Result } from '../../result.ts';
 import { hasContent } from '../../text/characters.ts';
 import { isPunished, readsOutcome } from './compose.ts';

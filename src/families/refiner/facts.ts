@@ -8,8 +8,9 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import type { Support } from '../../judgments/kinds/citations/citations.ts';
+import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 import type { Polarity } from '../../judgments/kinds/rubric/static-criteria.ts';
-import type { CriterionScore, Support } from '../../judgments/types.ts';
 
 /** One judged criterion. */
 export type CriterionFact = {

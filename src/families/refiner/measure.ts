@@ -1,7 +1,9 @@
 /** The facts of a refiner rollout, from its plan and the judgments. A judgment that is missing leaves its reason. */
 import type { Observed } from '../../family/facts.ts';
 import { scored, unscored, verdictsOf } from '../../family/observe.ts';
-import type { CitationVerdicts, CriterionScore, JudgmentOutcome } from '../../judgments/types.ts';
+import type { CitationVerdicts } from '../../judgments/kinds/citations/citations.ts';
+import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
+import type { JudgmentOutcome } from '../../judgments/types.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from './facts.ts';
 import type { PlannedClaim, RefinerPlan } from './plan.ts';
 

@@ -1,7 +1,7 @@
 /** The facts of a tool-call rollout. */
 import * as z from 'zod';
 import { countSchema, type Observed, observedSchema } from '../../family/facts.ts';
-import { TEST_OUTCOMES, type TestOutcome } from '../../judgments/types.ts';
+import { TEST_OUTCOMES, type TestOutcome } from '../../judgments/kinds/execution/test-outcomes.ts';
 
 /** What the answer is worth before turns and length count. */
 export type ToolCallOutcomeFact =

@@ -2,7 +2,8 @@
 import { missingFields } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
-import type { EquivalenceRequest, ExecutionRequest } from '../../judgments/types.ts';
+import type { EquivalenceRequest } from '../../judgments/kinds/equivalence/equivalence.ts';
+import type { ExecutionRequest } from '../../judgments/kinds/execution/execution.ts';
 import { MAX_TEST_SECONDS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/math-answer.ts';

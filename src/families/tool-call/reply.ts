@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields } from '../../family/score.ts';
-import { TEST_OUTCOMES } from '../../judgments/types.ts';
+import { TEST_OUTCOMES } from '../../judgments/kinds/execution/test-outcomes.ts';
 import type { ToolCallFacts } from './facts.ts';
 
 const scoreFields = {

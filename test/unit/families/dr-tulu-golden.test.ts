@@ -21,7 +21,7 @@ import {
   readQueries,
   readTranscript,
 } from '../../../src/families/dr-tulu/terms/transcript.ts';
-import type { CriterionScore } from '../../../src/judgments/types.ts';
+import type { CriterionScore } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
 import { type GoldenRow, goldenRows } from '../golden.ts';
 import {

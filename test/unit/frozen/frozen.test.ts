@@ -107,8 +107,7 @@ function answerTo(request: JudgmentRequest): Verdicts {
       return { kind: 'equivalence', equivalent: request.answer.includes('frac') };
     case 'outcome':
       return { kind: 'outcome', correct: request.answer.includes('Aare') };
-    case 'rubric':
-    case 'citations':
+    default:
       return judgeLexically(request);
   }
 }

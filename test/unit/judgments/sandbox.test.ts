@@ -1,9 +1,9 @@
 /** Reads sandbox replies: a verdict comes only from lines with the nonce, and a fault is never a verdict. */
 import { describe, expect, it } from 'vitest';
 import { equivalenceRun, readEquivalence } from '../../../src/judgments/kinds/equivalence/equivalence.ts';
+import type { ExecutionRequest, ProgramTest } from '../../../src/judgments/kinds/execution/execution.ts';
 import { readTest, testRun } from '../../../src/judgments/kinds/execution/execution.ts';
 import { type RunReply, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
-import type { ExecutionRequest, ProgramTest } from '../../../src/judgments/types.ts';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 /** SHA-256 of `42`. */

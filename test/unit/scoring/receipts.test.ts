@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Score } from '../../../src/families/registry.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { createKnownIssuers, type Issuer, type KnownIssuers, signed } from '../../../src/judgments/issuer.ts';
-import { JUDGMENT_KINDS } from '../../../src/judgments/types.ts';
+import { JUDGMENT_KINDS } from '../../../src/judgments/kinds/names.ts';
 import { checkReceipt, createReceipt } from '../../../src/scoring/receipt.ts';
 import { type Receipt, receiptSchema } from '../../../src/scoring/receipt-schema.ts';
 import { createRequestDigests } from '../../../src/scoring/request-digest.ts';

@@ -1,5 +1,5 @@
 /** The corrected rubric term of the dr-tulu reward. */
-import type { CriterionScore } from '../../../judgments/types.ts';
+import type { CriterionScore } from '../../../judgments/kinds/rubric/rubric.ts';
 
 export type ScoredRubric = {
   /** Finite. Negative: meeting the rubric lowers the term. */
