@@ -4,8 +4,9 @@
  * and relevance) with the cited text; one per uncited statement. Shared text comes first, and the instructions are
  * shorter than dr-tulu's few-shot instructions, so that the comparison does not favour joint judging.
  */
-import { judgePrompt } from '../../src/judgments/model-judge.ts';
+
 import type { ReadingRequest } from '../../src/judgments/kinds/registry.ts';
+import { judgePrompt } from '../../src/judgments/model-judge.ts';
 import type { SampleRequests } from './group.ts';
 
 /** All messages of one call as one text, without the constant text of a chat template. */

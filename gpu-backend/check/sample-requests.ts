@@ -3,8 +3,8 @@
  * answer alone. Written for this purpose; nothing of them comes from a data set.
  */
 import type { CitationsRequest } from '../../src/judgments/kinds/citations/citations.ts';
-import type { JudgedSource } from '../../src/judgments/protocol/prompt.ts';
 import type { RubricRequest } from '../../src/judgments/kinds/rubric/rubric.ts';
+import type { JudgedSource } from '../../src/judgments/protocol/prompt.ts';
 
 const FACTS = [
   'The lamp of a lighthouse stands at the focus of a Fresnel lens, which bends its light into a flat beam.',
