@@ -2,6 +2,7 @@
  * Cleans up on Ctrl-C and other signals that end the process, and exits with the code that shells expect (128 +
  * signal). Handlers are synchronous, as the process ends right after them.
  */
+
 const SIGNALS: readonly (readonly [NodeJS.Signals, exitCode: number])[] = [
   ['SIGINT', 130],
   ['SIGTERM', 143],

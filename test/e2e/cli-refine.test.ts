@@ -1,4 +1,4 @@
-/** `citeward refine` as a process, here and through a Worker whose policy is a model server on a socket; and who leaves it. */
+/** `citeward refine` as a process: local, through a Worker with a model server, and with clients that disconnect. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -86,7 +86,7 @@ const refineHere = (args: readonly string[], rows: readonly string[], env: Recor
 const refineThere = (...args: string[]) => refineHere(['--url', worker.url, ...args], [JSON.stringify(ROW)]);
 
 describe('in this process', () => {
-  test('rows that were made for scoring are refined as they are, and as the Worker does it', async () => {
+  test('refines rows made for scoring, with the replies of the Worker', async () => {
     const args = ['--seed', '1', '--n', '2', '--json', '--generator', 'extractive'];
     const here = await refineHere(args, examples);
     const there = await refineHere([...args, '--url', worker.url], examples);
@@ -99,7 +99,7 @@ describe('in this process', () => {
     expect(jsonLines(there.stdout)).toEqual(ours);
   });
 
-  test('claims come marked and coloured, with what was cut, and rewards where a recipe is given', async () => {
+  test('prints claims with marks and colours, the cut, and rewards with a recipe', async () => {
     const args = ['--temperature', '0', '--recipe', 'refiner-gpt54-instance-rubric'];
     const shown = await refineHere(args, examples, { FORCE_COLOR: '1', NO_COLOR: '' });
     expect(shown.code, shown.stderr).toBe(0);
@@ -110,7 +110,7 @@ describe('in this process', () => {
     expect(shown.stderr).toContain('judge citeward-lexical-1');
   });
 
-  test('a bad line is named, and the rest goes on', async () => {
+  test('names a bad line and refines the others', async () => {
     const ended = await refineHere(['--json'], ['{"question":"q"}', JSON.stringify(ROW)]);
     expect(ended.code).toBe(1);
     expect(jsonLines(ended.stdout)).toMatchObject([{ line: 2, id: 'aare' }]);
@@ -125,7 +125,7 @@ describe('in this process', () => {
 });
 
 describe('through a Worker', () => {
-  test('the model is shown as it writes: what is supported, what is not, what is invented', async () => {
+  test('shows the claims of the model while they stream: supported, unsupported, invented', async () => {
     const shown = await refineThere();
     expect(shown.code, shown.stderr).toBe(0);
     expect(shown.stdout.split('\n')).toEqual([
@@ -141,7 +141,7 @@ describe('through a Worker', () => {
     expect(cutOff).toEqual([]);
   });
 
-  test('--abort-invented stops the model in the piece that invents', async () => {
+  test('--abort-invented stops the model at the invented id', async () => {
     const shown = await refineThere('--abort-invented', '--json');
     expect(shown.code, shown.stderr).toBe(0);
     expect(jsonLines(shown.stdout)).toMatchObject([
@@ -151,7 +151,7 @@ describe('through a Worker', () => {
     expect(cutOff.splice(0)[0]).toBeLessThanOrEqual(PIECES.length);
   });
 
-  test('a client who leaves stops the model', async () => {
+  test('a client that disconnects stops the model', async () => {
     const client = createClient({ url: new URL(worker.url), key: null });
     const { id: _id, ...row } = ROW;
     const opened = await client.refineStream({ ...row, question: 'without end', sampling: { max_tokens: 4_000 } });

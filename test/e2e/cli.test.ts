@@ -1,4 +1,4 @@
-/** The command line as a process, in this process's own way and against a Worker under wrangler. */
+/** The command line as a process: with local scoring, and against a Worker under wrangler. */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What a score says of the rollout, without what differs from run to run: times, and where a judgment came from. */
+/** A score without what differs between runs: times, and the origin of a judgment. */
 function timeless({ judgments, ...rest }: Readonly<Record<string, unknown>>): unknown {
   if (!Array.isArray(judgments)) throw new TypeError('a score without judgments');
   const keys = judgments.map((judgment: Readonly<Record<string, unknown>>) => [judgment['kind'], judgment['key']]);
@@ -46,7 +46,7 @@ describe('scoring', () => {
     expect(there.stderr).not.toContain('is no model');
   });
 
-  test('a replay with other weights needs no judge call, one with another measure field names what is missing', async () => {
+  test('other weights need no judge call; another measure field names the missing judgments', async () => {
     await citeward('score', EXAMPLES, '--url', worker.url);
     const replay = await citeward(
       ...['score', EXAMPLES, '--url', worker.url, '--judgments', 'only', '--set', 'citation_weight=0.5'],
@@ -62,7 +62,7 @@ describe('scoring', () => {
     for (const row of unscored) expect(row).toMatchObject({ reward: null, reason: 'judgment_missing' });
   });
 
-  test('the table: every row, and a reason where there is no reward', async () => {
+  test('the table: every row, with a reason instead of a missing reward', async () => {
     const scored = await citeward('score', EXAMPLES);
     expect(scored.code).toBe(0);
     const lines = scored.stdout.trimEnd().split('\n');
@@ -93,17 +93,20 @@ describe('bad lines', () => {
     'line 6: positive_rubrics: no rubrics: give at least one criterion',
   ];
 
-  test.each(['here', 'there'])('are named one by one, and the rest goes on: %s', async (where) => {
-    const url = where === 'here' ? [] : ['--url', worker.url];
-    const ended = await runScript('cli/main.ts', { args: ['score', '-', '--json', ...url], stdin: pieces });
-    expect(ended.code).toBe(1);
-    expect(jsonLines(ended.stdout).map(({ line, id }) => [line, id])).toEqual([
-      [1, 'a'],
-      [7, 7],
-    ]);
-    expect(ended.stderr.split('\n').filter((line) => line.startsWith('line '))).toEqual(named);
-    expect(ended.stderr).toContain('4 bad lines');
-  });
+  test.each(['in this process', 'through a Worker'])(
+    'are named one by one, and the other lines are scored: %s',
+    async (where) => {
+      const url = where === 'in this process' ? [] : ['--url', worker.url];
+      const ended = await runScript('cli/main.ts', { args: ['score', '-', '--json', ...url], stdin: pieces });
+      expect(ended.code).toBe(1);
+      expect(jsonLines(ended.stdout).map(({ line, id }) => [line, id])).toEqual([
+        [1, 'a'],
+        [7, 7],
+      ]);
+      expect(ended.stderr.split('\n').filter((line) => line.startsWith('line '))).toEqual(named);
+      expect(ended.stderr).toContain('4 bad lines');
+    },
+  );
 });
 
 describe('wrong command lines', () => {
@@ -157,7 +160,7 @@ function rewardOf(reply: unknown): number {
 }
 
 describe('a run', () => {
-  test('is recorded, shown, replayed as it would be scored, carried elsewhere and deleted', async () => {
+  test('is recorded, shown, replayed with the rewards of scoring, exported, deleted and imported', async () => {
     const at = ['--url', worker.url];
     const recorded = await citeward('score', EXAMPLES, ...at, '--run', 'cli', '--step', '0');
     expect(recorded.code).toBe(0);
@@ -199,7 +202,7 @@ describe('verifying', () => {
   });
 });
 
-test('a key of `citeward keys add` opens a Worker, and no other does', async () => {
+test('a Worker accepts a key of `citeward keys add` and no other', async () => {
   const file = join(directory, 'vars');
   await writeFile(file, "ALLOW_LEXICAL_JUDGE='true'\n");
   const trainer = await citeward('keys', 'add', 'trainer', '--file', file);

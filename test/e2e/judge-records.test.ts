@@ -1,4 +1,4 @@
-/** `citeward judgments`: what one deployment judged is replayed by another that was never asked to judge. */
+/** `citeward judgments`: a deployment replays the judgments of another without a judge call. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('export, import, replay; a file that was cut, edited or signed by nobody known is said to be', async () => {
+test('export, import, replay; refuses a file that is cut, edited or signed by an unknown issuer', async () => {
   const scored = await citeward('score', EXAMPLES, '--url', first, '--json');
   expect(scored.code).toBe(0);
   const keys = [...scored.stdout.matchAll(/"key":"([0-9a-f]{64})"/g)].map(([, key = '']) => key);
@@ -84,7 +84,7 @@ test('export, import, replay; a file that was cut, edited or signed by nobody kn
   expect(await readFile(file, 'utf8')).not.toContain('Panama');
 });
 
-test('keys that are not there and lines that are no keys are named', async () => {
+test('names missing keys and lines that are no keys', async () => {
   const keyFile = join(directory, 'odd.txt');
   await writeFile(keyFile, `${UNKNOWN}\nnull\n`);
   const ended = await citeward('judgments', 'export', keyFile, '--url', stranger);

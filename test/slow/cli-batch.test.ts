@@ -42,7 +42,7 @@ async function examples(): Promise<Row[]> {
   return jsonLines(await readFile(resolve(root, EXAMPLES), 'utf8'));
 }
 
-/** Many different rollouts: the examples over and over, each with a question of its own. */
+/** Many different rollouts: copies of the examples, each with its own question. */
 async function manyRows(count: number): Promise<Row[]> {
   const rows = await examples();
   return Array.from({ length: count }, (_, number) => {
@@ -66,7 +66,7 @@ async function results(path: string): Promise<ResultLine[]> {
     .map((line): ResultLine => JSON.parse(line));
 }
 
-/** What a result says, without what differs from run to run: ids, times, where a judgment came from, and its words. */
+/** A result without what differs between runs: ids, times, the origin of a judgment, and texts. */
 function timeless({ custom_id, response, error }: ResultLine): unknown {
   const { request_id: _id, type: _type, title: _title, detail: _detail, ...body } = response?.body ?? {};
   return { custom_id, status: response?.status_code, code: error?.code, body: withoutJudgments(body) };
@@ -133,7 +133,7 @@ describe('from submitting to fetching', () => {
     expect((await readdir(directory)).filter((name) => name.startsWith('rows.'))).toEqual(['rows.jsonl']);
   });
 
-  test('a file larger than one request goes in parts; standard input too', async () => {
+  test('uploads a file larger than one request in parts, also from standard input', async () => {
     const rows = await manyRows(400);
     const path = await write('large.jsonl', rows);
     expect((await stat(path)).size).toBeGreaterThan(2_000_000);
@@ -147,7 +147,7 @@ describe('from submitting to fetching', () => {
     expect(lines.map(({ custom_id }) => custom_id)).toEqual(rows.map(({ id }) => id));
   });
 
-  test('a batch is waited for again after Ctrl-C, and cancelled', async () => {
+  test('waits for a batch again after Ctrl-C, and cancels it', async () => {
     const id = idOf((await there('submit', await write('long.jsonl', await manyRows(4_000)))).stdout);
     const waiting = start(['batch', 'wait', id, '--url', worker.url]);
     await waiting.says(/validating|lines/);
@@ -170,7 +170,7 @@ describe('from submitting to fetching', () => {
   });
 });
 
-describe('the same file here and there', () => {
+describe('the same file in this process and in a Worker', () => {
   const sandbox = {
     ...{ question: 'q', response: 'It is \\boxed{x+1}.', reference: '1+x', num_turns: 1, response_tokens: 9 },
     recipe: { base: 'grpo-tcr', math_equivalence: 'symbolic' },
@@ -230,7 +230,7 @@ describe('the same file here and there', () => {
   });
 });
 
-test('an interrupted run here goes on where it was: every line once, in order', async () => {
+test('an interrupted local run continues: every line once, in order', async () => {
   const rows = await manyRows(1_500);
   const path = await write('interrupted.jsonl', rows);
   const output = at('resumed.jsonl');
@@ -260,11 +260,11 @@ test('an interrupted run here goes on where it was: every line once, in order', 
   expect(resumed.stderr).toMatch(/1,500 lines · 1,500 done · mean reward/);
 });
 
-describe('files that are wrong', () => {
+describe('invalid files', () => {
   const pieces = ['{"custom_id":"a","method":"POST","url":"/v1/score","body":{}}', '{"custom_id":', '7'];
   const duplicate = pieces[0] ?? '';
 
-  test('are refused by line, before anything is sent, and by the Worker in the same words', async () => {
+  test('are refused by line before anything is sent, with the errors of the Worker', async () => {
     const path = await write('bad.jsonl', [...pieces, '', duplicate]);
     const before = await batchesListed();
     const ended = await there('submit', path);
@@ -280,13 +280,13 @@ describe('files that are wrong', () => {
     expect(await readdir(directory)).not.toContain('bad-out.jsonl');
   });
 
-  test('--dry-run says what would be sent, and needs no Worker', async () => {
+  test('--dry-run prints what would be sent, without a Worker', async () => {
     const ended = await batch('submit', EXAMPLES, '--dry-run');
     expect(ended).toMatchObject({ code: 0, stdout: '', stderr: '19 requests · 1 chunk · 0.1 MB · /v1/score\n' });
   });
 });
 
-test('the commands of the group are found, near ones proposed, and each has its help', async () => {
+test('the group lists its commands, suggests near names, and each command has help', async () => {
   const near = await batch('wiat');
   expect(near).toMatchObject({ code: 2, stdout: '' });
   expect(near.stderr).toContain('Did you mean batch wait?');
@@ -302,7 +302,7 @@ test('the commands of the group are found, near ones proposed, and each has its 
   }
 });
 
-test('the example of the TypeScript client runs as it stands in its README', async () => {
+test('the example in the README of the TypeScript client runs', async () => {
   const readme = await readFile(resolve(root, 'clients/typescript/README.md'), 'utf8');
   const code = readme.split('```ts\n')[1]?.split('```')[0] ?? '';
   // Inside the repository, so that the package finds itself by its name.
@@ -327,7 +327,7 @@ type Running = {
   stop(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly stderr: string }>;
 };
 
-/** A `citeward` that is not waited for. */
+/** Starts `citeward` without waiting for its end. */
 function start(args: readonly string[]): Running {
   const child: ChildProcess = spawn(process.execPath, [resolve(root, 'cli/main.ts'), ...args], {
     cwd: root,

@@ -24,7 +24,7 @@ async function peakMb(line: Buffer, lines: number): Promise<number> {
   return Number(/maxrss (\d+)/.exec(ended.stderr)?.[1]) / 1024;
 }
 
-test('lines pass through memory that does not grow with their number', { timeout: 400_000 }, async () => {
+test('memory does not grow with the number of lines', { timeout: 400_000 }, async () => {
   const [first = ''] = (await readFile(resolve(root, EXAMPLES), 'utf8')).split('\n', 1);
   const line = Buffer.from(`${first}\n`);
   const [few, many] = [5_000, 20_000];

@@ -1,4 +1,4 @@
-/** `citeward judge check` as a process: with the lexical judge, and against a model server that is wrong on request. */
+/** `citeward judge check` as a process: with the lexical judge, and against a model server that misbehaves on request. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -42,28 +42,28 @@ function tablesOf(stdout: string): Map<string, string[]> {
 }
 
 describe('the lexical judge', () => {
-  test('the examples: the tables fit into 100 columns, and each figure is read out', async () => {
+  test('the examples: the tables fit into 100 columns, and each figure has its sentence', async () => {
     const ended = await citeward('judge', 'check', EXAMPLES);
     expect(ended.code).toBe(0);
     for (const line of ended.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     const [title, rows = []] = [...tablesOf(ended.stdout)][0] ?? [];
-    expect(title).toBe('Criteria: each way of judging against the joint one');
+    expect(title).toBe('Criteria: each way of judging compared with the joint one');
     expect(rows[0]).toMatch(/^judged +verdicts +same +kappa +bias +failed +calls +tokens +latency$/);
     expect(rows[1]).toMatch(/^joint +- +- +- +- +0\.0% +17 +- +\d/);
     expect(rows[2]).toMatch(/^one by one +140 +\d+\.\d% +0\.\d\d +[+-]\d\.\d\d +0\.0% +140 /);
     expect(rows[3]).toMatch(/^order reversed +140 +100\.0% +1\.00 +0\.00 +0\.0% +17 /);
-    expect(rows[4]).toMatch(/^again +deterministic: nothing is sampled$/);
+    expect(rows[4]).toMatch(/^again +deterministic: no sampling$/);
     expect(ended.stdout).toMatch(
       /^one by one: changes \d+\.\d% of verdicts, scores [+-]\d\.\d\d on average; 8\.2x the calls$/m,
     );
     expect(ended.stdout).toMatch(/^order: reversing it changes no verdict$/m);
-    expect(ended.stdout).toMatch(/^again: deterministic/m);
+    expect(ended.stdout).toMatch(/^again: the judge is deterministic/m);
     expect(ended.stdout).toMatch(/^failures: none in 174 questions$/m);
     expect(ended.stderr).toContain('is no model');
     expect(ended.stderr).toContain('19 rollouts · 2 without an answer · 174 judge calls');
   });
 
-  test('is the same every time, also with several rows in hand', async () => {
+  test('gives the same report each time, also with several rows at the same time', async () => {
     const reports = await Promise.all(
       [['--json'], ['--json', '--concurrency', '8']].map((flags) => citeward('judge', 'check', EXAMPLES, ...flags)),
     );
@@ -73,7 +73,7 @@ describe('the lexical judge', () => {
     expect(jsonLines(reports[0]?.stdout ?? '')).toHaveLength(1);
   });
 
-  test('labelled claims: verdicts by label, a set at a time and together', async () => {
+  test('labelled claims: verdicts by label, for each set and for all', async () => {
     const path = await fileOf('claims.jsonl', CLAIMS);
     const ended = await citeward('judge', 'check', path);
     expect(ended.code).toBe(0);
@@ -88,16 +88,16 @@ describe('the lexical judge', () => {
       'all      partial         1        0     0       0',
       'all      unsupported     1        0     1       0',
     ]);
-    const [head, ...rows] = tables.get('Claims: verdicts against labels') ?? [];
+    const [head, ...rows] = tables.get('Claims: verdicts compared with labels') ?? [];
     expect(head).toMatch(/^set +claims +3-way +bal\. +kappa +yes\/no +bal\. +kappa +bias +failed$/);
     // others: one label and one verdict, so that neither balanced accuracy nor the three-way kappa is defined.
     expect(rows[1]).toMatch(/^others +1 +0\.0% +- +0\.00 +0\.0% +- +0\.00 +\+1\.00 +0\.0%$/);
     expect(rows[2]).toMatch(/^all +4 +50\.0% +50\.0% .* 50\.0% +66\.7% +0\.20 +\+0\.50 +0\.0%$/);
-    expect(ended.stdout).toContain('passes 66.7% of those that people did not find supported, and misses 0.0%');
+    expect(ended.stdout).toContain('passes 66.7% of the claims that people label as not supported, and misses 0.0%');
     expect(ended.stdout).not.toContain('NaN');
   });
 
-  test('both kinds of rows in one file, bad lines named, the rest done, --limit', async () => {
+  test('a file with both kinds of rows and invalid lines; --limit', async () => {
     const rollout = { question: 'q', response: '<answer>r</answer>', sources: [], positive_rubrics: ['r', 's'] };
     const path = await fileOf('mixed.jsonl', [
       ...CLAIMS.slice(0, 1),
@@ -127,7 +127,7 @@ describe('the lexical judge', () => {
     expect(await citeward('judge', 'check', path, '--limit', '2')).toMatchObject({ code: 0 });
   });
 
-  test('nothing to judge is said, and is no number', async () => {
+  test('without rows the report has null instead of figures', async () => {
     const ended = await runScript('cli/main.ts', { args: ['judge', 'check', '-', '--json'], stdin: ['\n'] });
     expect(ended.code).toBe(0);
     expect(jsonLines(ended.stdout)).toMatchObject([{ criteria: null, claims: null }]);
@@ -222,7 +222,7 @@ describe('a model server', () => {
     positive_rubrics: ['Names the year.'],
   });
 
-  test('a judge that minds the order and the seed is found out, in figures that can be done by hand', async () => {
+  test('the figures of a judge that depends on order and seed equal those computed by hand', async () => {
     const ended = await check(await fileOf('order.jsonl', [rollout('1937'), rollout('1938')]), '--json');
     expect(ended.code).toBe(0);
     const [report] = jsonLines(ended.stdout);
@@ -254,7 +254,7 @@ describe('a model server', () => {
     expect(new Set(asked.map(({ seed }) => seed))).toEqual(new Set([0, 2]));
   });
 
-  test('a question without a verdict is a failure, counted and said, and in no other figure', async () => {
+  test('a question without a verdict is counted as a failure and left out of the other figures', async () => {
     const rows = [
       rollout('1937'),
       rollout('BROKEN'),
@@ -266,7 +266,7 @@ describe('a model server', () => {
     const ended = await check(path, '--replicates', '0');
     expect(ended.code).toBe(1);
     const tables = tablesOf(ended.stdout);
-    const criteria = tables.get('Criteria: each way of judging against the joint one') ?? [];
+    const criteria = tables.get('Criteria: each way of judging compared with the joint one') ?? [];
     // A reply that cannot be read is asked for once more: three calls for two questions.
     expect(criteria[1]).toMatch(/^joint +- +- +- +- +50\.0% +3 +330 /);
     expect(criteria[2]).toMatch(/^one by one +4\/8 +25\.0% +0\.00 +\+0\.75 +50\.0% +12 +1,320 /);
@@ -277,32 +277,32 @@ describe('a model server', () => {
       'bridges  supported       1        0     0       1',
       'bridges  unsupported     0        0     0       1',
     ]);
-    expect(tables.get('Claims: verdicts against labels')?.[1]).toMatch(
+    expect(tables.get('Claims: verdicts compared with labels')?.[1]).toMatch(
       /^bridges +3 +100\.0% +- +- +100\.0% +- .* 66\.7%$/,
     );
     expect(ended.stdout).toContain(
-      'failures: 8 of 15 questions got no verdict and are in no figure: 7 judge_reply_invalid, 1 judge_refusal',
+      'failures: 8 of 15 questions got no verdict and are left out of all figures: 7 judge_reply_invalid, 1 judge_refusal',
     );
     expect(ended.stdout).toContain('changes 50.0% of verdicts, scores 0.00 on average; 4 of 8 not comparable');
   });
 
-  test('a judge that gives nothing any more ends the run, with the report of what there is', async () => {
+  test('the check stops when the judge gives no more verdicts, and reports the rows so far', async () => {
     const path = await fileOf('gone.jsonl', [
       claim('s', 'supported', COPIED),
       ...Array.from({ length: 60 }, () => claim('s', 'supported', 'REFUSED')),
     ]);
     const ended = await check(path, '--concurrency', '2');
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain('20 rows one after the other got no verdict at all');
+    expect(ended.stderr).toContain('20 consecutive rows got no verdict');
     expect(asked.length).toBeLessThan(30);
     expect(ended.stdout).toMatch(/^s +supported +1 +0 +0 +2\d$/m);
   });
 
-  test('sources that do not fit are cut, alike for every way of judging, and it is said', async () => {
+  test('sources that do not fit are cut in the same way for every way of judging', async () => {
     const long = { ...rollout('1937'), sources: [{ id: 'a', text: COPIED.repeat(1_000) }] };
     const ended = await check(await fileOf('long.jsonl', [long]), '--context-tokens', '4096');
     expect(ended.code).toBe(0);
-    expect(ended.stdout).toContain("cut: in 1 row the sources did not fit into the judge's context whole");
+    expect(ended.stdout).toContain('cut: in 1 row the sources were cut to fit into the context of the judge');
     const lengths = asked.map(({ messages }) => /<source-[^>]*>([^<]*)</.exec(messages[1]?.content ?? '')?.[1]?.length);
     expect(new Set(lengths).size).toBe(1);
     expect(lengths[0]).toBeLessThan(COPIED.length * 1_000);
@@ -310,7 +310,7 @@ describe('a model server', () => {
 
   test.each([
     ['another key', { key: 'no' }, 'HTTP 401'],
-    ['another model', { model: 'other' }, 'serves no model "other"'],
+    ['another model', { model: 'other' }, 'has no model "other"'],
     ['another port', { url: 'http://127.0.0.1:9/v1' }, 'judge_unreachable'],
     ['no length of context', { listed: {} }, '--context-tokens N'],
   ])('%s: one message, no row', async (_what, wrong, said) => {
@@ -329,9 +329,12 @@ test.each([
   [['judge', 'chek', EXAMPLES], 'Did you mean check?'],
   [['judge', 'check'], 'no input'],
   [['judge', 'check', EXAMPLES, '--judge', 'gpt'], 'not one of lexical'],
-  [['judge', 'check', EXAMPLES, '--model', 'm'], '--model is for a server'],
+  [['judge', 'check', EXAMPLES, '--model', 'm'], '--model is for a model server'],
   [['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1'], '--url needs --model'],
-  [['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1', '--model', 'm', '--judge', 'lexical'], 'not both'],
+  [
+    ['judge', 'check', EXAMPLES, '--url', 'http://127.0.0.1:9/v1', '--model', 'm', '--judge', 'lexical'],
+    'exclude each other',
+  ],
   [['judge', 'check', EXAMPLES, '--url', 'http://example.org/v1', '--model', 'm'], 'expected https'],
   [['judge', 'check', EXAMPLES, '--replicates', 'x'], 'expected an integer from 0 to 20'],
 ])('a wrong command line: %j', async (args, said) => {

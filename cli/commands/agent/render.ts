@@ -98,8 +98,8 @@ export class TrajectoryView {
         if (rest.trim() === '') return;
       }
       const start = this.#channel === 'text' ? rest.indexOf(OPENING) : -1;
-      if (start === -1) return this.#said(rest);
-      if (rest.slice(0, start).trim() !== '') await this.#said(rest.slice(0, start));
+      if (start === -1) return this.#printText(rest);
+      if (rest.slice(0, start).trim() !== '') await this.#printText(rest.slice(0, start));
       this.#held = [];
       rest = rest.slice(start + OPENING.length);
     }
@@ -112,10 +112,10 @@ export class TrajectoryView {
     if (open !== '') await this.#line(open);
     const held = this.#held;
     this.#held = null;
-    if (held !== null) for (const line of [OPENING, ...held]) await this.#said(line);
+    if (held !== null) for (const line of [OPENING, ...held]) await this.#printText(line);
   }
 
-  #said(line: string): Promise<void> {
+  #printText(line: string): Promise<void> {
     return this.#print(shown(line), this.#channel === 'thinking' ? 'dim' : null, INDENT.repeat(2));
   }
 

@@ -61,8 +61,8 @@ async function answer(endpoint: BatchEndpoint, body: unknown, judging: LocalJudg
 async function score(request: ScoreRequest, judging: LocalJudging): Promise<Outcome> {
   const ready = await recipeOf(request);
   if (!ready.ok) return ready;
-  const asked = { rollout: requestedRollout(request), recipe: ready.recipe, plan: { explain: request.explain } };
-  const result = await scoreRollout(asked, judging(request));
+  const scored = { rollout: requestedRollout(request), recipe: ready.recipe, plan: { explain: request.explain } };
+  const result = await scoreRollout(scored, judging(request));
   if (result.status !== 'done') return undone(result);
   return failed(request, result.failure) ?? { ok: true, body: result.reply };
 }
@@ -70,8 +70,8 @@ async function score(request: ScoreRequest, judging: LocalJudging): Promise<Outc
 async function group(request: GroupRequest, judging: LocalJudging): Promise<Outcome> {
   const ready = await recipeOf(request);
   if (!ready.ok) return ready;
-  const asked = { rollouts: groupRollouts(request), recipe: ready.recipe, plan: { explain: request.explain } };
-  const result = await scoreGroup(asked, judging(request));
+  const scored = { rollouts: groupRollouts(request), recipe: ready.recipe, plan: { explain: request.explain } };
+  const result = await scoreGroup(scored, judging(request));
   if (result.status !== 'done') return undone(result);
   const { members } = result;
   const failure = members.find((member) => member.failure !== null)?.failure ?? null;

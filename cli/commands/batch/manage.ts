@@ -81,7 +81,7 @@ async function runRedrive(flags: Flags): Promise<number> {
   const reply = await client.batches.redrive(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
   const { redriven } = reply.body;
-  screen.message(`retrying ${countOf(redriven, 'chunk')}`, 'bold');
+  screen.message(redriven > 0 ? `retrying ${countOf(redriven, 'chunk')}` : 'no dead letters to retry', 'bold');
   if (redriven > 0) screen.message(`Next: ${nextCommand('wait', id, flags)}`, 'dim');
   return EXIT_OK;
 }

@@ -19,7 +19,7 @@ export type ClaimCounts = {
 };
 
 export type ClaimsReport = {
-  readonly lane: JudgingReport;
+  readonly judging: JudgingReport;
   /** In the order of their first claim. */
   readonly sets: ReadonlyMap<string, ClaimCounts>;
 };
@@ -72,7 +72,7 @@ export class ClaimsCheck {
 
   get report(): ClaimsReport {
     return {
-      lane: this.#judge.report,
+      judging: this.#judge.report,
       sets: new Map([...this.#sets].map(([name, set]) => [name, set.counts])),
     };
   }

@@ -23,7 +23,7 @@ export type ComparisonReport = {
   readonly verdicts: { readonly asked: number; readonly compared: number };
   /** Rows: joint scores 0, 1, 2; columns: scores of this way. */
   readonly table: AgreementTable;
-  readonly lane: JudgingReport;
+  readonly judging: JudgingReport;
 };
 
 export type CriteriaReport = {
@@ -70,7 +70,7 @@ class Comparison {
 
   get report(): ComparisonReport {
     const verdicts = { asked: this.#asked, compared: this.#compared };
-    return { verdicts, table: this.#pairs.table, lane: this.#judge.report };
+    return { verdicts, table: this.#pairs.table, judging: this.#judge.report };
   }
 }
 

@@ -35,7 +35,7 @@ export async function print(report: CheckReport, screen: Screen, json: boolean):
 
 export function summaryOf(report: CheckReport, seconds: number): string {
   const { rollouts, claims, bad, without_answer } = report.rows;
-  const calls = judgingReportsOf(report).reduce((sum, lane) => sum + lane.calls, 0);
+  const calls = judgingReportsOf(report).reduce((sum, report) => sum + report.calls, 0);
   return [
     ...(rollouts > 0 || claims === 0 ? [countOf(rollouts, 'rollout')] : []),
     ...(without_answer > 0 ? [`${without_answer} without an answer`] : []),
@@ -108,11 +108,11 @@ function criteriaRows({ joint, per_criterion, reversed, replicates }: CriteriaFi
 }
 
 function comparisonRow(name: string, figures: ComparisonFigures): TableRow {
-  const { verdicts_asked: asked, verdicts_compared: compared } = figures;
+  const { verdicts_asked: requested, verdicts_compared: compared } = figures;
   return {
     cells: [
       { text: name },
-      compared === asked ? { text: `${asked}` } : { text: `${compared}/${asked}`, colour: 'yellow' },
+      compared === requested ? { text: `${requested}` } : { text: `${compared}/${requested}`, colour: 'yellow' },
       { text: percentText(figures.exact_agreement) },
       { text: kappaText(figures.kappa) },
       { text: differenceText(figures.mean_difference) },
@@ -121,12 +121,12 @@ function comparisonRow(name: string, figures: ComparisonFigures): TableRow {
   };
 }
 
-function costCells(lane: JudgingReport): Cell[] {
+function costCells(judging: JudgingReport): Cell[] {
   return [
-    failedCell(lane.failure_rate),
-    { text: `${lane.calls}` },
-    { text: tokensText(lane) },
-    { text: latencyText(lane.mean_latency_ms) },
+    failedCell(judging.failure_rate),
+    { text: `${judging.calls}` },
+    { text: tokensText(judging) },
+    { text: latencyText(judging.mean_latency_ms) },
   ];
 }
 
@@ -238,7 +238,7 @@ function costAgainst(joint: JudgingReport, other: JudgingReport): string {
   return `${calls}, ${times(some.prompt_tokens, base.prompt_tokens)} the prompt tokens`;
 }
 
-function claimReadings({ all, lane }: ClaimsFigures): string[] {
+function claimReadings({ all, lane: judging }: ClaimsFigures): string[] {
   const { accuracy, balanced_accuracy, kappa, mean_difference } = all.supported_or_not;
   if (accuracy === null) return ['claims: no claim got a verdict'];
   const { supported, partial, unsupported } = all.confusion;
@@ -257,7 +257,7 @@ function claimReadings({ all, lane }: ClaimsFigures): string[] {
       `(guessing: 50%), kappa ${kappaText(kappa)}`,
     `claims: ${errors.join(', and ')}`,
     `claims: ${leaning(mean_difference)}`,
-    `claims: ${costText(lane)}`,
+    `claims: ${costText(judging)}`,
   ];
 }
 
@@ -268,17 +268,17 @@ function leaning(difference: number | null): string {
   return `calls ${points} ${difference > 0 ? 'more' : 'fewer'} of the claims supported than people do`;
 }
 
-function costText(lane: JudgingReport): string {
-  const tokens = lane.tokens === null ? [] : [`${tokensText(lane)} tokens`];
-  return [countOf(lane.calls, 'call'), ...tokens, `${latencyText(lane.mean_latency_ms)} a question`].join(', ');
+function costText(judging: JudgingReport): string {
+  const tokens = judging.tokens === null ? [] : [`${tokensText(judging)} tokens`];
+  return [countOf(judging.calls, 'call'), ...tokens, `${latencyText(judging.mean_latency_ms)} a question`].join(', ');
 }
 
-function failureReading(lanes: readonly JudgingReport[]): string[] {
-  const questions = lanes.reduce((sum, lane) => sum + lane.questions, 0);
-  const failed = lanes.reduce((sum, lane) => sum + lane.failures.total, 0);
+function failureReading(reports: readonly JudgingReport[]): string[] {
+  const questions = reports.reduce((sum, report) => sum + report.questions, 0);
+  const failed = reports.reduce((sum, report) => sum + report.failures.total, 0);
   if (failed === 0) return [`failures: none in ${countOf(questions, 'question')}`];
   const byReason = new Map<string, number>();
-  for (const { failures } of lanes) {
+  for (const { failures } of reports) {
     for (const [reason, count] of Object.entries(failures.by_reason)) {
       byReason.set(reason, (byReason.get(reason) ?? 0) + count);
     }

@@ -127,7 +127,7 @@ function criteriaFigures(report: CriteriaReport, deterministic: boolean): Criter
   };
 }
 
-function comparisonFigures({ verdicts, table, lane }: ComparisonReport): ComparisonFigures {
+function comparisonFigures({ verdicts, table, judging }: ComparisonReport): ComparisonFigures {
   return {
     verdicts_asked: verdicts.asked,
     verdicts_compared: verdicts.compared,
@@ -135,16 +135,16 @@ function comparisonFigures({ verdicts, table, lane }: ComparisonReport): Compari
     kappa: weightedKappa(table),
     mean_difference: meanDifference(table),
     table,
-    ...lane,
+    ...judging,
   };
 }
 
-function claimsFigures({ lane, sets }: ClaimsReport): ClaimsFigures {
+function claimsFigures({ judging, sets }: ClaimsReport): ClaimsFigures {
   const counts = [...sets.values()];
   const [first, ...rest] = counts;
   if (first === undefined) throw new Error('claimsFigures: there is no set of claims');
   return {
-    lane,
+    lane: judging,
     all: claimFigures(rest.reduce(addedCounts, first)),
     sets: [...sets].map(([set, one]) => ({ set, ...claimFigures(one) })),
   };

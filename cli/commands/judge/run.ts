@@ -52,7 +52,7 @@ function isComplete(report: CheckReport): boolean {
   return (
     report.rows.bad === 0 &&
     !report.stopped_early &&
-    judgingReportsOf(report).every((lane) => lane.failures.total === 0)
+    judgingReportsOf(report).every((judging) => judging.failures.total === 0)
   );
 }
 

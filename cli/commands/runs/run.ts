@@ -87,7 +87,8 @@ const MAX_DELETE_REQUESTS = 1_000;
 
 async function runDelete(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'delete');
-  if (!flags.isOn('yes')) throw new UsageError(`citeward runs delete ${id} deletes the run`, 'Confirm with --yes.');
+  if (!flags.isOn('yes'))
+    throw new UsageError(`runs delete ${id} needs --yes`, 'It deletes the run and its stored text for good.');
   const screen = new Screen(flags.isOn('no-color'));
   const { runs } = await connectForRuns(flags, screen);
   for (let request = 0; request < MAX_DELETE_REQUESTS; request++) {

@@ -1,4 +1,4 @@
-/** Rows and flags of `citeward agent`: what a request is made of. */
+/** The requests that `citeward agent` makes of rows and flags. */
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -18,14 +18,14 @@ const ROW = { question: '6 * 7?' };
 const MESSAGES = [{ role: 'user', content: '6 * 7?' }];
 
 describe('a row', () => {
-  it('with a question begins a conversation with it; messages win', async () => {
+  it('with a question becomes a conversation; messages win over the question', async () => {
     const plain = await asked();
     expect(applyAgentOptions(ROW, plain)).toEqual({ messages: MESSAGES });
     const messages = [{ role: 'user', content: 'other' }];
     expect(applyAgentOptions({ ...ROW, messages }, plain)).toEqual({ messages });
   });
 
-  it('made for scoring is worked on as it is', async () => {
+  it('made for scoring loses the fields that only scoring reads', async () => {
     const row = {
       ...{ ...ROW, response: 'old', num_turns: 4, response_tokens: 9, finish_reason: 'stop' },
       ...{ reference: '42', recipe: 'grpo-tcr', run: { id: 'r' } },
@@ -37,11 +37,11 @@ describe('a row', () => {
     expect(applyAgentOptions(unscored, await asked())).toEqual({ messages: MESSAGES });
   });
 
-  it('keeps what nobody knows, so that it is refused by name', async () => {
+  it('keeps unknown fields, so that the schema refuses them by name', async () => {
     expect(applyAgentOptions({ ...ROW, max_turn: 3 }, await asked())).toMatchObject({ max_turn: 3 });
   });
 
-  it('gives way to flags, and keeps what they do not say', async () => {
+  it('keeps its fields except those of the flags', async () => {
     const flags = await asked('--reference', '42', '--temperature', '0.5', '--max-turns', '3', '--thinking');
     const row = { ...ROW, max_turns: 9, reference: '0', sampling: { seed: 4, temperature: 1 }, tools: [] };
     expect(applyAgentOptions(row, flags)).toEqual({
@@ -51,7 +51,7 @@ describe('a row', () => {
     expect([...agentFieldsSet(flags)].sort()).toEqual(['max_turns', 'reference', 'sampling', 'thinking']);
   });
 
-  it('has its recipe changed by --set, where something says what is right', async () => {
+  it('gets the changes of --set in its recipe if it has a reference', async () => {
     const flags = await asked('--set', 'tool_call_credit.enabled=false');
     const change = { tool_call_credit: { enabled: false } };
     expect(applyAgentOptions({ ...ROW, reference: '42' }, flags)['recipe']).toEqual({
@@ -70,7 +70,7 @@ describe('flags', () => {
     ['--temperature', 'warm', '--temperature: expected a number, got "warm"'],
     ['--max-turns', '0', '--max-turns: expected an integer from 1 to 64, got "0"'],
     ['--seed', '-1', '--seed needs a value'],
-  ])('are refused where they are wrong: %s %s', async (flag, value, message) => {
+  ])('refuse a wrong value: %s %s', async (flag, value, message) => {
     await expect(asked(flag, value)).rejects.toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-/** Reading the command line: every mistake is refused with a word on what was meant. */
+/** The command line: every mistake is an error with a hint. */
 
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../cli/shared/exit.ts';
@@ -34,7 +34,7 @@ describe('flags', () => {
     expect(flags.text('concurrency')).toBeNull();
   });
 
-  test('what follows -- is no flag', () => {
+  test('arguments after -- are no flags', () => {
     expect(read('--', '--json').positionals).toEqual(['--json']);
   });
 
@@ -49,7 +49,7 @@ describe('flags', () => {
     expect(usageError(() => read(...args))).toMatchObject({ message, hint });
   });
 
-  test('a forgotten value does not swallow the next flag', () => {
+  test('a missing value does not consume the next flag', () => {
     const error = usageError(() => read('--recipe', '--json'));
     expect(error.hint).toBe('If "--json" is meant as the value, write --recipe=--json');
     expect(read('--recipe=--json').text('recipe')).toBe('--json');
@@ -66,7 +66,7 @@ describe('flags', () => {
   });
 });
 
-test('suggestions are near or absent', () => {
+test('suggests a near name or none', () => {
   const known = ['score', 'verify', 'keys'];
   expect(nearestName('scroe', known)).toBe('score');
   expect(nearestName('ver', known)).toBe('verify');
@@ -82,7 +82,7 @@ describe('recipe', () => {
     await expect(readRecipe('@/nowhere/recipe.json')).rejects.toThrow('no such file: /nowhere/recipe.json');
   });
 
-  test('fields are JSON where they are JSON, else text; dots go into an object', () => {
+  test('values are JSON or else text; dots set fields of an object', () => {
     expect(readChanges(['a=0.5', 'b=true', 'c=first', 'd="1"', 'e.f=1', 'e.g=x=y', 'h='])).toEqual({
       a: 0.5,
       b: true,
@@ -93,7 +93,7 @@ describe('recipe', () => {
     });
   });
 
-  test('a field named __proto__ stays a field, to be refused by its name', () => {
+  test('__proto__ is an ordinary field, which the schema refuses by name', () => {
     expect(Object.keys(readChanges(['__proto__.x=1']))).toEqual(['__proto__']);
   });
 
@@ -106,7 +106,7 @@ describe('recipe', () => {
     expect(usageError(() => readChanges(['a=1', 'a.b=2'])).message).toContain('plain value');
   });
 
-  test('changes are laid over a name or an object', () => {
+  test('changes apply to a named recipe and to an object', () => {
     expect(changedRecipe('x', {})).toBe('x');
     expect(changedRecipe('x', { a: 1 })).toEqual({ base: 'x', a: 1 });
     expect(changedRecipe({ base: 'x', a: 0, b: 2 }, { a: 1 })).toEqual({ base: 'x', a: 1, b: 2 });

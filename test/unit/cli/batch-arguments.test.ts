@@ -1,4 +1,4 @@
-/** The command lines of `citeward batch`: what is refused before anything is read or sent, and what help says. */
+/** The command lines of `citeward batch`: errors before anything is read or sent, and help. */
 
 import { describe, expect, test } from 'vitest';
 import { BATCH_COMMANDS } from '../../../cli/command-list.ts';
@@ -57,7 +57,7 @@ test.each([
   ['cancel', ['a', '--ulr', 'http://h'], 'Did you mean --url?'],
 ])('%s %j is refused', async (name, args, said) => expect(await refusal(name, args)).toContain(said));
 
-describe('where results go', () => {
+describe('the files of the results', () => {
   const paths = (...args: string[]) => resultPaths(readFlags('batch fetch', RESULT_FLAGS, args), 'batch_1.jsonl');
 
   test.each([
@@ -68,7 +68,7 @@ describe('where results go', () => {
   ])('%j', (args, output, errors) => expect(paths(...args)).toEqual({ output, errors }));
 });
 
-test('help fits the terminal and says the exit codes', async () => {
+test('help fits into 100 columns and lists the exit codes', async () => {
   for (const { summary, load } of BATCH_COMMANDS.commands) {
     const help = commandHelp(summary, await load());
     expect(help).toContain('Exit code: 0');

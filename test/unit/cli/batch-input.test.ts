@@ -1,4 +1,4 @@
-/** The input of a batch: what kind of file it is, rows in their envelopes, and errors by line before anything is done. */
+/** The input of a batch: its kind, the envelopes of rows, and the errors by line. */
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ describe('wrapping', () => {
     expect(JSON.stringify(made)).not.toContain('note');
   });
 
-  test('flags go before the row, --set changes whichever recipe the row ends up with', () => {
+  test('flags win over the row; --set changes the recipe of the flag, the row or the default', () => {
     expect(wrapped(ROW)).toMatchObject({ body: { recipe: 'refiner-gpt54-instance-rubric', judgments: 'use' } });
     const row = { ...ROW, recipe: 'refiner-rl-balanced', judge: 'a' };
     expect(wrapped(row, { ...NO_SCORING_FLAGS, judge: 'b', changes: { citation_weight: 0.5 } })).toMatchObject({
@@ -67,7 +67,7 @@ describe('wrapping', () => {
     });
   });
 
-  test('for a verification, what only scoring reads is left out; a group has its responses', () => {
+  test('a verification loses the fields that only scoring reads; a group keeps its responses', () => {
     expect(wrapped(ROW, NO_SCORING_FLAGS, '/v1/verify')).toMatchObject({ body: { response: ROW.response } });
     expect(JSON.stringify(wrapped(ROW, NO_SCORING_FLAGS, '/v1/verify'))).not.toContain('positive_rubrics');
     const { response, ...shared } = ROW;
@@ -77,7 +77,7 @@ describe('wrapping', () => {
     });
   });
 
-  test('a row that is wrong is named by its fields', () => {
+  test('the errors of a row name its fields', () => {
     expect(wrapped({ ...ROW, recpie: 'x' })).toEqual([{ field: 'recpie', message: 'unknown field' }]);
   });
 });
@@ -91,7 +91,7 @@ describe('preparing', () => {
     return prepared.errors.map(({ line, message }) => [line, message]);
   };
 
-  test('a file of envelopes is used where it stands', async () => {
+  test('a file of envelopes is used in place', async () => {
     const path = join(directory, 'in.jsonl');
     const text = `\uFEFF${envelope('a')}\r\n\r\n${envelope('b')}`;
     await writeFile(path, text);
@@ -109,7 +109,7 @@ describe('preparing', () => {
     });
   });
 
-  test('rows go into a file beside, each on its own line of the input', async () => {
+  test('rows are copied into a temporary file, each on its line of the input', async () => {
     const prepared = await prepare(piped(`\n${JSON.stringify({ id: 'x', ...ROW })}\n\n \n${JSON.stringify(ROW)}\n`));
     if (!prepared.ok) throw new Error('not prepared');
     expect(prepared.file).toMatchObject({ filename: 'stdin.jsonl', requests: 2 });
@@ -119,13 +119,13 @@ describe('preparing', () => {
     expect(ids).toEqual([null, 'x', null, null, 'line-5', null]);
   });
 
-  test('envelopes from a pipe go into a file beside as they are', async () => {
+  test('envelopes from a pipe are copied unchanged', async () => {
     const prepared = await prepare(piped(`${envelope('a')}\n\n${envelope('b')}\n`, 7));
     if (!prepared.ok) throw new Error('not prepared');
     expect(await readFile(prepared.file.path, 'utf8')).toBe(`${envelope('a')}\n\n${envelope('b')}\n`);
   });
 
-  test('the endpoint is the flag’s, else that of the first line, else scoring', async () => {
+  test('the endpoint is that of the flag, else of the first line, else /v1/score', async () => {
     const body = { response: 'r', sources: [] };
     const verify = `${envelope('a', body, '/v1/verify')}\n`;
     expect(await prepare(piped(verify))).toMatchObject({ file: { endpoint: '/v1/verify' } });
@@ -137,7 +137,7 @@ describe('preparing', () => {
     });
   });
 
-  test('the digest follows the requests, their lines and the endpoint, and nothing else', async () => {
+  test('the digest depends only on the requests, their lines and the endpoint', async () => {
     const digest = async (text: string, more: Parameters<typeof prepare>[1] = {}) => {
       const prepared = await prepare(piped(text), more);
       return prepared.ok ? prepared.file.digest : 'none';
@@ -153,7 +153,7 @@ describe('preparing', () => {
     expect(new Set([first, ...others]).size).toBe(4);
   });
 
-  test('errors of rows are named by line, duplicates among them', async () => {
+  test('errors of rows have their line, duplicates included', async () => {
     const good = JSON.stringify({ id: 'a', ...ROW });
     const errors = await errorsOf(`${good}\n{"question":\n${good}\n${JSON.stringify({ ...ROW, recpie: 1, note: 2 })}`);
     expect(errors).toEqual([
@@ -178,11 +178,11 @@ describe('preparing', () => {
     ['x\n', [[1, 'expected one JSON object a line; this is not JSON']]],
   ])('%j holds no request', async (text, errors) => expect(await errorsOf(text)).toEqual(errors));
 
-  test('a first line that is no object does not decide what the file is', async () => {
+  test('a first line that is not an object does not decide the kind of the file', async () => {
     expect(await errorsOf(`[]\n${envelope('a')}\n`)).toEqual([[1, 'expected a JSON object']]);
   });
 
-  test('of many errors the first hundred are listed, and all counted', async () => {
+  test('the first hundred errors are listed, and all are counted', async () => {
     const prepared = await prepare(piped('{}\n'.repeat(250)));
     if (prepared.ok) throw new Error('no errors');
     expect(prepared.errors.length).toBe(100);

@@ -1,4 +1,4 @@
-/** What batches look like on the screen: the bar, the status, the summary. */
+/** The output of the batch commands: the bar, the status, the summary. */
 
 import { describe, expect, test } from 'vitest';
 import { batchRow, endText, problemsOf, sentText, shareOf, statusRows } from '../../../cli/commands/batch/render.ts';
@@ -13,7 +13,7 @@ const SHARE: Share = { done: 1_234, total: 5_000, failed: 3, lines_per_second: 8
 const WORDS = '1,234 of 5,000 lines  24%  3 failed  87 lines/s  about 43.0 s left';
 
 describe('the bar', () => {
-  test('is as wide as there is room, and goes where there is none', () => {
+  test('fills the available width, and is left out without room', () => {
     expect(shareText(SHARE)).toBe(WORDS);
     expect(barText(SHARE, 200)).toBe(`[${'█'.repeat(7)}${'░'.repeat(23)}]  ${WORDS}`);
     expect(barText(SHARE, 80)).toBe(`[${'█'.repeat(2)}${'░'.repeat(8)}]  ${WORDS}`);
@@ -31,7 +31,7 @@ describe('the bar', () => {
     expect([...barText({ ...SHARE, ...change }, 200)].filter((one) => one === '█').length).toBe(full);
   });
 
-  test('what is not known is not said', () => {
+  test('unknown values are left out', () => {
     const share = { done: 0, total: 10, failed: 0, lines_per_second: null, left_s: null };
     expect(shareText(share)).toBe('0 of 10 lines  0%');
     expect(shareText({ ...share, done: 10, lines_per_second: 4.25, left_s: 0 })).toBe(
@@ -49,7 +49,7 @@ test.each([
   [128_000_000, '128 MB'],
 ])('%i bytes read %s', (bytes, text) => expect(sizeText(bytes)).toBe(text));
 
-test('sending says how much is sent, and the rate once there is one', () => {
+test('the upload shows its size, and its rate once it is known', () => {
   expect(sentText(0, 400_000_000, 0)).toBe('sending  0 bytes of 400 MB  0%');
   expect(sentText(100_000_000, 400_000_000, 10)).toBe('sending  100 MB of 400 MB  25%  10 MB/s  about 30.0 s left');
   expect(sentText(400_000_000, 400_000_000, 40)).toBe('sending  400 MB of 400 MB  100%');
@@ -59,7 +59,7 @@ describe('the status', () => {
   const texts = (change: Parameters<typeof batchOf>[0] = {}) =>
     new Map(statusRows(batchOf(change)).map(({ cells: [title, text] }) => [title?.text, text?.text]));
 
-  test('says counts, rate and what is left', () => {
+  test('shows counts, rate and remaining time', () => {
     const said = texts({ metadata: { run: 'a' } });
     expect(said.get('lines')).toBe('250 of 1,000 lines  25%  10 failed  50 lines/s  about 15.0 s left');
     expect(said.get('chunks')).toBe('2 of 10 done');
@@ -68,7 +68,7 @@ describe('the status', () => {
     expect(said.has('output')).toBe(false);
   });
 
-  test('once over, says when, and where its files are', () => {
+  test('of an ended batch shows its end and its files', () => {
     const said = texts({ status: 'completed', completed_at: 1_000_000_060, output_file_id: 'file-2' });
     expect([said.get('ended'), said.get('output')]).toEqual(['2001-09-09 01:47:40 UTC', 'file-2']);
     expect(said.has('expires')).toBe(false);

@@ -1,4 +1,4 @@
-/** A batch in this process: what it writes, and how it goes on after an interruption. */
+/** A batch in this process: its results, and --resume after an interruption. */
 
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ async function fileOf(lines: readonly string[]): Promise<BatchFile> {
   return prepared.file;
 }
 
-/** Runs as `citeward batch run --resume` does; `stopAfter` lines it breaks off. */
+/** Runs as `citeward batch run --resume` does, and stops after `stopAfter` lines. */
 async function run(file: BatchFile, stopAfter = Number.POSITIVE_INFINITY) {
   const summary = new BatchSummary();
   const finished = new Set<string>();
@@ -104,7 +104,7 @@ describe('results', () => {
     expect([summary.done, summary.failed]).toEqual([2, 4]);
   });
 
-  test('a judgment that cannot be had here is a failure, or null where the request says so', async () => {
+  test('a judgment that needs a Worker fails the line, or gives null if the request accepts that', async () => {
     const base = {
       question: 'q',
       response: 'r \\boxed{x+1}',
@@ -131,19 +131,19 @@ describe('results', () => {
     expect(verified?.response?.body).toHaveProperty('claims.0.evidence');
   });
 
-  test('where no line fails there is no file of errors', async () => {
+  test('without failed lines there is no error file', async () => {
     await run(await fileOf([envelope('a', GOOD)]));
     await expect(readFile(errors)).rejects.toThrow('ENOENT');
   });
 });
 
-describe('going on', () => {
+describe('--resume', () => {
   const lines = Array.from({ length: 9 }, (_, position) =>
     envelope(`r${position}`, position % 3 === 2 ? { ...GOOD, recipe: 'x' } : { ...GOOD, question: `q${position}` }),
   );
   const custom_ids = (all: readonly Line[]) => all.map(({ custom_id }) => custom_id);
 
-  test.each([1, 4, 8])('after %i lines and a line that was cut off: every line once, in order', async (stopAfter) => {
+  test.each([1, 4, 8])('after %i lines and a cut line: every line once, in order', async (stopAfter) => {
     const file = await fileOf(lines);
     await run(file, stopAfter);
     await appendFile(output, '{"id":"batch_req_lo');
@@ -155,7 +155,7 @@ describe('going on', () => {
     expect((await run(file)).done).toBe(0);
   });
 
-  test('a result that was lost from one file only is made again in its place', async () => {
+  test('a result that is missing from one file is scored again', async () => {
     const file = await fileOf(lines);
     await run(file, 6);
     const text = await readFile(output, 'utf8');
@@ -165,7 +165,7 @@ describe('going on', () => {
     expect(custom_ids(await linesOf(errors))).toEqual(['r2', 'r5', 'r8']);
   });
 
-  test('results of another input, and files of another kind, are refused and left as they are', async () => {
+  test('results of another input and other files are refused and left unchanged', async () => {
     const file = await fileOf(lines);
     await run(file, 2);
     const before = await readFile(output, 'utf8');
@@ -178,7 +178,7 @@ describe('going on', () => {
   });
 });
 
-test('a file that cannot be written says which', async () => {
+test('the error for a file that cannot be written names it', async () => {
   const nowhere = new LineFile(join(directory, 'no', 'where'), 'w');
   await expect(nowhere.write(Uint8Array.of(1))).rejects.toThrow(/cannot write .*where: ENOENT/);
 });

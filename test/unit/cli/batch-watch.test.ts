@@ -1,4 +1,4 @@
-/** Waiting for a batch: how often it looks, what it sits out, and what ends it. */
+/** Polling a batch: its frequency, its retries, and its end. */
 
 import { describe, expect, test } from 'vitest';
 import { msUntilNextPoll, watchBatch } from '../../../cli/commands/batch/watch.ts';
@@ -36,7 +36,7 @@ async function watch(steps: readonly (BatchReply | ClientFailure)[]) {
   return { watched, waits, troubles, seen, left };
 }
 
-test('it looks less and less often, and ends with the batch', async () => {
+test('polls less and less often until the batch ends', async () => {
   const { watched, waits, seen } = await watch([...Array.from({ length: 9 }, () => going), completed]);
   expect(watched).toEqual({ ok: true, batch: completed });
   expect(waits[0]).toBe(1_000);
@@ -51,15 +51,15 @@ test.each([
   [10_000, 20, 5_000],
   [10_000, 1, 1_000],
   [1_500, 3_600, 1_500],
-])('grown to %d ms with %j s left, it waits %d ms', (wait, eta_s, until) => {
+])('with a wait of %d ms and %j s left it waits %d ms', (wait, eta_s, until) => {
   expect(msUntilNextPoll(wait, eta_s)).toBe(until);
 });
 
-test.each(['failed', 'completed', 'expired', 'cancelled'] as const)('%s is over', async (status) => {
+test.each(['failed', 'completed', 'expired', 'cancelled'] as const)('ends with %s', async (status) => {
   expect((await watch([batchOf({ status })])).watched).toMatchObject({ ok: true, batch: { status } });
 });
 
-test('a Worker that is away, or has trouble, is waited for', async () => {
+test('continues while the Worker does not answer or fails', async () => {
   const { watched, troubles } = await watch([
     unreachable,
     unreachable,
@@ -86,7 +86,7 @@ test.each([
   [problem(401, 'key_unknown')],
   [problem(403, 'scope_missing')],
   [{ kind: 'unexpected_reply', status: 200, detail: 'not as expected' } satisfies ClientFailure],
-])('a refusal ends it: %j', async (failure) => {
+])('ends with a refusal: %j', async (failure) => {
   expect((await watch([going, failure])).watched).toEqual({ ok: false, failure });
 });
 
@@ -94,13 +94,13 @@ describe('dead letters', () => {
   const dead = (done: number, dead: number, status: BatchReply['status'] = 'in_progress') =>
     batchOf({ status, progress: { ...NO_ETA, chunks: { total: 10, done, waiting: 0, dead } } });
 
-  test('end it when nothing else is left', async () => {
+  test('end the polling if nothing else is left', async () => {
     const { watched, left } = await watch([dead(7, 2), dead(8, 2), completed]);
     expect(watched).toMatchObject({ ok: true, batch: { status: 'in_progress' } });
     expect(left).toEqual([completed]);
   });
 
-  test('do not end it where others go on, or the batch is about to end', async () => {
+  test('do not end it while other chunks run or the batch is about to end', async () => {
     expect((await watch([dead(7, 2), dead(9, 1, 'finalizing'), completed])).left).toEqual([]);
   });
 });

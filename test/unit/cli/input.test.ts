@@ -1,4 +1,4 @@
-/** From bytes to rows: whatever a file does to its lines, each is read as it stands or named. */
+/** From bytes to rows: every line is read exactly, or its problem is named. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -35,18 +35,18 @@ describe('lines', () => {
     ]);
   });
 
-  test('only LF breaks a line: U+2028 and U+0085 may stand in JSON text', async () => {
+  test('only LF breaks a line: U+2028 and U+0085 are legal in JSON text', async () => {
     expect((await linesOf('"\u2028\u0085"\n')).map(textOf)).toEqual([[1, '"\u2028\u0085"']]);
   });
 
-  test('a byte order mark further down is text', async () => {
+  test('a byte order mark after the first line is text', async () => {
     expect((await linesOf('a\n\uFEFFb')).map(textOf)).toEqual([
       [1, 'a'],
       [2, '\uFEFFb'],
     ]);
   });
 
-  test('bytes that are not UTF-8 concern their line alone', async () => {
+  test('bytes that are not UTF-8 affect only their line', async () => {
     const bytes = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0x0a]), Buffer.from('c\n')]);
     expect((await linesOf(bytes)).map(textOf)).toEqual([
       [1, 'a'],
@@ -55,7 +55,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('a line that is too long is skipped, and the next one read', async () => {
+  test('skips a line that is too long and reads the next one', async () => {
     const long = 'x'.repeat(MAX_BYTES + 1);
     const fits = 'y'.repeat(MAX_BYTES);
     expect((await linesOf(`${long}\n${fits}\n`)).map(textOf)).toEqual([
@@ -64,7 +64,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('the same lines however the bytes are cut, and all bytes counted', async () => {
+  test('the lines do not depend on the chunks, and all bytes are counted', async () => {
     const text = fc.array(fc.string({ unit: 'grapheme', maxLength: 8 }), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), async (lines, size) => {
@@ -88,7 +88,7 @@ describe('rows', () => {
   const row = (text: string) =>
     readRow({ number: 3, bytesRead: 0, content: { ok: true, text } }, verifyRequestSchema, (fields) => fields);
 
-  test('labels are taken off, the rest is the request', () => {
+  test('the labels are separated, the other fields are the request', () => {
     const read = row('{"id":7,"note":"n","response":"r","sources":[]}');
     expect(read).toMatchObject({
       ok: true,
@@ -107,16 +107,16 @@ describe('rows', () => {
     ['{"response":1,"sources":[]}', 'response', 'expected a string, got an integer'],
     ['{"sources":[]}', 'response', 'required: a string'],
     ['{"response":"r","sources":[{"id":"","text":"t"}]}', 'sources[0].id', 'expected at least 1 characters'],
-  ])('%s is named', (text, field, message) => {
+  ])('%s has its problem', (text, field, message) => {
     expect(row(text)).toEqual({ ok: false, line: 3, problems: [{ field, message }] });
   });
 
-  test('labels and fields are named together', () => {
+  test('problems of labels and fields are listed together', () => {
     const read = row('{"note":1,"response":1,"sources":[]}');
     expect(read.ok ? [] : read.problems.map(({ field }) => field)).toEqual(['note', 'response']);
   });
 
-  test('a line that could not be read is named', () => {
+  test('an unreadable line has its problem', () => {
     const read = readRow(
       { number: 1, bytesRead: 0, content: { ok: false, problem: 'not_utf8' } },
       verifyRequestSchema,
@@ -125,17 +125,17 @@ describe('rows', () => {
     expect(read).toMatchObject({ ok: false, problems: [{ field: null, message: 'not UTF-8' }] });
   });
 
-  test('fields for another command are left out by name', () => {
+  test('withoutFields removes the named fields', () => {
     expect(withoutFields({ a: 1, b: 2 }, new Set(['b']))).toEqual({ a: 1 });
   });
 });
 
-describe('work in order', () => {
+describe('mapInOrder', () => {
   async function* upTo(count: number): AsyncGenerator<number> {
     for (let item = 0; item < count; item++) yield item;
   }
 
-  test('results keep the order of the input, with no more than the limit under way', async () => {
+  test('results keep the order of the input, with at most the limit in progress', async () => {
     let underWay = 0;
     let most = 0;
     const results = await collect(
@@ -151,7 +151,7 @@ describe('work in order', () => {
     expect(most).toBe(4);
   });
 
-  test('a result is given out although no more input comes', async () => {
+  test('yields a result without waiting for more input', async () => {
     async function* slow(): AsyncGenerator<string> {
       yield 'first';
       await new Promise(() => undefined);
@@ -162,7 +162,7 @@ describe('work in order', () => {
     }
   });
 
-  test('the first rejection ends it', async () => {
+  test('the first rejection ends the stream', async () => {
     const results: number[] = [];
     const run = async (): Promise<void> => {
       const mapped = mapInOrder(upTo(9), 3, async (item) => {

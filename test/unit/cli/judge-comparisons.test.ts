@@ -1,4 +1,4 @@
-/** The ways of judging put the same question, verdicts find back to their criteria, and failures stay out of every figure. */
+/** All ways of judging ask the same question, verdicts belong to their criteria, and failures are in no figure. */
 
 import { describe, expect, test } from 'vitest';
 import { ClaimsCheck } from '../../../cli/commands/judge/claims-check.ts';
@@ -44,7 +44,7 @@ function joint(): RubricRequest {
 
 const IDENTITY = { model: 'made-up', template: 'made-up', sampling: { temperature: 0 } };
 
-/** A judge that scores by the description, wherever it stands. */
+/** A judge whose score depends on the description, not on the position. */
 function scoring(scoreOf: (description: string, position: number) => CriterionScore | null): Judge {
   return judgeThat((request) => {
     if (request.kind !== 'rubric') throw new Error('only criteria are asked about');
@@ -91,11 +91,11 @@ async function reportWith(judge: Judge, replicates: number) {
 }
 
 describe('requests', () => {
-  test('one by one is what a recipe with judging: "per_criterion" asks', () => {
+  test('one by one equals judging: "per_criterion"', () => {
     expect(separateRequests(joint())).toEqual(requestsBy('per_criterion'));
   });
 
-  test('reversed: the same criteria last first, under the keys of their new places', () => {
+  test('reversed: the same criteria in reversed order, with the keys of their new positions', () => {
     const { reversed, keyOf } = reversedRequest(joint());
     expect(reversed.criteria.map(({ key }) => key)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
     expect(reversed.criteria.map(({ description }) => description)).toEqual(
@@ -113,7 +113,7 @@ describe('requests', () => {
     expect({ ...reversed, criteria: [] }).toEqual({ ...joint(), criteria: [] });
   });
 
-  test('verdicts find back to their own criteria', async () => {
+  test('verdicts are mapped back to their criteria', async () => {
     const judge = scoring((description) => (description === 'Names the year.' ? 2 : 0));
     for (const way of [scoresOneByOne, scoresReversed]) {
       const scores = await way(measuredJudge(judge), joint());
@@ -123,7 +123,7 @@ describe('requests', () => {
 });
 
 describe('figures', () => {
-  test('a steady judge changes nothing, and kappa is there as the scores differ', async () => {
+  test('a consistent judge changes no verdict, and kappa is defined if its scores differ', async () => {
     const { criteria } = await reportWith(
       scoring((description) => (description === 'Names the year.' ? 2 : 0)),
       2,
@@ -138,7 +138,7 @@ describe('figures', () => {
     expect(criteria?.joint).toMatchObject({ questions: 1, failure_rate: 0, mean_latency_ms: 10 });
   });
 
-  test('a judge that says one thing throughout has no kappa', async () => {
+  test('a judge with a single score has no kappa', async () => {
     const { criteria } = await reportWith(
       scoring(() => 2),
       0,
@@ -146,7 +146,7 @@ describe('figures', () => {
     expect(criteria?.reversed).toMatchObject({ exact_agreement: 1, kappa: null });
   });
 
-  test('verdicts that do not answer the question are a failure, and nothing is compared with them', async () => {
+  test('verdicts that do not answer the question are failures and are not compared', async () => {
     // Without the last criterion, whatever the order: only a question of one criterion alone is answered, with nothing.
     const report = await reportWith(
       scoring((_description, position) => (position === 4 ? null : 1)),

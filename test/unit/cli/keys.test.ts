@@ -17,12 +17,12 @@ test('the entry holds the hash and the scopes, not the key', () => {
   expect(entryOf('cw_x', ['score'])).toEqual({ sha256, scopes: ['score'] });
 });
 
-test('names are what a log line can carry', () => {
+test('names are safe in a log line', () => {
   for (const name of ['a', 'grpo-1', 'x'.repeat(64)]) expect(KEY_NAME.test(name)).toBe(true);
   for (const name of ['', 'a b', "a'b", 'ä', 'x'.repeat(65), 'a\n']) expect(KEY_NAME.test(name)).toBe(false);
 });
 
-test('reading API_KEYS says what is wrong with it', () => {
+test('reading API_KEYS names its problems', () => {
   expect(readApiKeys(' ')).toEqual({ ok: true, keys: {} });
   expect(readApiKeys('{')).toEqual({ ok: false, problems: ['not JSON'] });
   const wrong = readApiKeys('{"a":{"sha256":"00","scopes":["score"]}}');
@@ -48,7 +48,7 @@ describe('a file of variables', () => {
   test.each([
     ['set twice', 'API_KEYS=1\nAPI_KEYS=2\n'],
     ['over several lines', 'API_KEYS=\'{"a":\n1}\'\nB=2\n'],
-  ])('%s: left alone', (_name, before) => {
+  ])('%s: unchanged', (_name, before) => {
     expect(withVariable(before, 'API_KEYS', VALUE)).toBeNull();
   });
 

@@ -1,4 +1,4 @@
-/** What people see: widths in columns, not characters; nothing in a row can write over another. */
+/** Terminal output: widths in columns instead of characters, and text that cannot overwrite other text. */
 
 import { describe, expect, test } from 'vitest';
 import { durationText } from '../../../cli/shared/number-text.ts';
@@ -46,7 +46,7 @@ describe('text width', () => {
     expect(fitText('界'.repeat(2_000_000), 9)).toBe('界界界界…');
   });
 
-  test('escape sequences, line breaks and direction marks are taken out', () => {
+  test('removes escape sequences, line breaks and direction marks', () => {
     expect(plainLine('a\u001b[31mb\u001b]0;title\u0007c\r\nd\u2028e\u0000f')).toBe('abc d e f');
     expect(plainLine('a\u202Eb\u2066c\u200Fd')).toBe('abcd');
     expect(plainLine('x\uD800y').isWellFormed()).toBe(true);
@@ -92,11 +92,11 @@ describe('table', () => {
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(40);
   });
 
-  test('where there is too little room the last column goes', async () => {
+  test('leaves the last column out without room', async () => {
     expect(await print([row('a', '1.00', 'a note that does not fit')], 30)).toEqual(['id  reward', 'a     1.00']);
   });
 
-  test('a row without numbers spreads its reason over the line', async () => {
+  test('a row without numbers shows its reason over the columns', async () => {
     const unscored = { cells: [{ text: 'b' }], spread: { text: 'unscored: judgment_missing (not in the store)' } };
     expect(await print([row('a', '1.00', ''), unscored], 40)).toEqual([
       'id  reward',
@@ -105,7 +105,7 @@ describe('table', () => {
     ]);
   });
 
-  test('rows are printed while others still come', async () => {
+  test('prints rows before the last one is there', async () => {
     const rows = Array.from({ length: 60 }, (_, position) => row(`row ${position}`, '1.00', ''));
     const lines: string[] = [];
     const table = new Table(
@@ -127,7 +127,7 @@ describe('table', () => {
   });
 });
 
-test('remarks: most telling first, as many as fit', () => {
+test('remarks: the most important first, as many as fit', () => {
   const remarks = remarksOfFindings({ citation_id_unknown: 2, ids_shotgun: 1, no_answer: 1, number_not_in_source: 3 });
   expect(remarksText(remarks, 80)).toBe('no answer, 2 invented ids, 1 shotgun, 3 numbers not in source');
   expect(remarksText(remarks, 28)).toBe('no answer, 2 invented ids +2');
@@ -135,7 +135,7 @@ test('remarks: most telling first, as many as fit', () => {
   expect(remarksText([], 12)).toBe('');
 });
 
-test('progress says the time left only where it is known', () => {
+test('progress shows the remaining time only if it is known', () => {
   expect(progressText(0, 0, null, 0)).toBe('0 rows');
   expect(progressText(1, 10, null, 2)).toBe('1 row  0.5 rows/s');
   expect(progressText(1_234, 50, 200, 10)).toBe('1,234 rows  123 rows/s  25%  about 30.0 s left');

@@ -1,4 +1,4 @@
-/** What `citeward receipt verify` says: of a signature, of the reply beside it, of the request; in every form they come in. */
+/** `citeward receipt verify`: its findings on the signature, the reply and the request, in every format. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -84,7 +84,7 @@ async function verdicts(value: unknown, asked: Asked = {}): Promise<string[][] |
 
 const HOLDS = ['states: unchecked', 'signature: holds', 'reply: holds', 'request: holds', 'recipe: holds'];
 
-describe('a receipt holds', () => {
+describe('a receipt is valid', () => {
   it('in a reply, in a line of a batch, in a line of citeward score --json, in each member of a group', async () => {
     expect(await verdicts(reply, { requests: [REQUEST] })).toEqual([HOLDS]);
     const line = { custom_id: 'b', response: { status_code: 200, body: reply } };
@@ -109,7 +109,7 @@ describe('a receipt holds', () => {
   });
 });
 
-describe('a receipt fails', () => {
+describe('a receipt is invalid', () => {
   it.each<[string, () => readonly [unknown, Asked], string]>([
     ['with another reward in the reply', () => [{ ...reply, reward: 10 }, {}], 'reply: fails'],
     ['with another response', () => [reply, { requests: [{ ...REQUEST, response: 'x' }] }], 'request: fails'],
@@ -125,12 +125,12 @@ describe('a receipt fails', () => {
     expect(found.filter((finding) => finding.endsWith('fails'))).toEqual([expected]);
   });
 
-  it('where its reward was changed together with the reply', async () => {
+  it('if its reward is changed together with the reply', async () => {
     const receipt = { ...Object(reply['receipt']), reward: 10 };
     expect((await verdicts({ ...reply, receipt, reward: 10 }))?.[0]).toContain('signature: fails');
   });
 
-  it('is not read where its form is another', async () => {
+  it('is not read in another format', async () => {
     expect(await verdicts({ ...reply, receipt: { ...Object(reply['receipt']), v: 2 } })).toBeNull();
     expect(await verdicts({ members: [reply, {}] })).toBeNull();
     expect(await verdicts(REQUEST)).toBeNull();
@@ -148,7 +148,7 @@ describe('keys', () => {
     return keysOfFile(path);
   }
 
-  it('are read from a reply of GET /v1/keys or a list of JWKs, with those that are revoked', async () => {
+  it('are read from a reply of GET /v1/keys or a list of JWKs, with the revoked ones', async () => {
     const { key_id, public_key } = issuer.key;
     const entry = { key_id, status: 'previous', public_key };
     const gone = { key_id: '0'.repeat(64), status: 'revoked', public_key: null };
@@ -159,7 +159,7 @@ describe('keys', () => {
     expect([...(await read([{ ...public_key, revoked: true }])).revoked]).toEqual([key_id]);
   });
 
-  it('are refused where an id is not that of its key, or where they are none', async () => {
+  it('are refused if an id does not match its key, or if the file is another', async () => {
     const entry = { key_id: '0'.repeat(64), status: 'current', public_key: issuer.key.public_key };
     await expect(read({ v: 1, keys: [entry] })).rejects.toThrow('does not have the listed id');
     await expect(read({ keys: 1 })).rejects.toThrow('expected the reply of GET /v1/keys');

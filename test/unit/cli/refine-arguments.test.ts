@@ -1,4 +1,4 @@
-/** What the flags of `citeward refine` make of a row, and which of them are refused. */
+/** The requests that `citeward refine` makes of rows and flags, and refused flags. */
 
 import { describe, expect, it } from 'vitest';
 import { applyRefineOptions, readRefineOptions } from '../../../cli/commands/refine/options.ts';
@@ -25,7 +25,7 @@ async function requestOf(args: readonly string[], row: Readonly<Record<string, u
 }
 
 describe('a row that was made for scoring', () => {
-  it('is refined without what it says of a response, and unscored unless somebody says how', async () => {
+  it('loses the fields about a response, and is unscored without a recipe', async () => {
     const request = await requestOf([]);
     expect(request).not.toHaveProperty('response');
     expect(request).not.toHaveProperty('positive_rubrics');
@@ -36,11 +36,11 @@ describe('a row that was made for scoring', () => {
     ['--recipe', 'refiner-rl-balanced', 'refiner-rl-balanced'],
     ['--judge', 'lexical', 'refiner-gpt54-instance-rubric'],
     ['--set', 'citation_weight=1', { base: 'refiner-gpt54-instance-rubric', citation_weight: 1 }],
-  ])('%s %s has it scored', async (flag, value, recipe) => {
+  ])('%s %s turns scoring on', async (flag, value, recipe) => {
     expect(await requestOf([flag, value])).toMatchObject({ recipe, positive_rubrics: ROW.positive_rubrics });
   });
 
-  it('with a recipe of its own is scored by it', async () => {
+  it('is scored by its own recipe', async () => {
     expect(await requestOf([], { ...ROW, recipe: 'refiner-rl-balanced' })).toMatchObject({
       ...{ recipe: 'refiner-rl-balanced', positive_rubrics: ROW.positive_rubrics },
     });
@@ -57,7 +57,7 @@ describe('flags', () => {
     });
   });
 
-  it('leave a sampling that is no object to be refused', async () => {
+  it('leave a sampling that is no object for the schema to refuse', async () => {
     await expect(requestOf(['--seed', '7'], { ...ROW, sampling: 'greedy' })).rejects.toThrow('sampling');
   });
 

@@ -1,4 +1,4 @@
-/** `citeward replay`: what its flags ask for, and what it draws. */
+/** `citeward replay`: the request of its flags, and its plot. */
 
 import { describe, expect, it } from 'vitest';
 import { readReplayRequest } from '../../../cli/commands/replay/options.ts';
@@ -22,7 +22,7 @@ describe('the request of the flags', () => {
     });
   });
 
-  it('takes the rest as it is', async () => {
+  it('takes the other flags', async () => {
     expect(await asked('run', '--sweep', 'w=0:1:0.5', '--advantages', 'verl', '--steps', '3:')).toEqual({
       sweep: { field: 'w', values: [0, 0.5, 1] },
       advantages: 'verl',
@@ -55,7 +55,7 @@ describe('textPlot', () => {
     expect(lines.at(-1)).toBe('   0     1     2');
   });
 
-  it('leaves out what is not defined, and fits into narrow screens', () => {
+  it('leaves out undefined values and fits into narrow terminals', () => {
     expect(textPlot('t', [{ label: 'a', value: null }], 80)).toEqual(['t: not defined']);
     const many = Array.from({ length: 60 }, (_, n) => ({ label: String(n), value: n % 7 === 0 ? null : n }));
     const lines = textPlot('t', many, 66);
@@ -63,7 +63,7 @@ describe('textPlot', () => {
     expect(lines.join('').match(/\*/g)).toHaveLength(51);
   });
 
-  it('draws one line where all are equal', () => {
+  it('draws one line for equal values', () => {
     expect(
       textPlot(
         't',

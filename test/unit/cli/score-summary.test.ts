@@ -1,4 +1,4 @@
-/** The summary counts what it says, and an unscored row never enters the mean. */
+/** The summary of `citeward score`: an unscored row never enters the mean. */
 
 import { describe, expect, test } from 'vitest';
 import { ScoreSummary } from '../../../cli/commands/score/render.ts';
@@ -41,7 +41,7 @@ describe('summary', () => {
     expect(summary.madeBy()).toMatch(/^recipe refiner-gpt54-instance-rubric · judge citeward-lexical-\d+$/);
   });
 
-  test('one bad line is enough for an incomplete run', () => {
+  test('one bad line makes the run incomplete', () => {
     const summary = new ScoreSummary();
     expect(summary.isComplete).toBe(true);
     summary.add({ kind: 'refused', problems: [] });
@@ -50,7 +50,7 @@ describe('summary', () => {
   });
 });
 
-test('a judge that this process does not have is the row’s mistake', async () => {
+test('a row that names another judge is refused', async () => {
   expect(await localScoring().handle(request(CITED, { judge: 'gpt' }))).toEqual({
     kind: 'refused',
     problems: [{ field: 'judge', message: 'expected lexical' }],
