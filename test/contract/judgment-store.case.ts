@@ -78,35 +78,33 @@ export function describeJudgmentStore(
       }
     });
 
-    it.runIf(plantable)(
-      'never returns a record that is not what its key says, and serves its replacement',
-      async () => {
-        const judgment = await sampleJudgment(4);
-        const other = await sampleJudgment(5);
-        const planted: Record<string, string> = {
-          'not JSON': '{"v":1,',
-          'no judgment': '[]',
-          'another version': JSON.stringify({ ...judgment, v: 3 }),
-          'another field': JSON.stringify({ ...judgment, note: 'x' }),
-          'a score off the scale': JSON.stringify({
-            ...judgment,
-            verdicts: { kind: 'rubric', criteria: [{ key: 'c1', score: 3 }] },
-          }),
-          'the record of another key': JSON.stringify(other),
-          'a preimage that does not hash to the key': JSON.stringify({ ...judgment, preimage: other.preimage }),
-          'verdicts of another kind': JSON.stringify({
-            ...judgment,
-            verdicts: { kind: 'citations', claims: [], statements: [] },
-          }),
-        };
-        for (const [what, text] of Object.entries(planted)) {
-          await harness.plant(judgment.key, text);
-          const found = (await (await harness.reopen()).get([judgment.key])).get(judgment.key);
-          expect(found, what).toMatchObject({ ok: false, failure: { reason: 'judgment_record_invalid' } });
-        }
-        await harness.store.put(judgment);
-        expect((await (await harness.reopen()).get([judgment.key])).get(judgment.key)).toEqual({ ok: true, judgment });
-      },
-    );
+    if (!plantable) return;
+    it('never returns a record that is not what its key says, and serves its replacement', async () => {
+      const judgment = await sampleJudgment(4);
+      const other = await sampleJudgment(5);
+      const planted: Record<string, string> = {
+        'not JSON': '{"v":1,',
+        'no judgment': '[]',
+        'another version': JSON.stringify({ ...judgment, v: 3 }),
+        'another field': JSON.stringify({ ...judgment, note: 'x' }),
+        'a score off the scale': JSON.stringify({
+          ...judgment,
+          verdicts: { kind: 'rubric', criteria: [{ key: 'c1', score: 3 }] },
+        }),
+        'the record of another key': JSON.stringify(other),
+        'a preimage that does not hash to the key': JSON.stringify({ ...judgment, preimage: other.preimage }),
+        'verdicts of another kind': JSON.stringify({
+          ...judgment,
+          verdicts: { kind: 'citations', claims: [], statements: [] },
+        }),
+      };
+      for (const [what, text] of Object.entries(planted)) {
+        await harness.plant(judgment.key, text);
+        const found = (await (await harness.reopen()).get([judgment.key])).get(judgment.key);
+        expect(found, what).toMatchObject({ ok: false, failure: { reason: 'judgment_record_invalid' } });
+      }
+      await harness.store.put(judgment);
+      expect((await (await harness.reopen()).get([judgment.key])).get(judgment.key)).toEqual({ ok: true, judgment });
+    });
   });
 }
