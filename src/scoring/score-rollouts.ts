@@ -42,6 +42,7 @@ export type ScoringRequest = {
   readonly plan?: Omit<PlanOptions, 'sources'>;
   /** Signs a receipt for the reply; absent = no receipt. */
   readonly receiptIssuer?: Issuer;
+  readonly whenMissing?: WhenMissing;
 };
 
 export type GroupScoringRequest = {
@@ -51,7 +52,14 @@ export type GroupScoringRequest = {
   readonly plan?: Omit<PlanOptions, 'sources'>;
   /** Signs a receipt for each reply; absent = no receipts. */
   readonly receiptIssuer?: Issuer;
+  readonly whenMissing?: WhenMissing;
 };
+
+/**
+ * What a judgment that mode `only` does not find leads to. `refuse` (default): the result `missing`, which names the keys.
+ * `report`: a reply whose reward is `null` for `judgment_missing`.
+ */
+export type WhenMissing = 'refuse' | 'report';
 
 /** A scored rollout, or an unscored one with the failure behind it. */
 export type ScoredRollout = {
@@ -77,7 +85,7 @@ export type GroupScoringResult =
 
 /** Scores one rollout. Expected failures are results; a rejection is a bug. */
 export async function scoreRollout(request: ScoringRequest, options: ObtainOptions): Promise<ScoringResult> {
-  const { recipe, rollout, plan, receiptIssuer = null } = request;
+  const { recipe, rollout, plan, receiptIssuer = null, whenMissing = 'refuse' } = request;
   const planned = planRollout(rollout, recipe.recipe, plan);
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
   const { runs, missing, timings } = await obtainStages([planned.value], options);
@@ -86,7 +94,7 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
   if (run === undefined) throw new Error('scoreRollout: the plan was lost');
   const { facts } = run.value;
   const score = compose(facts, recipe.recipe);
-  if (score.reason === 'judgment_missing') return { status: 'missing', judgments: missing };
+  if (whenMissing === 'refuse' && score.reason === 'judgment_missing') return { status: 'missing', judgments: missing };
   return { status: 'done', ...(await replies({ rollout, run, score })), timings };
 }
 
@@ -95,7 +103,7 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
  * once, and a recipe that compares within the group does so. Problems of a sample are named below `responses[i]`.
  */
 export async function scoreGroup(request: GroupScoringRequest, options: ObtainOptions): Promise<GroupScoringResult> {
-  const { recipe: resolved, rollouts, receiptIssuer = null } = request;
+  const { recipe: resolved, rollouts, receiptIssuer = null, whenMissing = 'refuse' } = request;
   const { recipe } = resolved;
   const planned = planGroup(request);
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
@@ -106,8 +114,9 @@ export async function scoreGroup(request: GroupScoringRequest, options: ObtainOp
     return run === undefined ? [] : [{ rollout, run, score: compose(run.value.facts, recipe, votes) }];
   });
   if (finished.length !== rollouts.length) throw new Error('scoreGroup: a member was lost');
-  if (finished.some(({ score }) => score.reason === 'judgment_missing'))
+  if (whenMissing === 'refuse' && finished.some(({ score }) => score.reason === 'judgment_missing')) {
     return { status: 'missing', judgments: missing };
+  }
   const replies = createReplies(resolved, receiptIssuer, options);
   return { status: 'done', members: await Promise.all(finished.map(replies)), timings };
 }

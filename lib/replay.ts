@@ -1,0 +1,137 @@
+/** Replay at the front door: what rewards and advantages would have been under another recipe. */
+import type { Facts, Recipe } from '../src/families/registry.ts';
+import type { ResolvedRecipe } from '../src/families/resolve.ts';
+import { FiguresOfGroups } from '../src/runs/figures.ts';
+import { requestedRecipes } from '../src/runs/plan-replay.ts';
+import { type ReplayedScore, replayGroup, type SignChange } from '../src/runs/replay-group.ts';
+import type { ReplayFigures } from '../src/runs/replay-report.ts';
+import type { LedgerRow } from '../src/runs/row.ts';
+import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
+import { InputError } from './input-error.ts';
+import { type RecipeInput, resolveRecipe } from './recipes.ts';
+
+/** Facts with the recipe and the reward that they were scored under: what `score` and `group` return, or a ledger row. */
+export type ReplaySample = {
+  readonly facts: Facts;
+  readonly recipe: Recipe;
+  readonly reward: number | null;
+  /** The trainer's step. Default: none. */
+  readonly step?: number;
+};
+
+/** The new recipe: `{ set }` changes fields of the recipe that each sample was scored under. */
+export type ReplayRecipe = RecipeInput | { readonly set: Readonly<Record<string, unknown>> };
+
+export type ReplayedSample = {
+  /** Under the recipe of the sample; `advantage` is the group's. */
+  readonly before: ReplayedScore;
+  readonly after: ReplayedScore;
+  /** What the new recipe reads and the facts do not hold. If not empty, `after` is unscored. */
+  readonly gaps: readonly string[];
+  /** How the sign of the advantage changes. */
+  readonly sign: SignChange;
+};
+
+export type Replay = {
+  /** Means, shifts, sign changes, rank correlation and gaps over all groups. */
+  readonly figures: ReplayFigures;
+  /** In the order of the groups and their samples. */
+  readonly groups: readonly (readonly ReplayedSample[])[];
+};
+
+/**
+ * Recomputes rewards and advantages under another recipe: no judge, no text, the same bits as scoring. A sample about which
+ * the new recipe would ask something new stays unscored, and `figures.gaps` counts it; score with `measureAll` to avoid it.
+ *
+ * @example
+ * ```ts
+ * import { createScorer, lexicalJudge, recipes, replay } from 'citeward';
+ *
+ * const recipe = recipes['refiner-rl-balanced'];
+ * const shared = {
+ *   question: 'How long is the Aare?',
+ *   tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>',
+ *   positive_rubrics: [{ description: 'States the length' }],
+ * };
+ * const answers = ['It is 288 km long.', 'It is long.'];
+ * const rollouts = answers.map((text) => ({ ...shared, response: `<answer><snippet id=S1>${text}</snippet></answer>` }));
+ * const scorer = createScorer({ judge: lexicalJudge });
+ * const { samples } = await scorer.group(rollouts, recipe, { measureAll: true });
+ * const { figures } = await replay(
+ *   [samples.map(({ facts, reward }) => ({ facts, reward, recipe }))],
+ *   { set: { citation_weight: 0.2 } },
+ *   { advantages: 'trl' },
+ * );
+ * console.log(figures.shift.mean);
+ * ```
+ * @throws InputError for an unknown recipe, a wrong field, or a recipe of another family.
+ */
+export async function replay(
+  groups: Iterable<readonly ReplaySample[]>,
+  recipe: ReplayRecipe,
+  options: { readonly advantages?: AdvantageOptions } = {},
+): Promise<Replay> {
+  const recipes = new RecordedRecipes(recipe);
+  const figures = new FiguresOfGroups();
+  const replayed: (readonly ReplayedSample[])[] = [];
+  for (const group of groups) {
+    const rows = await Promise.all(
+      group.map(async (sample, position) =>
+        rowOf(sample, await recipes.digestOf(sample.recipe), replayed.length, position),
+      ),
+    );
+    const one = replayGroup(rows, recipes.before, recipes.after, options.advantages ?? 'mean');
+    figures.add(one);
+    replayed.push(one.samples.map(({ before, after, gaps, sign }) => ({ before, after, gaps, sign })));
+  }
+  return { figures: figures.figures, groups: replayed };
+}
+
+/** The recipes that samples were scored under, each with the recipe that replaces it. */
+class RecordedRecipes {
+  readonly before = new Map<string, Recipe>();
+  readonly after = new Map<string, Recipe>();
+  readonly #asked: ReplayRecipe;
+  readonly #digests = new Map<Recipe, Promise<string>>();
+
+  constructor(asked: ReplayRecipe) {
+    this.#asked = asked;
+  }
+
+  digestOf(recipe: Recipe): Promise<string> {
+    const known = this.#digests.get(recipe) ?? this.#add(recipe);
+    this.#digests.set(recipe, known);
+    return known;
+  }
+
+  async #add(recipe: Recipe): Promise<string> {
+    const { digest, recipe: recorded } = await resolveRecipe(recipe);
+    this.before.set(digest, recorded);
+    this.after.set(digest, (await this.#replacementOf(digest, recorded)).recipe);
+    return digest;
+  }
+
+  async #replacementOf(digest: string, recorded: Recipe): Promise<ResolvedRecipe> {
+    const requested = await requestedRecipes(new Map([[digest, recorded]]), this.#asked);
+    if (!requested.ok) throw new InputError(requested.problems);
+    const replacement = requested.recipes.after.get(digest);
+    if (replacement === undefined) throw new Error('replay: a recipe was lost');
+    return replacement;
+  }
+}
+
+/** A sample as a ledger row, which is what replay reads. */
+function rowOf({ facts, reward, step }: ReplaySample, recipe: string, group: number, sample: number): LedgerRow {
+  return {
+    ...{
+      v: 1,
+      run: '',
+      step: step ?? null,
+      group: String(group),
+      sample: String(sample),
+      attempt: 0,
+      grouping: 'given',
+    },
+    ...{ content: '', recipe, facts, judgments: [], reward, reason: null, recorded_at: '' },
+  };
+}

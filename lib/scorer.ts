@@ -1,0 +1,190 @@
+/** The scorer: a judge, a store for its judgments, and the pipeline from rollout to reward. */
+import type { Facts } from '../src/families/registry.ts';
+import type { Rollout } from '../src/family/rollout.ts';
+import type { Judge } from '../src/judgments/judge.ts';
+import type { ObtainOptions } from '../src/judgments/obtain.ts';
+import type { JudgmentStore } from '../src/judgments/store.ts';
+import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
+import type { GroupAdvantages, SampleAdvantage } from '../src/scoring/advantages.ts';
+import type { ScoreReply } from '../src/scoring/score-reply.ts';
+import { type ScoredRollout, scoreGroup, scoreRollout } from '../src/scoring/score-rollouts.ts';
+import { advantages } from './advantages.ts';
+import { InputError } from './input-error.ts';
+import { memoryStore } from './memory-store.ts';
+import { type FamilyOf, type RecipeInput, resolveRecipe } from './recipes.ts';
+
+export type ScorerOptions = {
+  /**
+   * Reads the answers. A list is tried in turn: the next judge scores the whole rollout or group, if one before it failed.
+   * Each judgment names its model.
+   */
+  readonly judge: Judge | readonly [Judge, ...Judge[]];
+  /** Where judgments are kept and looked up, by content. Default: `memoryStore()`. */
+  readonly store?: JudgmentStore;
+  /** Runs programs and compares expressions, for tool-call recipes. Default: none; what needs it is unscored. */
+  readonly sandbox?: Judge;
+  /** Time for all judgments of one call, all stages and judges together, in milliseconds. Default 90,000. */
+  readonly deadlineMs?: number;
+};
+
+export type ScoreOptions = {
+  /** `use`: stored, else judged. `only`: stored, else `reward` is `null` (`judgment_missing`). Default `use`. */
+  readonly judgments?: 'use' | 'only';
+  /** Another independent judgment of the same thing, to measure the judge's noise: an integer from 0. Default 0. */
+  readonly replicate?: number;
+  /** Measure everything that the family can, so that `replay` can change any weight. Default false. */
+  readonly measureAll?: boolean;
+};
+
+export type GroupOptions = ScoreOptions & {
+  /** The trainer's rule. Default `mean`: centred, not scaled. */
+  readonly advantages?: AdvantageOptions;
+};
+
+/** The reply of the recipe's family (reward, components, claims, judgments) with the facts to replay it from. */
+export type Scored<R extends RecipeInput = RecipeInput> = Extract<ScoreReply, { readonly family: FamilyOf<R> }> & {
+  readonly facts: Extract<Facts, { readonly family: FamilyOf<R> }>;
+};
+
+export type ScoredGroup<R extends RecipeInput = RecipeInput> = {
+  /** In the order of the rollouts. */
+  readonly samples: readonly (Scored<R> & SampleAdvantage)[];
+} & Omit<GroupAdvantages, 'advantages'>;
+
+export interface Scorer {
+  /**
+   * Scores one rollout. If a judge fails, `reward` is `null` and `reason` says why; it is never a number.
+   *
+   * @param recipe A name, a named recipe with changes (`{ base, citation_weight: 0.5 }`), or all parameters.
+   * @throws InputError if the rollout lacks what the recipe reads, or exceeds a limit.
+   */
+  score<const R extends RecipeInput>(rollout: Rollout, recipe: R, options?: ScoreOptions): Promise<Scored<R>>;
+  /**
+   * Scores the samples of one prompt together and computes their advantages. Unscored samples are masked.
+   *
+   * @param rollouts At least one; all have the same question and sources.
+   * @throws InputError as `score`; the path names the sample (`responses[3].finish_reason`).
+   */
+  group<const R extends RecipeInput>(
+    rollouts: readonly Rollout[],
+    recipe: R,
+    options?: GroupOptions,
+  ): Promise<ScoredGroup<R>>;
+}
+
+const DEFAULT_DEADLINE_MS = 90_000;
+/** A judge with less time than this is not asked. */
+const MIN_TURN_MS = 1_000;
+
+/**
+ * Creates a scorer.
+ *
+ * @example
+ * ```ts
+ * import { createScorer, lexicalJudge } from 'citeward';
+ *
+ * const scorer = createScorer({ judge: lexicalJudge });   // compares words; for trying out, not for training
+ * const { reward, components, claims } = await scorer.score(
+ *   {
+ *     question: 'When did the Golden Gate Bridge open?',
+ *     tool_output: '<snippet id=S1>The Golden Gate Bridge opened on 27 May 1937.</snippet>',
+ *     response: '<answer><snippet id=S1>It opened on 27 May 1937.</snippet></answer>',
+ *     positive_rubrics: [{ description: 'States that the bridge opened in May 1937' }],
+ *   },
+ *   'refiner-gpt54-instance-rubric',
+ * );
+ * console.log(reward, components.citation.value, claims[0]?.support);
+ * ```
+ * @throws TypeError if an option is out of range; the message names it.
+ */
+export function createScorer(options: ScorerOptions): Scorer {
+  const { judge, store = memoryStore(), sandbox, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  if (!(Number.isFinite(deadlineMs) && deadlineMs > 0)) {
+    throw new TypeError('createScorer: deadlineMs: expected a positive number of milliseconds');
+  }
+  const judges: readonly Judge[] = 'judge' in judge ? [judge] : judge;
+  if (judges.length === 0) throw new TypeError('createScorer: judge: expected at least one judge');
+
+  const elapsed = (): number => performance.now();
+  const obtaining = (by: Judge, how: ScoreOptions, deadline_ms: number): ObtainOptions => ({
+    judge: { ok: true, judge: by },
+    ...(sandbox === undefined ? {} : { sandbox: { ok: true, judge: sandbox } }),
+    store,
+    mode: how.judgments ?? 'use',
+    replicate: replicateOf(how),
+    deadline_ms,
+    now: () => new Date().toISOString(),
+    elapsed,
+  });
+
+  /** Asks the judges in turn until one attempt has no failure; else returns the first attempt. */
+  const inTurn = async (
+    how: ScoreOptions,
+    attempt: (obtain: ObtainOptions) => Promise<readonly ScoredRollout[]>,
+  ): Promise<readonly ScoredRollout[]> => {
+    const start = elapsed();
+    let first: readonly ScoredRollout[] | null = null;
+    for (const by of judges) {
+      const left = deadlineMs - (elapsed() - start);
+      if (first !== null && left < MIN_TURN_MS) break;
+      const scored = await attempt(obtaining(by, how, left));
+      if (scored.every(({ failure }) => failure === null)) return scored;
+      first ??= scored;
+    }
+    return first ?? [];
+  };
+
+  return {
+    async score(rollout, recipe, how = {}) {
+      const resolved = await resolveRecipe(recipe);
+      const plan = { measureAll: how.measureAll ?? false };
+      const [scored] = await inTurn(how, async (obtain) => {
+        const result = await scoreRollout({ rollout, recipe: resolved, plan, whenMissing: 'report' }, obtain);
+        if (result.status === 'invalid') throw new InputError(result.problems);
+        return result.status === 'done' ? [result] : [];
+      });
+      return scoredUnder(recipe, resolved.recipe.family, scored);
+    },
+    async group(rollouts, recipe, how = {}) {
+      if (rollouts.length === 0) throw new InputError([{ path: ['rollouts'], message: 'expected at least one' }]);
+      const resolved = await resolveRecipe(recipe);
+      const plan = { measureAll: how.measureAll ?? false };
+      const members = await inTurn(how, async (obtain) => {
+        const result = await scoreGroup({ rollouts, recipe: resolved, plan, whenMissing: 'report' }, obtain);
+        if (result.status === 'invalid') throw new InputError(result.problems);
+        return result.status === 'done' ? result.members : [];
+      });
+      const rewards = members.map(({ reply }) => reply.reward);
+      const { advantages: own, ...group } = advantages(rewards, how.advantages);
+      const samples = own.map((sample, position) => ({
+        ...scoredUnder(recipe, resolved.recipe.family, members[position]),
+        ...sample,
+      }));
+      return { samples, ...group };
+    },
+  };
+}
+
+function replicateOf({ replicate = 0 }: ScoreOptions): number {
+  if (Number.isSafeInteger(replicate) && replicate >= 0) return replicate;
+  throw new InputError([{ path: ['replicate'], message: 'expected an integer of at least 0' }]);
+}
+
+/** The family of a reply is the family of its recipe: the link that `Scored<R>` needs and types cannot see. */
+function scoredUnder<const R extends RecipeInput>(
+  _recipe: R,
+  family: string,
+  scored: ScoredRollout | undefined,
+): Scored<R> {
+  if (scored === undefined) throw new Error('createScorer: a rollout was lost');
+  const value = { ...scored.reply, facts: scored.facts };
+  if (!isOfFamily<R>(value, family)) throw new Error(`createScorer: a score of the family ${value.family}`);
+  return value;
+}
+
+function isOfFamily<R extends RecipeInput>(
+  value: ScoreReply & { readonly facts: Facts },
+  family: string,
+): value is Scored<R> & typeof value {
+  return value.family === family && value.facts.family === family;
+}

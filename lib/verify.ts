@@ -1,0 +1,61 @@
+/** Citations at the front door: verifying a response whole, or while it is generated. */
+import { sourcesOf } from '../src/citations/sources.ts';
+import { createIncrementalVerifier, type IncrementalVerifier } from '../src/citations/stream/verifier.ts';
+import { type Verification, type VerifyInput, verifyCitations as verify } from '../src/citations/verify.ts';
+import { InputError } from './input-error.ts';
+
+/** Verifies a response piece by piece. */
+export type Verifier = IncrementalVerifier;
+
+/**
+ * Parses and checks the citations of a response without a judge: claims, invented ids, malformed tags, numbers that no
+ * cited source has. Linear in the texts.
+ *
+ * @example
+ * ```ts
+ * import { verifyCitations } from 'citeward';
+ *
+ * const { claims, findings } = verifyCitations({
+ *   response: '<answer><snippet id=S1,S9>It opened in 1937.</snippet></answer>',
+ *   tool_output: '<snippet id=S1>The bridge opened on 27 May 1937.</snippet>',
+ * });
+ * console.log(claims.length, findings.filter(({ reason }) => reason === 'citation_id_unknown').length);
+ * ```
+ * @param options.evidence `lexical` also compares each claim with its sources by words. Default `lexical`.
+ * @throws InputError unless exactly one of `tool_output` and `sources` is given.
+ */
+export function verifyCitations(
+  input: VerifyInput,
+  options: { readonly evidence?: 'none' | 'lexical' } = {},
+): Verification {
+  requireOneOrigin(input);
+  return verify(input, { evidence: options.evidence ?? 'lexical' });
+}
+
+/**
+ * Verifies a response while it is generated: reports a claim or a finding as soon as it is certain, an invented id with the
+ * push that completes its tag.
+ *
+ * @example
+ * ```ts
+ * import { createVerifier } from 'citeward';
+ *
+ * const verifier = createVerifier({ tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>' });
+ * for (const piece of ['<answer><snippet id=S7>It is ', '300 km long.</snippet></answer>']) {
+ *   for (const event of verifier.push(piece)) console.log(event.type);
+ * }
+ * const { parsed } = verifier.finish();
+ * ```
+ * @throws InputError unless exactly one of `tool_output` and `sources` is given.
+ */
+export function createVerifier(input: Omit<VerifyInput, 'response'>): Verifier {
+  const { tool_output, sources, ...options } = input;
+  requireOneOrigin(input);
+  const origin = tool_output === undefined ? { sources: sources ?? [] } : { tool_output };
+  return createIncrementalVerifier({ ...options, sources: sourcesOf(origin), evidence: 'lexical' });
+}
+
+function requireOneOrigin({ tool_output, sources }: Pick<VerifyInput, 'tool_output' | 'sources'>): void {
+  if ((tool_output === undefined) !== (sources === undefined)) return;
+  throw new InputError([{ path: ['tool_output'], message: 'expected exactly one of "tool_output" and "sources"' }]);
+}

@@ -1,0 +1,237 @@
+/** The front door of the library: what it returns, what it throws, and that types follow the recipe. */
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  advantages,
+  compose,
+  composeGroup,
+  createScorer,
+  createVerifier,
+  InputError,
+  type Judge,
+  lexicalJudge,
+  memoryStore,
+  openAiCompatible,
+  type Rollout,
+  recipes,
+  replay,
+  resolveRecipe,
+  verifyCitations,
+} from '../../../lib/index.ts';
+import { replyText } from '../../contract/stub-replies.ts';
+
+const ROLLOUT: Rollout = {
+  question: 'How long is the Aare?',
+  tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>',
+  response: '<answer><snippet id=S1>It is 288 km long.</snippet></answer>',
+  positive_rubrics: [{ description: 'States that the Aare is 288 km long' }],
+};
+const TRACE: Rollout = {
+  question: 'Which river flows through Bern?',
+  reference: 'the Aare',
+  entities: ['Aare', 'Bern'],
+  response: '<think>Bern.</think>The Aare.',
+  finish_reason: 'stop',
+};
+
+/** A judge that fails until it is told not to. */
+function failingJudge(name: string): Judge & { calls: number } {
+  return {
+    ...lexicalJudge,
+    name,
+    model: name,
+    identityFor: () => ({ model: name, template: 't', sampling: null }),
+    calls: 0,
+    async judge() {
+      this.calls++;
+      return { ok: false, failure: { reason: 'judge_unreachable', detail: 'down', retryable: true } };
+    },
+  };
+}
+
+describe('createScorer', () => {
+  it('scores a rollout with its parts and its facts', async () => {
+    const scored = await createScorer({ judge: lexicalJudge }).score(ROLLOUT, 'refiner-rl-balanced');
+    expect(scored.reward).toBeGreaterThan(0);
+    expect(scored.claims[0]?.support).toBe(1);
+    expect(scored.facts.family).toBe('refiner');
+    expectTypeOf(scored.facts.family).toEqualTypeOf<'refiner'>();
+    expectTypeOf(scored.components.citation.weight).toEqualTypeOf<number>();
+  });
+
+  it('types the reply by the family of a recipe with changes', async () => {
+    const trace = await createScorer({ judge: lexicalJudge }).score(TRACE, { base: 'longtrace-rl', eta: 0.5 });
+    expectTypeOf(trace.family).toEqualTypeOf<'long-trace'>();
+    expect(trace.observed.well_formed).toBe(true);
+  });
+
+  it('leaves the reward null when the judge fails, and judges again later', async () => {
+    const judge = failingJudge('down');
+    const scored = await createScorer({ judge }).score(ROLLOUT, 'refiner-rl-balanced');
+    expect(scored).toMatchObject({ reward: null, status: 'unscored', reason: 'judge_unreachable' });
+  });
+
+  it('tries the next judge for the whole rollout, and names it', async () => {
+    const down = failingJudge('down');
+    const scored = await createScorer({ judge: [down, lexicalJudge] }).score(ROLLOUT, 'refiner-rl-balanced');
+    expect(scored.reward).not.toBeNull();
+    expect(new Set(scored.judgments.map(({ model }) => model))).toEqual(new Set([lexicalJudge.model]));
+    expect(down.calls).toBeGreaterThan(0);
+  });
+
+  it('uses stored judgments, and says what is missing without calling a judge', async () => {
+    const store = memoryStore();
+    const fresh = await createScorer({ judge: lexicalJudge, store }).score(ROLLOUT, 'refiner-rl-balanced');
+    const stored = await createScorer({ judge: lexicalJudge, store }).score(ROLLOUT, 'refiner-rl-balanced', {
+      judgments: 'only',
+    });
+    expect(stored.reward).toBe(fresh.reward);
+    expect(stored.judgments.every(({ cached }) => cached)).toBe(true);
+    const missing = await createScorer({ judge: lexicalJudge }).score(ROLLOUT, 'refiner-rl-balanced', {
+      judgments: 'only',
+    });
+    expect(missing).toMatchObject({ reward: null, reason: 'judgment_missing' });
+  });
+
+  it('masks an unscored sample of a group and keeps the order', async () => {
+    const short = { ...ROLLOUT, response: '<answer>It is long, long, long and flows north.</answer>' };
+    const group = await createScorer({ judge: lexicalJudge }).group([ROLLOUT, short, ROLLOUT], 'refiner-rl-balanced', {
+      advantages: 'trl',
+    });
+    expect(group.samples.map(({ masked }) => masked)).toEqual([false, false, false]);
+    expect(group.samples[0]?.advantage).toBe(group.samples[2]?.advantage);
+    expect(group.samples[0]?.reward).toBeGreaterThan(group.samples[1]?.reward ?? Number.NaN);
+    const down = await createScorer({ judge: failingJudge('down') }).group([ROLLOUT], 'refiner-rl-balanced');
+    expect(down.samples).toMatchObject([{ reward: null, advantage: 0, masked: true }]);
+  });
+
+  it.each([
+    ['a rollout without the question', { ...ROLLOUT, question: undefined }, 'refiner-rl-balanced', ['question']],
+    [
+      'a wrong field of a recipe',
+      ROLLOUT,
+      { base: 'refiner-rl-balanced', citation_weight: 'x' },
+      ['recipe', 'citation_weight'],
+    ],
+  ] as const)('throws InputError for %s', async (_what, { question, ...rest }, recipe, path) => {
+    const rollout = question === undefined ? rest : { ...rest, question };
+    const scoring = createScorer({ judge: lexicalJudge }).score(rollout, recipe);
+    await expect(scoring).rejects.toBeInstanceOf(InputError);
+    await expect(scoring).rejects.toMatchObject({ problems: [{ path }] });
+  });
+
+  it('refuses options out of range by name', async () => {
+    expect(() => createScorer({ judge: lexicalJudge, deadlineMs: 0 })).toThrow(/deadlineMs: expected/);
+    await expect(
+      createScorer({ judge: lexicalJudge }).score(ROLLOUT, 'refiner-rl-balanced', { replicate: 0.5 }),
+    ).rejects.toThrow(/replicate: expected an integer/);
+    await expect(createScorer({ judge: lexicalJudge }).group([], 'refiner-rl-balanced')).rejects.toThrow(
+      /at least one/,
+    );
+  });
+});
+
+describe('recipes, compose and replay', () => {
+  it('composes stored facts to the reward that scoring gave, and to another', async () => {
+    const scorer = createScorer({ judge: lexicalJudge });
+    const { facts, reward } = await scorer.score(ROLLOUT, 'refiner-rl-balanced', { measureAll: true });
+    expect(compose(facts, recipes['refiner-rl-balanced']).reward).toBe(reward);
+    const other = { ...recipes['refiner-rl-balanced'], citation_weight: 1, verification_reward: 1 };
+    const direct = await scorer.score(ROLLOUT, other);
+    expect(compose(facts, other).reward).toBe(direct.reward);
+    expect(composeGroup([facts], other)[0]?.reward).toBe(direct.reward);
+  });
+
+  it('replays groups with the figures of the command line', async () => {
+    const recipe = recipes['refiner-rl-balanced'];
+    const answers = ['It is 288 km long.', 'It is long.', 'It is 300 km long.'];
+    const rollouts = answers.map((text) => ({
+      ...ROLLOUT,
+      response: `<answer><snippet id=S1>${text}</snippet></answer>`,
+    }));
+    const scorer = createScorer({ judge: lexicalJudge });
+    const { samples } = await scorer.group(rollouts, recipe, { measureAll: true });
+    const group = samples.map(({ facts, reward }) => ({ facts, reward, recipe }));
+    const { figures, groups } = await replay([group], { set: { citation_weight: 1 } }, { advantages: 'trl' });
+    const direct = await scorer.group(
+      rollouts,
+      { base: 'refiner-rl-balanced', citation_weight: 1 },
+      { advantages: 'trl' },
+    );
+    expect(groups[0]?.map(({ after }) => after.reward)).toEqual(direct.samples.map(({ reward }) => reward));
+    expect(groups[0]?.map(({ after }) => after.advantage)).toEqual(direct.samples.map(({ advantage }) => advantage));
+    expect(figures.rollouts).toBe(3);
+    await expect(replay([group], { set: { citation_wieght: 1 } })).rejects.toBeInstanceOf(InputError);
+    await expect(replay([group], 'longtrace-rl')).rejects.toThrow(/another family/);
+  });
+
+  it('resolves a recipe with its digest, or says what is wrong', async () => {
+    expect(await resolveRecipe('longtrace-rl')).toMatchObject({ name: 'longtrace-rl', reward_range: [0, 1] });
+    await expect(resolveRecipe({ base: 'longtrace-rl', eta: 2 })).rejects.toThrow(/recipe\.eta: expected at most 1/);
+  });
+
+  it('computes advantages, and refuses what is not finite', () => {
+    expect(advantages([1, 3, null]).advantages.map(({ advantage }) => advantage)).toEqual([-1, 1, 0]);
+    expect(() => advantages([Number.NaN])).toThrow(InputError);
+  });
+});
+
+describe('citations', () => {
+  it('finds an invented id in the whole response and in the push that completes its tag', () => {
+    const input = { tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>' };
+    const response = '<answer><snippet id=S9>It is 288 km long.</snippet></answer>';
+    const { findings } = verifyCitations({ ...input, response });
+    expect(findings.map(({ reason }) => reason)).toContain('citation_id_unknown');
+    const verifier = createVerifier(input);
+    const events = verifier.push('<answer><snippet id=S9>');
+    expect(events.filter((event) => event.type === 'finding')).toHaveLength(1);
+    verifier.finish();
+  });
+
+  it('refuses two origins of sources, and none', () => {
+    expect(() => verifyCitations({ response: '', tool_output: '', sources: [] })).toThrow(InputError);
+    expect(() => createVerifier({})).toThrow(/exactly one of/);
+  });
+});
+
+describe('openAiCompatible', () => {
+  const options = { baseUrl: 'http://127.0.0.1:9/v1', model: 'm' };
+
+  it.each([
+    [{ baseUrl: 'http://example.com/v1' }, /baseUrl: expected https/],
+    [{ baseUrl: 'https://example.com/v1/chat/completions' }, /baseUrl: /],
+    [{ baseUrl: 'https://user:secret@example.com/v1' }, /baseUrl: expected no credentials/],
+    [{ model: '' }, /model: expected/],
+    [{ contextTokens: 0 }, /contextTokens: expected/],
+  ])('refuses %o', (wrong, message) => {
+    expect(() => openAiCompatible({ ...options, ...wrong })).toThrow(message);
+    expect(() => openAiCompatible({ ...options, ...wrong })).not.toThrow(/secret/);
+  });
+
+  it('gives each dialect an identity of its own, and vllm that of a deployment', () => {
+    const vllm = openAiCompatible(options).identityFor('rubric');
+    const openai = openAiCompatible({ ...options, dialect: 'openai' }).identityFor('rubric');
+    expect(vllm.sampling).toMatchObject({ thinking: false });
+    expect(openai).not.toEqual(vllm);
+    expect(openAiCompatible(options).context_tokens).toBeNull();
+  });
+
+  it('sends the fields of its dialect and reads the reply', async () => {
+    const bodies: Record<string, unknown>[] = [];
+    const answering = async (_url: string, init: RequestInit): Promise<Response> => {
+      bodies.push(JSON.parse(String(init.body)));
+      const content = replyText('not_streamed', String(init.body));
+      const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+      return Response.json({ id: 'x', object: 'chat.completion', model: 'm', choices });
+    };
+    for (const dialect of ['vllm', 'openai'] as const) {
+      const judge = openAiCompatible({ ...options, dialect, fetch: answering });
+      const reply = await judge.judge(
+        { kind: 'rubric', question: 'q', sources: [], criteria: [{ key: 'c1', description: 'd' }], answer: 'a' },
+        { deadline_ms: 1_000 },
+      );
+      expect(reply).toMatchObject({ ok: true, verdicts: { kind: 'rubric' } });
+    }
+    expect(bodies.map((body) => 'chat_template_kwargs' in body)).toEqual([true, false]);
+    expect(bodies.map((body) => 'repetition_penalty' in body)).toEqual([true, false]);
+  });
+});
