@@ -3,7 +3,7 @@
 import { createWorker } from './worker.ts';
 
 export { Batch } from './batches/batch.ts';
-export { JudgeDesk } from './desk/judge-desk.ts';
+export { JudgeDesk } from './judge-desk.ts';
 export { Deliveries } from './webhooks/deliveries.ts';
 
 export default createWorker();

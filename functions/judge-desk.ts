@@ -1,17 +1,15 @@
 /**
- * JudgeDesk: the Durable Object that makes the judge calls of all isolates. It only connects the classes beside it,
- * which hold the policy. An AbortSignal cannot cross RPC, so a caller passes its deadline, and a call outlives its
- * caller.
+ * JudgeDesk: the Durable Object that makes the judge calls of all isolates. It only connects the platform with the
+ * classes of desk/, which hold the policy. An AbortSignal cannot cross RPC, so a caller passes its deadline, and a call
+ * outlives its caller.
  *
  * Calls in progress, slots, breakers and remembered failures are in memory. Losing them costs at most a second call;
  * finished judgments are in SQLite.
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { DeskJudgment } from '../../src/judgments/desk.ts';
-import type { Environment } from '../environment.ts';
-import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
-import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './capacity.ts';
-import { DeskCalls, lanesOf } from './desk-calls.ts';
+import type { DeskJudgment } from '../src/judgments/desk.ts';
+import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './desk/capacity.ts';
+import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
 import {
   DESK_MESSAGE_VERSION,
   type DeskPlace,
@@ -22,9 +20,11 @@ import {
   type JudgeMessage,
   type JudgeReplyMessage,
   VERSION_SKEW,
-} from './desk-messages.ts';
-import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './failure-memory.ts';
-import { BridgedJudgments, FinishedJudgments } from './finished-judgments.ts';
+} from './desk/desk-messages.ts';
+import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './desk/failure-memory.ts';
+import { BridgedJudgments, FinishedJudgments } from './desk/finished-judgments.ts';
+import type { Environment } from './environment.ts';
+import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
 
 const now = (): number => Date.now();
 
