@@ -1,6 +1,6 @@
 /**
- * The Worker's configuration, read once an isolate into a readonly value. Every setting is checked in full: a typo is a
- * configuration problem that refuses requests, never a silent default.
+ * Reads the Worker's configuration into a readonly value, once per isolate. Every setting is checked: a typo makes all
+ * requests fail with a configuration problem instead of using a default.
  */
 
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
@@ -9,19 +9,19 @@ import { isAiBinding, isService } from './backends/bindings.ts';
 import { readBackends, type Surroundings } from './backends/settings.ts';
 import type { BackendsConfig } from './backends/settings-schema.ts';
 
-/** Bindings of wrangler.toml (worker-configuration.d.ts) and the secrets, which no file knows. */
+/** The bindings of wrangler.toml (worker-configuration.d.ts), and the secrets and variables that it does not list. */
 export type Environment = Env & {
   /** JSON: `{name: {"sha256": hex, "scopes": [...]}}`. */
   readonly API_KEYS?: string;
-  /** JSON: the model backends (backends/settings.ts). */
+  /** JSON: the model backends (backends/settings-schema.ts). */
   readonly BACKENDS?: string;
-  /** Signs judgments, and whose signatures are known (storage/issuer-settings.ts). */
+  /** The key that signs judgments, and the keys of trusted issuers (storage/issuer-settings.ts). */
   readonly ISSUER_KEY?: string;
   readonly ISSUER_KEYS_PREVIOUS?: string;
   readonly TRUSTED_ISSUERS?: string;
-  /** Days after the last recording that a run is kept; absent = until it is deleted. */
+  /** Days that a run is kept after its last recording; absent = until it is deleted. */
   readonly RUN_RETENTION_DAYS?: string;
-  /** "true" = webhooks may be registered at http://127.0.0.1. For tests and receivers under development. */
+  /** "true" = webhooks may be registered at http://127.0.0.1, for tests and local development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
 };
 
@@ -39,12 +39,12 @@ export type Settings = {
   readonly backends: BackendsConfig;
 };
 
-/** What is wrong with the configuration, for the operator's log: names of settings and fields, no values. */
+/** The settings, or the problems of the first malformed one. Problems name settings and fields, never values. */
 export type SettingsResult =
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly setting: string; readonly problems: readonly string[] };
 
-/** Parses the configuration of an environment: its variables and secrets, and what is bound. */
+/** Reads the settings from the variables, secrets and bindings of an environment. */
 export function readSettings(environment: Environment): SettingsResult {
   const allowAnonymous = readSwitch(environment.ALLOW_ANONYMOUS);
   if (allowAnonymous === null) return badSwitch('ALLOW_ANONYMOUS');
@@ -59,7 +59,7 @@ export function readSettings(environment: Environment): SettingsResult {
     return {
       ok: false,
       setting: 'RUN_RETENTION_DAYS',
-      problems: ['expected a number of days, 1 to 36500, or nothing'],
+      problems: ['expected a whole number of days from 1 to 36500; leave it empty to keep runs until they are deleted'],
     };
   }
   const keys = readApiKeys(environment.API_KEYS);
@@ -80,7 +80,7 @@ export function readSettings(environment: Environment): SettingsResult {
   };
 }
 
-/** What else BACKENDS may name. */
+/** The secrets and bindings that BACKENDS may name. */
 function surroundingsOf(environment: Environment): Surroundings {
   const named = (name: string): unknown => Reflect.get(environment, name);
   return {
@@ -139,15 +139,15 @@ function bytesOfHex(hex: string): Uint8Array {
 }
 
 /**
- * A reader that parses the configuration once an isolate and again only if it differs (tests). A problem is reported
- * once to `onProblem`.
+ * Creates a reader that parses the configuration once per isolate, and again only if it has changed (in tests). It reports
+ * each problem once to `onProblem`.
  */
 export function createSettingsReader(
   onProblem: (problem: Extract<SettingsResult, { ok: false }>) => void,
 ): (environment: Environment) => SettingsResult {
   let last: { readonly text: string; readonly result: SettingsResult } | null = null;
   return (environment) => {
-    // Everything, as BACKENDS may name any secret and binding.
+    // Compares all entries, because BACKENDS may name any secret or binding.
     const text = JSON.stringify(Object.entries(environment).map(([name, value]) => [name, textOrKind(value)]));
     if (last?.text !== text) {
       last = { text, result: readSettings(environment) };
@@ -161,7 +161,7 @@ function textOrKind(value: unknown): string {
   return typeof value === 'string' ? `text ${value}` : typeof value;
 }
 
-/** For the operator's log. */
+/** Writes a problem to the operator's log. */
 export function reportProblem({ setting, problems }: Extract<SettingsResult, { ok: false }>): void {
   console.error(JSON.stringify({ event: 'config_invalid', setting, problems }));
 }

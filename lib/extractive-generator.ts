@@ -1,6 +1,6 @@
 /**
- * The extractive refiner as a generator: no model, no GPU, always there. It cites sentences of the tool output word for
- * word (src/generation/extractive.ts), so it is used where a request names it or ALLOW_EXTRACTIVE_REFINER says so.
+ * The extractive refiner as a generator: it needs no model and no GPU and is always available. It cites sentences of the
+ * tool output verbatim (src/generation/extractive.ts).
  */
 
 import { parseSources } from '../src/citations/sources.ts';
@@ -12,9 +12,9 @@ import { seedOfChoice } from './model-servers/dialects/parallel-choices.ts';
 
 export const EXTRACTIVE_NAME = 'extractive';
 
-/** Words of one piece of text: a stream should look like one. */
+/** Words per piece of the stream. */
 const WORDS_AT_ONCE = 8;
-/** Seeds are read as 32 bits. */
+/** Seeds have 32 bits. */
 const SEEDS = 2 ** 32;
 
 /** @param random in [0, 1), for requests without a seed. */
@@ -41,7 +41,7 @@ async function* refine(request: GenerationRequest, life: Lifetime, random: () =>
     const seed = seedOfChoice(request, choice) ?? chance + choice;
     const text = refineExtractively(subject.question, sources, { temperature: sampling.temperature, seed });
     for (const piece of piecesOf(text)) {
-      // Pure CPU: without a pause no timer, signal or other request would get its turn.
+      // Yields to timers, signals and other requests, because the work is pure CPU.
       await life.during(new Promise((resolve) => setTimeout(resolve, 0)));
       if (life.signal.aborted) return brokenGeneration(life.fault);
       yield { type: 'text', choice, text: piece };
@@ -51,7 +51,7 @@ async function* refine(request: GenerationRequest, life: Lifetime, random: () =>
   return { ok: true };
 }
 
-/** The text in pieces of some words. */
+/** Splits the text into pieces of a few words. */
 function* piecesOf(text: string): Iterable<string> {
   let start = 0;
   let words = 0;

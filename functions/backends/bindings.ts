@@ -1,16 +1,16 @@
-/** The bindings that backends go through: how to find them by name, and how to tell that a value is one. */
+/** Finds the bindings that backends use by name, and checks that a value is such a binding. */
 import { publicTransport, type Transport } from '../../lib/model-servers/calls/transport.ts';
 import type { AiBinding } from './workers-ai/ai-run.ts';
 
-/** Of a Workers VPC service: the same call as the global one. Named so, as the command line uses these modules in Node. */
+/** A Workers VPC service; its `fetch` has the type of the global one. */
 export type Service = { readonly fetch: typeof fetch };
 
-/** Whether a value of the environment can be used as the AI binding. */
+/** Returns whether a value of the environment is an AI binding. */
 export function isAiBinding(value: unknown): value is AiBinding {
   return hasMethod(value, 'run');
 }
 
-/** Whether a value of the environment can be used as a Workers VPC service. */
+/** Returns whether a value of the environment is a Workers VPC service. */
 export function isService(value: unknown): value is Service {
   return hasMethod(value, 'fetch');
 }
@@ -19,18 +19,18 @@ function hasMethod(value: unknown, name: string): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
 }
 
-/** Through a Workers VPC service: the service decides where it goes; the URL gives the path and the Host header. */
+/** Connects through a Workers VPC service, which chooses the destination. The URL gives the path and the `Host` header. */
 export function vpcTransport(service: Service): Transport {
   return (url, init) => service.fetch(url, init);
 }
 
-/** Looks a binding up by its name. */
+/** Returns the binding of a name; `undefined` if there is none. */
 export type BindingOf = (name: string) => unknown;
 
-/** The way to a server. @param vpcBinding the Workers VPC service to go through; `null` = the public way. */
+/** Returns the transport to a server. @param vpcBinding the Workers VPC service; `null` = the public internet. */
 export function transportOf(vpcBinding: string | null, bindingOf: BindingOf): Transport {
   if (vpcBinding === null) return publicTransport;
   const service = bindingOf(vpcBinding);
-  if (!isService(service)) throw new Error('transportOf: the settings were read without the VPC binding they name');
+  if (!isService(service)) throw new Error('transportOf: the VPC binding of the settings is missing');
   return vpcTransport(service);
 }

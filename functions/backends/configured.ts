@@ -1,4 +1,4 @@
-/** Which judges and generators this deployment has, and which one a request gets. */
+/** Creates the judges, the sandbox and the generators of a deployment from its settings, and chooses one for a request. */
 
 import type { GeneratorChoice } from '../../src/generation/generator.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
@@ -6,13 +6,12 @@ import { createGenerators, type GeneratorSettings, type Generators } from './gen
 import { type JudgeBackend, lexicalBackend, modelJudge, sandboxBackend } from './judge-backends.ts';
 
 export type Backends = {
-  /** Every judge that a request can name. */
+  /** The judges that a request can name. */
   readonly named: readonly JudgeBackend[];
-  /** The judge of requests that name none; `null` = they get `judge_unconfigured`. */
+  /** The judge of requests that name none; `null` = such requests fail with `judge_unconfigured`. */
   readonly default: JudgeBackend | null;
-  /** Where programs run and expressions are compared; `null` = what needs it gets `sandbox_unconfigured`. */
+  /** Runs programs and compares expressions; `null` = requests that need it fail with `sandbox_unconfigured`. */
   readonly sandbox: JudgeBackend | null;
-  /** What writes answers (generators.ts). */
   readonly generators: Generators;
 };
 
@@ -21,10 +20,10 @@ type BackendSettings = GeneratorSettings & { readonly allowLexicalJudge: boolean
 
 type Known = { readonly settings: BackendSettings; readonly backends: Backends };
 
-/** Per environment, which is one an isolate: routers and routes remember what failed last. */
+/** Cached per environment (one per isolate), because routers and routes remember recent failures. */
 const known = new WeakMap<object, Known>();
 
-/** The backends of a deployment. A configured default wins over the lexical judge. */
+/** Returns the backends of a deployment. A configured default judge takes precedence over the lexical judge. */
 export function configuredBackends(settings: BackendSettings, environment: object): Backends {
   const last = known.get(environment);
   if (last?.settings === settings) return last.backends;
@@ -46,7 +45,7 @@ function createBackends(settings: BackendSettings, environment: object): Backend
   };
 }
 
-/** The judge of a request. `null` = it names one that is not configured. */
+/** Returns the judge of a request, or `null` if the request names an unknown one. */
 export function chooseJudge(backends: Backends, name: string | undefined): JudgeChoice | null {
   if (name !== undefined) {
     const found = backends.named.find(({ judge }) => judge.name === name);
@@ -63,7 +62,7 @@ export function chooseJudge(backends: Backends, name: string | undefined): Judge
   };
 }
 
-/** The sandbox of this deployment. */
+/** Returns the sandbox of the deployment, or the failure that there is none. */
 export function chooseSandbox({ sandbox }: Backends): JudgeChoice {
   if (sandbox !== null) return { ok: true, judge: sandbox.judge };
   return {
@@ -76,7 +75,7 @@ export function chooseSandbox({ sandbox }: Backends): JudgeChoice {
   };
 }
 
-/** The generator of a request. `null` = it names one that is not configured. */
+/** Returns the generator of a request, or `null` if the request names an unknown one. */
 export function chooseGenerator(
   { generators }: { readonly generators: Generators },
   name: string | undefined,

@@ -1,4 +1,4 @@
-/** Which generators this deployment has, which one a request gets, and how they are. */
+/** Creates the generators of a deployment from its settings, with their health checks. */
 
 import { createExtractiveGenerator } from '../../lib/extractive-generator.ts';
 import { generationFailureOf } from '../../lib/model-servers/calls/failures.ts';
@@ -10,24 +10,24 @@ import type { RouteHealth } from './judge-backends.ts';
 import type { BackendsConfig, GeneratorConfig } from './settings-schema.ts';
 import { createWorkersAiGenerator } from './workers-ai/workers-ai-generator.ts';
 
-/** A generator as the deployment runs it. */
+/** A generator with its health check. */
 export type GeneratorBackend = {
   readonly generator: Generator;
-  /** Asks after the backend; never rejects. */
+  /** Checks the backend without a paid call. Never rejects. */
   readonly health: () => Promise<Omit<RouteHealth, 'name'>>;
 };
 
 export type Generators = {
-  /** Every generator that a request can name. */
+  /** The generators that a request can name. */
   readonly named: readonly GeneratorBackend[];
-  /** The generator of requests that name none; `null` = they get `generator_unconfigured`. */
+  /** The generator of requests that name none; `null` = such requests fail with `generator_unconfigured`. */
   readonly default: GeneratorBackend | null;
 };
 
 /** The settings of the Worker that concern its generators. */
 export type GeneratorSettings = { readonly backends: BackendsConfig; readonly allowExtractiveRefiner: boolean };
 
-/** The generators of a deployment. A configured default wins over the extractive refiner. */
+/** Creates the generators. A configured default takes precedence over the extractive refiner. */
 export function createGenerators(
   { backends: config, allowExtractiveRefiner }: GeneratorSettings,
   bindingOf: BindingOf,
@@ -60,15 +60,15 @@ function generatorOf(config: GeneratorConfig, bindingOf: BindingOf): GeneratorBa
     }
     case 'workers-ai': {
       const ai = bindingOf('AI');
-      if (!isAiBinding(ai)) throw new Error('generatorOf: the settings were read without the binding AI');
+      if (!isAiBinding(ai)) throw new Error('generatorOf: the binding AI of the settings is missing');
       const { generator, lastFailure } = watched(createWorkersAiGenerator(config, ai));
-      // Only a paid call would say more.
+      // Only a paid call could check more.
       return { generator, health: async () => ({ reachable: true, model_present: null, last_error: lastFailure() }) };
     }
   }
 }
 
-/** A generator whose failures are remembered; a caller who leaves is none. */
+/** Wraps a generator to remember its last failure. A cancellation by the caller is no failure. */
 function watched(generator: Generator): {
   readonly generator: Generator;
   readonly lastFailure: () => GenerationFailureReason | null;

@@ -1,6 +1,6 @@
 /**
- * A judge as the deployment runs it: the judge, and how to ask after its health. configured.ts says which ones there are.
- * A kind of model backend is added by writing its folder, its schema in settings.ts and its case in model-judge.ts.
+ * Creates the judges of a deployment with their health checks: the lexical judge, judges on model backends, and the
+ * sandbox. A new kind of model backend needs a folder, a schema in settings-schema.ts and a case in `routeOf`.
  */
 
 import { createRouter, type RouterClock } from '../../lib/model-servers/calls/router.ts';
@@ -17,32 +17,33 @@ import { createSandboxJudge } from './sandbox/sandbox-judge.ts';
 import type { BackendConfig, JudgeConfig } from './settings-schema.ts';
 import { createWorkersAiBackend } from './workers-ai/workers-ai-chat.ts';
 
-/** How a way to a model is, as far as can be told without a paid call. */
+/** The health of one route to a model, as far as it can be checked without a paid call. */
 export type RouteHealth = {
   readonly name: string;
-  /** It answers, as what it should be, and lets us in. */
+  /** The backend answers with the expected API and accepts the credentials. */
   readonly reachable: boolean;
-  /** Whether the configured model is served; `null` = nobody could say. */
+  /** Whether the backend serves the configured model; `null` = unknown. */
   readonly model_present: boolean | null;
-  /** Reason of the last failure that this isolate saw; holds no caller text. */
+  /** Reason of the last failure in this isolate; holds no text of a caller. */
   readonly last_error: string | null;
 };
 
 export type BackendHealth = Omit<RouteHealth, 'name'> & {
-  /** The backends behind the judge, in the order they are tried; empty where the judge is its own. */
+  /** The backends of the judge in the order of preference; empty if it has none. */
   readonly routes: readonly RouteHealth[];
 };
 
 export type JudgeBackend = {
   readonly judge: Judge;
-  /** `caller`: pure CPU, judged in the isolate of the request. `desk`: a paid call that the JudgeDesk runs and counts. */
+  /** `caller` = pure CPU, runs in the isolate of the request. `desk` = a paid call, which the JudgeDesk runs and counts. */
   readonly runs_in: 'caller' | 'desk';
-  /** Calls that the backend takes at once, over the whole deployment; the desks share them. */
+  /** Concurrent calls of the whole deployment; the desks share them. */
   readonly slots: number;
-  /** Asks after the backend; never rejects. */
+  /** Checks the backend without a paid call. Never rejects. */
   readonly health: () => Promise<BackendHealth>;
 };
 
+/** The built-in lexical judge. It compares words, not meaning, costs nothing and is always reachable. */
 export const lexicalBackend: JudgeBackend = {
   runs_in: 'caller',
   slots: Number.POSITIVE_INFINITY,
@@ -58,7 +59,7 @@ const ROUTER_CLOCK: RouterClock = {
   random: () => Math.random(),
 };
 
-/** The judge of a configuration. */
+/** Creates a judge on model backends from its configuration. */
 export function modelJudge(
   { name, routes: configs }: JudgeConfig,
   bindingOf: BindingOf,
@@ -69,7 +70,7 @@ export function modelJudge(
   return {
     judge: createModelJudge(router, clock.now),
     runs_in: 'desk',
-    // In the worst case one route carries everything.
+    // If the other routes fail, one route carries all calls.
     slots: Math.min(...routes.map(({ slots }) => slots)),
     health: () => healthOf(routes),
   };
@@ -84,16 +85,16 @@ function routeOf(config: BackendConfig, bindingOf: BindingOf): Route {
     }
     case 'workers-ai': {
       const ai = bindingOf('AI');
-      if (!isAiBinding(ai)) throw new Error('modelJudge: the settings were read without the binding AI');
+      if (!isAiBinding(ai)) throw new Error('modelJudge: the binding AI of the settings is missing');
       return createRoute(createWorkersAiBackend(config, ai), config.slots, async () => BOUND);
     }
   }
 }
 
-/** Only a paid call would say more. */
+/** Only a paid call could check more. */
 const BOUND: Probe = { reachable: true, model_present: null, failure: null };
 
-/** A judge is reachable if one of its routes is; what is wrong is told of each. */
+/** A judge is reachable if one of its routes is. The reply lists the state of each route. */
 async function healthOf(routes: readonly Route[]): Promise<BackendHealth> {
   const checked = await Promise.all(
     routes.map(async ({ chat, probe, lastFailure }): Promise<RouteHealth> => {
@@ -102,23 +103,23 @@ async function healthOf(routes: readonly Route[]): Promise<BackendHealth> {
     }),
   );
   const usable = checked.find(({ reachable, model_present }) => reachable && model_present !== false);
-  const told = usable ?? checked.find(({ reachable }) => reachable) ?? checked[0];
-  if (told === undefined) throw new Error('healthOf: a judge without routes');
-  const { reachable, model_present, last_error } = told;
+  const shown = usable ?? checked.find(({ reachable }) => reachable) ?? checked[0];
+  if (shown === undefined) throw new Error('healthOf: the judge has no routes');
+  const { reachable, model_present, last_error } = shown;
   return { reachable, model_present, last_error, routes: checked };
 }
 
 type Route = {
   readonly chat: ChatBackend;
-  /** Calls that the backend takes at once. */
+  /** Concurrent calls. */
   readonly slots: number;
-  /** Asks after the backend; never rejects. */
+  /** Checks the backend. Never rejects. */
   readonly probe: () => Promise<Probe>;
-  /** Reason of the last call that failed in this isolate. */
+  /** Reason of the last failed call in this isolate. */
   readonly lastFailure: () => JudgeFailureReason | null;
 };
 
-/** The route of a backend; its calls are watched for failures. */
+/** Creates the route of a backend, which remembers the last failure of its calls. */
 function createRoute(chat: ChatBackend, slots: number, probe: () => Promise<Probe>): Route {
   let last: JudgeFailureReason | null = null;
   return {
@@ -143,7 +144,7 @@ const SANDBOX_CLOCK: SandboxClock = {
   random: () => Math.random(),
 };
 
-/** The backend of a configuration. */
+/** Creates the judge behind a sandbox from its configuration. */
 export function sandboxBackend(
   config: SandboxConfig,
   bindingOf: BindingOf,
@@ -157,7 +158,7 @@ export function sandboxBackend(
       ...judge,
       async judge(request, options) {
         const reply = await judge.judge(request, options);
-        // What a comparison leaves open is no fault of the sandbox.
+        // An undecided comparison is no fault of the sandbox.
         if (!reply.ok && reply.failure.reason !== 'equivalence_undecided') last = reply.failure.reason;
         return reply;
       },

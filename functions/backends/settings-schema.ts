@@ -1,4 +1,7 @@
-/** The shape of the setting BACKENDS, before anything is held against anything else (settings.ts). */
+/**
+ * The form of the setting BACKENDS: the JSON that an operator writes, and the checked configuration that settings.ts makes of
+ * it.
+ */
 
 import * as z from 'zod';
 import type { VllmConfig, VllmGeneratorConfig } from '../../lib/model-servers/vllm/vllm-server.ts';
@@ -11,7 +14,7 @@ const BINDING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MAX_MODEL_CHARS = 256;
 const MAX_SECRET_CHARS = 4_096;
 const MAX_SLOTS = 4_096;
-/** Less than this holds no instructions and no answer. */
+/** A smaller context cannot hold the instructions and an answer. */
 const MIN_CONTEXT_TOKENS = 2_048;
 const MAX_CONTEXT_TOKENS = 16_777_216;
 
@@ -22,7 +25,7 @@ const bindingSchema = z.string().regex(BINDING_NAME);
 
 const common = {
   name: nameSchema,
-  /** `judge` where nothing is said. */
+  /** Default: `judge`. */
   role: z.enum(['judge', 'generate']).exactOptional(),
   model: modelSchema,
   identity: modelSchema.exactOptional(),
@@ -31,7 +34,7 @@ const common = {
   context_tokens: z.int().min(MIN_CONTEXT_TOKENS).max(MAX_CONTEXT_TOKENS),
 };
 
-/** Where a server is and how it lets us in. */
+/** Address and credentials of a server. */
 const serverFields = {
   base_url: z.string(),
   transport: z.enum(['fetch', 'vpc']).exactOptional(),
@@ -42,7 +45,7 @@ const serverFields = {
   access_client_secret: secretSchema.exactOptional(),
 };
 
-/** Of backends that generate. */
+/** Fields of backends that generate. */
 const generating = { tools: z.enum(['native', 'text']).exactOptional() };
 
 const vllmSchema = z.strictObject({
@@ -71,25 +74,25 @@ const sandboxSchema = z.strictObject({
 
 export const backendsSchema = z.strictObject({
   backends: z.array(z.discriminatedUnion('kind', [vllmSchema, workersAiSchema])),
-  /** Where programs run (docs/backends.md). */
+  /** The server that runs programs (docs/backends.md). */
   sandbox: sandboxSchema.exactOptional(),
-  /** Judges made of several backends, tried in order. */
+  /** Judges with several backends, by name, in order of preference. */
   routes: z.record(nameSchema, z.array(nameSchema).min(2)).exactOptional(),
   default_judge: nameSchema.nullable(),
   default_generator: nameSchema.nullable().exactOptional(),
 });
 
-/** As an operator wrote it. */
+/** The setting as the operator wrote it. */
 export type Written = z.infer<typeof backendsSchema>;
 export type WrittenBackend = Written['backends'][number];
 export type WrittenVllm = z.infer<typeof vllmSchema>;
 export type WrittenServer = z.infer<z.ZodObject<typeof serverFields>>;
 export type WrittenWorkersAi = z.infer<typeof workersAiSchema>;
 
-/** What is wrong with the shape, each as a place and what was expected there. */
+/** Returns the problems of the form, each as a place and what was expected there. */
 export function problemsOf(error: z.ZodError, value: unknown): string[] {
   return error.issues.flatMap((issue) => {
-    // A union without branches is the discriminator's: the kind is none that we know.
+    // An issue of a union without branches means that the discriminator `kind` is unknown.
     if (issue.code === 'invalid_union' && issue.errors.length === 0) {
       const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
       return [`${pathText(path)}: expected one of "vllm", "workers-ai"`];
@@ -102,19 +105,19 @@ export type GeneratorConfig = VllmGeneratorConfig | WorkersAiGeneratorConfig;
 
 export type BackendConfig = VllmConfig | WorkersAiConfig;
 
-/** A judge and the backends behind it, in the order they are tried. All have the same identity. */
+/** A judge and its backends in order of preference. All have the same identity. */
 export type JudgeConfig = {
   readonly name: string;
   readonly routes: readonly [BackendConfig, ...BackendConfig[]];
 };
 
 export type BackendsConfig = {
-  /** Where programs run and answers are compared; `null` = none. */
+  /** Runs programs and compares answers; `null` = none. */
   readonly sandbox: SandboxConfig | null;
   readonly judges: readonly JudgeConfig[];
-  /** Which of them answers where a request names none; `null` = none of them. */
+  /** The judge of requests that name none; `null` = none. */
   readonly default_judge: string | null;
   readonly generators: readonly GeneratorConfig[];
-  /** Which of them generates where a request names none; `null` = none of them. */
+  /** The generator of requests that name none; `null` = none. */
   readonly default_generator: string | null;
 };

@@ -1,7 +1,7 @@
 /**
- * The setting BACKENDS: which model backends a deployment has, which of them judge and which generate, which stand in for
- * each other, and who answers where a request names nobody. JSON, checked in full and across its parts; a problem names
- * the place and what was expected, never the value, as keys stand in it. docs/backends.md describes it for operators.
+ * Reads the setting BACKENDS: JSON with the model backends of a deployment, their roles, routes and defaults. It checks each
+ * field and the references between them. A problem names the place and what was expected, never the value, because values
+ * may be keys. docs/backends.md describes the setting for operators.
  */
 
 import { EXTRACTIVE_NAME } from '../../lib/extractive-generator.ts';
@@ -27,7 +27,7 @@ import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-
 import { familyOf } from './workers-ai/model-families.ts';
 
 const DEFAULT_SANDBOX = 'sandbox';
-/** Names that are always taken. */
+/** Reserved names. */
 const BUILT_IN: readonly string[] = [LEXICAL_JUDGE.name, EXTRACTIVE_NAME];
 
 const NO_BACKENDS: BackendsConfig = {
@@ -42,7 +42,7 @@ export type BackendsResult =
   | { readonly ok: true; readonly config: BackendsConfig }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the setting. Pure. An empty one is no model backend. */
+/** Reads the setting. Pure. An empty setting means no model backends. */
 export function readBackends(text: string | undefined, surroundings: Surroundings): BackendsResult {
   if (text === undefined || text === '') return { ok: true, config: NO_BACKENDS };
   let value: unknown;
@@ -56,7 +56,7 @@ export function readBackends(text: string | undefined, surroundings: Surrounding
   if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error, value) };
   const problems: string[] = [];
   if (parsed.data.backends.length === 0 && parsed.data.sandbox === undefined) {
-    problems.push('backends: expected at least 1 entries, or a sandbox');
+    problems.push('backends: expected at least 1 entry, or a "sandbox"');
   }
   const judging: BackendConfig[] = [];
   const generators: GeneratorConfig[] = [];
@@ -83,13 +83,15 @@ function sandboxOf({ sandbox, backends, routes }: Written, around: Surroundings,
   if (sandbox === undefined) return null;
   const { name = DEFAULT_SANDBOX, runtime, slots } = sandbox;
   const taken = [...BUILT_IN, ...backends.map((backend) => backend.name), ...Object.keys(routes ?? {})];
-  if (taken.includes(name)) report('name', 'the name is taken');
+  if (taken.includes(name)) report('name', 'this name is already in use; choose another one');
   return { name, runtime, slots, ...checkServer(sandbox, serverUrlProblem, around, report) };
 }
 
 function missingMember({ backends }: Written, member: string): string {
   const generates = backends.some(({ name, role }) => name === member && role === 'generate');
-  return generates ? 'expected the name of a backend that judges' : 'expected the name of a backend';
+  return generates
+    ? 'expected the name of a backend that judges (without "role": "generate")'
+    : 'expected the name of a backend';
 }
 
 function defaultGenerator(
@@ -103,11 +105,11 @@ function defaultGenerator(
   return default_generator;
 }
 
-/** Every backend that judges is one judge, or a part of one: its slots are counted in one place. */
+/** Creates the judges. Each backend belongs to exactly one judge, so that its slots are counted in one place. */
 function judgesOf(written: Written, backends: readonly BackendConfig[], report: Report): JudgeConfig[] {
   const names = new Set<string>(BUILT_IN);
   const claim = (name: string, path: string): void => {
-    if (names.has(name)) report(path, 'the name is taken');
+    if (names.has(name)) report(path, 'this name is already in use; choose another one');
     names.add(name);
   };
   written.backends.forEach(({ name }, position) => {
@@ -121,14 +123,15 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
     const found = members.flatMap((member, position) => {
       const backend = backends.find((one) => one.name === member);
       if (backend === undefined) report(`${path}[${position}]`, missingMember(written, member));
-      if (routed.has(member)) report(`${path}[${position}]`, 'the backend already stands behind a judge');
+      if (routed.has(member))
+        report(`${path}[${position}]`, 'the backend already belongs to another route; remove it from one of them');
       routed.add(member);
       return backend ?? [];
     });
     const [first, ...rest] = found;
     if (first === undefined) continue;
     if (found.some(({ identity }) => identity === null || identity !== first.identity)) {
-      report(path, 'expected backends that all declare the same identity');
+      report(path, 'expected backends that all declare the same "identity"');
     }
     judges.push({ name, routes: [first, ...rest] });
   }
@@ -139,8 +142,8 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
     report(
       'default_judge',
       generates
-        ? 'expected the name of a backend that judges'
-        : 'expected the name of a route, or of a backend that stands in none',
+        ? 'expected the name of a backend that judges (without "role": "generate")'
+        : 'expected the name of a route, or of a backend that is in no route',
     );
   }
   return judges;
@@ -148,7 +151,7 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
 
 const AI_BINDING = 'AI';
 
-/** A backend that judges. */
+/** Checks a backend that judges. */
 export function checkJudge(written: WrittenBackend, around: Surroundings, report: Report): BackendConfig {
   if (written.tools !== undefined) report('tools', NOT_OF_A_JUDGE);
   switch (written.kind) {
@@ -160,7 +163,7 @@ export function checkJudge(written: WrittenBackend, around: Surroundings, report
   }
 }
 
-/** A backend that generates. It may think, and nothing constrains what it writes. */
+/** Checks a backend that generates. It may think, and no schema constrains its text. */
 export function checkGenerator(written: WrittenBackend, around: Surroundings, report: Report): GeneratorConfig {
   switch (written.kind) {
     case 'vllm':
@@ -170,7 +173,7 @@ export function checkGenerator(written: WrittenBackend, around: Surroundings, re
   }
 }
 
-const NOT_OF_A_JUDGE = 'expected "role": "generate" beside it';
+const NOT_OF_A_JUDGE = 'allowed only with "role": "generate"';
 
 function shared({ name, model, identity, answers_as, slots, context_tokens }: WrittenBackend) {
   return { name, model, identity: identity ?? null, answers_as: answers_as ?? null, slots, context_tokens };
@@ -194,7 +197,8 @@ function vllmGenerator(written: WrittenVllm, around: Surroundings, report: Repor
 }
 
 function workersAiOf(written: WrittenWorkersAi, around: Surroundings, report: Report) {
-  if (!around.isBound(AI_BINDING)) report('kind', `Workers AI is not bound as ${AI_BINDING}`);
+  if (!around.isBound(AI_BINDING))
+    report('kind', `no Workers AI binding is named ${AI_BINDING}; add it to wrangler.toml`);
   return { kind: written.kind, ...shared(written), gateway_id: written.gateway_id ?? null };
 }
 
@@ -202,37 +206,37 @@ function workersAiJudge(written: WrittenWorkersAi, around: Surroundings, report:
   const common = workersAiOf(written, around, report);
   const family = familyOf(written.model);
   if (family?.thinking === 'always') {
-    report('model', 'expected a model whose reasoning can be switched off, as judgments are pinned with it off');
+    report('model', 'expected a model whose reasoning can be switched off, because judges run without reasoning');
   }
   const schema_shape = written.json_schema_shape ?? family?.schema_shape;
   if (schema_shape === undefined) {
-    report('json_schema_shape', 'required for this model: expected one of "flat", "wrapped"');
+    report('json_schema_shape', 'this model is unknown, so the field is required: "flat" or "wrapped"');
   }
-  // Where it is not known, the problem above discards the whole configuration.
+  // If the shape is unknown, the problem above rejects the whole configuration.
   return { ...common, schema_shape: schema_shape ?? 'flat' };
 }
 
 function workersAiGenerator(written: WrittenWorkersAi, around: Surroundings, report: Report): WorkersAiGeneratorConfig {
   if (written.json_schema_shape !== undefined) {
-    report('json_schema_shape', 'expected none: nothing constrains what a generating backend writes');
+    report('json_schema_shape', 'not allowed with "role": "generate", because no schema constrains its text');
   }
   return { ...workersAiOf(written, around, report), tools: written.tools ?? 'text' };
 }
 
 const DEFAULT_VPC_BINDING = 'GPU';
 
-/** What the settings are held against: the deployment's other secrets and bindings. */
+/** The other secrets and bindings of the deployment, which BACKENDS may name. */
 export type Surroundings = {
-  /** The text of a secret or variable; `undefined` where there is none. */
+  /** The text of a secret or variable; `undefined` if there is none. */
   readonly secret: (name: string) => string | undefined;
-  /** Whether something that can be called is bound under the name. */
+  /** Whether a usable binding has the name. */
   readonly isBound: (name: string) => boolean;
 };
 
-/** Takes what is wrong: the field, and what was expected. */
+/** Reports a problem: the field, and what was expected. */
 export type Report = (place: string, message: string) => void;
 
-/** Checks where a server is and how it lets us in. */
+/** Checks the address and the credentials of a server. */
 export function checkServer(
   written: WrittenServer,
   problemOfUrl: typeof serverUrlProblem,
@@ -242,14 +246,16 @@ export function checkServer(
   const vpc = written.transport === 'vpc' ? (written.vpc_binding ?? DEFAULT_VPC_BINDING) : null;
   const urlProblem = problemOfUrl(written.base_url, vpc !== null);
   if (urlProblem !== null) report('base_url', urlProblem);
-  if (vpc !== null && !around.isBound(vpc)) report('transport', `no Workers VPC service is bound as ${vpc}`);
-  if (vpc === null && written.vpc_binding !== undefined) report('vpc_binding', 'expected "transport": "vpc" beside it');
+  if (vpc !== null && !around.isBound(vpc))
+    report('transport', `no Workers VPC binding is named ${vpc}; add it to wrangler.toml`);
+  if (vpc === null && written.vpc_binding !== undefined) report('vpc_binding', 'allowed only with "transport": "vpc"');
 
   const { access_client_id: client_id, access_client_secret: client_secret } = written;
   const access = client_id !== undefined && client_secret !== undefined ? { client_id, client_secret } : null;
-  if (access === null && client_id !== undefined) report('access_client_secret', 'required beside access_client_id');
+  if (access === null && client_id !== undefined)
+    report('access_client_secret', 'required, because access_client_id is set');
   if (access === null && client_secret !== undefined)
-    report('access_client_id', 'required beside access_client_secret');
+    report('access_client_id', 'required, because access_client_secret is set');
   return {
     base_url: written.base_url.replace(/\/$/, ''),
     vpc_binding: vpc,
@@ -260,8 +266,9 @@ export function checkServer(
 
 function apiKeyOf({ api_key, api_key_secret }: WrittenServer, around: Surroundings, report: Report): string | null {
   if (api_key_secret === undefined) return api_key ?? null;
-  if (api_key !== undefined) report('api_key_secret', 'expected either api_key or api_key_secret');
+  if (api_key !== undefined) report('api_key_secret', 'expected either api_key or api_key_secret, not both');
   const key = around.secret(api_key_secret);
-  if (key === undefined || key === '') report('api_key_secret', 'no secret of that name is set');
+  if (key === undefined || key === '')
+    report('api_key_secret', 'no secret with this name is set; add it with "wrangler secret put"');
   return key ?? null;
 }

@@ -63,7 +63,7 @@ describe('what is wrong with it', () => {
   const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
     ['no JSON', '{', ['expected JSON']],
     ['no object', '[]', [': expected an object, got an array']],
-    ['no backends', { backends: [], default_judge: null }, ['backends: expected at least 1 entries, or a sandbox']],
+    ['no backends', { backends: [], default_judge: null }, ['backends: expected at least 1 entry, or a "sandbox"']],
     ['no default', { backends: [GPU] }, ['default_judge: required: a string']],
     ['an unknown field', only(GPU, { judge: 'gpu' }), ['judge: unknown field']],
     ['another kind', only({ ...GPU, kind: 'SECRET' }), ['backends[0].kind: expected one of "vllm", "workers-ai"']],
@@ -77,44 +77,52 @@ describe('what is wrong with it', () => {
     [
       'a secret that is not set',
       only({ ...GPU, api_key_secret: 'NOT_SET' }),
-      ['backends[0].api_key_secret: no secret of that name is set'],
+      ['backends[0].api_key_secret: no secret with this name is set; add it with "wrangler secret put"'],
     ],
     [
       'two keys',
       only({ ...GPU, api_key: 'SECRET', api_key_secret: 'GPU_KEY' }),
-      ['backends[0].api_key_secret: expected either api_key or api_key_secret'],
+      ['backends[0].api_key_secret: expected either api_key or api_key_secret, not both'],
     ],
     [
       'half a service token',
       only({ ...GPU, access_client_id: 'SECRET' }),
-      ['backends[0].access_client_secret: required beside access_client_id'],
+      ['backends[0].access_client_secret: required, because access_client_id is set'],
     ],
     [
       'a VPC service that is not bound',
       only({ ...GPU, transport: 'vpc', base_url: 'http://vllm/v1', vpc_binding: 'ELSEWHERE' }),
-      ['backends[0].transport: no Workers VPC service is bound as ELSEWHERE'],
+      ['backends[0].transport: no Workers VPC binding is named ELSEWHERE; add it to wrangler.toml'],
     ],
     [
       'a VPC service without its transport',
       only({ ...GPU, vpc_binding: 'GPU' }),
-      ['backends[0].vpc_binding: expected "transport": "vpc" beside it'],
+      ['backends[0].vpc_binding: allowed only with "transport": "vpc"'],
     ],
-    ['a name that is taken', { backends: [GPU, GPU], default_judge: null }, ['backends[1].name: the name is taken']],
-    ["the lexical judge's name", only({ ...GPU, name: 'lexical' }), ['backends[0].name: the name is taken']],
+    [
+      'a name that is taken',
+      { backends: [GPU, GPU], default_judge: null },
+      ['backends[1].name: this name is already in use; choose another one'],
+    ],
+    [
+      "the lexical judge's name",
+      only({ ...GPU, name: 'lexical' }),
+      ['backends[0].name: this name is already in use; choose another one'],
+    ],
     [
       'a model that always reasons',
       only({ ...AI, model: '@cf/openai/gpt-oss-120b' }),
-      ['backends[0].model: expected a model whose reasoning can be switched off, as judgments are pinned with it off'],
+      ['backends[0].model: expected a model whose reasoning can be switched off, because judges run without reasoning'],
     ],
     [
       'a model whose schema shape nobody knows',
       only({ ...AI, model: '@cf/new/model' }),
-      ['backends[0].json_schema_shape: required for this model: expected one of "flat", "wrapped"'],
+      ['backends[0].json_schema_shape: this model is unknown, so the field is required: "flat" or "wrapped"'],
     ],
     [
       'a default that is no judge',
       only(GPU, { default_judge: 'SECRET' }),
-      ['default_judge: expected the name of a route, or of a backend that stands in none'],
+      ['default_judge: expected the name of a route, or of a backend that is in no route'],
     ],
     [
       'routes without the same identity',
@@ -123,12 +131,15 @@ describe('what is wrong with it', () => {
         routes: { judge: ['gpu', 'gpu2'] },
         default_judge: 'judge',
       },
-      ['routes.judge: expected backends that all declare the same identity'],
+      ['routes.judge: expected backends that all declare the same "identity"'],
     ],
     [
       'routes to nowhere, and twice to the same',
       { backends: [{ ...GPU, identity: 'x' }], routes: { judge: ['gpu', 'SECRET', 'gpu'] }, default_judge: 'judge' },
-      ['routes.judge[1]: expected the name of a backend', 'routes.judge[2]: the backend already stands behind a judge'],
+      [
+        'routes.judge[1]: expected the name of a backend',
+        'routes.judge[2]: the backend already belongs to another route; remove it from one of them',
+      ],
     ],
     [
       'a default that only stands behind another',
@@ -140,15 +151,15 @@ describe('what is wrong with it', () => {
         routes: { judge: ['gpu', 'gpu2'] },
         default_judge: 'gpu',
       },
-      ['default_judge: expected the name of a route, or of a backend that stands in none'],
+      ['default_judge: expected the name of a route, or of a backend that is in no route'],
     ],
     ['another role', only({ ...GPU, role: 'SECRET' }), ['backends[0].role: expected one of "judge", "generate"']],
     [
       'a judge with the fields of a generator',
       only({ ...GPU, tools: 'native', native_n: true }),
       [
-        'backends[0].tools: expected "role": "generate" beside it',
-        'backends[0].native_n: expected "role": "generate" beside it',
+        'backends[0].tools: allowed only with "role": "generate"',
+        'backends[0].native_n: allowed only with "role": "generate"',
       ],
     ],
     [
@@ -160,13 +171,17 @@ describe('what is wrong with it', () => {
     [
       'a schema for a generator',
       only({ ...AI, role: 'generate', json_schema_shape: 'flat' }),
-      ['backends[0].json_schema_shape: expected none: nothing constrains what a generating backend writes'],
+      ['backends[0].json_schema_shape: not allowed with "role": "generate", because no schema constrains its text'],
     ],
-    ["the extractive refiner's name", only({ ...POLICY, name: 'extractive' }), ['backends[0].name: the name is taken']],
+    [
+      "the extractive refiner's name",
+      only({ ...POLICY, name: 'extractive' }),
+      ['backends[0].name: this name is already in use; choose another one'],
+    ],
     [
       'a default judge that generates',
       only(POLICY, { default_judge: 'policy' }),
-      ['default_judge: expected the name of a backend that judges'],
+      ['default_judge: expected the name of a backend that judges (without "role": "generate")'],
     ],
     [
       'a default generator that judges',
@@ -176,7 +191,7 @@ describe('what is wrong with it', () => {
     [
       'a route to a generator',
       { backends: [{ ...GPU, identity: 'x' }, POLICY], routes: { judge: ['gpu', 'policy'] }, default_judge: 'judge' },
-      ['routes.judge[1]: expected the name of a backend that judges'],
+      ['routes.judge[1]: expected the name of a backend that judges (without "role": "generate")'],
     ],
   ];
 
@@ -187,7 +202,9 @@ describe('what is wrong with it', () => {
   });
 
   it('Workers AI that is not bound', () => {
-    expect(problemsOf(only(AI), { AI: undefined })).toEqual(['backends[0].kind: Workers AI is not bound as AI']);
+    expect(problemsOf(only(AI), { AI: undefined })).toEqual([
+      'backends[0].kind: no Workers AI binding is named AI; add it to wrangler.toml',
+    ]);
   });
 
   it('is a configuration problem of every request, and the log holds no value', async () => {
@@ -438,9 +455,12 @@ describe('the sandbox', () => {
     [{ slots: 0 }, 'sandbox.slots: expected at least 1'],
     [{ base_url: 'http://sandbox.test' }, 'sandbox.base_url: expected https'],
     [{ base_url: 'https://user:SECRET@sandbox.test' }, 'sandbox.base_url: expected no credentials'],
-    [{ api_key_secret: 'NOWHERE' }, 'sandbox.api_key_secret: no secret of that name is set'],
-    [{ transport: 'vpc' }, 'sandbox.transport: no Workers VPC service is bound as GPU'],
-    [{ name: 'lexical' }, 'sandbox.name: the name is taken'],
+    [
+      { api_key_secret: 'NOWHERE' },
+      'sandbox.api_key_secret: no secret with this name is set; add it with "wrangler secret put"',
+    ],
+    [{ transport: 'vpc' }, 'sandbox.transport: no Workers VPC binding is named GPU; add it to wrangler.toml'],
+    [{ name: 'lexical' }, 'sandbox.name: this name is already in use; choose another one'],
     [{ image: 'x' }, 'sandbox.image: unknown field'],
   ])('%j', (change, problem) => {
     const problems = problemsOf(alone(change));
@@ -450,6 +470,8 @@ describe('the sandbox', () => {
   });
 
   it('does not share its name with a judge', () => {
-    expect(problemsOf({ ...alone({ name: 'gpu' }), backends: [GPU] })).toEqual(['sandbox.name: the name is taken']);
+    expect(problemsOf({ ...alone({ name: 'gpu' }), backends: [GPU] })).toEqual([
+      'sandbox.name: this name is already in use; choose another one',
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * One `POST /run_code`, no retry. Whatever the server does, the outcome is a whole reply or a typed failure. It ends when
- * its signal says so, and that is for the caller to see to.
+ * The client of a sandbox server: runs code (`POST /run_code`), retries, and checks the server. The outcome of a call is a
+ * complete reply or a typed failure. The caller limits the time with a signal.
  */
 
 import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
@@ -12,12 +12,12 @@ import { type RunCode, type RunReply, runReplySchema } from '../../../src/judgme
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
 import { type SandboxFault, sandboxFailure, sandboxFaultOfStatus } from './sandbox-failures.ts';
 
-/** A server with SandboxFusion's `/run_code`. */
+/** A server with SandboxFusion's API. */
 export type SandboxConfig = ServerConfig & {
   readonly name: string;
-  /** What runs there, as the operator names it (interpreter, library versions): verdicts are pinned to it. */
+  /** The operator's name of the runtime (interpreter, library versions). It is the model in the judge's identity. */
   readonly runtime: string;
-  /** Judgments that it takes at once; a judgment runs a few programs side by side. */
+  /** Concurrent judgments. Each judgment runs a few programs in parallel. */
   readonly slots: number;
 };
 
@@ -26,14 +26,14 @@ export type SandboxClock = RouterClock & {
   readonly date: () => number;
 };
 
-/** SandboxFusion keeps 1 MiB of each output; JSON can make six bytes of one. */
+/** SandboxFusion keeps 1 MiB of each output, and JSON may encode one byte as six. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
 export type RunOutcome =
   | { readonly ok: true; readonly reply: RunReply }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
-/** @param now_ms the wall clock, for dates in `Retry-After`. */
+/** Runs code once, without a retry. @param now_ms the wall clock, for dates in `Retry-After`. */
 export async function runCode(
   config: SandboxConfig,
   transport: Transport,
@@ -52,11 +52,11 @@ export async function runCode(
   try {
     response = await transport(`${config.base_url}/run_code`, init);
   } catch {
-    // The error names hosts and ports of the inside; that nothing answered is all there is to say.
+    // The error is dropped, because it names internal hosts and ports.
     return failedBy(signal.aborted ? 'timed_out' : 'unreachable');
   }
   const { status, headers } = response;
-  // An error's words are not read: they quote the program.
+  // Error bodies are not read, because they quote the program.
   if (status !== 200) return failedBy(sandboxFaultOfStatus(status), retryAfterSeconds(headers, now_ms()));
   if (mediaType(headers) !== 'application/json') return failedBy('not_an_api');
   let text: string | null;
@@ -85,18 +85,19 @@ function failedBy(fault: SandboxFault, retry_after_s: number | null = null): Run
   return { ok: false, failure: sandboxFailure(fault, retry_after_s) };
 }
 
-/** Tries of one run. */
+/** Attempts per run. */
 export const MAX_RUN_ATTEMPTS = 3;
-/** The wait before the n-th retry is random between 0 and this, doubled each time. */
+/** The wait before the n-th retry is random between 0 and this value, doubled each time. */
 const BACKOFF_BASE_MS = 500;
-/** Less time than this is not worth a run. */
+/** With less time than this no run starts. */
 const MIN_ATTEMPT_MS = 500;
 
 type Tried = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
 /**
- * The first outcome of `attempt` that is good or cannot be mended, or the last one.
- * @param end_ms on the clock of `clock.now`.
+ * Retries `attempt` with full jitter until it succeeds or fails permanently. A wait is at least as long as `Retry-After`, and
+ * no attempt starts without time left. Returns the last outcome. Runs have no side effects, so they may be repeated.
+ * @param end_ms deadline on `clock.now`.
  */
 export async function withRetries<T extends Tried>(
   attempt: () => Promise<T>,
@@ -114,10 +115,10 @@ export async function withRetries<T extends Tried>(
 
 const PROBE_DEADLINE_MS = 5_000;
 const MAX_PONG_BYTES = 64;
-/** SandboxFusion's own path, and the one under which gpu-backend/proxy shows it. */
+/** SandboxFusion's own path, and its path behind gpu-backend/proxy. */
 const PATHS = ['/v1/ping', '/health'] as const;
 
-/** Why the sandbox is not there; `null` if it answers as one. Never rejects. */
+/** Pings the sandbox without running code. Returns the failure, or `null` if it answers. Never rejects. */
 export async function probeSandbox(config: SandboxConfig, transport: Transport): Promise<JudgeFailure | null> {
   const result = await withDeadline(PROBE_DEADLINE_MS, async (signal) => {
     let fault: SandboxFault | null = null;

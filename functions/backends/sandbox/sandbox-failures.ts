@@ -1,13 +1,13 @@
 /**
- * The failures that a sandbox can have, and which of them a retry could mend: decided once, by kind. A detail is a constant
- * of ours and numbers: nothing of what a server said, since its messages quote programs.
+ * The failures of a sandbox. One table decides by kind which of them are retryable. A detail is a fixed text and never
+ * quotes the server, because its messages quote programs.
  */
 
 import { kindOfStatus } from '../../../lib/model-servers/dialects/error-reply.ts';
 import type { HarnessFault } from '../../../src/judgments/sandbox/run-code.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/types.ts';
 
-/** What can go wrong on the way to a reply, and what a reply can lack. */
+/** Failures of a call, and of the reply's content. */
 export type SandboxFault =
   | HarnessFault
   | 'unreachable'
@@ -27,37 +27,37 @@ type Described = {
   readonly retryable: boolean;
 };
 
-const again = (reason: Described['reason'], detail: string): Described => ({ reason, detail, retryable: true });
-const never = (reason: Described['reason'], detail: string): Described => ({ reason, detail, retryable: false });
+const retryable = (reason: Described['reason'], detail: string): Described => ({ reason, detail, retryable: true });
+const permanent = (reason: Described['reason'], detail: string): Described => ({ reason, detail, retryable: false });
 
-/** Credentials, address, libraries and the caller's own tests are not mended by asking again. */
+/** A retry does not fix credentials, addresses, libraries or the caller's tests. */
 const FAULTS: Readonly<Record<SandboxFault, Described>> = {
-  unreachable: again('sandbox_unreachable', 'the sandbox cannot be reached'),
-  broke_off: again('sandbox_unreachable', 'the reply of the sandbox broke off'),
-  timed_out: again('sandbox_timeout', 'the sandbox had not answered at the deadline'),
-  gateway_timed_out: again('sandbox_timeout', 'what stands before the sandbox waited for it in vain'),
-  start_slow: again('sandbox_timeout', 'the sandbox did not start Python in time'),
-  overloaded: again('sandbox_overloaded', 'the sandbox has no room'),
-  unauthorized: never('sandbox_unauthorized', 'the sandbox does not let us in'),
-  server_error: again('sandbox_error', 'the sandbox answered with an error'),
-  sandbox_failed: again('sandbox_error', 'the sandbox could not run what it was given'),
-  not_started: again('sandbox_error', 'the harness did not run in the sandbox: does it have Python?'),
-  refused: never('sandbox_error', 'the sandbox does not take the request'),
-  library_missing: never('sandbox_error', 'SymPy is not installed in the sandbox'),
-  test_not_python: never('sandbox_error', 'the assert of a test is not Python'),
-  not_an_api: never('sandbox_reply_invalid', 'the answer is not one of a sandbox: is the address right?'),
-  reply_malformed: again('sandbox_reply_invalid', 'the reply of the sandbox lacks what it must hold'),
-  too_large: never('sandbox_reply_invalid', 'the reply of the sandbox is too large'),
-  reference_unread: never('equivalence_undecided', 'the reference is not an expression that can be read'),
-  comparison_open: never('equivalence_undecided', 'comparing the answers took too long or decided nothing'),
+  unreachable: retryable('sandbox_unreachable', 'the sandbox cannot be reached'),
+  broke_off: retryable('sandbox_unreachable', 'the reply of the sandbox broke off'),
+  timed_out: retryable('sandbox_timeout', 'the sandbox had not answered at the deadline'),
+  gateway_timed_out: retryable('sandbox_timeout', 'what stands before the sandbox waited for it in vain'),
+  start_slow: retryable('sandbox_timeout', 'the sandbox did not start Python in time'),
+  overloaded: retryable('sandbox_overloaded', 'the sandbox has no room'),
+  unauthorized: permanent('sandbox_unauthorized', 'the sandbox does not let us in'),
+  server_error: retryable('sandbox_error', 'the sandbox answered with an error'),
+  sandbox_failed: retryable('sandbox_error', 'the sandbox could not run what it was given'),
+  not_started: retryable('sandbox_error', 'the harness did not run in the sandbox: does it have Python?'),
+  refused: permanent('sandbox_error', 'the sandbox does not take the request'),
+  library_missing: permanent('sandbox_error', 'SymPy is not installed in the sandbox'),
+  test_not_python: permanent('sandbox_error', 'the assert of a test is not Python'),
+  not_an_api: permanent('sandbox_reply_invalid', 'the answer is not one of a sandbox: is the address right?'),
+  reply_malformed: retryable('sandbox_reply_invalid', 'the reply of the sandbox lacks what it must hold'),
+  too_large: permanent('sandbox_reply_invalid', 'the reply of the sandbox is too large'),
+  reference_unread: permanent('equivalence_undecided', 'the reference is not an expression that can be read'),
+  comparison_open: permanent('equivalence_undecided', 'comparing the answers took too long or decided nothing'),
 };
 
-/** @param retry_after_s where the server said when to come back. */
+/** Creates the failure of a fault. @param retry_after_s `Retry-After` in seconds; `null` = none. */
 export function sandboxFailure(fault: SandboxFault, retry_after_s: number | null = null): JudgeFailure {
   return retry_after_s === null ? { ...FAULTS[fault] } : { ...FAULTS[fault], retry_after_s };
 }
 
-/** From an HTTP status other than 200 to what it means. */
+/** Maps an HTTP status other than 200 to a fault. */
 export function sandboxFaultOfStatus(status: number): SandboxFault {
   const kind = kindOfStatus(status);
   switch (kind) {
@@ -73,7 +73,7 @@ export function sandboxFaultOfStatus(status: number): SandboxFault {
     case 'error':
       return 'server_error';
     case 'request_refused':
-    // Of a model server a 413 says that the prompt is too long.
+    // `kindOfStatus` reads a 413 as a prompt that is too long; a sandbox has no prompt.
     case 'prompt_too_long':
       return 'refused';
   }

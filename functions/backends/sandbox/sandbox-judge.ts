@@ -53,7 +53,7 @@ function harnessRunner(
     );
 }
 
-/** 128 random bits in hex: what a program prints cannot begin with it. */
+/** Returns 128 random bits in hex. A program cannot guess them, so it cannot forge the report of its harness. */
 function freshNonce(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

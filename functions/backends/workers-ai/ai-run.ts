@@ -1,4 +1,4 @@
-/** One call of `AI.run`: the binding, its options, and what it throws. */
+/** The call `AI.run` of Workers AI: the configuration of a model, the binding, its options, and the faults that it throws. */
 import {
   type BackendFault,
   backendFault,
@@ -10,13 +10,13 @@ import type { SchemaShape } from './model-families.ts';
 
 type WorkersAi = ModelConfig & {
   readonly kind: 'workers-ai';
-  /** The AI Gateway to go through; `null` = none. */
+  /** The id of the AI Gateway; `null` = none. */
   readonly gateway_id: string | null;
 };
 
 /** A model of Workers AI that judges. */
 export type WorkersAiConfig = WorkersAi & {
-  /** How the model wants its JSON schema (workers-ai/families.ts). */
+  /** The form of the JSON schema that the model expects (model-families.ts). */
   readonly schema_shape: SchemaShape;
 };
 
@@ -33,29 +33,25 @@ export type AiRunOptions = {
   };
 };
 
-/** Of the AI binding. `Ai` of workers-types knows each model by name; the fake of local development has this as well. */
+/** The part of the AI binding that this code uses. The fake of local development implements it too. */
 export type AiBinding = {
   run(model: string, inputs: Readonly<Record<string, unknown>>, options: AiRunOptions): Promise<unknown>;
 };
 
 /**
- * A cached reply would make replicates and samples equal and retries pointless; logs of a gateway would hold prompts; and
- * who retries is decided elsewhere.
- * @param gateway_id the AI Gateway to go through; `null` = none.
+ * Returns the options of a run. The gateway's cache is off, because cached replies would make replicates and samples equal;
+ * its logs are off, because they would hold prompts; its retries are off, because the router retries.
+ * @param gateway_id the AI Gateway; `null` = none.
  */
 export function runOptions(gateway_id: string | null, signal: AbortSignal): AiRunOptions {
   if (gateway_id === null) return { signal };
   return { signal, gateway: { id: gateway_id, skipCache: true, collectLog: false, retries: { maxAttempts: 1 } } };
 }
 
-/**
- * From what `AI.run` throws to a typed fault. The binding puts Cloudflare's internal code before the message
- * (`3040: ...`); the codes are those of Workers AI's page of errors. The message itself goes nowhere.
- */
-/** A day's free allocation comes back at midnight UTC; asking every hour is soon enough. */
+/** The free allocation is renewed at midnight UTC, so a retry per hour is enough. */
 const ALLOCATION_RETRY_AFTER_S = 3_600;
 
-/** The fault behind something thrown by a call in JSON mode. */
+/** Returns the fault of an error that a call in JSON mode threw. */
 export function faultOfThrownJson(thrown: unknown): BackendFault<JudgeFaultKind> {
   if (messageOf(thrown).includes("JSON Mode couldn't be met")) {
     return backendFault('reply_invalid', 'Workers AI could not make the model keep to the JSON schema');
@@ -64,8 +60,9 @@ export function faultOfThrownJson(thrown: unknown): BackendFault<JudgeFaultKind>
 }
 
 /**
- * The fault behind something thrown by the binding.
- * @throws what is no fault of Workers AI but a mistake of ours: inputs that cannot be sent.
+ * Returns the fault of an error that the binding threw. Its message starts with Cloudflare's internal code (`3040: ...`); the
+ * codes are documented on Workers AI's page of errors. The message itself is dropped.
+ * @throws the error itself if the inputs cannot be serialised, which is a bug of the caller.
  */
 export function faultOfThrown(thrown: unknown): SharedFault {
   if (thrown instanceof Error && thrown.name === 'DataCloneError') throw thrown;
@@ -81,7 +78,7 @@ function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : '';
 }
 
-/** The internal code at the front of a message, also behind the name of an error class. */
+/** Reads the internal code at the start of a message, also after the name of an error class. */
 function codeIn(message: string): number | null {
   const code = /^(?:[A-Za-z]{1,40}: )?(\d{4}):/.exec(message)?.[1];
   return code === undefined ? null : Number(code);

@@ -1,7 +1,7 @@
 /**
- * How the model families of Workers AI want a JSON schema, and whether their reasoning can be switched off. From the
- * input types of @cloudflare/workers-types 5.20261029.1 and Cloudflare's JSON mode page. A model that is not listed can
- * be configured with `json_schema_shape`.
+ * The model families of Workers AI: the form of JSON schema that they expect, and whether their reasoning can be switched
+ * off. Source: the input types of @cloudflare/workers-types 5.20261029.1 and Cloudflare's page on JSON mode. For a model
+ * that is not listed, the operator sets `json_schema_shape`.
  */
 
 /** `flat`: `json_schema` is the schema. `wrapped`: OpenAI's `{name, schema, strict}`. */
@@ -9,7 +9,7 @@ export type SchemaShape = 'flat' | 'wrapped';
 
 type ModelFamily = {
   readonly schema_shape: SchemaShape;
-  /** `none`: it has no reasoning. `switchable`: `enable_thinking` switches it off. `always`: nothing does. */
+  /** `none` = no reasoning. `switchable` = `enable_thinking` switches it off. `always` = it cannot be switched off. */
   readonly thinking: 'none' | 'switchable' | 'always';
 };
 
@@ -17,7 +17,7 @@ const FLAT: ModelFamily = { schema_shape: 'flat', thinking: 'none' };
 const WRAPPED: ModelFamily = { schema_shape: 'wrapped', thinking: 'switchable' };
 const ALWAYS_THINKS: ModelFamily = { schema_shape: 'wrapped', thinking: 'always' };
 
-/** By prefix of the model's id. No prefix is a prefix of another. */
+/** The families by prefix of the model id. No prefix is a prefix of another. */
 const FAMILIES: readonly (readonly [prefix: string, family: ModelFamily])[] = [
   ['@cf/meta/llama-', FLAT],
   ['@cf/mistralai/mistral-small-', FLAT],
@@ -35,7 +35,7 @@ const FAMILIES: readonly (readonly [prefix: string, family: ModelFamily])[] = [
   ['@cf/deepseek-ai/deepseek-r1-', ALWAYS_THINKS],
 ];
 
-/** The family of a model; `undefined` where it is not known. */
+/** Returns the family of a model; `undefined` if it is not listed. */
 export function familyOf(model: string): ModelFamily | undefined {
   return FAMILIES.find(([prefix]) => model.startsWith(prefix))?.[1];
 }

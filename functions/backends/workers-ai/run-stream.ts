@@ -1,8 +1,8 @@
 /**
- * From the events of a streamed `AI.run` to chunks in OpenAI's shape, which some model families send as they are. The
- * others send Workers AI's own `{response, tool_calls, usage}`, whose texts may come parsed (a number for "42") and which
- * mostly says no finish reason: `[DONE]` ends the reply, and one of as many tokens as were allowed was cut. Both shapes as
- * Cloudflare's own client reads them (cloudflare/ai@06ce1b3d, workers-ai-provider/src/streaming.ts).
+ * Converts the events of a streamed `AI.run` to chunks in OpenAI's format. Some model families send that format; the others
+ * send Workers AI's own `{response, tool_calls, usage}`, whose texts may arrive parsed (a number for "42") and which mostly
+ * has no finish reason: `[DONE]` ends the reply, and a reply with the maximum number of tokens was cut. Source for both:
+ * Cloudflare's client (cloudflare/ai@06ce1b3d, workers-ai-provider/src/streaming.ts).
  */
 
 import * as z from 'zod';
@@ -21,7 +21,7 @@ const usageSchema = z
   .nullish()
   .catch(null);
 
-/** `{name, arguments}` of older models, or OpenAI's with a `function` inside. */
+/** `{name, arguments}` of older models, or OpenAI's form with a `function`. */
 const ownCallSchema = z.object({
   index: z.int().min(0).nullish(),
   id: z.string().nullish(),
@@ -40,21 +40,21 @@ const ownSchema = z.object({
 type OwnChunk = z.infer<typeof ownSchema>;
 type OwnCall = z.infer<typeof ownCallSchema>;
 
-/** Reads one run. */
+/** Reads the reply of one run. */
 export class RunStreamReader {
   readonly #maxTokens: number;
   #isOwn = false;
   #usage: TokenUsage | null = null;
-  /** Texts and thoughts that came one by one: at least as many tokens. */
+  /** Pieces of text so far: a lower bound of the tokens. */
   #pieces = 0;
   #calls = 0;
 
-  /** @param max_tokens as many as were allowed. */
+  /** @param max_tokens the length limit of the request. */
   constructor(max_tokens: number) {
     this.#maxTokens = max_tokens;
   }
 
-  /** One event of the stream. */
+  /** Reads one event of the stream. */
   item(data: string): StreamItem {
     if (data === '[DONE]') return { read: this.#isOwn ? this.#lastChunk() : null, last: true };
     let value: unknown;
@@ -68,7 +68,7 @@ export class RunStreamReader {
     return { read: own === null ? readChunk(value) : this.#chunkOf(own), last: false };
   }
 
-  /** A reply in one piece, from a model that does not stream although it was asked to. */
+  /** Reads a whole reply, from a model that ignores `stream`. */
   whole(value: unknown): ChunkResult {
     if (typeof value === 'string') return readChunkText(value);
     const own = ownChunkOf(value);
@@ -93,7 +93,7 @@ export class RunStreamReader {
   #callOf(call: OwnCall) {
     const name = call.function?.name ?? call.name ?? null;
     const given = call.function?.arguments ?? call.arguments ?? '';
-    // A name begins a call; what has neither name nor position goes on with the last one.
+    // A name starts a new call; a part without name and index continues the last call.
     if (name !== null && name !== '') this.#calls++;
     return {
       index: call.index ?? Math.max(0, this.#calls - 1),
@@ -121,11 +121,11 @@ function oneChoice(
   return { choices: [{ index: 0, delta, finish_reason }], usage };
 }
 
-/** `null` for OpenAI's shape, errors, and what is neither. */
+/** Returns `null` for OpenAI's format, errors, and unknown values. */
 function ownChunkOf(value: unknown): OwnChunk | null {
   if (typeof value !== 'object' || value === null) return null;
   if (Array.isArray(Reflect.get(value, 'choices'))) return null;
-  // The last event of some models is usage alone.
+  // Some models end with an event that only has usage.
   if (!('response' in value || 'tool_calls' in value || 'usage' in value)) return null;
   const parsed = ownSchema.safeParse(value);
   return parsed.success ? parsed.data : null;

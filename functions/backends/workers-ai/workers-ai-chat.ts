@@ -1,6 +1,6 @@
 /**
- * A chat backend on Workers AI. JSON mode does not stream, so a call is silent until it ends; it never leaves Cloudflare,
- * where no proxy gives up on it. One call, no retry, neither here nor in the AI Gateway.
+ * A chat backend on Workers AI. JSON mode does not stream, so the connection is silent until the call ends; that is safe,
+ * because no proxy is between the Worker and Workers AI. It sends one request; neither it nor the AI Gateway retries.
  */
 
 import * as z from 'zod';
@@ -39,7 +39,7 @@ async function run(
   return readRunReply(config, request.max_tokens, reply);
 }
 
-/** The inputs in the shape that the model's family wants. */
+/** Builds the inputs in the format of the model's family. */
 export function inputsOf(config: WorkersAiConfig, request: CompletionRequest): Readonly<Record<string, unknown>> {
   const { temperature, top_p, seed } = request.sampling;
   const common = { messages: request.messages, temperature, top_p, seed, stream: false };
@@ -70,7 +70,11 @@ const ownShape = z.object({
     .catch(null),
 });
 
-/** @param max_tokens as many as were allowed. */
+/**
+ * Reads what `AI.run` returns: OpenAI's format, or Workers AI's own `{response, usage}`, whose response is a text or, in JSON
+ * mode, a parsed object. The own format has neither model nor finish reason: the model is the called one, and a reply with
+ * `max_tokens` tokens was cut.
+ */
 export function readRunReply(config: WorkersAiConfig, max_tokens: number, reply: unknown): CompletionOutcome {
   const own = ownShape.safeParse(reply);
   if (!own.success) return readOpenAiShape(config, reply);
@@ -79,7 +83,7 @@ export function readRunReply(config: WorkersAiConfig, max_tokens: number, reply:
   if (usage !== null && usage !== undefined && usage.completion_tokens >= max_tokens) {
     return failed(backendFailure('judge_reply_cut', 'the reply was cut off at the token limit'));
   }
-  // The strict reader reads texts. A repeated key is gone by then: the platform has parsed the reply already.
+  // The strict reader needs text. It cannot see repeated keys here, because the platform has parsed the reply.
   const text = typeof response === 'string' ? response : JSON.stringify(response);
   return { ok: true, completion: { text, model: pinnedModel(config), usage: usage ?? null } };
 }

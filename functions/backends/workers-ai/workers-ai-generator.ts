@@ -1,6 +1,6 @@
 /**
- * A generator on Workers AI. It has no `n`, so each choice is a run of its own under its own seed. No retry, neither here
- * nor in the AI Gateway: what was streamed to a caller cannot be taken back.
+ * A generator on Workers AI. Workers AI has no `n`, so each choice is a run with its own seed. Neither the generator nor the
+ * AI Gateway retries, because streamed text cannot be withdrawn.
  */
 
 import { backendFault, brokenGeneration, type SharedFault } from '../../../lib/model-servers/calls/failures.ts';
@@ -43,7 +43,7 @@ async function* run(
       backendFault('request_refused', `this model of Workers AI has no ${built.missing}: leave it out`),
     );
   }
-  // Of several calls, the later ones may be begun when it is over.
+  // With several calls, a later one may start after the lifetime has ended.
   if (life.signal.aborted) return brokenGeneration(life.fault);
   const answering = answerOf(ai, config, built.inputs, life.signal);
   const answered = await life.during(answering, discard);
@@ -70,17 +70,20 @@ async function answerOf(
   }
 }
 
-/** Lets go of a stream that nobody waits for any more. */
+/** Cancels a stream that arrived too late. */
 function discard(late: Answer): void {
   if (late.ok && late.reply instanceof ReadableStream) late.reply.cancel().catch(() => undefined);
 }
 
-/** Inputs of one choice, or what of the request they have no field for. */
+/** The inputs of one choice, or the field of the request that the model does not support. */
 export type GenerationInputs =
   | { readonly ok: true; readonly inputs: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly missing: 'top_k' };
 
-/** @param request of one choice: there is no `n`. */
+/**
+ * Builds the inputs in the format of the model's family: OpenAI's chat, or Cloudflare's own, which unlisted models get.
+ * @param request a request for one choice.
+ */
 export function generationInputs(
   { model, tools }: WorkersAiGeneratorConfig,
   request: GenerationRequest,
@@ -96,7 +99,7 @@ export function generationInputs(
   };
   switch (familyOf(model)?.schema_shape) {
     case 'wrapped':
-      // It would be left out in silence, and the samples would be those of another policy.
+      // Dropping it silently would sample another policy.
       if (top_k !== null) return { ok: false, missing: 'top_k' };
       return {
         ok: true,
@@ -115,7 +118,7 @@ export function generationInputs(
           ...common,
           max_tokens: request.max_tokens,
           repetition_penalty: 1,
-          // There is no value for "all".
+          // No value means "all".
           ...(top_k === null ? {} : { top_k }),
         },
       };

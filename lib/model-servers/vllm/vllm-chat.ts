@@ -1,7 +1,7 @@
 /**
- * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a router before them). One request,
- * no retry. Whatever the server does, the outcome is a whole completion of the pinned model or a typed failure, at the
- * deadline at the latest.
+ * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It sends one
+ * request without a retry. The outcome is a complete completion of the expected model or a typed failure, at the deadline
+ * at the latest.
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
@@ -17,9 +17,9 @@ import { ChatCompletionReader } from '../dialects/completion-reader.ts';
 import { errorInText, faultOfStatus } from '../dialects/error-reply.ts';
 import { completionsUrl, type VllmConfig } from './vllm-server.ts';
 
-/** A stream spends about 250 bytes of framing on each token; this is room for some 100,000 tokens. */
+/** Room for about 100,000 tokens with 250 bytes of framing each. */
 const MAX_STREAM_BYTES = 32 * 1024 * 1024;
-/** Error bodies are read to tell what they are, not to keep them. */
+/** Error bodies are read up to this size to classify the error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** @param now_ms the wall clock, for dates in `Retry-After`. */
@@ -54,7 +54,7 @@ async function exchange(
   try {
     response = await transport(completionsUrl(config), init);
   } catch {
-    // The error names hosts and ports of the inside; that nothing answered is all there is to say.
+    // The error is dropped, because it names internal hosts and ports.
     return failed(signal.aborted ? timedOut() : backendFailure('judge_unreachable', 'the backend cannot be reached'));
   }
   const reader = new ChatCompletionReader({
@@ -96,7 +96,7 @@ async function readStream(response: Response, reader: ChatCompletionReader): Pro
   if (response.body === null) return failed(judgeFailureOf(interruptedReply()));
   let failure: JudgeFailure | null = null;
   const end = await readEvents(response.body, MAX_STREAM_BYTES, (data) => {
-    // It says that the stream is over, not that the reply is whole: that is what `finish_reason` is for.
+    // `[DONE]` ends the stream; only `finish_reason` says that the reply is complete.
     if (data === '[DONE]') return 'stop';
     failure = reader.take(readChunkText(data));
     return failure === null ? 'more' : 'stop';
@@ -106,7 +106,7 @@ async function readStream(response: Response, reader: ChatCompletionReader): Pro
   return reader.outcome();
 }
 
-/** For servers and proxies that do not stream although they were asked to. */
+/** Reads a whole reply, from servers and proxies that ignore `stream`. */
 async function readWhole(response: Response, reader: ChatCompletionReader): Promise<CompletionOutcome> {
   const text = await readText(response.body, MAX_STREAM_BYTES);
   if (text === null) return failed(tooLarge());

@@ -1,6 +1,6 @@
 /**
- * A generator on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a router before them). No retry: what was
- * streamed to a caller cannot be taken back. A server that does not know `n` is asked once a choice.
+ * A generator on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It does not
+ * retry, because streamed text cannot be withdrawn. A server without `n` gets one request per choice.
  */
 
 import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
@@ -25,7 +25,7 @@ import {
 } from '../dialects/sample-stream.ts';
 import { completionsUrl, type VllmGeneratorConfig } from './vllm-server.ts';
 
-/** Error bodies are read to tell what they are, not to keep them. */
+/** Error bodies are read up to this size to classify the error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** @param now_ms the wall clock, for dates in `Retry-After`. */
@@ -47,7 +47,7 @@ export function createVllmGenerator(
   };
 }
 
-/** vLLM refuses several greedy choices in one request, as they would all be the same (vllm/sampling_params.py). */
+/** vLLM refuses several greedy choices in one request, because they would be equal (vllm/sampling_params.py). */
 function isOneCall({ native_n }: VllmGeneratorConfig, { n, sampling }: GenerationRequest): boolean {
   return n === 1 || (native_n && sampling.temperature > 0);
 }
@@ -68,7 +68,7 @@ async function* exchange(
   };
   const answering = transport(completionsUrl(config), init).then(
     (response) => response,
-    // The error names hosts and ports of the inside; that nothing answered is all there is to say.
+    // The error is dropped, because it names internal hosts and ports.
     () => null,
   );
   const answered = await life.during(answering, (late) => void late?.body?.cancel().catch(() => undefined));
@@ -101,7 +101,7 @@ async function* generationOf(
       const text = await textWithin(life, body, MAX_WHOLE_BYTES);
       if (text.ended) return brokenGeneration(life.fault);
       if (text.value === null) return brokenGeneration(tooLarge());
-      // A body that broke has no whole JSON in it.
+      // An interrupted body holds no complete JSON.
       return yield* wholeGeneration(readChunkText(text.value ?? ''), reader);
     }
     default:
@@ -109,7 +109,7 @@ async function* generationOf(
   }
 }
 
-/** The text of a body; `null` = larger than `maxBytes`, `undefined` = the connection broke. */
+/** Reads the text of a body; `null` = larger than `maxBytes`, `undefined` = the connection failed. */
 function textWithin(life: Lifetime, body: ReadableStream<Uint8Array> | null, maxBytes: number) {
   return life.during(
     readText(body, maxBytes).catch((error: unknown) => {
@@ -120,12 +120,15 @@ function textWithin(life: Lifetime, body: ReadableStream<Uint8Array> | null, max
 }
 
 /**
- * All candidates: -1 is the one word for it that vLLM, SGLang (which refuses 0: sglang@00c17caf, sampling_params.py) and
- * llama.cpp (anything below 1) agree on. Ollama takes no top_k here.
+ * `top_k` without a limit. -1 is the only value that vLLM, SGLang (which refuses 0: sglang@00c17caf, sampling_params.py) and
+ * llama.cpp (any value below 1) agree on. Ollama ignores `top_k` here.
  */
 const ALL_CANDIDATES = -1;
 
-/** The JSON body. */
+/**
+ * Builds the JSON body. It sets every field for which a server could have a default of its own: vLLM reads sampling from a
+ * model's generation_config.json, llama.cpp has a min_p of 0.05.
+ */
 export function generationBody(config: VllmGeneratorConfig, request: GenerationRequest): string {
   const { temperature, top_p, top_k, seed } = request.sampling;
   return JSON.stringify({

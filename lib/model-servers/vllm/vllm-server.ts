@@ -1,4 +1,4 @@
-/** An OpenAI-compatible server: its configuration, its routes and its state. */
+/** An OpenAI-compatible server: its configuration, its URLs and a health check. */
 
 import * as z from 'zod';
 import type { ChatDialect } from '../../../src/judgments/chat-backend.ts';
@@ -16,32 +16,32 @@ export type VllmConfig = ModelConfig &
     readonly kind: 'vllm';
     /** Default `vllm`. */
     readonly dialect?: ChatDialect;
-    /** The field that the server takes the length of a reply from. */
+    /** The request field for the length limit of a reply. */
     readonly length_field: 'max_completion_tokens' | 'max_tokens';
   };
 
 /** An OpenAI-compatible server that generates. */
 export type VllmGeneratorConfig = VllmConfig &
   Generating & {
-    /** Whether it answers one request with `n` choices; otherwise each choice is a request of its own. */
+    /** Whether the server supports `n`; otherwise each choice is a request. */
     readonly native_n: boolean;
   };
 
-/** Where the server's route for chat completions is. */
+/** The URL of chat completions. */
 export function completionsUrl({ base_url }: Pick<ServerConfig, 'base_url'>): string {
   return `${base_url}/chat/completions`;
 }
 
-/** Where the server lists its models. */
+/** The URL of the list of models. */
 export function modelsUrl({ base_url }: Pick<ServerConfig, 'base_url'>): string {
   return `${base_url}/models`;
 }
 
-/** What asking after a backend came to. */
+/** The result of a health check. */
 export type Probe = {
-  /** It answers, as what it should be, and lets us in. */
+  /** The server answers with the expected API and accepts the credentials. */
   readonly reachable: boolean;
-  /** `null` = nobody could say. */
+  /** Whether the server lists the configured model; `null` = unknown. */
   readonly model_present: boolean | null;
   readonly failure: JudgeFailure | null;
 };
@@ -53,16 +53,16 @@ const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) }
 
 export type ProbedServer = ServerConfig & { readonly model: string };
 
-/** What asking came to, whoever asks. */
+/** The same before the fault becomes a failure of a judge or a generator. */
 export type ServerState = Omit<Probe, 'failure'> & { readonly fault: SharedFault | null };
 
-/** The same for a judge. */
+/** Checks the server of a judge. Never rejects. */
 export async function probeServer(config: ProbedServer, transport: Transport): Promise<Probe> {
   const { reachable, model_present, fault } = await askServer(config, transport);
   return { reachable, model_present, failure: fault === null ? null : judgeFailureOf(fault) };
 }
 
-/** Whether the server answers as an API that lets us in, and whether it serves the configured model. Never rejects. */
+/** Asks the server for its models (`GET /models`), which costs no GPU time. Never rejects. */
 export async function askServer(config: ProbedServer, transport: Transport): Promise<ServerState> {
   const result = await withDeadline(PROBE_DEADLINE_MS, (signal) => listModels(config, transport, signal));
   if (result.expired) return unreachable(backendFault('timeout', 'the list of models did not come in time'));
