@@ -17,7 +17,7 @@ export async function digestJson(value: unknown): Promise<string> {
   return hex;
 }
 
-/** RFC 8785 demands well-formed strings; model output is not always. `{"\uXXXX": …}` marks what was escaped. */
+/** RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`. */
 function escapeLoneSurrogates(value: unknown): unknown {
   if (typeof value === 'string') {
     if (value.isWellFormed()) return value;

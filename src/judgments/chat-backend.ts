@@ -22,7 +22,7 @@ export type CompletionRequest = {
 /** A finished completion: the model stopped by itself. */
 export type Completion = {
   readonly text: string;
-  /** As the server named it. */
+  /** The model as the server names it. */
   readonly model: string;
   readonly usage: TokenUsage | null;
 };
@@ -40,7 +40,7 @@ export type ChatDialect = 'vllm' | 'openai';
 export interface ChatBackend {
   /** Its name in the configuration. */
   readonly name: string;
-  /** The model that it serves and that its judgments are pinned to. */
+  /** The model that it serves; part of the identity of its judgments. */
   readonly model: string;
   /** Context that prompt and reply share, in tokens; `null` = unlimited: nothing is cut. */
   readonly context_tokens: number | null;
@@ -48,7 +48,7 @@ export interface ChatBackend {
   readonly dialect?: ChatDialect;
   /**
    * Completes one chat. Expected failures are outcomes; a rejection is a bug.
-   * @param options.deadline_ms from the call on; then the backend has given up and freed what it held.
+   * @param options.deadline_ms time in milliseconds from the call after which the backend has given up and freed its resources.
    */
   complete(request: CompletionRequest, options: { readonly deadline_ms: number }): Promise<CompletionOutcome>;
 }

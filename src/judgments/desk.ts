@@ -1,14 +1,14 @@
 /**
- * What the pipeline knows of a place where judgments are made for many callers at once, so that equal questions become
- * one call. The Worker's form is the JudgeDesk (functions/objects); without one, the judge is called where the caller is.
+ * The desk interface: judges for many callers and deduplicates equal requests in flight. The Worker implements it with the
+ * Durable Object `JudgeDesk` (functions/desk); without a desk, the caller's process calls the judge.
  */
 import type { StoredJudgment } from './record.ts';
 import type { JudgeFailure, Judgment, JudgmentPreimage, JudgmentRequest } from './types.ts';
 
-/** `live`: somebody waits. `batch`: done when there is room; it never takes the last quarter of it. */
+/** `live`: a caller waits. `batch`: runs when there is capacity, and never takes the last quarter of it. */
 export type CallClass = 'live' | 'batch';
 
-/** One judgment that is wanted. */
+/** One request to the desk. */
 export type JudgmentCall = {
   /** Name of the judge. */
   readonly judge: string;
@@ -16,7 +16,7 @@ export type JudgmentCall = {
   readonly preimage: JudgmentPreimage;
   readonly request: JudgmentRequest;
   readonly class: CallClass;
-  /** How long the caller waits, in milliseconds from now. */
+  /** How long the caller waits, in milliseconds from the call. */
   readonly deadline_ms: number;
 };
 
@@ -24,7 +24,7 @@ export type DeskJudgment =
   | {
       readonly ok: true;
       readonly judgment: Judgment;
-      /** It was there already; no call was made or joined for it. */
+      /** Whether the desk had it already, so that no judge call was made or joined. */
       readonly cached: boolean;
       /** Whether it can be replayed from the store. */
       readonly stored: boolean;
@@ -33,8 +33,8 @@ export type DeskJudgment =
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 export interface Desk {
-  /** The judgment of a key: kept, under way, or made now. Expected failures are values; a rejection is a bug. */
+  /** Returns the judgment of a key: cached, in flight, or made now. Expected failures are values; a rejection is a bug. */
   judge(call: JudgmentCall): Promise<DeskJudgment>;
-  /** What the desk has kept of these keys, asked before a miss of the store is believed. No judge is called. A key that is not in the reply is a miss. */
+  /** Returns what the desk has cached of these keys, to confirm store misses. Calls no judge. Absent keys are misses. */
   find(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
 }

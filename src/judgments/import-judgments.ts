@@ -1,7 +1,7 @@
 /**
- * Taking in the judgments of a file. Only what a trusted issuer signed is taken, only where there is nothing under its key
- * yet, and every line that is refused is counted and, up to a limit, named with its reason. What was imported stays where
- * the reading ends early: importing the file again does the rest.
+ * Imports the judgments of a file. Accepts a judgment only if a trusted issuer signed it and its key has no judgment yet.
+ * Counts every refused line and lists the first ones with their reasons. An interrupted import keeps what it has written;
+ * importing the file again completes it.
  */
 import type { KnownIssuers } from './issuer.ts';
 import type { Line } from './jsonl.ts';
@@ -10,7 +10,7 @@ import type { JudgeFailure, Judgment } from './types.ts';
 
 export type ImportOutcome = 'imported' | 'present' | { readonly failure: JudgeFailure };
 
-/** Puts judgments if absent, one outcome each, in their order. Never overwrites. */
+/** Stores judgments whose keys are absent and returns one outcome each, in order. Never overwrites. */
 export type ImportSink = (judgments: readonly Judgment[]) => Promise<readonly ImportOutcome[]>;
 
 export const REFUSAL_REASONS = [
@@ -26,10 +26,10 @@ export const REFUSAL_REASONS = [
 ] as const;
 
 export type RefusedLine = {
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
   readonly reason: (typeof REFUSAL_REASONS)[number];
-  /** For people; holds nothing of the line. */
+  /** For people; contains no text of the line. */
   readonly detail: string;
 };
 
@@ -39,7 +39,7 @@ export type ImportReport = {
   readonly already_there: number;
   readonly refused: number;
   readonly refused_lines: readonly RefusedLine[];
-  /** Whether the file ended with the count that its writer put there, and it is right. */
+  /** Whether the file ends with its writer's count, and the count is right. */
   readonly complete: boolean;
 };
 

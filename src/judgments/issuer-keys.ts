@@ -1,14 +1,14 @@
 /**
- * Reading issuer keys as an operator writes them: the private one as a JWK (RFC 8037) or as PKCS #8 (base64 or PEM), the
- * public ones as a JSON list of JWKs, which is what `GET /v1/keys` of another deployment lists. Whatever does not read is
- * a named problem, never a deployment that quietly signs nothing or trusts nobody.
+ * Reads issuer keys from an operator's configuration: the private key as a JWK (RFC 8037) or as PKCS #8 (base64 or PEM), public
+ * keys as a JSON list of JWKs, the format of `GET /v1/keys`. An unreadable key is a problem, so no deployment silently signs
+ * nothing or trusts no issuer.
  */
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';
 import { createIssuer, type Issuer, type IssuerKey, type PublicKey } from './issuer.ts';
 
 const ALGORITHM = 'Ed25519';
-/** 32 bytes are 43 base64url digits. */
+/** 32 bytes as 43 base64url digits. */
 const ED25519_BYTES_TEXT = /^[A-Za-z0-9_-]{43}$/;
 const MAX_KEYS = 64;
 
@@ -20,7 +20,7 @@ const publicJwkSchema = z.object({
 
 const privateJwkSchema = publicJwkSchema.extend({ d: z.string().regex(ED25519_BYTES_TEXT) });
 
-/** A key that leaked stays in a list as revoked, so that what it signed can be told from what a stranger signed. */
+/** A leaked key stays listed as revoked, which distinguishes its signatures from those of unknown keys. */
 const publicKeysSchema = z.array(publicJwkSchema.extend({ revoked: z.boolean().optional() })).max(MAX_KEYS);
 
 export type ReadIssuer =
@@ -31,12 +31,12 @@ export type ReadPublicKeys =
   | {
       readonly ok: true;
       readonly keys: readonly IssuerKey[];
-      /** Those marked `"revoked": true`, which stand in no other list. */
+      /** Keys marked `"revoked": true`; they are not among `keys`. */
       readonly revoked: readonly IssuerKey[];
     }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads a private key. Problems name no part of it. */
+/** Reads a private key. Problems quote no part of it. */
 export async function readIssuer(text: string): Promise<ReadIssuer> {
   const trimmed = text.trim();
   const pair = trimmed.startsWith('{') ? await fromJwk(trimmed) : await fromPkcs8(trimmed);
@@ -61,7 +61,7 @@ export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
 
 type KeyPair = { readonly publicKey: PublicKey; readonly privateKey: CryptoKey };
 
-/** The thumbprint of RFC 7638: the SHA-256 of exactly these members in this order, which is also their RFC 8785 form. */
+/** The RFC 7638 thumbprint is the SHA-256 of exactly these members in this order, which is also their RFC 8785 form. */
 async function issuerKeyOf({ kty, crv, x }: PublicKey): Promise<IssuerKey> {
   const public_key = { kty, crv, x };
   return { key_id: await digestJson(public_key), public_key };
@@ -88,7 +88,7 @@ async function fromPkcs8(text: string): Promise<KeyPair | null> {
   return fromJwk(JSON.stringify(await crypto.subtle.exportKey('jwk', exportable)));
 }
 
-/** `null` where the bytes are no key: what WebCrypto and atob throw for it differs between runtimes. */
+/** `null` if the bytes are no key. Catches every Error: runtimes differ in what WebCrypto and atob throw. */
 async function imported(importing: () => Promise<CryptoKey>): Promise<CryptoKey | null> {
   try {
     return await importing();

@@ -1,13 +1,13 @@
 /**
- * Who vouches for a judgment: an Ed25519 signature over the RFC 8785 JSON of the record without the signature itself. The
- * key of a judgment covers what was asked; the signature covers what was answered. It proves which deployment wrote a
- * record, not that its judge was right. The same keys sign statements (receipts): those name their kind, which no judgment
- * does, so that a signature over one never holds for the other.
+ * Signs and checks judgments and receipts: Ed25519 over the RFC 8785 JSON of the record without the signature itself. The
+ * key of a judgment covers the request, the signature covers the answer. A signature proves which deployment wrote a
+ * record, not that its judge was right. The same keys sign statements (receipts). A statement has a member `kind` and a
+ * judgment has none, so a signature over one is never valid for the other.
  */
 import canonicalize from 'canonicalize';
 import type { Judgment, RecordSignature, UnsignedJudgment } from './types.ts';
 
-/** A public key as RFC 8037 writes it. */
+/** A public key in the form of RFC 8037. */
 export type PublicKey = { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string };
 
 export type IssuerKey = {
@@ -16,25 +16,25 @@ export type IssuerKey = {
   readonly public_key: PublicKey;
 };
 
-/** Something to be signed that is no judgment. Signing throws for a number that is not finite, which JSON has not. */
+/** A signed record other than a judgment. Signing throws for a number that is not finite, since JSON has none. */
 export type Statement = {
-  /** Tells it from everything else that these keys sign. A judgment's signed JSON has no such member. */
+  /** Distinguishes it from everything else that these keys sign. */
   readonly kind: 'receipt';
   readonly [member: string]: unknown;
 };
 
-/** Signs what this deployment judges and states. */
+/** Signs the judgments and statements of one deployment. */
 export interface Issuer {
   readonly key: IssuerKey;
   sign(judgment: UnsignedJudgment): Promise<Judgment>;
-  /** The signature over the statement with `issuer: {key_id}`. */
+  /** Signs the statement with its member `issuer: {key_id}`. */
   signStatement(statement: Statement): Promise<RecordSignature>;
 }
 
-/** `unknown_key`: signed by somebody whose public key is not at hand, so neither right nor wrong. */
+/** `unknown_key`: signed with a key whose public part is not configured, so neither valid nor wrong. */
 export type SignatureCheck = 'valid' | 'wrong' | 'unknown_key' | 'unsigned';
 
-/** Public keys by which records can be checked. */
+/** The public keys that records are checked with. */
 export interface KnownIssuers {
   has(keyId: string): boolean;
   check(judgment: Judgment): Promise<SignatureCheck>;
@@ -61,15 +61,15 @@ export function createIssuer(key: IssuerKey, privateKey: CryptoKey): Issuer {
   };
 }
 
-/** A judgment as it is stored: signed where there is an issuer. */
+/** Signs a judgment, or marks it as unsigned if there is no issuer. */
 export async function signed(judgment: UnsignedJudgment, issuer: Issuer | null): Promise<Judgment> {
   return issuer === null ? { ...judgment, issuer: null } : issuer.sign(judgment);
 }
 
-/** Imports each public key at its first use. A judgment that was found valid is not checked again as the same object. */
+/** Imports each public key at its first use, and checks each judgment object once. */
 export function createKnownIssuers(keys: readonly IssuerKey[]): KnownIssuers {
   const known = new Map(keys.map((key) => [key.key_id, key]));
-  // Keys, not promises: requests of a Worker must not wait for one another's.
+  // Holds keys, not promises: one request of a Worker must not wait for another's promise.
   const imported = new Map<string, CryptoKey>();
   const valid = new WeakSet<Judgment>();
   const keyOf = async (key: IssuerKey): Promise<CryptoKey> => {
@@ -81,7 +81,7 @@ export function createKnownIssuers(keys: readonly IssuerKey[]): KnownIssuers {
   };
   const holds = async (key: IssuerKey, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> => {
     const given = bytesOfBase64Url(signature);
-    // The last digit has bits to spare: of the texts that decode to one signature, one is the signature.
+    // The last base64url digit has unused bits, so several texts decode to one signature; only one of them is accepted.
     if (base64Url(given) !== signature) return false;
     return crypto.subtle.verify(ALGORITHM, await keyOf(key), given, bytes);
   };
@@ -116,7 +116,7 @@ function statementBytes(statement: Statement, keyId: string): Uint8Array<ArrayBu
 
 function canonicalBytes(value: object): Uint8Array<ArrayBuffer> {
   const json = canonicalize(value);
-  if (json === undefined) throw new TypeError('issuer: what is to be signed has no JSON form');
+  if (json === undefined) throw new TypeError('issuer: the value to sign has no JSON form');
   return new Uint8Array(encoder.encode(json));
 }
 
@@ -127,7 +127,7 @@ function base64Url(bytes: Uint8Array): string {
     .replaceAll('=', '');
 }
 
-/** @throws if the text is not base64url; the record's schema has checked it before. */
+/** @throws if the text is not base64url, which the record's schema rules out. */
 function bytesOfBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(binary, (unit) => unit.charCodeAt(0));

@@ -1,14 +1,15 @@
-/**
- * Lines of a byte stream, one at a time: memory holds one line, however long the stream is. A line that is too long or
- * not UTF-8 is said to be so and the next one is read; a last line without a line feed counts.
- */
+/** A line of a byte stream, or why it is unreadable. */
 export type Line =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: 'line_too_long' | 'line_not_utf8' };
 
 const LINE_FEED = 0x0a;
 
-/** @param maxBytes of one line, its line feed not counted. */
+/**
+ * Reads a byte stream line by line and holds one line in memory. Yields a problem for a line that is too long or not UTF-8
+ * and continues with the next one. A last line without a line feed counts.
+ * @param maxBytes limit of one line in bytes, without its line feed.
+ */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let pieces: Uint8Array[] = [];
@@ -30,7 +31,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
       yield take();
       start = end + 1;
     }
-    // A copy: the stream may use its buffer again.
+    // Copies the piece, since the stream may reuse its buffer.
     if (start < chunk.byteLength) add(chunk.slice(start));
   }
   if (bytes > 0) yield take();

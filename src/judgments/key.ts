@@ -7,14 +7,14 @@ import { digestJson } from '../digest.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
 import type { JudgeIdentity, JudgmentPreimage } from './types.ts';
 
-/** Everything that could change the verdicts of a request, with the inputs as digests. */
+/** Collects everything that could change the verdicts of a request, with the inputs as digests. */
 export async function judgmentPreimage(
   request: JudgmentRequest,
   judge: JudgeIdentity,
   replicate: number,
 ): Promise<JudgmentPreimage> {
   const { kind, ...inputs } = request;
-  // Built from pairs: assigning as digests arrive would make the member order of a record depend on timing.
+  // Keeps the order of the request: assigning digests as they arrive would make a record's member order depend on timing.
   const digests = Object.fromEntries(
     await Promise.all(
       Object.entries(inputs).map(
@@ -32,7 +32,7 @@ export async function judgmentPreimage(
   };
 }
 
-/** Digests of lists that several requests share: the sources of a group may be a megabyte, and are in every key of it. */
+/** Caches digests by object: all keys of a group share its sources, which may be a megabyte. */
 const known = new WeakMap<object, Promise<string>>();
 
 function digestOfInput(value: unknown): Promise<string> {
@@ -42,7 +42,7 @@ function digestOfInput(value: unknown): Promise<string> {
   return digest;
 }
 
-/** The key of a judgment: 64 hex digits. */
+/** The key of a judgment: the SHA-256 of its preimage, 64 hex digits. */
 export function judgmentKey(preimage: JudgmentPreimage): Promise<string> {
   return digestJson(preimage);
 }

@@ -1,13 +1,13 @@
 /**
- * Having judgments: for every request of a plan, the stored judgment or a fresh one, or why neither could be had.
+ * Resolves each planned judgment from the store, the desk or the judge. Failures are values.
  *
- *     fit -> key -> store -> desk (kept, under way, or judge -> store)
- *                        \-> judge -> store, where there is no desk
+ *     fit -> key -> store -> desk (cached, in flight, or judge -> store)
+ *                        \-> judge -> store, without a desk
  *
- * All keys are read at once, open requests are judged side by side, and each fresh judgment is stored before the reply
- * (never afterwards: a score that names a key promises that the key can be replayed, or says `stored: false`).
- * A miss of the store is a hint; the desk has the last word. Without a desk two callers may judge the same key at the
- * same time and the last write wins, which is no loss where the judge computes (lexical).
+ * Reads all keys at once, judges missing requests in parallel, and stores each new judgment before the reply: a score that
+ * names a key promises that the key can be replayed, or says `stored: false`. Stores are eventually consistent, so a store
+ * miss is confirmed at the desk. Without a desk two callers may judge the same key at the same time, and the last write
+ * wins; that is harmless for the deterministic lexical judge.
  */
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
 import type { Signing } from './issuer.ts';
@@ -22,27 +22,27 @@ import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
 import type { Judgment, JudgmentOutcome, JudgmentPreimage } from './types.ts';
 
-/** A judge call ends after this time, whether its caller is still there or not. */
+/** Deadline of a judge call in milliseconds, independent of how long its caller waits. */
 export const JUDGE_DEADLINE_MS = 60_000;
 
-/** `use`: stored or judged now. `only`: stored or not at all, no judge call. `skip`: nothing is read or judged. */
+/** `use`: stored judgments, else new ones. `only`: stored judgments, no judge call. `skip`: neither. */
 export type JudgmentMode = 'use' | 'only' | 'skip';
 
-/** A request of a plan, with the positions of the sources that its answer cites. */
+/** A planned request, with the positions of the sources that its answer cites. */
 export type WantedJudgment = { readonly request: JudgmentRequest; readonly cited: ReadonlySet<number> };
 
 export type ObtainOptions = {
-  /** Who reads answers. */
+  /** Answers the kinds that a reader answers. */
   readonly judge: JudgeChoice;
-  /** Who runs programs and compares expressions; absent = there is none. */
+  /** Answers the kinds that a sandbox computes; absent = none is configured. */
   readonly sandbox?: JudgeChoice;
   readonly store: JudgmentStore;
-  /** Where calls are made for all callers, and for which judges, by name; absent = here, in this process. */
+  /** Makes the calls of the judges that `takes` names, for all callers; absent = calls are made in this process. */
   readonly desk?: { readonly desk: Desk; readonly class: CallClass; readonly takes: (judge: string) => boolean };
-  /** Signs what is judged here and checks what is read; absent = neither. */
+  /** Signs new judgments and checks stored ones; absent = neither. */
   readonly signing?: Signing;
   readonly mode: JudgmentMode;
-  /** Joins every key: another independent judgment of the same thing. */
+  /** 0, 1, …: part of every key; selects an independent judgment of the same request. */
   readonly replicate: number;
   readonly deadline_ms: number;
   /** The time now, ISO 8601. */
@@ -51,24 +51,24 @@ export type ObtainOptions = {
   readonly elapsed: () => number;
 };
 
-/** One request with what became of it. */
+/** The result of one request. */
 export type ObtainedJudgment = {
   readonly kind: JudgmentKind;
-  /** `null` where there is no judge, as its identity is part of the key, or where the request does not fit it. */
+  /** `null` if there is no judge, whose identity is part of the key, or if the request does not fit the judge. */
   readonly preimage: JudgmentPreimage | null;
   readonly key: string | null;
-  /** Sources that the judge saw in part only. */
+  /** Sources that the judge saw only in part. */
   readonly cuts: readonly SourceCut[];
   readonly outcome: JudgmentOutcome;
-  /** Whose signature was checked; `null` = unsigned, or signed by a key that is not known here. */
+  /** Id of the key whose signature is valid; `null` = unsigned, or signed by an unknown key. */
   readonly issuer: string | null;
   /** Whether the judgment can be replayed from the store. */
   readonly stored: boolean;
-  /** What went wrong with the store although the judgment was had. */
+  /** A store failure that did not prevent the judgment. */
   readonly storeProblem: JudgeFailure | null;
 };
 
-/** Where the time went, in milliseconds; requests run side by side, so the longest counts. A desk's writes are its own. */
+/** Durations in milliseconds. Requests run in parallel, so each is the longest one. A desk's writes are not included. */
 export type ObtainTimings = { readonly store_read: number; readonly judge: number; readonly store_write: number };
 
 export type Obtained = { readonly judgments: readonly ObtainedJudgment[]; readonly timings: ObtainTimings };
@@ -81,7 +81,7 @@ type Keyed = {
   readonly key: string;
 };
 
-/** Obtains the judgments that are wanted, in their order. */
+/** Obtains the judgments, in the order of `wanted`. */
 export async function obtainJudgments(wanted: readonly WantedJudgment[], options: ObtainOptions): Promise<Obtained> {
   const asked = await Promise.all(wanted.map((one) => keyed(one, options)));
   const open = asked.filter((one) => 'key' in one);
@@ -90,7 +90,7 @@ export async function obtainJudgments(wanted: readonly WantedJudgment[], options
   const judgments = asked.map((one) => {
     if ('unfit' in one) return one.unfit;
     const { value } = inOrder.next();
-    if (value === undefined) throw new Error('obtainJudgments: fewer judgments than were asked for');
+    if (value === undefined) throw new Error('obtainJudgments: fewer judgments than requests');
     return value;
   });
   return { judgments, timings: obtained.timings };
@@ -127,7 +127,7 @@ async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Pro
   };
 }
 
-/** What the store has and, where no judge may be called, what the desk has kept of the rest. */
+/** Reads the store and, in mode `only`, the desk for what the store misses. */
 async function readStored(asked: readonly Keyed[], options: ObtainOptions): Promise<Map<string, StoredJudgment>> {
   const stored = await options.store.get(asked.map(({ key }) => key));
   const known = options.signing?.known ?? null;
@@ -200,7 +200,7 @@ function obtainedFrom(
   };
 }
 
-/** Every judgment that comes this far by a known issuer was checked against it, or signed here. */
+/** Signatures of known issuers have been checked, or made here, by now. */
 function knownIssuer({ issuer }: Judgment, signing: Signing | undefined): string | null {
   if (issuer === null || signing === undefined) return null;
   return signing.known.has(issuer.key_id) ? issuer.key_id : null;

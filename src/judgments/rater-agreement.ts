@@ -1,12 +1,12 @@
 /**
- * How far two raters agree, from a table of counts: a row is what the first said (or the truth), a column what the second
- * said, categories in their order. Pure. What is not defined (no pair, no variance) is `null`, never a number.
+ * Agreement of two raters, computed from a table of counts: rows are the categories of the first rater (or the ground truth),
+ * columns those of the second. An undefined figure (no pairs, no variance) is `null`, never a number.
  */
 
-/** Square; counts are integers >= 0. */
+/** A square table of counts (integers >= 0). */
 export type AgreementTable = readonly (readonly number[])[];
 
-/** Counts pairs of categories 0 … size-1 while they come. */
+/** Counts pairs of categories 0 … size-1 one by one. */
 export class PairCounter {
   readonly #counts: number[][];
 
@@ -40,30 +40,31 @@ export function exactAgreement(table: AgreementTable): number | null {
 
 /**
  * Cohen's kappa (Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20
- * (1960) 37-46), at most 1; 0 = as by chance, below = worse. Every miss weighs alike:
+ * (1960) 37-46), at most 1; 0 = chance level, negative = worse than chance. All disagreements weigh the same:
  *
  *     kappa = (p_o - p_e) / (1 - p_e),   p_o the share of equal pairs, p_e = sum(row total * column total) / n^2
  *
- * `null` without pairs, and where chance cannot disagree: both said one and the same category throughout.
+ * `null` without pairs, and if both raters gave one and the same category throughout.
  */
 export function cohenKappa(table: AgreementTable): number | null {
   const pairs = pairsIn(table);
   const columns = table.map((_, column) => sum(table.map((row) => row[column] ?? 0)));
   const same = sum(table.map((row, position) => row[position] ?? 0));
-  // In counts, so that full agreement is 1 and not nearly so.
+  // Computes with counts, so full agreement is exactly 1.
   const byChance = sum(table.map((row, position) => sum(row) * (columns[position] ?? 0)));
   const room = pairs * pairs - byChance;
   return room === 0 ? null : (pairs * same - byChance) / room;
 }
 
 /**
- * Cohen's kappa with quadratic weights (Cohen, Psychological Bulletin 70 (1968) 213-220), at most 1; 0 = as by chance,
- * below = worse:
+ * Cohen's kappa with quadratic weights (Cohen, Psychological Bulletin 70 (1968) 213-220), at most 1; 0 = chance level,
+ * negative = worse than chance:
  *
  *     kappa = 1 - sum(w * o) / sum(w * e),   w = ((i - j) / (k - 1))^2,   e = row total * column total / n
  *
- * A miss by two categories weighs four times one by one. With two categories it is Cohen's (1960) unweighted kappa.
- * `null` without pairs, and where chance cannot disagree: both said one and the same category throughout.
+ * A disagreement by two categories weighs four times one by one category. With two categories it equals the unweighted
+ * kappa.
+ * `null` without pairs, and if both raters gave one and the same category throughout.
  */
 export function weightedKappa(table: AgreementTable): number | null {
   const pairs = pairsIn(table);
@@ -73,7 +74,7 @@ export function weightedKappa(table: AgreementTable): number | null {
   let expected = 0;
   for (const [i, row] of table.entries()) {
     for (const [j, count] of row.entries()) {
-      // 1 / (k - 1)^2 stands in both sums and is left out.
+      // The factor 1 / (k - 1)^2 cancels and is left out.
       const weight = (i - j) ** 2;
       observed += weight * count;
       expected += weight * (rows[i] ?? 0) * (columns[j] ?? 0);
@@ -82,7 +83,7 @@ export function weightedKappa(table: AgreementTable): number | null {
   return expected === 0 ? null : 1 - (observed * pairs) / expected;
 }
 
-/** Mean of second minus first, in categories, -(k-1) to k-1: how much higher the second rates; `null` without pairs. */
+/** Mean of second minus first in categories, -(k-1) to k-1: how much higher the second rater is; `null` without pairs. */
 export function meanDifference(table: AgreementTable): number | null {
   const pairs = pairsIn(table);
   if (pairs === 0) return null;
@@ -90,8 +91,8 @@ export function meanDifference(table: AgreementTable): number | null {
 }
 
 /**
- * Mean over the first's categories of the share that the second gets right (macro-averaged recall), 0 to 1; 1/k is blind
- * guessing. Categories that do not occur are left out; `null` if fewer than two occur, as there is nothing to tell apart.
+ * Balanced accuracy: recall averaged over the first rater's categories, 0 to 1; guessing gives 1/k. Categories that do not
+ * occur are left out; `null` if fewer than two occur.
  */
 export function balancedAccuracy(table: AgreementTable): number | null {
   const recalls = table.flatMap((row, position) => {
@@ -101,7 +102,7 @@ export function balancedAccuracy(table: AgreementTable): number | null {
   return recalls.length < 2 ? null : sum(recalls) / recalls.length;
 }
 
-/** The table of two categories: below `from`, and from `from` on. */
+/** Merges the categories into two: below `from`, and `from` or above. */
 export function dichotomised(table: AgreementTable, from: number): AgreementTable {
   const counts = [
     [0, 0],
@@ -117,7 +118,7 @@ export function dichotomised(table: AgreementTable, from: number): AgreementTabl
   return counts;
 }
 
-/** Cell by cell. @throws RangeError for tables of different sizes. */
+/** Adds two tables cell by cell. @throws RangeError for tables of different sizes. */
 export function addedTables(first: AgreementTable, second: AgreementTable): AgreementTable {
   if (first.length !== second.length) throw new RangeError('addedTables: tables of different sizes');
   return first.map((row, i) => row.map((count, j) => count + (second[i]?.[j] ?? 0)));

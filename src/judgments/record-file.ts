@@ -1,7 +1,6 @@
 /**
- * Judgments as a file, version 1: JSON lines. A line is a judgment record; or names a key that was asked for and is not
- * there; and the last one counts the others, so that a file that was cut off is seen to be. Keys are content addresses:
- * a file holds digests and verdicts, no text.
+ * Judgment files, version 1: JSON lines. Each line is a judgment record or names a requested key that is missing; the last
+ * line counts the others, so a truncated file is detected. A file contains digests and verdicts, no text.
  */
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';
@@ -14,7 +13,7 @@ import type { Judgment } from './types.ts';
 
 export const RECORD_FILE_VERSION = 1;
 
-/** `judgment_differs`: what stands under the key now has other verdicts than were asked for. */
+/** `judgment_differs`: the stored judgment of the key has other verdicts than the requested ones. */
 const missingReasons = [
   'judgment_missing',
   'judgment_record_invalid',
@@ -45,7 +44,7 @@ export type ReadRecordLine =
   | { readonly ok: true; readonly line: RecordLine }
   | { readonly ok: false; readonly problem: 'line_not_json' | 'record_invalid'; readonly detail: string };
 
-/** One line with its line feed. */
+/** Writes one line, with its line feed. */
 export function writeRecordLine(line: RecordLine): string {
   return `${JSON.stringify(lineValue(line))}\n`;
 }
@@ -61,7 +60,7 @@ function lineValue(line: RecordLine): unknown {
   }
 }
 
-/** Reads and checks one line; the signature is the importer's business. */
+/** Reads and checks one line, except for its signature, which the importer checks. */
 export async function readRecordLine(text: string): Promise<ReadRecordLine> {
   let value: unknown;
   try {
@@ -84,14 +83,14 @@ export async function readRecordLine(text: string): Promise<ReadRecordLine> {
 
 export type WantedRecord = {
   readonly key: string;
-  /** Digest of its verdicts, where only these will do: one key may be judged anew. */
+  /** Digest of the required verdicts, since a key may be judged again; `null` = any. */
   readonly verdicts: string | null;
 };
 
 /**
- * The judgments of some keys as the lines of a file, in their order, a repeated one once. Read in bulk, so that memory holds
- * one bulk, and of the keys the last MAX_EXPORT_KEYS at most: a longer file may name one twice.
- * @param desk asked for what the store misses, as it may have finished it just now; `null` = there is none.
+ * Yields the judgments of some keys as the lines of a file, in order, without repetitions. Reads `keysPerRead` keys at a
+ * time. Remembers at most the last MAX_EXPORT_KEYS keys, so a longer file may repeat one.
+ * @param desk asked for what the store misses, since it may have judged it just now; `null` = no desk.
  */
 export async function* exportJudgments(
   store: Pick<JudgmentStore, 'get'>,

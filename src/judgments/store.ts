@@ -1,9 +1,9 @@
 /**
- * Where judgments are kept: a small interface and its in-memory form (command line, tests). The Worker's form is
- * functions/storage/judgments.ts; test/contract/judgment-store.case.ts holds both to the same behaviour.
+ * The judgment store interface, and its in-memory implementation for the command line and tests. The Worker's
+ * implementation is functions/storage/judgments.ts; test/contract/judgment-store.case.ts tests both.
  *
- * A store may forget and may miss what was just written; it never returns a judgment under a key that is not its own.
- * What the platform fails at comes back as a value, so that a failed read is never mistaken for a miss.
+ * A store may forget, and may miss a recent write; it never returns a judgment under another judgment's key. Platform
+ * failures are values, so a failed read is never mistaken for a miss.
  */
 import { checkRecord, type StoredJudgment } from './record.ts';
 import type { JudgeFailure, Judgment } from './types.ts';
@@ -12,15 +12,15 @@ import type { JudgeFailure, Judgment } from './types.ts';
 export type StoreReceipt = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
 export interface JudgmentStore {
-  /** Looks up many keys at once. A key that is not in the reply is a miss. */
+  /** Looks up many keys at once. Absent keys are misses. */
   get(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
-  /** Stores a judgment under its key, over what is there. Resolves when it is stored, not before. */
+  /** Stores a judgment under its key and replaces an older one. Resolves once it is stored. */
   put(judgment: Judgment): Promise<StoreReceipt>;
-  /** Takes note of a judgment that a desk has stored, so that a read may find it before the platform shows it. */
+  /** Caches a judgment that a desk has stored, so reads find it before the platform's storage shows it. */
   remember(judgment: Judgment): void;
 }
 
-/** A store in memory, unbounded: for the command line and tests. `records` holds JSON text by key. */
+/** An unbounded store in memory. @param records JSON text by key. */
 export function createMemoryJudgmentStore(records: Map<string, string> = new Map()): JudgmentStore {
   return {
     async get(keys) {

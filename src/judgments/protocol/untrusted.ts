@@ -1,9 +1,9 @@
 /**
- * Untrusted text in a prompt: answers, tool output, titles, ids, rubrics, questions. It stands between delimiters that
- * it cannot close, because both delimiters and the control tokens of chat templates need characters that it is not
- * allowed to hold: every `<` and `>` becomes `‹` and `›`, and brackets around an upper-case word (`[INST]`) become `⁅⁆`.
- * The mapping is one unit for one unit, so offsets and lengths stay, and it is told to the judge. A nonce of the shared
- * content in each delimiter is the second lock: what imitates our delimiters does not know it.
+ * Delimits untrusted text in a prompt: answers, tool output, titles, ids, rubrics, questions. Such text cannot close its
+ * delimiters, because delimiters and the control tokens of chat templates need characters that are replaced in it: `<` and
+ * `>` become `‹` and `›`, and the brackets around an upper-case word (`[INST]`) become `⁅⁆`. The mapping replaces one unit by
+ * one unit, so offsets and lengths stay, and the prompt explains it to the judge. As a second safeguard each delimiter
+ * contains a nonce of the content, which an imitation does not know.
  */
 import { isAsciiDigit, isAsciiLetter, isLowSurrogate, SLASH } from '../../text/characters.ts';
 
@@ -12,13 +12,13 @@ const GREATER_THAN = 0x3e;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const UNDERSCORE = 0x5f;
-/** Longest upper-case word in brackets that a chat template uses as a control token, with room to spare. */
+/** Longest word in brackets that counts as a control token; those of known chat templates are shorter. */
 const MAX_CONTROL_WORD_CHARS = 32;
 
-/** Full-width bars and block marks that DeepSeek's and other templates build control tokens from. */
+/** Full-width bars and block marks, from which the chat templates of DeepSeek and others build control tokens. */
 const CONTROL_UNITS: Readonly<Record<string, string>> = { '｜': '¦', '▁': '_', '\u0000': '\ufffd' };
 
-/** The text with everything neutralised that could act as a delimiter or control token. Same length, linear. */
+/** Replaces everything that could act as a delimiter or control token. Keeps the length; linear. */
 export function neutralise(text: string): string {
   let safe = '';
   let from = 0;
@@ -40,7 +40,7 @@ export function neutralise(text: string): string {
     } else if (code > 0x7f || code === 0) {
       const control = CONTROL_UNITS[text.charAt(i)];
       if (control !== undefined) replace(i, control);
-      // A lone surrogate cannot be sent; the judge sees what an encoder would put in its place.
+      // A lone surrogate cannot be sent: it becomes U+FFFD, as in an encoder.
       else if (code >= 0xd800 && code <= 0xdfff) {
         if (code <= 0xdbff && isLowSurrogate(text.charCodeAt(i + 1))) i++;
         else replace(i, '\ufffd');
@@ -51,8 +51,8 @@ export function neutralise(text: string): string {
 }
 
 /**
- * End of `INST]`, `/INST]`, `TOOL_CALLS]`, `control_8]` behind an opening bracket; -1 for anything else. A word with digits
- * counts only with an underscore: `[1]` and `[S1]` are citation markers, and stay.
+ * Returns the end of `INST]`, `/INST]`, `TOOL_CALLS]` or `control_8]` behind an opening bracket, else -1. A word with digits
+ * needs an underscore: `[1]` and `[S1]` are citation markers and stay.
  */
 function controlWordEnd(text: string, from: number): number {
   let i = text.charCodeAt(from) === SLASH ? from + 1 : from;
@@ -69,7 +69,7 @@ function controlWordEnd(text: string, from: number): number {
   return i > start && text.charCodeAt(i) === CLOSE_BRACKET && (underscores || !digits) ? i : -1;
 }
 
-/** A neutralised text on one line, for attributes: no quotes and no line breaks. */
+/** Neutralises a text for an attribute: no quotes, no line breaks. */
 export function neutraliseAttribute(text: string): string {
   let safe = '';
   for (const unit of neutralise(text)) safe += unit === '"' ? '”' : /\s/u.test(unit) ? ' ' : unit;
@@ -77,8 +77,8 @@ export function neutraliseAttribute(text: string): string {
 }
 
 /**
- * Twelve hex digits of a 2 x 32 bit FNV-1a over the texts: the same content gives the same nonce, so keys and cached
- * prefixes stay; it guards nothing secret, since neutralised text cannot hold a delimiter in the first place.
+ * Twelve hex digits of a 2 x 32 bit FNV-1a hash of the texts. Equal content gives equal nonces, so prompts stay cacheable. The
+ * nonce need not be secret: neutralised text cannot contain a delimiter anyway.
  */
 export function contentNonce(texts: readonly string[]): string {
   let a = 0x811c9dc5;
@@ -96,7 +96,7 @@ export function contentNonce(texts: readonly string[]): string {
   return (hex(a) + hex(b)).slice(0, 12);
 }
 
-/** One block of data between delimiters. `attributes` values are neutralised here too. */
+/** One block of data between delimiters. Neutralises the text and the values of the attributes. */
 export function dataBlock(
   name: string,
   nonce: string,
