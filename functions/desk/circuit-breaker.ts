@@ -42,7 +42,7 @@ export class CircuitBreaker {
   }
 
   /** Whether a call would be admitted; does not claim the probe. */
-  look(): Admission {
+  peek(): Admission {
     if (this.#openUntil === null) return { ok: true, probe: false };
     const left = this.#openUntil - this.#now();
     if (left > 0) return { ok: false, retry_after_s: Math.ceil(left / 1000) };
@@ -52,7 +52,7 @@ export class CircuitBreaker {
 
   /** Admits or rejects a call. Every admitted call must be settled once. */
   admit(): Admission {
-    const admission = this.look();
+    const admission = this.peek();
     if (admission.ok && admission.probe) this.#probing = true;
     return admission;
   }

@@ -34,12 +34,12 @@ import {
 } from './circuit-breaker.ts';
 import {
   CIRCUIT_OPEN,
+  DEADLINE_MISSED,
   DESK_FULL,
-  JUDGE_GONE,
+  JUDGE_NOT_HERE,
+  NO_SLOT,
   OTHER_JUDGE,
-  OVERDUE,
-  SLOT_TAKEN,
-  STILL_UNDER_WAY,
+  STILL_RUNNING,
 } from './desk-failures.ts';
 import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
 import type { FailureMemory } from './failure-memory.ts';
@@ -59,11 +59,11 @@ export type DeskParts = {
   readonly now: () => number;
 };
 
-type UnderWay = { readonly result: Promise<DeskJudgment>; readonly raise: () => void };
+type RunningCall = { readonly result: Promise<DeskJudgment>; readonly raise: () => void };
 
 export class DeskCalls {
   readonly #parts: DeskParts;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #running = new Map<string, RunningCall>();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
@@ -71,17 +71,17 @@ export class DeskCalls {
 
   /** Returns the judgment of a key. The caller waits until its deadline at most; the call continues. */
   async judge(call: JudgmentCall): Promise<DeskJudgment> {
-    const joined = this.#underWay.get(call.key);
+    const joined = this.#running.get(call.key);
     if (call.class === 'live') joined?.raise();
     const { result } = joined ?? this.#begin(call);
     const outcome = await withinMs(result, call.deadline_ms);
-    return outcome === 'late' ? { ok: false, failure: STILL_UNDER_WAY } : outcome;
+    return outcome === 'late' ? { ok: false, failure: STILL_RUNNING } : outcome;
   }
 
   /** Stores a judgment that was made elsewhere, unless the key has one. Holds the key meanwhile, like a call. */
   async import(judgment: Judgment): Promise<ImportOutcome> {
     const { key } = judgment;
-    for (let before = this.#underWay.get(key); before !== undefined; before = this.#underWay.get(key)) {
+    for (let before = this.#running.get(key); before !== undefined; before = this.#running.get(key)) {
       if ((await before.result).ok) return 'present';
     }
     let outcome: ImportOutcome = 'present';
@@ -100,23 +100,23 @@ export class DeskCalls {
     return outcome;
   }
 
-  #begin(call: JudgmentCall): UnderWay {
+  #begin(call: JudgmentCall): RunningCall {
     const ticket = new Ticket(call.class);
     return this.#hold(call.key, ticket, () => this.#obtain(call, ticket));
   }
 
   /** Holds a key while its work runs, so that no second call for it starts. */
-  #hold(key: string, ticket: Ticket, work: () => Promise<DeskJudgment>): UnderWay {
+  #hold(key: string, ticket: Ticket, work: () => Promise<DeskJudgment>): RunningCall {
     const run = async (): Promise<DeskJudgment> => {
       try {
         return await work();
       } finally {
-        if (this.#underWay.get(key) === held) this.#underWay.delete(key);
+        if (this.#running.get(key) === held) this.#running.delete(key);
       }
     };
     // `work` starts a microtask later, when `held` is in the map.
-    const held: UnderWay = { result: Promise.resolve().then(run), raise: () => ticket.raise() };
-    this.#underWay.set(key, held);
+    const held: RunningCall = { result: Promise.resolve().then(run), raise: () => ticket.raise() };
+    this.#running.set(key, held);
     return held;
   }
 
@@ -133,7 +133,7 @@ export class DeskCalls {
     if (stored?.ok === true) return found(stored.judgment);
 
     const lane = lanes.get(call.judge);
-    if (lane === undefined) return { ok: false, failure: JUDGE_GONE };
+    if (lane === undefined) return { ok: false, failure: JUDGE_NOT_HERE };
     if (canonicalize(lane.judge.identityFor(call.preimage.kind)) !== canonicalize(call.preimage.judge)) {
       return { ok: false, failure: OTHER_JUDGE };
     }
@@ -147,13 +147,13 @@ export class DeskCalls {
   async #call(call: JudgmentCall, lane: JudgeLane, ticket: Ticket): Promise<MadeJudgment> {
     const { memory } = this.#parts;
     const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
-    const open = lane.breaker.look();
+    const open = lane.breaker.peek();
     if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
     const bytes = promptBytes(call.request);
     if (!memory.take(bytes, ticket.class)) return { ok: false, failure: DESK_FULL };
     try {
       ticket.enter(lane);
-      if ((await withinMs(ticket.granted, waits_ms)) === 'late') return { ok: false, failure: SLOT_TAKEN };
+      if ((await withinMs(ticket.granted, waits_ms)) === 'late') return { ok: false, failure: NO_SLOT };
       const admission = lane.breaker.admit();
       if (!admission.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: admission.retry_after_s } };
       return await this.#ask(call, lane, admission.probe);
@@ -177,7 +177,7 @@ export class DeskCalls {
       );
       // A judge returns by its deadline; a stuck one occupies its slot for the grace period at most.
       const reply = await withinMs(making, JUDGE_DEADLINE_MS + DESK_GRACE_MS);
-      const made: MadeJudgment = reply === 'late' ? { ok: false, failure: OVERDUE } : reply;
+      const made: MadeJudgment = reply === 'late' ? { ok: false, failure: DEADLINE_MISSED } : reply;
       evidence = made.ok ? 'up' : evidenceOf(made.failure);
       retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
       return made;

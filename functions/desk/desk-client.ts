@@ -7,7 +7,7 @@ import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
 import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
-import { DESK_FULL, DESK_LOST, OVERDUE } from './desk-failures.ts';
+import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
 
 /** Desks of a deployment. Keys are distributed over them: one Durable Object serves some hundred calls per second. */
@@ -80,7 +80,7 @@ type Sent<T> = { readonly ok: true; readonly reply: T } | { readonly ok: false; 
 async function send<T>(call: () => Promise<T>, ms: number): Promise<Sent<T>> {
   try {
     const reply = await withinMs(call(), ms);
-    return reply === 'late' ? { ok: false, failure: OVERDUE } : { ok: true, reply };
+    return reply === 'late' ? { ok: false, failure: DEADLINE_MISSED } : { ok: true, reply };
   } catch (error) {
     const failure = rpcFailure(error);
     if (failure === null) throw error;

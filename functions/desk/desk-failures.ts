@@ -3,57 +3,57 @@ import type { JudgeFailure } from '../../src/judgments/types.ts';
 
 export const CIRCUIT_OPEN: JudgeFailure = {
   reason: 'judge_circuit_open',
-  detail: 'the judge failed several times in a row and is left alone for a while',
+  detail: 'the circuit breaker is open after repeated failures of the judge; retry later',
   retryable: true,
 };
 
 export const DESK_FULL: JudgeFailure = {
   reason: 'judge_capacity',
-  detail: 'too many prompts are waiting for a judge',
+  detail: 'too many prompts wait for a judge; retry later',
   retryable: true,
   retry_after_s: 10,
 };
 
-export const SLOT_TAKEN: JudgeFailure = {
+export const NO_SLOT: JudgeFailure = {
   reason: 'judge_capacity',
-  detail: 'no slot of the judge became free in time',
+  detail: 'all slots of the judge stayed busy until the deadline; retry later',
   retryable: true,
   retry_after_s: 10,
 };
 
 /** For one caller; the call continues, and the next request joins it. */
-export const STILL_UNDER_WAY: JudgeFailure = {
+export const STILL_RUNNING: JudgeFailure = {
   reason: 'judge_timeout',
-  detail: 'the judgment is still being made; a retry joins it',
+  detail: 'the judge is still working on it; a retry joins the same call',
   retryable: true,
   retry_after_s: 1,
 };
 
 /** The judge missed its own deadline. */
-export const OVERDUE: JudgeFailure = {
+export const DEADLINE_MISSED: JudgeFailure = {
   reason: 'judge_timeout',
   detail: 'the judge did not answer within its deadline',
   retryable: true,
 };
 
 /** The caller knows a judge that the desk does not: a deployment is in progress. */
-export const JUDGE_GONE: JudgeFailure = {
+export const JUDGE_NOT_HERE: JudgeFailure = {
   reason: 'judge_unknown',
-  detail: 'the desk knows no judge of that name; a deployment may be under way',
+  detail: 'the judge desk has no judge with this name, possibly because a deployment is in progress; retry',
   retryable: true,
 };
 
 /** The key names another model, template or sampling than the desk would use: a deployment is in progress. */
 export const OTHER_JUDGE: JudgeFailure = {
   reason: 'judge_model_mismatch',
-  detail: 'the desk runs another version of the judge than the key names; a deployment may be under way',
+  detail: 'the judge desk runs another version of the judge, possibly because a deployment is in progress; retry',
   retryable: true,
 };
 
 /** The Durable Object restarted or became unreachable while a caller waited. */
 export const DESK_LOST: JudgeFailure = {
   reason: 'judge_interrupted',
-  detail: 'the desk was restarted while the judgment was made',
+  detail: 'the judge desk restarted during the judge call; retry',
   retryable: true,
   retry_after_s: 1,
 };

@@ -33,6 +33,6 @@ export type DeskMethods = {
 /** Caller and desk run different code. */
 export const VERSION_SKEW: JudgeFailure = {
   reason: 'judge_interrupted',
-  detail: 'a deployment is under way; try again',
+  detail: 'a deployment is in progress; retry',
   retryable: true,
 };

@@ -10,7 +10,7 @@ import {
   MAX_FORM_PARTS,
   MAX_PART_HEADER_BYTES,
 } from '../../src/limits.ts';
-import { RequestError } from '../failures.ts';
+import { invalidInput, RequestError } from '../failures.ts';
 import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser, type PartHead } from './multipart.ts';
 
 export type FormShape = {
@@ -146,8 +146,7 @@ class FormReader {
 
   result(): Form {
     if (this.#filename !== null) return { fields: this.#fields, filename: this.#filename };
-    const problem = { path: [this.#shape.file], message: 'required: a file' };
-    throw new RequestError({ reason: 'input_invalid', problems: [problem] });
+    throw invalidInput([this.#shape.file], 'required: a file');
   }
 
   #begin({ name, filename }: PartHead): void {
@@ -157,7 +156,7 @@ class FormReader {
       this.#part = 'file';
       if (this.#filename.length > MAX_FILE_NAME_CHARS) {
         const message = `expected a file name of at most ${MAX_FILE_NAME_CHARS} characters`;
-        throw new RequestError({ reason: 'input_invalid', problems: [{ path: [name], message }] });
+        throw invalidInput([name], message);
       }
       this.#shape.begin?.(this.#fields);
     } else if (this.#shape.fields.includes(name)) {

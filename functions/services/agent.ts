@@ -28,7 +28,7 @@ import type { CodeRunner } from '../backends/code-runner.ts';
 import { chooseGenerator, chooseSandbox } from '../backends/configured.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { AgentPlatform } from './ports.ts';
-import type { ScoringWishes } from './score.ts';
+import type { ScoringOptions } from './score.ts';
 import { runTrajectory, type TrajectoryOptions } from './trajectory.ts';
 
 export type AgentPlan = {
@@ -106,7 +106,7 @@ type ScoringPlan = {
   readonly recipe: ToolCallRecipe;
   /** The ground truth. */
   readonly known: Pick<Rollout, 'reference' | 'tests'>;
-  readonly wishes: ScoringWishes;
+  readonly options: ScoringOptions;
 };
 
 /** `plan: null` = the request has no ground truth, so nothing is scored. */
@@ -128,12 +128,12 @@ async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
   const known = { ...(reference === undefined ? {} : { reference }), ...(tests === undefined ? {} : { tests }) };
   const planned = planToolCall({ ...known, response: '', num_turns: 2, response_tokens: 0 }, recipe, false);
   if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.error });
-  return { ok: true, plan: { recipe, known, wishes: { recipe: input, judgments, replicate, on_judge_failure } } };
+  return { ok: true, plan: { recipe, known, options: { recipe: input, judgments, replicate, on_judge_failure } } };
 }
 
 export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {
   /** Scores the trajectory; rejects if the failure must fail the whole request. */
-  readonly score: (rollout: Rollout, wishes: ScoringWishes) => Promise<ScoreResponse>;
+  readonly score: (rollout: Rollout, options: ScoringOptions) => Promise<ScoreResponse>;
 };
 
 export type AgentRunResult =
@@ -159,7 +159,7 @@ export async function runAgent(plan: AgentPlan, { score, ...options }: AgentRunO
     num_turns: loop.numTurns,
     response_tokens: loop.responseTokens,
   };
-  return { ok: true, reply: agentReply(start, loop, scored(await score(rollout, scoring.wishes))) };
+  return { ok: true, reply: agentReply(start, loop, scored(await score(rollout, scoring.options))) };
 }
 
 function refused(failure: RequestFailure): { readonly ok: false; readonly failure: RequestFailure } {

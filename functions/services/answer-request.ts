@@ -31,17 +31,17 @@ export async function answer(
     case '/v1/score': {
       const read = parse(scoreRequestSchema, body);
       if (!read.ok) return read;
-      const wishes = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
+      const options = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
       const placement = requestedPlacement(read.request);
-      const scored = await scoreRecorded(requestedRollout(read.request), wishes, placement, platform);
+      const scored = await scoreRecorded(requestedRollout(read.request), options, placement, platform);
       return outcome(scored, ({ reply }) => reply);
     }
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
       if (!read.ok) return read;
-      const wishes = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
+      const options = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
       const placement = requestedGroupPlacement(read.request);
-      const scored = await scoreTogetherRecorded(groupRollouts(read.request), wishes, placement, platform);
+      const scored = await scoreTogetherRecorded(groupRollouts(read.request), options, placement, platform);
       if (!scored.ok) return { ok: false, failure: scored.failure };
       const group = groupReplyOf(
         read.request,
@@ -74,7 +74,7 @@ async function refined(body: unknown, platform: ScoringPlatform): Promise<Reques
     deadline_ms: REFINE_STREAM_DEADLINE_MS,
     // A batch has no caller who could disconnect.
     signal: new AbortController().signal,
-    tell: async () => undefined,
+    onEvent: async () => undefined,
   });
   return result.ok ? { ok: true, body: result.reply } : { ok: false, failure: result.failure };
 }

@@ -14,24 +14,24 @@ import type { RequestFailure } from '../failures.ts';
 import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import type { Ledger, ScoringPlatform } from './ports.ts';
-import { type ScoringReply, type ScoringWishes, scoreOne, scoreTogether } from './score.ts';
+import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from './score.ts';
 
 /** The position of one rollout in a run. */
 export type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
 
-type Wishes = Pick<ScoringWishes, 'judge' | 'replicate'>;
+type RecordedOptions = Pick<ScoringOptions, 'judge' | 'replicate'>;
 
 /** Scores a rollout, and records it if `placement` is given. */
 export async function scoreRecorded(
   rollout: Rollout,
-  wishes: ScoringWishes,
+  options: ScoringOptions,
   placement: RunPlacement | null,
   platform: ScoringPlatform,
 ): Promise<ScoringReply<ScoredRollout>> {
-  if (placement === null) return scoreOne(rollout, wishes, platform);
-  const scored = await scoreOne(rollout, { ...wishes, measureAll: true }, platform);
+  if (placement === null) return scoreOne(rollout, options, platform);
+  const scored = await scoreOne(rollout, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
-  const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, wishes, placement, platform);
+  const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, options, placement, platform);
   if (!recorded.ok) return { ok: false, failure: recorded.failure, timings: scored.timings };
   const [reply] = recorded.scored;
   if (reply === undefined) throw new Error('scoreRecorded: the rollout was lost');
@@ -41,14 +41,14 @@ export async function scoreRecorded(
 /** Scores the samples of one prompt together, and records them in one write if `placement` is given. */
 export async function scoreTogetherRecorded(
   rollouts: readonly Rollout[],
-  wishes: ScoringWishes,
+  options: ScoringOptions,
   placement: RunPlacement | null,
   platform: ScoringPlatform,
 ): Promise<ScoringReply<readonly ScoredRollout[]>> {
-  if (placement === null) return scoreTogether(rollouts, wishes, platform);
-  const scored = await scoreTogether(rollouts, { ...wishes, measureAll: true }, platform);
+  if (placement === null) return scoreTogether(rollouts, options, platform);
+  const scored = await scoreTogether(rollouts, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
-  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, wishes, placement, platform);
+  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, options, placement, platform);
   if (!recorded.ok) return { ok: false, failure: recorded.failure, timings: scored.timings };
   return { ...scored, reply: recorded.scored };
 }
@@ -61,12 +61,12 @@ async function recordGroup(
   rollouts: readonly Rollout[],
   scored: readonly ScoredRollout[],
   recipe: ResolvedRecipe,
-  wishes: Wishes,
+  options: RecordedOptions,
   { samples, store_text, ...group }: RunPlacement,
   { ledger }: ScoringPlatform,
 ): Promise<RecordedGroup> {
   const places = samples.map((sample) => ({ ...group, sample }));
-  const recorded = await recordScores({ rollouts, scored, places, recipe, wishes, store_text }, ledger);
+  const recorded = await recordScores({ rollouts, scored, places, recipe, options, store_text }, ledger);
   if (!recorded.ok) return recorded;
   return {
     ok: true,
@@ -84,7 +84,7 @@ export type ScoresToRecord = {
   readonly scored: readonly ScoredRollout[];
   readonly places: readonly Placed[];
   readonly recipe: ResolvedRecipe;
-  readonly wishes: Wishes;
+  readonly options: RecordedOptions;
   readonly store_text: boolean;
   /** The request field that names the run, for problems. Default: `run.id`. */
   readonly path?: readonly string[];
@@ -130,10 +130,10 @@ export async function recordScores(scores: ScoresToRecord, ledger: Ledger): Prom
 }
 
 async function recordingOf(
-  { rollouts, scored, places, recipe, wishes, store_text }: ScoresToRecord,
+  { rollouts, scored, places, recipe, options, store_text }: ScoresToRecord,
   run: string,
 ): Promise<Recording> {
-  const { replicate, judge } = wishes;
+  const { replicate, judge } = options;
   const contents = await contentDigests(rollouts, { recipe: recipe.digest, judge, replicate });
   const shared = store_text ? sharedFields(rollouts) : {};
   const recorded = rollouts.map(async (rollout, position) => {

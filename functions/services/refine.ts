@@ -57,7 +57,7 @@ export type RefiningOptions = {
   /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
   /** Receives each event; generation continues when it resolves. */
-  readonly tell: (event: RefineEvent) => Promise<void>;
+  readonly onEvent: (event: RefineEvent) => Promise<void>;
 };
 
 /** Times in milliseconds; phases that were not reached are absent. */
@@ -71,12 +71,12 @@ export type RefiningResult =
 export async function refine(
   { plan, generator }: ReadyRefinement,
   platform: ScoringPlatform,
-  { deadline_ms, signal, tell }: RefiningOptions,
+  { deadline_ms, signal, onEvent }: RefiningOptions,
 ): Promise<RefiningResult> {
   const elapsed = (): number => performance.now();
   const started = elapsed();
   const run = refineCandidates(plan, generator, { deadline_ms, signal, elapsed });
-  const refined = await finishRefinement(run, tell);
+  const refined = await finishRefinement(run, onEvent);
   const generated = { generate: elapsed() - started };
   if (!refined.ok) {
     return { ...refused({ reason: 'generation_failed', failure: refined.failure }), timings: generated };
@@ -94,7 +94,11 @@ export async function refine(
 /** Only the log shows this failure. */
 const CALLER_GONE: RequestFailure = {
   reason: 'generation_failed',
-  failure: { reason: 'generator_interrupted', detail: 'nobody waits for the candidates any more', retryable: true },
+  failure: {
+    reason: 'generator_interrupted',
+    detail: 'the caller disconnected before the candidates were complete',
+    retryable: true,
+  },
 };
 
 type Scores =
@@ -109,8 +113,8 @@ async function scoresOf(
 ): Promise<Scores> {
   const { recipe, judge, judgments, replicate, on_judge_failure } = request;
   if (recipe === undefined || rollouts.length === 0) return { ok: true, scores: [], timings: null };
-  const wishes = { recipe, judgments, replicate, on_judge_failure, ...(judge === undefined ? {} : { judge }) };
-  const scored = await scoreTogether(rollouts, wishes, platform);
+  const options = { recipe, judgments, replicate, on_judge_failure, ...(judge === undefined ? {} : { judge }) };
+  const scored = await scoreTogether(rollouts, options, platform);
   if (!scored.ok) return scored;
   return { ok: true, scores: scored.reply.map(({ reply }) => reply), timings: scored.timings };
 }

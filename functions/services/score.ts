@@ -19,7 +19,7 @@ import type { ScoringPlatform } from './ports.ts';
 export const SCORING_DEADLINE_MS = 95_000;
 
 /** How to score a rollout or a group; src/wire/score.ts describes the fields. */
-export type ScoringWishes = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments' | 'replicate' | 'on_judge_failure'> & {
+export type ScoringOptions = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments' | 'replicate' | 'on_judge_failure'> & {
   readonly explain?: boolean;
   /** Measures everything the family can measure, so that other weights can be tried later. */
   readonly measureAll?: boolean;
@@ -34,11 +34,11 @@ export type ScoringReply<T> =
 /** Scores a single rollout. */
 export function scoreOne(
   rollout: Rollout,
-  wishes: ScoringWishes,
+  options: ScoringOptions,
   platform: ScoringPlatform,
 ): Promise<ScoringReply<ScoredRollout>> {
-  return scoreInTurn(wishes, platform, async (recipe, how, options) => {
-    const result = await scoreRollout({ rollout, recipe, ...how }, options);
+  return scoreWithFallback(options, platform, async (recipe, how, obtain) => {
+    const result = await scoreRollout({ rollout, recipe, ...how }, obtain);
     if (result.status !== 'done') return result;
     const { status, timings, ...scored } = result;
     return { status, value: scored, failure: scored.failure, timings };
@@ -48,11 +48,11 @@ export function scoreOne(
 /** Scores the samples of one prompt together. */
 export function scoreTogether(
   rollouts: readonly Rollout[],
-  wishes: ScoringWishes,
+  options: ScoringOptions,
   platform: ScoringPlatform,
 ): Promise<ScoringReply<readonly ScoredRollout[]>> {
-  return scoreInTurn(wishes, platform, async (recipe, how, options) => {
-    const result = await scoreGroup({ rollouts, recipe, ...how }, options);
+  return scoreWithFallback(options, platform, async (recipe, how, obtain) => {
+    const result = await scoreGroup({ rollouts, recipe, ...how }, obtain);
     if (result.status !== 'done') return result;
     const { members, timings } = result;
     const failure = members.find((member) => member.failure !== null)?.failure ?? null;
@@ -71,25 +71,25 @@ type Attempt<T> =
     }
   | Exclude<Awaited<ReturnType<typeof scoreRollout>>, { status: 'done' }>;
 
-type Score<T> = (recipe: ResolvedRecipe, how: How, options: ObtainOptions) => Promise<Attempt<T>>;
+type Score<T> = (recipe: ResolvedRecipe, how: How, obtain: ObtainOptions) => Promise<Attempt<T>>;
 
 /**
  * Resolves the recipe, the issuer and the judges, then scores with the first judge. The next judge is used only if one
  * fails and the caller listed several: another judge measures something else, so it scores the whole rollout or group.
  * An unscored reward becomes a failure, or a `null` reward if the request asks for it; it is never a number.
  */
-async function scoreInTurn<T>(
-  wishes: ScoringWishes,
+async function scoreWithFallback<T>(
+  options: ScoringOptions,
   platform: ScoringPlatform,
   score: Score<T>,
 ): Promise<ScoringReply<T>> {
-  const recipe = await resolveRecipe(wishes.recipe);
+  const recipe = await resolveRecipe(options.recipe);
   if (!recipe.ok) return refused({ reason: 'input_invalid', problems: recipe.problems });
 
   // Checked before a judge call is paid for.
-  if (wishes.receipt === true && platform.signing.issuer === null) return refused({ reason: 'issuer_unconfigured' });
+  if (options.receipt === true && platform.signing.issuer === null) return refused({ reason: 'issuer_unconfigured' });
 
-  const named = typeof wishes.judge === 'string' ? [wishes.judge] : (wishes.judge ?? [undefined]);
+  const named = typeof options.judge === 'string' ? [options.judge] : (options.judge ?? [undefined]);
   const judges = named.flatMap((name) => chooseJudge(platform.backends, name) ?? []);
   if (judges.length < named.length) {
     const configured = platform.backends.named.map((backend) => backend.judge.name);
@@ -100,33 +100,40 @@ async function scoreInTurn<T>(
   let last: ScoringReply<T> | null = null;
   for (const judge of judges) {
     const left = SCORING_DEADLINE_MS - (performance.now() - started);
-    if (last !== null && left < MIN_TURN_MS) break;
-    const turn = await takeTurn(judge, wishes, recipe.resolved, platform, Math.min(JUDGE_DEADLINE_MS, left), score);
-    if (turn.status === 'done') return turn.reply;
+    if (last !== null && left < MIN_JUDGE_MS) break;
+    const attempt = await scoreWithJudge(
+      judge,
+      options,
+      recipe.resolved,
+      platform,
+      Math.min(JUDGE_DEADLINE_MS, left),
+      score,
+    );
+    if (attempt.status === 'done') return attempt.reply;
     // Missing judgments are reported for the judge that was requested first.
-    last = last !== null && turn.status === 'missing' ? last : turn.reply;
+    last = last !== null && attempt.status === 'missing' ? last : attempt.reply;
   }
-  if (last === null) throw new Error('scoreInTurn: no judge was tried');
+  if (last === null) throw new Error('scoreWithFallback: no judge was tried');
   return last;
 }
 
 /** A judge is skipped if less time than this remains. */
-const MIN_TURN_MS = 1_000;
+const MIN_JUDGE_MS = 1_000;
 
-type Turn<T> = { readonly reply: ScoringReply<T>; readonly status: 'done' | 'failed' | 'missing' };
+type JudgeAttempt<T> = { readonly reply: ScoringReply<T>; readonly status: 'done' | 'failed' | 'missing' };
 
 /** Scores with one judge. */
-async function takeTurn<T>(
+async function scoreWithJudge<T>(
   judge: JudgeChoice,
-  wishes: ScoringWishes,
+  options: ScoringOptions,
   recipe: ResolvedRecipe,
   platform: ScoringPlatform,
   deadline_ms: number,
   score: Score<T>,
-): Promise<Turn<T>> {
+): Promise<JudgeAttempt<T>> {
   const { backends, judgments, desk, class: callClass, signing } = platform;
-  const plan = { explain: wishes.explain === true, measureAll: wishes.measureAll === true };
-  const signs = wishes.receipt === true && signing.issuer !== null ? { receiptIssuer: signing.issuer } : {};
+  const plan = { explain: options.explain === true, measureAll: options.measureAll === true };
+  const signs = options.receipt === true && signing.issuer !== null ? { receiptIssuer: signing.issuer } : {};
   const result = await score(
     recipe,
     { plan, ...signs },
@@ -136,8 +143,8 @@ async function takeTurn<T>(
       store: judgments,
       desk: { desk, class: callClass, takes: (name) => runsInDesk(name, backends) },
       signing,
-      mode: wishes.judgments,
-      replicate: wishes.replicate,
+      mode: options.judgments,
+      replicate: options.replicate,
       deadline_ms,
       now: () => new Date().toISOString(),
       elapsed: () => performance.now(),
@@ -152,7 +159,7 @@ async function takeTurn<T>(
       const { value, failure, timings } = result;
       const reply = { ok: true, reply: value, recipe, timings } as const;
       if (failure === null) return { status: 'done', reply };
-      return wishes.on_judge_failure === 'error'
+      return options.on_judge_failure === 'error'
         ? { status: 'failed', reply: { ok: false, failure: { reason: 'judgment_failed', failure }, timings } }
         : { status: 'failed', reply };
     }

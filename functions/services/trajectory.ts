@@ -19,7 +19,7 @@ export type AgentObserver = {
   readonly room: () => Promise<void>;
 };
 
-export const NOBODY: AgentObserver = { send: () => undefined, room: async () => undefined };
+export const NO_OBSERVER: AgentObserver = { send: () => undefined, room: async () => undefined };
 
 export type TrajectoryOptions = {
   readonly generator: Generator;
@@ -49,7 +49,7 @@ class Driver {
   readonly #life: Lifetime;
   readonly #started: number;
   /** How many messages the observer has received. */
-  #told = 0;
+  #sent = 0;
   #turnsEnded = 0;
 
   constructor(loop: AgentLoop, options: TrajectoryOptions) {
@@ -67,7 +67,7 @@ class Driver {
         if (step.kind === 'generate') await this.#generate(step);
         else await this.#runCode(step);
       }
-      this.#tell();
+      this.#sendNew();
       await this.#room();
     }
   }
@@ -131,10 +131,10 @@ class Driver {
   }
 
   /** Sends the messages since the last call. A turn has ended when no code of it is left to run. */
-  #tell(): void {
+  #sendNew(): void {
     const { observer } = this.#options;
     const { messages, step } = this.#loop;
-    for (const message of messages.slice(this.#told)) {
+    for (const message of messages.slice(this.#sent)) {
       const { turn } = message;
       if (message.role === 'tool') {
         const { role: _role, ...result } = message;
@@ -146,7 +146,7 @@ class Driver {
         observer.send('tool_call', { ...call, turn, code });
       }
     }
-    this.#told = messages.length;
+    this.#sent = messages.length;
     if (step.kind === 'run') return;
     const last = messages.findLast((message) => message.role === 'assistant');
     if (last === undefined || last.role !== 'assistant' || last.turn === this.#turnsEnded) return;

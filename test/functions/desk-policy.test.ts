@@ -112,7 +112,7 @@ describe('the circuit breaker', () => {
     clock.ms = 400;
     expect(breaker.admit()).toEqual({ ok: false, retry_after_s: 1 });
     clock.ms = 1_000;
-    expect(breaker.look()).toEqual({ ok: true, probe: true });
+    expect(breaker.peek()).toEqual({ ok: true, probe: true });
     expect(breaker.admit()).toEqual({ ok: true, probe: true });
     expect(breaker.admit()).toMatchObject({ ok: false });
     breaker.settle('up', true);
@@ -122,14 +122,14 @@ describe('the circuit breaker', () => {
   it('rests twice as long after each failed probe, up to a limit, and as long as the backend asks', () => {
     const { clock, breaker } = breakerAt();
     for (let i = 0; i < 3; i++) breaker.settle('down', false, 2);
-    expect(breaker.look()).toEqual({ ok: false, retry_after_s: 2 });
+    expect(breaker.peek()).toEqual({ ok: false, retry_after_s: 2 });
     for (const rest_s of [2, 3, 3]) {
       clock.ms += 10_000;
       expect(breaker.admit()).toEqual({ ok: true, probe: true });
       // News of a call from before the circuit opened.
       breaker.settle('down', false);
       breaker.settle('down', true);
-      expect(breaker.look()).toEqual({ ok: false, retry_after_s: rest_s });
+      expect(breaker.peek()).toEqual({ ok: false, retry_after_s: rest_s });
     }
   });
 

@@ -12,11 +12,11 @@ import type { InferredRun, RunReport } from '../../../src/wire/adapters/reply.ts
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { RequestFailure } from '../../failures.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../problems.ts';
 import type { ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
-import { SCORING_DEADLINE_MS, type ScoringReply, type ScoringWishes, scoreOne } from '../../services/score.ts';
+import { SCORING_DEADLINE_MS, type ScoringOptions, type ScoringReply, scoreOne } from '../../services/score.ts';
 import { type Context, platformOf, succeeded } from '../context.ts';
 
 type Path = InputProblem['path'];
@@ -57,7 +57,7 @@ export async function scoreSamples(
   { recipe, query, runs, retryWindowMs }: AdapterScoring,
 ): Promise<Determined[]> {
   const platform = await platformOf(c);
-  const wishes: ScoringWishes = {
+  const options: ScoringOptions = {
     recipe,
     ...(query.judge === undefined ? {} : { judge: query.judge }),
     judgments: 'use',
@@ -66,20 +66,20 @@ export async function scoreSamples(
     measureAll: runs.length > 0,
   };
   const scored = await Promise.all(
-    samples.map(({ rollout }) => scoreInTime(rollout, wishes, platform, retryWindowMs, c.req.raw.signal)),
+    samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, retryWindowMs, c.req.raw.signal)),
   );
   const failure = failureOf(scored, samples);
   if (failure !== null) throw new RequestError(failure);
-  const had = together(scored);
-  const members = succeeded(c, had);
+  const scores = combined(scored);
+  const members = succeeded(c, scores);
   const determined = members.map(({ reply }) => ({ reply, reward: rewardOf(reply) }));
   const recorded = await recordScores(
     {
       rollouts: samples.map(({ rollout }) => rollout),
       scored: members,
       places: runs.map(({ id, group, sample, grouping }) => ({ run: id, step: null, group, sample, grouping })),
-      recipe: had.recipe,
-      wishes,
+      recipe: scores.recipe,
+      options,
       store_text: false,
       path: ['query', 'run'],
     },
@@ -101,25 +101,25 @@ export async function scoreSample(c: Context, sample: Sample, scoring: AdapterSc
 }
 
 /** Scores a rollout, and retries retryable failures whose `Retry-After` is within the retry window. */
-async function scoreInTime(
+async function scoreWithRetries(
   rollout: Rollout,
-  wishes: ScoringWishes,
+  options: ScoringOptions,
   platform: ScoringPlatform,
   retryWindowMs: number,
   signal: AbortSignal,
 ): Promise<ScoringReply<ScoredRollout>> {
   const started = performance.now();
   for (;;) {
-    const reply = await scoreOne(rollout, wishes, platform);
-    const wait_ms = reply.ok ? null : passesIn(reply.failure);
-    if (wait_ms === null || signal.aborted) return reply;
-    if (performance.now() - started + wait_ms > retryWindowMs) return reply;
-    await new Promise((resolve) => setTimeout(resolve, wait_ms));
+    const reply = await scoreOne(rollout, options, platform);
+    const waitMs = reply.ok ? null : retryDelayMs(reply.failure);
+    if (waitMs === null || signal.aborted) return reply;
+    if (performance.now() - started + waitMs > retryWindowMs) return reply;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 
 /** The time until a retry makes sense, in milliseconds; `null` = never. */
-function passesIn(failure: RequestFailure): number | null {
+function retryDelayMs(failure: RequestFailure): number | null {
   if (failure.reason !== 'judgment_failed' || !failure.failure.retryable) return null;
   // A delay of 0 would retry in a busy loop.
   return Math.max(1, failure.failure.retry_after_s ?? DEFAULT_RETRY_AFTER_S) * 1000;
@@ -137,7 +137,7 @@ function failureOf(scored: readonly ScoringReply<ScoredRollout>[], samples: read
         problems.push({ path: placed(path, samples[n]), message });
   }
   if (problems.length > 0) return { reason: 'input_invalid', problems };
-  return failures.find((failure) => passesIn(failure) === null) ?? failures[0] ?? null;
+  return failures.find((failure) => retryDelayMs(failure) === null) ?? failures[0] ?? null;
 }
 
 function placed(path: Path, sample: Sample | undefined): Path {
@@ -145,17 +145,18 @@ function placed(path: Path, sample: Sample | undefined): Path {
   return sample?.place(path) ?? path;
 }
 
-type Had = Extract<ScoringReply<readonly ScoredRollout[]>, { ok: true }>;
+type ScoredSamples = Extract<ScoringReply<readonly ScoredRollout[]>, { ok: true }>;
 
 /** Combines scores that all succeeded into one reply. */
-function together(scored: readonly ScoringReply<ScoredRollout>[]): Had {
-  const had = scored.flatMap((reply) => (reply.ok ? [reply] : []));
-  const [first] = had;
-  if (first === undefined || had.length < scored.length) throw new Error('together: not all samples were scored');
-  const longest = (phase: keyof typeof first.timings): number => Math.max(...had.map(({ timings }) => timings[phase]));
+function combined(scored: readonly ScoringReply<ScoredRollout>[]): ScoredSamples {
+  const scores = scored.flatMap((reply) => (reply.ok ? [reply] : []));
+  const [first] = scores;
+  if (first === undefined || scores.length < scored.length) throw new Error('combined: not all samples were scored');
+  const longest = (phase: keyof typeof first.timings): number =>
+    Math.max(...scores.map(({ timings }) => timings[phase]));
   return {
     ok: true,
-    reply: had.map(({ reply }) => reply),
+    reply: scores.map(({ reply }) => reply),
     recipe: first.recipe,
     timings: { store_read: longest('store_read'), judge: longest('judge'), store_write: longest('store_write') },
   };
@@ -165,7 +166,7 @@ function together(scored: readonly ScoringReply<ScoredRollout>[]): Had {
 function rewardOf({ reward }: ScoreResponse): number {
   if (reward !== null) return reward;
   const message = 'this recipe finds nothing to score in the sample';
-  throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+  throw invalidInput(['query', 'recipe'], message);
 }
 
 /** Notes the run of a request for the log. */

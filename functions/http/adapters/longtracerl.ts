@@ -14,7 +14,7 @@ import {
 } from '../../../src/wire/adapters/longtracerl.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
@@ -31,7 +31,7 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
     const query = readQuery(c, longTraceRlQuerySchema);
     if (RECIPES[query.recipe].family !== longTrace.name) {
       const message = `expected a recipe of the ${longTrace.name} family`;
-      throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+      throw invalidInput(['query', 'recipe'], message);
     }
     const request = await readRow(c, longTraceRlRequestSchema);
     const run = query.run === undefined ? null : await inferredRun(query.run, longTraceRlPrompt(request), request);

@@ -13,7 +13,7 @@ import {
 } from '../../../src/wire/adapters/openrlhf.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
@@ -61,7 +61,7 @@ function replyOf(scored: readonly Determined[]): OpenRlhfReply {
       const score = unitScore(reply);
       if (score !== null) return score;
       const message = 'this recipe gives the sample a reward, but no base for scores';
-      throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['query', 'recipe'], message }] });
+      throw invalidInput(['query', 'recipe'], message);
     }),
     extra_logs: extraLogs(replies),
     ...(run === undefined

@@ -9,7 +9,7 @@ import { RequestError } from '../../failures.ts';
 import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../../services/agent.ts';
 import type { AgentPlatform } from '../../services/ports.ts';
 import { scoreOne } from '../../services/score.ts';
-import { type AgentObserver, NOBODY } from '../../services/trajectory.ts';
+import { type AgentObserver, NO_OBSERVER } from '../../services/trajectory.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, platformOf, succeeded } from '../context.ts';
@@ -29,7 +29,7 @@ export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireS
   const { plan } = planned;
   const asking = { c, platform, plan };
   if (!request.stream) {
-    const waiting = { observer: NOBODY, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
+    const waiting = { observer: NO_OBSERVER, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
     return c.json(await answer(asking, waiting));
   }
   const stream = policyStream(c.get('requestId'), async (events) => {
@@ -51,7 +51,7 @@ async function answer(
   const result = await runAgent(plan, {
     ...waiting,
     elapsed: () => performance.now(),
-    score: async (rollout, wishes) => succeeded(c, await scoreOne(rollout, wishes, platform)).reply,
+    score: async (rollout, options) => succeeded(c, await scoreOne(rollout, options, platform)).reply,
   });
   if (!result.ok) throw new RequestError(result.failure);
   return result.reply;

@@ -10,7 +10,7 @@ import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { BatchList } from '../../batches/batch-list.ts';
 import { BATCH_MESSAGE_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
 import type { Environment } from '../../environment.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import { newFileId } from '../../storage/files.ts';
 import { endpointExists } from '../../webhooks/endpoint-client.ts';
 import { requireScope } from '../auth.ts';
@@ -28,9 +28,9 @@ export const batchRoutes = new Hono<AppEnvironment>()
     const file = await storesOf(c).files.get(request.input_file_id);
     if (file === null) throw new RequestError({ reason: 'file_not_found' });
     if (request.webhook !== undefined && !(await endpointExists(c.env, request.webhook))) {
-      throw invalid(['webhook'], 'expected the id of a registered webhook endpoint');
+      throw invalidInput(['webhook'], 'expected the id of a registered webhook endpoint');
     }
-    if (file.purpose !== 'batch') throw invalid(['input_file_id'], 'expected a file with the purpose "batch"');
+    if (file.purpose !== 'batch') throw invalidInput(['input_file_id'], 'expected a file with the purpose "batch"');
     const now = Date.now();
     const batch: NewBatch = {
       v: BATCH_MESSAGE_VERSION,
@@ -50,7 +50,7 @@ export const batchRoutes = new Hono<AppEnvironment>()
   .get('/v1/batches', requireScope('batch'), async (c) => {
     const { after = null, limit } = readQuery(c, batchListQuerySchema);
     const page = await new BatchList(c.env.DB).page({ after, limit });
-    if (page === null) throw invalid(['query', 'after'], 'no such batch');
+    if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a batch');
     const { batches, has_more } = page;
     const first_id = batches[0]?.id ?? null;
     return c.json({ object: 'list', data: batches, first_id, last_id: batches.at(-1)?.id ?? null, has_more });
@@ -87,10 +87,6 @@ async function create(batch: NewBatch, environment: Environment): Promise<BatchR
       if (attempt === CREATE_ATTEMPTS) throw new RequestError({ reason: 'storage_failed' });
     }
   }
-}
-
-function invalid(path: readonly string[], message: string): RequestError {
-  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
 }
 
 function found(batch: BatchReply | null): BatchReply {

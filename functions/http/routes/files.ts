@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { StorageError } from '../../storage/storage-error.ts';
 import { requireScope } from '../auth.ts';
@@ -20,15 +20,14 @@ export const fileRoutes = new Hono<AppEnvironment>()
   .post('/v1/files', requireScope('batch'), async (c) => {
     const store = storesOf(c).files;
     const file = await outlivingCaller(c, receiveFile(c.req.raw, store));
-    await besides(() => store.removeExpired());
+    await ignoringStorageErrors(() => store.removeExpired());
     return c.json(fileReply(file));
   })
   .get('/v1/files', requireScope('batch'), async (c) => {
     const query = readQuery(c, fileListQuerySchema);
     const store = storesOf(c).files;
     if (query.after !== undefined && !(await store.knows(query.after))) {
-      const problem = { path: ['query', 'after'], message: 'no such file' };
-      throw new RequestError({ reason: 'input_invalid', problems: [problem] });
+      throw invalidInput(['query', 'after'], 'expected the id of a file');
     }
     const { files, has_more } = await store.list(query);
     const [first_id, last_id] = [files[0]?.id ?? null, files.at(-1)?.id ?? null];
@@ -71,9 +70,9 @@ async function receiveFile(request: Request, store: FileStore): Promise<StoredFi
     await store.record(file);
     return file;
   } catch (error) {
-    await besides(() => writer.abort());
+    await ignoringStorageErrors(() => writer.abort());
     // A write that was reported as failed may have succeeded.
-    if (error instanceof StorageError) await besides(() => store.remove(id));
+    if (error instanceof StorageError) await ignoringStorageErrors(() => store.remove(id));
     throw error;
   }
 }
@@ -113,7 +112,7 @@ export async function outlivingCaller<T>(c: Context, work: Promise<T>): Promise<
 }
 
 /** Runs a cleanup whose failure does not affect the reply. Storage failures are already logged. */
-export async function besides(clear: () => Promise<unknown>): Promise<void> {
+export async function ignoringStorageErrors(clear: () => Promise<unknown>): Promise<void> {
   try {
     await clear();
   } catch (error) {

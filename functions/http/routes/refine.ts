@@ -35,7 +35,7 @@ export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requir
     deadline_ms: REFINE_DEADLINE_MS,
     // Nothing is written before the end, so this signal is the only sign of a disconnected caller.
     signal: c.req.raw.signal,
-    tell: async () => undefined,
+    onEvent: async () => undefined,
   });
   Object.assign(c.get('phases'), result.timings);
   if (!result.ok) throw new RequestError(result.failure);
@@ -56,7 +56,7 @@ async function sendRefinement(ready: ReadyRefinement, platform: ScoringPlatform,
   const result = await refine(ready, platform, {
     deadline_ms: REFINE_STREAM_DEADLINE_MS,
     signal: events.gone,
-    async tell({ type, ...data }: RefineEvent) {
+    async onEvent({ type, ...data }: RefineEvent) {
       events.send(type, data);
       await events.room();
     },

@@ -16,7 +16,7 @@ import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
 import { lackingOf } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import type { RunLedger } from '../../ledger/run-ledger.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { NewRollout } from '../../ledger/run-recording.ts';
@@ -99,7 +99,7 @@ async function putChunk(
       throw new RequestError({ reason: 'ledger_failed', why: 'deleting' });
     case 'family_differs': {
       const message = `the run holds rewards of the family "${result.family}", the file those of another`;
-      throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['id'], message }] });
+      throw invalidInput(['id'], message);
     }
   }
 }

@@ -11,7 +11,7 @@ import {
   runListQuerySchema,
   runQuerySchema,
 } from '../../../src/wire/runs.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import type { RunLedger } from '../../ledger/run-ledger.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { RowPosition, RowSelection, StoredRow } from '../../ledger/run-rows.ts';
@@ -23,7 +23,7 @@ export const runRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs', requireScope('score'), async (c) => {
     const { after = null, limit } = readQuery(c, runListQuerySchema);
     const page = await storesOf(c).ledger.list({ after, limit });
-    if (page === null) throw invalid(['query', 'after'], 'no such run');
+    if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a run');
     const runs = page.runs.map((run) => runReply(c, run));
     return c.json({ runs, next: page.has_more ? (runs.at(-1)?.id ?? null) : null });
   })
@@ -49,7 +49,8 @@ export const runRoutes = new Hono<AppEnvironment>()
     const { step, group, sample, attempts, detail, limit, after } = readQuery(c, rolloutListQuerySchema);
     const run = await foundRun(c);
     const position = after === undefined ? null : readCursor(after);
-    if (position === 'malformed') throw invalid(['query', 'after'], 'expected `next` of a page');
+    if (position === 'malformed')
+      throw invalidInput(['query', 'after'], 'expected the value of `next` of the previous page');
     const selection: RowSelection = { ...stepsOf(step), attempts, group, sample, after: position };
     const { ledger } = storesOf(c);
     const rows = await ledger.page(run.id, selection, limit + 1);
@@ -114,10 +115,6 @@ async function rolloutReply(
 function stepsOf(step: number | 'none' | undefined): Omit<RowSelection, 'attempts'> {
   if (step === undefined) return {};
   return step === 'none' ? { withoutStep: true } : { fromStep: step, toStep: step };
-}
-
-function invalid(path: readonly string[], message: string): RequestError {
-  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
 }
 
 const cursorSchema = z.tuple([z.int(), z.string(), z.string(), z.int()]);

@@ -11,14 +11,14 @@ import {
   uploadCompletionSchema,
   uploadRequestSchema,
 } from '../../../src/wire/files.ts';
-import { RequestError } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';
 import { requireScope } from '../auth.ts';
 import { readJson } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
-import { besides, fileReply, outlivingCaller } from './files.ts';
+import { fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
 
 /** An upload expires if it is not completed within this time (OpenAI's value). */
 const UPLOAD_LIFETIME_S = 60 * 60;
@@ -42,7 +42,7 @@ export const uploadRoutes = new Hono<AppEnvironment>()
     };
     const store = storesOf(c).uploads;
     await store.create(upload);
-    await besides(() => store.clearEnded());
+    await ignoringStorageErrors(() => store.clearEnded());
     return c.json(uploadReply(upload));
   })
   .post('/v1/uploads/:id/parts', requireScope('batch'), async (c) => {
@@ -71,7 +71,7 @@ export const uploadRoutes = new Hono<AppEnvironment>()
       stillPending(upload);
       if (!(await store.cancel(upload.id))) throw notPending(await found(c));
     }
-    await besides(() => store.clear(upload.id));
+    await ignoringStorageErrors(() => store.clear(upload.id));
     return c.json(uploadReply({ ...upload, status: 'cancelled' }));
   });
 
@@ -90,8 +90,8 @@ async function receivePart(request: Request, upload: StoredUpload, store: Upload
     if (!(await store.addPart(upload.id, MAX_UPLOAD_PARTS))) throw await refusal(upload.id, store);
     return { id, object: 'upload.part', created_at: nowSeconds(), upload_id: upload.id };
   } catch (error) {
-    await besides(() => writer.abort());
-    await besides(() => store.removePart(upload.id, id));
+    await ignoringStorageErrors(() => writer.abort());
+    await ignoringStorageErrors(() => store.removePart(upload.id, id));
     throw error;
   }
 }
@@ -129,19 +129,20 @@ async function complete(
       // The part existed a moment ago, so the upload was cancelled meanwhile.
       if (!isThere) throw await refusal(upload.id, uploads);
     }
-    if (digest !== null && (await digest.hex()) !== md5?.toLowerCase()) throw invalid(['md5'], 'another digest');
+    if (digest !== null && (await digest.hex()) !== md5?.toLowerCase())
+      throw invalidInput(['md5'], 'the MD5 of the parts differs; send the parts again');
     await writer.close();
     if (!(await uploads.complete(upload.id, file, partIdsSha256))) throw await refusal(upload.id, uploads);
   } catch (error) {
-    await besides(() => writer.abort());
+    await ignoringStorageErrors(() => writer.abort());
     // The completion may have succeeded although it was reported as failed. If that cannot be determined, the file
     // stays.
     if ((await uploads.get(upload.id))?.file_id !== id) {
-      await besides(() => files.remove(id));
+      await ignoringStorageErrors(() => files.remove(id));
       throw error;
     }
   }
-  await besides(() => uploads.clear(upload.id));
+  await ignoringStorageErrors(() => uploads.clear(upload.id));
   return file;
 }
 
@@ -151,15 +152,17 @@ function checkParts({ bytes }: StoredUpload, ids: readonly string[], sizes: Read
   let sum = 0;
   for (const [position, id] of ids.entries()) {
     const size = sizes.get(id);
-    if (size === undefined) problems.push({ path: ['part_ids', position], message: 'no such part' });
-    if (named.has(id)) problems.push({ path: ['part_ids', position], message: 'named twice' });
+    if (size === undefined)
+      problems.push({ path: ['part_ids', position], message: 'the upload has no part with this id' });
+    if (named.has(id))
+      problems.push({ path: ['part_ids', position], message: 'the part occurs twice; list each part once' });
     named.add(id);
     sum += size ?? 0;
   }
   if (problems.length === 0 && sum !== bytes) {
     problems.push({
       path: ['part_ids'],
-      message: `the parts have ${sum} bytes, the upload was declared with ${bytes}`,
+      message: `the parts have ${sum} bytes, but the upload was created with ${bytes}`,
     });
   }
   if (problems.length > 0) throw new RequestError({ reason: 'input_invalid', problems });
@@ -218,8 +221,4 @@ async function refusal(id: string, store: UploadStore): Promise<RequestError> {
   if (upload === null) return new RequestError({ reason: 'upload_not_found' });
   if (upload.status !== 'pending') return notPending(upload);
   return new RequestError({ reason: 'upload_parts_exceeded', limit: MAX_UPLOAD_PARTS });
-}
-
-function invalid(path: InputProblem['path'], message: string): RequestError {
-  return new RequestError({ reason: 'input_invalid', problems: [{ path, message }] });
 }

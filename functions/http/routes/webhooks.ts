@@ -13,7 +13,7 @@ import {
   endpointRegistrationSchema,
   secretRotationSchema,
 } from '../../../src/wire/webhooks.ts';
-import { RequestError, type RequestFailure } from '../../failures.ts';
+import { invalidInput, RequestError, type RequestFailure } from '../../failures.ts';
 import { newId } from '../../storage/ids.ts';
 import {
   type Asked,
@@ -117,7 +117,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
 function receiverUrl(c: Context, text: string): string {
   const read = readEndpointUrl(text, c.get('settings').allowWebhookLoopback);
   if (read.ok) return read.url;
-  throw new RequestError({ reason: 'input_invalid', problems: [{ path: ['url'], message: read.problem }] });
+  throw invalidInput(['url'], read.problem);
 }
 
 function detailOf({ event, ...delivery }: DeliveryDescription): Readonly<Record<string, unknown>> {

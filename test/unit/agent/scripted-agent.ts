@@ -1,5 +1,5 @@
 /** An agent whose turns and sandbox replies are scripted by the test. */
-import { NOBODY, runTrajectory, type TrajectoryOptions } from '../../../functions/services/trajectory.ts';
+import { NO_OBSERVER, runTrajectory, type TrajectoryOptions } from '../../../functions/services/trajectory.ts';
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
@@ -94,7 +94,7 @@ export async function played({
       if (output === undefined) throw new Error(`no output ${runs.length} in the script`);
       return output;
     },
-    observer: { ...NOBODY, send: (name, data) => void events.push({ name, data }) },
+    observer: { ...NO_OBSERVER, send: (name, data) => void events.push({ name, data }) },
     caller: new AbortController().signal,
     deadline_ms: 60_000,
     elapsed: () => 0,
