@@ -13,6 +13,7 @@ import type { ToolCallRecipe } from '../../src/families/tool-call/recipe.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import type { Generator } from '../../src/generation/generator.ts';
 import { MAX_AGENT_RESPONSE_TOKENS } from '../../src/limits.ts';
+import type { Result } from '../../src/result.ts';
 import type { AgentRequest } from '../../src/wire/agent.ts';
 import type { AgentResponse } from '../../src/wire/agent-reply.ts';
 import {
@@ -40,11 +41,10 @@ export type AgentPlan = {
   readonly start: AgentStart;
 };
 
-export type AgentPlanResult =
-  | { readonly ok: true; readonly plan: AgentPlan }
-  | { readonly ok: false; readonly failure: RequestFailure };
-
-export async function planAgent(request: AgentRequest, { backends, runCode }: AgentPlatform): Promise<AgentPlanResult> {
+export async function planAgent(
+  request: AgentRequest,
+  { backends, runCode }: AgentPlatform,
+): Promise<Result<AgentPlan, RequestFailure>> {
   const chosen = chooseGenerator(backends, request.generator);
   if (chosen === null) {
     const configured = backends.generators.named.map(({ generator }) => generator.name);
@@ -54,7 +54,7 @@ export async function planAgent(request: AgentRequest, { backends, runCode }: Ag
   const { generator } = chosen;
   const planned = await planScoring(request);
   if (!planned.ok) return planned;
-  const { plan: scoring } = planned;
+  const scoring = planned.value;
   const sandbox = chooseSandbox(backends);
   if (!sandbox.ok && request.tools.length > 0) {
     return refused({ reason: 'judgment_failed', failure: sandbox.failure });
@@ -64,7 +64,7 @@ export async function planAgent(request: AgentRequest, { backends, runCode }: Ag
   if (prompt !== null) return refused(prompt);
   return {
     ok: true,
-    plan: { settings, generator, runCode: runCode ?? NO_CODE, scoring, start: agentStart(settings, generator) },
+    value: { settings, generator, runCode: runCode ?? NO_CODE, scoring, start: agentStart(settings, generator) },
   };
 }
 
@@ -109,14 +109,10 @@ type ScoringPlan = {
   readonly options: ScoringOptions;
 };
 
-/** `plan: null` = the request has no ground truth, so nothing is scored. */
-type ScoringPlanResult =
-  | { readonly ok: true; readonly plan: ScoringPlan | null }
-  | { readonly ok: false; readonly failure: RequestFailure };
-
-async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
+/** Plans the scoring of a trajectory; `null` = the request has no ground truth. */
+async function planScoring(request: AgentRequest): Promise<Result<ScoringPlan | null, RequestFailure>> {
   const { reference, tests, judgments, replicate, on_judge_failure } = request;
-  if (reference === undefined && tests === undefined) return { ok: true, plan: null };
+  if (reference === undefined && tests === undefined) return { ok: true, value: null };
   const input = request.recipe ?? DEFAULT_RECIPE;
   const resolved = await resolveRecipe(input);
   if (!resolved.ok) return refused({ reason: 'input_invalid', problems: resolved.problems });
@@ -128,7 +124,7 @@ async function planScoring(request: AgentRequest): Promise<ScoringPlanResult> {
   const known = { ...(reference === undefined ? {} : { reference }), ...(tests === undefined ? {} : { tests }) };
   const planned = planToolCall({ ...known, response: '', num_turns: 2, response_tokens: 0 }, recipe, false);
   if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.error });
-  return { ok: true, plan: { recipe, known, options: { recipe: input, judgments, replicate, on_judge_failure } } };
+  return { ok: true, value: { recipe, known, options: { recipe: input, judgments, replicate, on_judge_failure } } };
 }
 
 export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'deadline_ms' | 'elapsed'> & {
@@ -136,13 +132,11 @@ export type AgentRunOptions = Pick<TrajectoryOptions, 'observer' | 'caller' | 'd
   readonly score: (rollout: Rollout, options: ScoringOptions) => Promise<ScoreResponse>;
 };
 
-export type AgentRunResult =
-  | { readonly ok: true; readonly reply: AgentResponse }
-  /** The first turn failed before it produced a message. */
-  | { readonly ok: false; readonly failure: RequestFailure };
-
-/** Runs a planned agent to its end. */
-export async function runAgent(plan: AgentPlan, { score, ...options }: AgentRunOptions): Promise<AgentRunResult> {
+/** Runs a planned agent to its end. It fails only if the first turn produced no message. */
+export async function runAgent(
+  plan: AgentPlan,
+  { score, ...options }: AgentRunOptions,
+): Promise<Result<AgentResponse, RequestFailure>> {
   const { settings, generator, runCode, scoring, start } = plan;
   const loop = new AgentLoop(settings, generator);
   await runTrajectory(loop, { ...options, generator, runCode });
@@ -151,7 +145,7 @@ export async function runAgent(plan: AgentPlan, { score, ...options }: AgentRunO
     return refused({ reason: 'generation_failed', failure: step.failure });
   }
   const reason = unscoredReason(loop, scoring?.recipe ?? null);
-  if (reason !== null) return { ok: true, reply: agentReply(start, loop, unscored(reason)) };
+  if (reason !== null) return { ok: true, value: agentReply(start, loop, unscored(reason)) };
   if (scoring === null) throw new Error('runAgent: a score without a plan');
   const rollout = {
     ...scoring.known,
@@ -159,9 +153,9 @@ export async function runAgent(plan: AgentPlan, { score, ...options }: AgentRunO
     num_turns: loop.numTurns,
     response_tokens: loop.responseTokens,
   };
-  return { ok: true, reply: agentReply(start, loop, scored(await score(rollout, scoring.options))) };
+  return { ok: true, value: agentReply(start, loop, scored(await score(rollout, scoring.options))) };
 }
 
-function refused(failure: RequestFailure): { readonly ok: false; readonly failure: RequestFailure } {
-  return { ok: false, failure };
+function refused(error: RequestFailure): { readonly ok: false; readonly error: RequestFailure } {
+  return { ok: false, error };
 }

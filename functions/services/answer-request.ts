@@ -69,8 +69,8 @@ async function refined(body: unknown, platform: ScoringPlatform): Promise<Reques
   if (!read.ok) return read;
   if (read.request.stream) return invalid([{ path: ['stream'], message: 'expected false: a batch has no streams' }]);
   const prepared = await readyRefinement(read.request, platform);
-  if (!prepared.ok) return prepared;
-  const result = await refine(prepared.ready, platform, {
+  if (!prepared.ok) return { ok: false, failure: prepared.error };
+  const result = await refine(prepared.value, platform, {
     deadline_ms: REFINE_STREAM_DEADLINE_MS,
     // A batch has no caller who could disconnect.
     signal: new AbortController().signal,

@@ -5,6 +5,7 @@
 
 import type { ResolvedRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
+import type { Result } from '../../src/result.ts';
 import { contentDigests } from '../../src/runs/content-digest.ts';
 import type { RunPlacement } from '../../src/runs/placement.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
@@ -32,8 +33,8 @@ export async function scoreRecorded(
   const scored = await scoreOne(rollout, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
   const recorded = await recordGroup([rollout], [scored.reply], scored.recipe, options, placement, platform);
-  if (!recorded.ok) return { ok: false, failure: recorded.failure, timings: scored.timings };
-  const [reply] = recorded.scored;
+  if (!recorded.ok) return { ok: false, failure: recorded.error, timings: scored.timings };
+  const [reply] = recorded.value;
   if (reply === undefined) throw new Error('scoreRecorded: the rollout was lost');
   return { ...scored, reply };
 }
@@ -49,13 +50,9 @@ export async function scoreTogetherRecorded(
   const scored = await scoreTogether(rollouts, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
   const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, options, placement, platform);
-  if (!recorded.ok) return { ok: false, failure: recorded.failure, timings: scored.timings };
-  return { ...scored, reply: recorded.scored };
+  if (!recorded.ok) return { ok: false, failure: recorded.error, timings: scored.timings };
+  return { ...scored, reply: recorded.value };
 }
-
-type RecordedGroup =
-  | { readonly ok: true; readonly scored: readonly ScoredRollout[] }
-  | { readonly ok: false; readonly failure: RequestFailure };
 
 async function recordGroup(
   rollouts: readonly Rollout[],
@@ -64,14 +61,14 @@ async function recordGroup(
   options: RecordedOptions,
   { samples, store_text, ...group }: RunPlacement,
   { ledger }: ScoringPlatform,
-): Promise<RecordedGroup> {
+): Promise<Result<readonly ScoredRollout[], RequestFailure>> {
   const places = samples.map((sample) => ({ ...group, sample }));
   const recorded = await recordScores({ rollouts, scored, places, recipe, options, store_text }, ledger);
   if (!recorded.ok) return recorded;
   return {
     ok: true,
-    scored: scored.map((member, position) => {
-      const run = recorded.records[position];
+    value: scored.map((member, position) => {
+      const run = recorded.value[position];
       if (run === undefined) throw new Error('recordGroup: a record was lost');
       return { ...member, reply: { ...member.reply, run } };
     }),
@@ -90,34 +87,33 @@ export type ScoresToRecord = {
   readonly path?: readonly string[];
 };
 
-export type RecordedScores =
-  | { readonly ok: true; readonly records: readonly RunRecord[] }
-  | { readonly ok: false; readonly failure: RequestFailure };
-
 /** Records rollouts that have been scored. */
-export async function recordScores(scores: ScoresToRecord, ledger: Ledger): Promise<RecordedScores> {
+export async function recordScores(
+  scores: ScoresToRecord,
+  ledger: Ledger,
+): Promise<Result<readonly RunRecord[], RequestFailure>> {
   const [first] = scores.places;
-  if (first === undefined) return { ok: true, records: [] };
+  if (first === undefined) return { ok: true, value: [] };
   let result: RecordingResult;
   try {
     result = await ledger.record(await recordingOf(scores, first.run));
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    return { ok: false, failure: { reason: 'ledger_failed', why: 'storage' } };
+    return { ok: false, error: { reason: 'ledger_failed', why: 'storage' } };
   }
   switch (result.status) {
     case 'family_differs': {
       const message = `the run holds rewards of the family "${result.family}"; all recipes of a run are of one`;
       const problems = [{ path: [...(scores.path ?? ['run', 'id'])], message }];
-      return { ok: false, failure: { reason: 'input_invalid', problems } };
+      return { ok: false, error: { reason: 'input_invalid', problems } };
     }
     case 'deleting':
-      return { ok: false, failure: { reason: 'ledger_failed', why: 'deleting' } };
+      return { ok: false, error: { reason: 'ledger_failed', why: 'deleting' } };
     case 'done': {
       const { rollouts } = result;
       return {
         ok: true,
-        records: scores.places.map(({ run, step, group, sample }, position) => {
+        value: scores.places.map(({ run, step, group, sample }, position) => {
           const recorded = rollouts[position];
           if (recorded === undefined || recorded.status === 'taken')
             throw new Error('recordScores: a rollout was lost');

@@ -6,6 +6,7 @@ import type { Generator } from '../../src/generation/generator.ts';
 import { finishRefinement, type RefineEvent, refineCandidates } from '../../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
 import type { ObtainTimings } from '../../src/judgments/obtain.ts';
+import type { Result } from '../../src/result.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';
 import {
   type RefineReply,
@@ -29,26 +30,27 @@ export type ReadyRefinement = {
 
 type Failed = { readonly ok: false; readonly failure: RequestFailure };
 
-export type ReadyResult = { readonly ok: true; readonly ready: ReadyRefinement } | Failed;
-
 /** Validates a request against this deployment: generator, judges and prompt size. */
-export async function readyRefinement(request: RefineRequest, { backends }: ScoringPlatform): Promise<ReadyResult> {
+export async function readyRefinement(
+  request: RefineRequest,
+  { backends }: ScoringPlatform,
+): Promise<Result<ReadyRefinement, RequestFailure>> {
   const chosen = chooseGenerator(backends, request.generator);
   if (chosen === null) {
     const configured = backends.generators.named.map(({ generator }) => generator.name);
-    return refused({ reason: 'generator_unknown', configured });
+    return { ok: false, error: { reason: 'generator_unknown', configured } };
   }
-  if (!chosen.ok) return refused({ reason: 'generation_failed', failure: chosen.failure });
+  if (!chosen.ok) return { ok: false, error: { reason: 'generation_failed', failure: chosen.failure } };
   const { generator } = chosen;
   const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? []);
   if (named.some((name) => chooseJudge(backends, name) === null)) {
     const configured = backends.named.map(({ judge }) => judge.name);
-    return refused({ reason: 'judge_unknown', configured });
+    return { ok: false, error: { reason: 'judge_unknown', configured } };
   }
   const planned = await planRefinement(request, generator);
-  if (!planned.ok) return refused({ reason: 'input_invalid', problems: planned.problems });
+  if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.problems } };
   const { plan } = planned;
-  return { ok: true, ready: { start: refineStart(plan, generator), plan, generator } };
+  return { ok: true, value: { start: refineStart(plan, generator), plan, generator } };
 }
 
 export type RefiningOptions = {

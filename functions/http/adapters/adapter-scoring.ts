@@ -85,9 +85,9 @@ export async function scoreSamples(
     },
     platform.ledger,
   );
-  if (!recorded.ok) throw new RequestError(recorded.failure);
+  if (!recorded.ok) throw new RequestError(recorded.error);
   return determined.map((member, n) => {
-    const [place, record] = [runs[n], recorded.records[n]];
+    const [place, record] = [runs[n], recorded.value[n]];
     if (place === undefined || record === undefined) return { ...member, run: null };
     return { ...member, run: { ...place, attempt: record.attempt, status: record.status } };
   });

@@ -25,8 +25,8 @@ export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireS
   const request = await readJson(c, agentRequestSchema);
   const platform = await platformOf(c);
   const planned = await planAgent(request, platform);
-  if (!planned.ok) throw new RequestError(planned.failure);
-  const { plan } = planned;
+  if (!planned.ok) throw new RequestError(planned.error);
+  const plan = planned.value;
   const asking = { c, platform, plan };
   if (!request.stream) {
     const waiting = { observer: NO_OBSERVER, caller: c.req.raw.signal, deadline_ms: AGENT_DEADLINE_MS };
@@ -53,8 +53,8 @@ async function answer(
     elapsed: () => performance.now(),
     score: async (rollout, options) => succeeded(c, await scoreOne(rollout, options, platform)).reply,
   });
-  if (!result.ok) throw new RequestError(result.failure);
-  return result.reply;
+  if (!result.ok) throw new RequestError(result.error);
+  return result.value;
 }
 
 /** Sends events with the names and data that the schema defines. */

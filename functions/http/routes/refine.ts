@@ -25,8 +25,8 @@ export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requir
   const request = await readJson(c, refineRequestSchema);
   const platform = await platformOf(c);
   const prepared = await readyRefinement(request, platform);
-  if (!prepared.ok) throw new RequestError(prepared.failure);
-  const { ready } = prepared;
+  if (!prepared.ok) throw new RequestError(prepared.error);
+  const ready = prepared.value;
   if (request.stream) {
     const stream = policyStream(c.get('requestId'), (events) => sendRefinement(ready, platform, events));
     return c.body(stream, 200, { 'content-type': 'text/event-stream' });
