@@ -3,7 +3,7 @@
  * line in the error file. Idempotent: a second run writes the same bytes under the same names.
  */
 
-import { isBlank } from '../../src/wire/batches/byte-lines.ts';
+import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { outputLine } from '../../src/wire/batches/result-line.ts';
 import type { FileStore } from '../storage/files.ts';
@@ -90,7 +90,7 @@ async function unsent(
   if (file === null) return { ok: true, lost: chunk.requests };
   let lines = 0;
   for await (const { bytes, number } of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
-    if (bytes === null || isBlank(bytes)) continue;
+    if (bytes === null || isBlankLine(bytes)) continue;
     const read = readEnvelope(bytes, number, batch.endpoint);
     if (!read.ok) return { ok: false, reason: 'input_file_changed' };
     const line = outputLine(batch.id, number, read.envelope.custom_id, { ok: false, unsent: reason });

@@ -5,7 +5,7 @@
  */
 
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
-import { isBlank } from '../../src/wire/batches/byte-lines.ts';
+import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import { evidenceOf } from '../desk/circuit-breaker.ts';
@@ -41,7 +41,7 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
 
   const requests: NumberedRequest[] = [];
   for await (const line of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
-    if (line.bytes === null || isBlank(line.bytes)) continue;
+    if (line.bytes === null || isBlankLine(line.bytes)) continue;
     const read = readEnvelope(line.bytes, line.number, batch.endpoint);
     // Files are immutable, so a validated line stays valid.
     if (!read.ok) return { kind: 'broke', reason: 'input_file_changed' };

@@ -6,7 +6,7 @@
  * The policy sees the failures of its own program (exceptions, time limits). A failure of the sandbox ends the
  * trajectory (`sandbox_failed`); the training run showed it to the policy as empty output.
  */
-import { fault, type Reading, type RunCode, type RunReply } from '../judgments/sandbox/run-code.ts';
+import { type CodeRunReply, fault, type Reading, type RunCode } from '../judgments/sandbox/run-code.ts';
 import type { AgentSettings } from './types.ts';
 
 const FENCE = '```';
@@ -66,7 +66,7 @@ export function runDeadlineMs({ compile_timeout, run_timeout }: RunCode): number
 export type ToolOutput = { readonly outcome: 'finished' | 'failed' | 'time_limit'; readonly text: string };
 
 /** Reads the program's outcome and output from a reply. Faults of the sandbox are returned as faults. */
-export function readRun({ status, run_result }: RunReply): Reading<ToolOutput> {
+export function readRun({ status, run_result }: CodeRunReply): Reading<ToolOutput> {
   if (status === 'SandboxError' || run_result?.status === 'Error') return fault('sandbox_failed');
   if (run_result === null || run_result === undefined) return fault('reply_malformed');
   if (run_result.status === 'TimeLimitExceeded') return { ok: true, value: { outcome: 'time_limit', text: NO_OUTPUT } };

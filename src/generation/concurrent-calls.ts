@@ -5,7 +5,7 @@
  */
 import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from './generator.ts';
 
-export type CallOptions = {
+export type ConcurrencyOptions = {
   /** Time limit of all calls together, in milliseconds from the start of the first. */
   readonly deadline_ms: number;
   readonly signal: AbortSignal;
@@ -31,14 +31,14 @@ const STOPPED: GenerationEnd = { ok: true };
 
 export class Calls {
   readonly #generator: Generator;
-  readonly #options: CallOptions;
+  readonly #options: ConcurrencyOptions;
   readonly #waiting: IterableIterator<[number, GenerationRequest]>;
   readonly #running = new Map<number, Running>();
   readonly #started: number;
   /** The call whose event `next` returned last. */
   #dealing: { readonly call: number; readonly running: Running } | null = null;
 
-  constructor(generator: Generator, requests: readonly GenerationRequest[], options: CallOptions) {
+  constructor(generator: Generator, requests: readonly GenerationRequest[], options: ConcurrencyOptions) {
     this.#generator = generator;
     this.#options = options;
     this.#waiting = requests.entries();

@@ -8,7 +8,7 @@
  */
 import type { TokenUsage } from '../judgments/types.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
-import { type CallOptions, Calls } from './concurrent-calls.ts';
+import { Calls, type ConcurrencyOptions } from './concurrent-calls.ts';
 import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';
 import type { RefinePlan } from './refine-plan.ts';
 
@@ -31,7 +31,7 @@ export type Refined =
   | { readonly ok: true; readonly candidates: readonly FinishedCandidate[]; readonly usage: TokenUsage | null }
   | { readonly ok: false; readonly failure: GenerationFailure };
 
-type RefineOptions = Omit<CallOptions, 'maxConcurrent'>;
+type RefineOptions = Omit<ConcurrencyOptions, 'maxConcurrent'>;
 
 /** Generates the candidates of a plan. Expected failures are returned; a rejection is a bug. */
 export async function* refineCandidates(

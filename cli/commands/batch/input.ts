@@ -11,7 +11,7 @@ import type * as z from 'zod';
 import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES } from '../../../src/limits.ts';
 import type { Result } from '../../../src/result.ts';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../../src/wire/batches/batch.ts';
-import { type ByteLine, isBlank, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
+import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { BatchPlanner } from '../../../src/wire/batches/chunk-plan.ts';
 import type { BatchError } from '../../../src/wire/batches/request-line.ts';
 import { groupRequestSchema } from '../../../src/wire/groups.ts';
@@ -142,7 +142,7 @@ class InputReader {
 
   async take(line: ByteLine): Promise<void> {
     const { number, bytes } = line;
-    if (bytes !== null && isBlank(bytes)) return;
+    if (bytes !== null && isBlankLine(bytes)) return;
     const content = contentOfLine(bytes, number === 1);
     if (this.#kind === null) {
       const found = kindOfFile(content);

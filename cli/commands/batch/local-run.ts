@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { MAX_BATCH_LINE_BYTES } from '../../../src/limits.ts';
-import { type ByteLine, isBlank, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
+import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batches/byte-lines.ts';
 import { readEnvelope } from '../../../src/wire/batches/request-line.ts';
 import { outputLine, requestId } from '../../../src/wire/batches/result-line.ts';
 import type { Command } from '../../shared/command.ts';
@@ -115,7 +115,7 @@ export async function runLocally({
 }: LocalRun): Promise<void> {
   const batch = localBatchId(file);
   for await (const line of linesOf(file.path)) {
-    if (line.bytes === null || isBlank(line.bytes)) continue;
+    if (line.bytes === null || isBlankLine(line.bytes)) continue;
     const read = readEnvelope(line.bytes, line.number, file.endpoint);
     if (!read.ok) throw new RunError(`line ${line.number} has changed since the input was checked`);
     const { custom_id, body } = read.envelope;

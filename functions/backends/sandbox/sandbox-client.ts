@@ -8,7 +8,7 @@ import { BrokenBodyError, readText } from '../../../lib/model-servers/calls/resp
 import type { RouterClock } from '../../../lib/model-servers/calls/router.ts';
 import { credentials, type ServerConfig } from '../../../lib/model-servers/calls/server-address.ts';
 import { mediaType, retryAfterSeconds, type Transport } from '../../../lib/model-servers/calls/transport.ts';
-import { type RunCode, type RunReply, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
+import { type CodeRunReply, type RunCode, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
 import { type SandboxFault, sandboxFailure, sandboxFaultOfStatus } from './sandbox-failures.ts';
 
@@ -30,7 +30,7 @@ export type SandboxClock = RouterClock & {
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
 export type RunOutcome =
-  | { readonly ok: true; readonly reply: RunReply }
+  | { readonly ok: true; readonly reply: CodeRunReply }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 /** Runs code once, without a retry. @param now_ms the wall clock, for dates in `Retry-After`. */

@@ -4,7 +4,7 @@
  * from that list. Code outside the folder asks the definition and never branches on the kind's name.
  */
 import type * as z from 'zod';
-import type { Reading, RunCode, RunReply } from '../sandbox/run-code.ts';
+import type { CodeRunReply, Reading, RunCode } from '../sandbox/run-code.ts';
 import type { Fitted } from './budget.ts';
 import type { JudgeFailure } from './failure.ts';
 import type { JudgePrompt } from './prompt.ts';
@@ -69,5 +69,5 @@ export type HarnessResult<Value> =
 /** Runs one harness under a fresh nonce, with retries, and reads its reply. */
 export type RunHarness = <Value>(
   runOf: (nonce: string) => RunCode,
-  read: (reply: RunReply, nonce: string) => Reading<Value> | Promise<Reading<Value>>,
+  read: (reply: CodeRunReply, nonce: string) => Reading<Value> | Promise<Reading<Value>>,
 ) => Promise<HarnessResult<Value>>;

@@ -32,7 +32,7 @@ export const runReplySchema = z.object({
   run_result: ranSchema.nullish(),
 });
 
-export type RunReply = z.infer<typeof runReplySchema>;
+export type CodeRunReply = z.infer<typeof runReplySchema>;
 
 /** Part of the sandbox templates: raise it when the rules change by which a reply becomes an outcome. */
 export const HARNESS_READER_VERSION = 1;

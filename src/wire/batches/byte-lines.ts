@@ -88,6 +88,6 @@ function trimmed(bytes: Uint8Array, first: boolean): Uint8Array {
 }
 
 /** Whether a line contains only whitespace, and so no request. */
-export function isBlank(bytes: Uint8Array): boolean {
+export function isBlankLine(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === CARRIAGE_RETURN);
 }

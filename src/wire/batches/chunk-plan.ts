@@ -4,7 +4,7 @@
  */
 import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES, MAX_BATCH_REQUESTS } from '../../limits.ts';
 import type { BatchEndpoint } from './batch.ts';
-import { type ByteLine, isBlank } from './byte-lines.ts';
+import { type ByteLine, isBlankLine } from './byte-lines.ts';
 import { type BatchError, readEnvelope } from './request-line.ts';
 
 /** Consecutive lines of the input file that are scored together. */
@@ -63,7 +63,7 @@ export class BatchPlanner {
       this.#refuse({ code: 'line_too_large', message, param: null, line: number });
       return;
     }
-    if (isBlank(bytes)) return;
+    if (isBlankLine(bytes)) return;
     this.#total++;
     if (this.#total === MAX_BATCH_REQUESTS + 1) {
       const message = `The file has more than ${MAX_BATCH_REQUESTS} requests.`;

@@ -1,7 +1,7 @@
 /** The program that the tool runs, and the reading of the sandbox's reply. */
 import { describe, expect, it } from 'vitest';
 import { codeRun, NO_OUTPUT, preparedCode, readRun, runDeadlineMs } from '../../../src/agent/code-interpreter.ts';
-import type { RunReply } from '../../../src/judgments/sandbox/run-code.ts';
+import type { CodeRunReply } from '../../../src/judgments/sandbox/run-code.ts';
 import { settingsWith } from './settings.ts';
 
 describe('the code that is run', () => {
@@ -37,7 +37,7 @@ describe('the code that is run', () => {
 });
 
 describe('a reply of the sandbox', () => {
-  const ran = (fields: object): RunReply => ({
+  const ran = (fields: object): CodeRunReply => ({
     status: 'Success',
     run_result: { status: 'Finished', return_code: 0, stdout: '', stderr: '', ...fields },
   });

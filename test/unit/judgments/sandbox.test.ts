@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { equivalenceRun, readEquivalence } from '../../../src/judgments/kinds/equivalence/equivalence.ts';
 import type { ExecutionRequest, ProgramTest } from '../../../src/judgments/kinds/execution/execution.ts';
 import { readTest, testRun } from '../../../src/judgments/kinds/execution/execution.ts';
-import { type RunReply, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
+import { type CodeRunReply, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 /** SHA-256 of `42`. */
@@ -19,9 +19,9 @@ const REQUEST: ExecutionRequest = {
   memory_limit_mb: 64,
 };
 
-type Ran = Partial<NonNullable<RunReply['run_result']>>;
+type Ran = Partial<NonNullable<CodeRunReply['run_result']>>;
 
-function replied(stdout: string, ran: Ran = {}, status: RunReply['status'] = 'Success'): RunReply {
+function replied(stdout: string, ran: Ran = {}, status: CodeRunReply['status'] = 'Success'): CodeRunReply {
   return { status, run_result: { status: 'Finished', return_code: 0, stdout, ...ran } };
 }
 

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { SandboxKind } from '../../protocol/judgment-kind.ts';
 import {
+  type CodeRunReply,
   fault,
   HARNESS_READER_VERSION,
   harnessLines,
@@ -10,7 +11,6 @@ import {
   parseLine,
   type Reading,
   type RunCode,
-  type RunReply,
 } from '../../sandbox/run-code.ts';
 import { EQUIVALENCE_HARNESS } from './equivalence-harness.ts';
 
@@ -36,7 +36,7 @@ const eventSchema = z.object({
 });
 
 /** Reads whether the answer equals the reference, or why that is undecided. An unreadable answer is not equal. */
-export function readEquivalence(reply: RunReply, nonce: string): Reading<boolean> {
+export function readEquivalence(reply: CodeRunReply, nonce: string): Reading<boolean> {
   const ran = reply.run_result;
   if (reply.status === 'SandboxError' || ran?.status === 'Error') return fault('sandbox_failed');
   if (ran === null || ran === undefined) return fault('reply_malformed');

@@ -11,6 +11,7 @@ import * as z from 'zod';
 import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { HarnessResult, RunHarness, SandboxKind } from '../../protocol/judgment-kind.ts';
 import {
+  type CodeRunReply,
   fault,
   HARNESS_READER_VERSION,
   harnessLines,
@@ -18,7 +19,6 @@ import {
   parseLine,
   type Reading,
   type RunCode,
-  type RunReply,
 } from '../../sandbox/run-code.ts';
 import { PROGRAM_HARNESS } from './program-harness.ts';
 import { TEST_OUTCOMES, type TestOutcome } from './test-outcomes.ts';
@@ -78,7 +78,7 @@ const eventSchema = z.discriminatedUnion('event', [
  * Reads the outcome of a test, or why there is none. If the harness reports a start and no end, the program killed the run,
  * which counts as the program's failure: otherwise a program could turn a lost test into an unscored one.
  */
-export async function readTest(test: ProgramTest, reply: RunReply, nonce: string): Promise<Reading<TestOutcome>> {
+export async function readTest(test: ProgramTest, reply: CodeRunReply, nonce: string): Promise<Reading<TestOutcome>> {
   const ran = reply.run_result;
   if (reply.status === 'SandboxError' || ran?.status === 'Error') return fault('sandbox_failed');
   if (ran === null || ran === undefined) return fault('reply_malformed');
