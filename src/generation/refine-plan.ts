@@ -15,7 +15,7 @@ import type { GenerationRequest, GenerationSampling, Generator } from './generat
 import { type RefinerPrompt, refinerPrompt, taggedSources } from './refiner-prompt.ts';
 
 /** What is generated and against which sources. Exactly one of `tool_output` and `sources` is given. */
-export type RefineInput = Pick<
+type RefineInput = Pick<
   RolloutFields,
   'reasoning' | 'tool_output' | 'sources' | 'positive_rubrics' | 'negative_rubrics'
 > & {
@@ -50,7 +50,7 @@ export type RefinePlan<Request extends RefineInput = RefineInput> = {
   readonly recipe: ResolvedRecipe | null;
 };
 
-export type RefinePlanResult<Request extends RefineInput = RefineInput> =
+type RefinePlanResult<Request extends RefineInput = RefineInput> =
   | { readonly ok: true; readonly plan: RefinePlan<Request> }
   /** Input errors of the request. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };

@@ -9,7 +9,7 @@ import { recipeChange } from './recipe-change.ts';
  * Names what is missing: `recipe.<measure field>` if other questions would have to be asked, `rollout.<field>` if the
  * request never said it. Empty: the replay is exact.
  */
-export type GapFinder = (facts: Facts) => readonly string[];
+type GapFinder = (facts: Facts) => readonly string[];
 
 const NONE: readonly string[] = [];
 

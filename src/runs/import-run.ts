@@ -11,7 +11,7 @@ import type { Line } from '../judgments/jsonl.ts';
 import { MAX_REFUSED_LINES_LISTED } from '../limits.ts';
 import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file.ts';
 
-export type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
+type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
 /** Rollouts that are put in one step, with the recipes that they were scored under. */
 export type RunChunk = {
@@ -21,9 +21,9 @@ export type RunChunk = {
 };
 
 /** Puts rollouts if absent. Returns one outcome per rollout, in order; `taken`: that attempt has other content. */
-export type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' | 'taken')[]>;
+type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' | 'taken')[]>;
 
-export type RunImportLimits = {
+type RunImportLimits = {
   readonly recipes: number;
   readonly lines: number;
   readonly chunk: number;

@@ -12,7 +12,7 @@ import type { SweepValue } from './replay-report.ts';
 import type { Sweep } from './sweep.ts';
 
 /** Options of a replay. */
-export type ReplayOptions = {
+type ReplayOptions = {
   /** A name, a whole recipe, or `{set: {…}}`. Default: the recipes that the run was recorded under. */
   readonly recipe?: RecipeInput;
   readonly sweep?: Sweep;
@@ -25,7 +25,7 @@ export type ReplayOptions = {
   readonly judge?: string;
 };
 
-export type ReplayPoint = { readonly value: SweepValue; readonly after: ReadonlyMap<string, Recipe> };
+type ReplayPoint = { readonly value: SweepValue; readonly after: ReadonlyMap<string, Recipe> };
 
 export type ReplayPlan = {
   readonly run: string;
@@ -50,12 +50,12 @@ export type ReplayPlan = {
  * The judging that a replay does. `missing`: rollouts without a reward under the other recipe are judged. `all`:
  * another judge judges every rollout.
  */
-export type ReplayMeasures =
+type ReplayMeasures =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'missing'; readonly judge: string | null }
   | { readonly kind: 'all'; readonly judge: string };
 
-export type ReplayPlanResult =
+type ReplayPlanResult =
   | { readonly ok: true; readonly plan: ReplayPlan }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
@@ -106,12 +106,12 @@ function leavesGaps(recorded: ReadonlyMap<string, Recipe>, after: ReadonlyMap<st
 }
 
 /** The recipes of a run by digest, before and after replacement. */
-export type RequestedRecipes = {
+type RequestedRecipes = {
   readonly before: ReadonlyMap<string, Recipe>;
   readonly after: ReadonlyMap<string, ResolvedRecipe>;
 };
 
-export type RequestedRecipesResult =
+type RequestedRecipesResult =
   | { readonly ok: true; readonly recipes: RequestedRecipes }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 

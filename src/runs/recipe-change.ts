@@ -13,7 +13,7 @@ export type ChangedField = {
   readonly after: unknown;
 };
 
-export type RecipeChange =
+type RecipeChange =
   /** In the order of the family's fields; empty = equal recipes. */
   | { readonly ok: true; readonly fields: readonly ChangedField[] }
   /** Facts of one family do not fit another. */
@@ -38,7 +38,7 @@ function valuesOf(recipe: Recipe): Readonly<Record<string, unknown>> {
 }
 
 /** Whether two JSON values are equal, whatever the order of object members. */
-export function sameJson(one: unknown, other: unknown): boolean {
+function sameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   if (Array.isArray(one) !== Array.isArray(other)) return false;

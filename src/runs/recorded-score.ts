@@ -24,7 +24,7 @@ export type RowStatistics = {
  */
 export type RolloutReport = Readonly<Record<string, unknown>>;
 
-export type RecordedScore = {
+type RecordedScore = {
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
   readonly report: RolloutReport;

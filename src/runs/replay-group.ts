@@ -16,7 +16,7 @@ import type { LedgerRow } from './row.ts';
 export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
 
 /** The score of a rollout under one of the two recipes. */
-export type ReplayedScore = {
+type ReplayedScore = {
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
   /** Empty if the recipe reads something that was not observed. */
@@ -31,12 +31,12 @@ export type ReplayedScore = {
  * normalises within the group, and the reward was recorded without the group; `before` uses the group. `different`: the
  * recording version of the formula gave another reward.
  */
-export type RecordedReward = 'equal' | 'alone' | 'different';
+type RecordedReward = 'equal' | 'alone' | 'different';
 
 /**
  * How an advantage's sign changes. `silenced`: to 0. `awakened`: from 0. `not_compared`: unscored before or after.
  */
-export type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
+type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
 
 export type ReplayedSample = {
   readonly row: LedgerRow;

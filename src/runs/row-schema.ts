@@ -11,7 +11,7 @@ import type { LedgerRow } from './row.ts';
 
 const countSchema = z.int().min(0);
 
-export const pinnedJudgmentSchema = z.strictObject({
+const pinnedJudgmentSchema = z.strictObject({
   kind: judgmentKindSchema,
   key: sha256Schema,
   verdicts: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of its verdicts.'),

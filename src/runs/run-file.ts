@@ -11,7 +11,7 @@ import { runIdSchema } from './placement.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerRowSchema } from './row-schema.ts';
 
-export const RUN_FILE_VERSION = 1;
+const RUN_FILE_VERSION = 1;
 
 export type RunFileRecipe = {
   readonly digest: string;
@@ -58,7 +58,7 @@ const lineSchema = z.union([
   z.strictObject({ end: z.strictObject({ v: z.literal(RUN_FILE_VERSION), rollouts: z.int().min(0) }) }),
 ]);
 
-export type ReadRunLine =
+type ReadRunLine =
   | { readonly ok: true; readonly line: RunFileLine }
   | { readonly ok: false; readonly problem: 'line_not_json' | 'line_invalid' };
 

@@ -16,7 +16,7 @@ import {
   weightedKappa,
 } from '../judgments/rater-agreement.ts';
 
-export type QuestionAgreement = {
+type QuestionAgreement = {
   readonly question: JudgedQuestion;
   readonly pairs: number;
   /** Share of equal verdicts, [0, 1]. */

@@ -46,7 +46,7 @@ const assistantMessageSchema = z.strictObject({
   tokens: tokensSchema,
 });
 
-export const toolMessageSchema = z.strictObject({
+const toolMessageSchema = z.strictObject({
   role: z.literal('tool'),
   turn: turnSchema,
   content: z.string().describe('The text that the policy sees.'),
@@ -82,7 +82,7 @@ const startFields = {
 };
 
 /** Reasons for a null reward that only the agent has, besides those of scoring. */
-export const AGENT_UNSCORED_REASONS = [
+const AGENT_UNSCORED_REASONS = [
   // The request has neither a reference nor tests.
   'not_asked',
   // The length penalty depends on an estimated token count.
@@ -169,7 +169,7 @@ export function agentStart(
   return { generator: name, model, native_tools, sampling: { ...sampling }, max_turns, max_response_tokens };
 }
 
-export type AgentScore = Pick<AgentResponse, 'reward' | 'reason' | 'score'>;
+type AgentScore = Pick<AgentResponse, 'reward' | 'reason' | 'score'>;
 
 /**
  * Returns why a trajectory has no reward, or `null` if it can be scored.

@@ -16,7 +16,7 @@ const markFields = {
 
 const boundSchema = z.number().nullable();
 
-export const recipeDescriptionSchema = z.strictObject({
+const recipeDescriptionSchema = z.strictObject({
   name: z.enum(RECIPE_NAMES),
   family: z.enum(FAMILY_NAMES),
   digest: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of all parameters.'),

@@ -30,7 +30,7 @@ import { onJudgeFailureSchema, recipeInputSchema, scoreResponseSchema, scoringFi
 import { verifyQuerySchema, verifyResponseSchema } from './verify.ts';
 
 /** Sampling parameters, all sent explicitly, because servers have defaults of their own. */
-export const refineSamplingSchema = z.strictObject({
+const refineSamplingSchema = z.strictObject({
   temperature: z.number().min(0).max(2).default(1).describe('0 = greedy. The refiners were trained at 1 [card].'),
   top_p: z.number().gt(0).max(1).default(1),
   top_k: z.int().min(1).max(1_000_000).nullable().default(null).describe('null = all tokens.'),
@@ -116,7 +116,7 @@ function scoringFieldsGiven(request: z.infer<z.ZodObject<typeof scoring>>): stri
 }
 
 /** Why a candidate was stopped before its end. */
-export const abortedSchema = z
+const abortedSchema = z
   .strictObject({
     reason: z.literal('invented_citation'),
     id: z.string().describe('The cited id that no source has.'),
@@ -124,7 +124,7 @@ export const abortedSchema = z
   })
   .describe('Stopped because of on_invented_citation. The response is the text received until then.');
 
-export const cutSchema = z
+const cutSchema = z
   .strictObject({ kept_chars: indexSchema, chars: indexSchema })
   .describe('The policy saw the first kept_chars of chars UTF-16 code units of the tool output.');
 
@@ -167,7 +167,7 @@ export const candidateSchema = z.strictObject({
 const { mean, std, valid, degenerate } = groupResponseSchema.shape;
 
 /** Fields that are known before the first candidate. */
-export const refineStartFields = {
+const refineStartFields = {
   generator: z.string(),
   model: z.string(),
   prompt_tokens: z.int().min(1).describe('Token budget that the prompt was built for.'),

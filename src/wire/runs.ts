@@ -23,7 +23,7 @@ export const runListQuerySchema = z.strictObject({
   after: runIdSchema.exactOptional().describe('The last run of the previous page.'),
 });
 
-export const runSchema = z.strictObject({
+const runSchema = z.strictObject({
   id: runIdSchema,
   family: z.enum(FAMILY_NAMES).describe('The family of all recipes of the run, so its rewards are comparable.'),
   created_at: z.iso.datetime(),

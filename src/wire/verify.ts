@@ -44,7 +44,7 @@ export const verifyRequestSchema = z
   .refine(hasOneOrigin, oneOriginRule)
   .meta(EXACTLY_ONE_ORIGIN);
 
-export type VerifyRequest = z.infer<typeof verifyRequestSchema>;
+type VerifyRequest = z.infer<typeof verifyRequestSchema>;
 
 export const verifyQuerySchema = z.strictObject({
   evidence: z

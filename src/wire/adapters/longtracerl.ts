@@ -75,7 +75,7 @@ export const longTraceRlRequestSchema = z
     error: 'give history or response',
   });
 
-export type LongTraceRlRequest = z.infer<typeof longTraceRlRequestSchema>;
+type LongTraceRlRequest = z.infer<typeof longTraceRlRequestSchema>;
 
 export const longTraceRlReplySchema = z.strictObject({
   outcome_reward: z.number(),
@@ -88,7 +88,7 @@ export const longTraceRlReplySchema = z.strictObject({
 
 export type LongTraceRlReply = z.infer<typeof longTraceRlReplySchema>;
 
-export type LongTraceRlReading =
+type LongTraceRlReading =
   | { readonly status: 'ready'; readonly rollout: Rollout; readonly recipe: LongTraceRecipe }
   /** The last message is not an assistant's with content: every reward is 0, without judging. */
   | { readonly status: 'no_final_turn' };

@@ -60,7 +60,7 @@ export const promptSchema = z
   .union([textSchema, z.array(chatMessageSchema)])
   .describe('A text, or chat messages; the last user message is the question.');
 
-export type Prompt = z.infer<typeof promptSchema>;
+type Prompt = z.infer<typeof promptSchema>;
 
 /** The question of a prompt: the text, or the text of the last user message; `undefined` if there is none. */
 export function questionOf(prompt: Prompt): string | undefined {
@@ -87,12 +87,12 @@ export const labelSchema = z
   .meta(NOT_BOTH_ORIGINS)
   .describe('What the recipe reads besides prompt and response. An object, or its JSON text.');
 
-export type Label = z.infer<typeof labelSchema>;
+type Label = z.infer<typeof labelSchema>;
 
 /** Names of the label's fields. */
 export const LABEL_FIELD_NAMES: readonly string[] = Object.keys(labelFields);
 
-export type LabelReading =
+type LabelReading =
   | { readonly ok: true; readonly label: Label; readonly path: InputProblem['path'] }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 

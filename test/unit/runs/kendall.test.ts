@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { kendallTauB } from '../../../src/runs/kendall.ts';
 
-/** By the definition: every pair looked at. */
+/** Tau-b by its definition, over every pair. */
 function pairByPair(first: readonly number[], second: readonly number[]): number | null {
   let agreeing = 0;
   let comparedFirst = 0;
@@ -20,7 +20,7 @@ function pairByPair(first: readonly number[], second: readonly number[]): number
   return comparedFirst * comparedSecond === 0 ? null : agreeing / Math.sqrt(comparedFirst * comparedSecond);
 }
 
-it('is what the definition says, ties and all', () => {
+it('equals the definition, with ties', () => {
   const tied = fc.integer({ min: -3, max: 3 });
   const apart = fc.double({ min: -1e6, max: 1e6, noNaN: true });
   const pairs = fc.array(fc.tuple(fc.oneof(tied, apart), fc.oneof(tied, apart)), { maxLength: 80 });
@@ -41,11 +41,11 @@ it.each([
   expect(kendallTauB(first, second)).toBe(tau);
 });
 
-it('has no value where one side has no order', () => {
+it('is undefined if either list has no order', () => {
   expect([kendallTauB([], []), kendallTauB([1], [2]), kendallTauB([1, 1], [1, 2])]).toEqual([null, null, null]);
 });
 
-it('takes groups of any size in little time', () => {
+it('is fast for groups of any size', () => {
   const many = Array.from({ length: 50_000 }, (_, n) => (n * 7_919) % 100_003);
   expect(kendallTauB(many, many)).toBe(1);
   expect(
@@ -56,7 +56,7 @@ it('takes groups of any size in little time', () => {
   ).toBe(-1);
 });
 
-it('refuses lists that do not fit', () => {
+it('refuses lists of different lengths and NaN', () => {
   expect(() => kendallTauB([1], [])).toThrow(RangeError);
   expect(() => kendallTauB([1, Number.NaN], [1, 2])).toThrow(RangeError);
 });

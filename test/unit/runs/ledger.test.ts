@@ -1,4 +1,4 @@
-/** What a rollout's content is, and how much of it could not be had. */
+/** The content digest of a rollout, the rank of incomplete recordings, and the lines of a run file. */
 import { describe, expect, it } from 'vitest';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
@@ -12,8 +12,8 @@ async function contentOf(changes: object = {}, wishes: object = {}): Promise<str
   return (await contentDigests([{ ...ROLLOUT, ...changes }], { ...WISHES, ...wishes }))[0];
 }
 
-describe('content', () => {
-  it('moves with the rollout, its recipe, its judge and its replicate', async () => {
+describe('the content digest', () => {
+  it('changes with the rollout, its recipe, its judge and its replicate', async () => {
     const digests = await Promise.all([
       contentOf(),
       contentOf({ response: 'other' }),
@@ -30,7 +30,7 @@ describe('content', () => {
   });
 });
 
-describe('what is lacking', () => {
+describe('the rank of a recording', () => {
   const facts = (rubric: boolean, citation: boolean): RefinerFacts => ({
     v: 1,
     family: 'refiner',
@@ -41,7 +41,7 @@ describe('what is lacking', () => {
     citation: citation ? { status: 'scored', observed: [] } : { status: 'unscored', reason: 'judge_timeout' },
   });
 
-  it('is less with each part that was had, and a reward counts most', () => {
+  it('falls with each judged value, and most with a reward', () => {
     const order = [
       lackingOf(facts(true, true), 1),
       lackingOf(facts(true, false), 0),
@@ -55,8 +55,8 @@ describe('what is lacking', () => {
   });
 });
 
-describe('a line of a file', () => {
-  it('is read as it was written, and nothing else is', () => {
+describe('a line of a run file', () => {
+  it('is read back as written, and other lines are refused', () => {
     const line = { kind: 'recipe', digest: 'a'.repeat(64), name: null, recipe: { family: 'refiner' } } as const;
     expect(readRunLine(writeRunLine(line))).toEqual({ ok: true, line });
     expect(readRunLine(writeRunLine({ kind: 'end', rollouts: 3 }))).toEqual({

@@ -1,4 +1,4 @@
-/** The picture of a sweep, and two judges over the same rollouts. */
+/** The chart of a sweep, and the comparison of two judges. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
@@ -21,7 +21,7 @@ function points(values: readonly (number | boolean | string)[]): ChartPoint[] {
 }
 
 describe('sweepChart', () => {
-  it('draws a line a figure, from left to right', () => {
+  it('draws one line per figure, from left to right', () => {
     const svg = sweepChart('citation_weight', points([0, 0.25, 0.5, 1]));
     const lines = [...svg.matchAll(/points="([^"]+)"/g)].map(([, list]) => (list ?? '').split(' '));
     expect(lines.map((line) => line.length)).toEqual([4, 4, 4, 4]);
@@ -31,13 +31,13 @@ describe('sweepChart', () => {
     expect(svg.startsWith('<svg xmlns="http://www.w3.org/2000/svg"')).toBe(true);
   });
 
-  it('holds nothing that a page would run, whatever the names are', () => {
+  it('contains nothing executable, whatever the names are', () => {
     const svg = sweepChart('<script>alert(1)</script>', points(['"><image href=x>', true]));
     expect(svg).not.toMatch(/<script|<image/);
     expect(svg).toContain('&lt;script&gt;');
   });
 
-  it('leaves a gap where a figure is not defined', () => {
+  it('leaves a gap for an undefined figure', () => {
     const nothing = { value: 0.5, figures: new FiguresOfGroups().figures };
     const [first, last] = points([0, 1]);
     if (first === undefined || last === undefined) throw new Error('no points');
@@ -63,7 +63,7 @@ describe('TwoJudges', () => {
     },
   });
 
-  it('counts verdict by verdict, and measures agreement beyond chance', () => {
+  it('counts verdicts, and measures agreement beyond chance', () => {
     const judges = new TwoJudges();
     expect(judges.add(facts(2, 1, true), facts(2, 1, true))).toBe(0);
     expect(judges.add(facts(0, 0, false), facts(0, 0, false))).toBe(0);
@@ -83,7 +83,7 @@ describe('TwoJudges', () => {
     expect(of.get('needs_citation')).toMatchObject({ same: 1, kappa: 1, weighted_kappa: 1 });
   });
 
-  it('leaves out rollouts that do not line up, and counts them', () => {
+  it('leaves out rollouts whose verdicts do not match up, and counts them', () => {
     const judges = new TwoJudges();
     const lost: RefinerFacts = { ...facts(2, 1, true), rubric: { status: 'unscored', reason: 'judge_timeout' } };
     expect(judges.add(facts(2, 1, true), lost)).toBeNull();
@@ -92,7 +92,7 @@ describe('TwoJudges', () => {
     expect(judges.agreement).toEqual([]);
   });
 
-  it('finds every reading in full agreement with itself', () => {
+  it('finds full agreement of a judge with itself', () => {
     for (const family of FAMILIES_OF_FACTS) {
       const judges = new TwoJudges();
       fc.assert(

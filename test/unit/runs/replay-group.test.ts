@@ -1,4 +1,4 @@
-/** Replay of a group: exact where the facts answer, and no number where they do not. */
+/** Replay of a group: exact if the facts suffice, and unscored otherwise. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
@@ -12,7 +12,7 @@ import { FAMILIES_OF_FACTS, longTraceFacts, refinerFacts, rowsOf } from './synth
 
 const REFINER = RECIPES['refiner-gpt54-instance-rubric'];
 
-/** Other recipes of a family that differ in compose fields only, and read nothing that a rollout may lack. */
+/** Recipes of a family that differ in compose fields only, and read nothing that a rollout can lack. */
 const OTHERS: Readonly<Record<string, readonly Recipe[]>> = {
   refiner: [
     { ...REFINER, citation_weight: 0.5 },
@@ -36,7 +36,7 @@ const OTHERS: Readonly<Record<string, readonly Recipe[]>> = {
 describe.each(FAMILIES_OF_FACTS)('$recipe.family', ({ recipe, facts }) => {
   const groups = fc.array(facts, { minLength: 1, maxLength: 9 });
 
-  it('is compose over the group, before and after, with the advantages of the rule', () => {
+  it('equals compose over the group, before and after, with the advantages of the rule', () => {
     fc.assert(
       fc.property(groups, fc.constantFrom(...(OTHERS[recipe.family] ?? [])), (members, other) => {
         const replayed = replayGroup(rowsOf(members, recipe), recipe, other, 'slime');
@@ -96,7 +96,7 @@ function onlySample(facts: Facts, before: Recipe, after: Recipe) {
   return sample;
 }
 
-describe('what the facts do not hold', () => {
+describe('gaps in the facts', () => {
   it.each<[string, Facts, Recipe, Recipe, string[]]>([
     ['another way of judging', FACTS, REFINER, { ...REFINER, judging: 'per_criterion' }, ['recipe.judging']],
     ['a part that has no weight', FACTS, REFINER, { ...REFINER, judging: 'per_criterion', citation_weight: 1 }, []],
@@ -143,7 +143,7 @@ describe('what the facts do not hold', () => {
     else expect(sample.after).toMatchObject({ reward: null, reason: 'not_measured', masked: true, advantage: 0 });
   });
 
-  it('reads chunks off another text as another question', () => {
+  it('include chunks if the recipe reads another text', () => {
     const before = { ...RECIPES['longtrace-rl-chunks'], punish_ill_formed: false };
     fc.assert(
       fc.property(longTraceFacts, (facts) => {
@@ -153,7 +153,7 @@ describe('what the facts do not hold', () => {
     );
   });
 
-  it('leaves a gap for every measure field of every family', () => {
+  it('exist for every measure field of every family', () => {
     for (const [recipe, changed] of changedMeasureFields()) {
       const change = recipeChange(recipe, changed);
       expect(change.ok && change.fields.map(({ kind }) => kind)).toEqual(['measure']);
@@ -161,7 +161,7 @@ describe('what the facts do not hold', () => {
     expect(changedMeasureFields()).toHaveLength(10);
   });
 
-  it('takes facts that were measured for the other recipe', () => {
+  it('are filled by facts measured for the other recipe', () => {
     const after: Recipe = { ...REFINER, judging: 'per_criterion' };
     const measured: RefinerFacts = {
       ...FACTS,
@@ -177,7 +177,7 @@ describe('what the facts do not hold', () => {
   });
 });
 
-/** Each measure field of the named recipes changed to another value that the schema takes. */
+/** Changes each measure field of the named recipes to another valid value. */
 function changedMeasureFields(): [Recipe, Recipe][] {
   const values = {
     judging: ['joint', 'per_criterion'],
@@ -201,14 +201,14 @@ function changedMeasureFields(): [Recipe, Recipe][] {
 }
 
 describe('recorded rewards', () => {
-  it('tells a reward that another version made, and goes on', () => {
+  it('marks a reward that another version computed, and continues', () => {
     const [row] = rowsOf([FACTS], REFINER);
     if (row === undefined) throw new Error('no row');
     const { samples } = replayGroup([{ ...row, reward: 8.000000000000002 }], REFINER, REFINER);
     expect(samples[0]).toMatchObject({ recorded: 'different', before: { reward: 8 } });
   });
 
-  it('knows a rollout that was scored without its group', () => {
+  it('recognise a rollout that was scored without its group', () => {
     const recipe = RECIPES['longtrace-rl'];
     const of = (content: number): Facts => ({
       v: 1,
@@ -245,7 +245,7 @@ it('replays each row against its own recipe', () => {
   expect(() => replayGroup([one], new Map(), REFINER)).toThrow(RangeError);
 });
 
-it('says which advantages change their sign', () => {
+it('reports the advantages that change sign', () => {
   const rubric = (score: 0 | 1 | 2): RefinerFacts['rubric'] => ({
     status: 'scored',
     observed: [{ origin: 'instance', polarity: 'positive', weight: 1, score }],
@@ -261,7 +261,7 @@ it('says which advantages change their sign', () => {
     lost,
   ];
   const replayed = replayGroup(rowsOf(members, REFINER), REFINER, { ...REFINER, citation_weight: 1 });
-  // With all the weight on citations the rubric is not needed any more: the third has a reward now.
+  // With all weight on citations the rubric is not needed, so the third sample has a reward.
   expect(replayed.samples.map(({ sign }) => sign)).toEqual(['flipped', 'flipped', 'not_compared']);
   expect(replayed.tau).toBe(-1);
   const even = replayGroup(rowsOf(members, REFINER), REFINER, { ...REFINER, citation_weight: 0.5 });

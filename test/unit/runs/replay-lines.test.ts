@@ -1,4 +1,4 @@
-/** The lines of a replay, against composing the recorded facts directly. */
+/** The lines of a replay, compared with composing the recorded facts directly. */
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../../src/families/registry.ts';
 import { compose, composeGroup, RECIPES, type Recipe } from '../../../src/families/registry.ts';
@@ -44,7 +44,7 @@ function only<K extends ReplayLine['kind']>(lines: readonly ReplayLine[], kind: 
 }
 
 describe('replayLines', () => {
-  it('gives each group the rewards that its facts compose to, and their advantages, bit for bit', async () => {
+  it('gives each group the composed rewards and their advantages, bit for bit', async () => {
     const plan = await planOf({ recipe: { set: { citation_weight: 0.55 } }, advantages: 'slime' });
     const groups = only(await linesOf(syntheticRun(640), plan), 'group');
     const run = [...syntheticRun(640)];
@@ -62,7 +62,7 @@ describe('replayLines', () => {
     }
   });
 
-  it('normalises within the group where the family does', async () => {
+  it('normalises within the group if the family does', async () => {
     const facts = [1, 2, 4].map(
       (content): Facts => ({
         v: 1,
@@ -80,7 +80,7 @@ describe('replayLines', () => {
     expect(line?.after.rewards).toEqual(composeGroup(facts, { ...recipe, eta: 0.9 }).map(({ reward }) => reward));
   });
 
-  it('says what changes first, each step when it is over, and the whole last', async () => {
+  it('sends the changes first, each step at its end, and the summary last', async () => {
     const lines = await linesOf(syntheticRun(512), await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
     expect(lines[0]).toMatchObject({
       kind: 'replay',
@@ -96,7 +96,7 @@ describe('replayLines', () => {
     ]);
   });
 
-  it('gives each rollout its own line where that is asked for', async () => {
+  it('sends a line for each rollout on request', async () => {
     const plan = await planOf({ recipe: { set: { instance_rubrics_only: true } }, samples: true });
     const lines = await linesOf(syntheticRun(16), plan);
     const samples = only(lines, 'sample');
@@ -106,12 +106,12 @@ describe('replayLines', () => {
     expect(Object.keys(samples[0]?.after.components ?? {})).toContain('rubric');
   });
 
-  it('composes an empty selection into an empty summary', async () => {
+  it('sends an empty summary for an empty selection', async () => {
     const lines = await linesOf([], await planOf({ recipe: { set: { citation_weight: 0.5 } } }));
     expect(lines.map(({ kind }) => kind)).toEqual(['replay', 'summary']);
   });
 
-  it('reads a run once for a sweep, and gives at each value what its own replay gives', async () => {
+  it('reads a run once for a sweep, and gives for each value the figures of its own replay', async () => {
     const values = [0, 0.3, 1];
     const plan = await planOf({ sweep: { field: 'citation_weight', values } });
     let reads = 0;
@@ -131,7 +131,7 @@ describe('replayLines', () => {
 });
 
 describe('findMissing', () => {
-  it('counts the rollouts that a changed measure field leaves open', async () => {
+  it('counts the rollouts that lack what a changed measure field reads', async () => {
     const plan = await planOf({ recipe: { set: { judging: 'per_criterion' } } });
     expect(plan.mayLeaveGaps).toBe(true);
     const run = [...syntheticRun(256)].flat();
@@ -144,20 +144,20 @@ describe('findMissing', () => {
     });
   });
 
-  it('counts under the value of a sweep that leaves the most', async () => {
+  it('counts for the value of a sweep with the most gaps', async () => {
     const plan = await planOf({ sweep: { field: 'judging', values: ['joint', 'per_criterion'] } });
     const found = await findMissing(streamed(syntheticRun(64)), plan);
     expect(found.open).toBe(found.missing['recipe.judging']);
     expect(found.open).toBeGreaterThan(0);
   });
 
-  it('is not needed where only weights change', async () => {
+  it('is not needed if only weights change', async () => {
     expect((await planOf({ recipe: { set: { citation_weight: 1 } } })).mayLeaveGaps).toBe(false);
   });
 });
 
-describe('rollouts measured anew', () => {
-  /** What another judge says: every criterion one level lower. */
+describe('rollouts measured again', () => {
+  /** The verdicts of another judge: every criterion one level lower. */
   function stricter(facts: Facts): Facts {
     if (facts.family !== 'refiner' || facts.rubric.status !== 'scored') return facts;
     const lower = { 0: 0, 1: 0, 2: 1 } as const;
@@ -172,7 +172,7 @@ describe('rollouts measured anew', () => {
     };
   }
 
-  it('compares two judges verdict by verdict, and rewards what the second says', async () => {
+  it('compares two judges verdict by verdict, and rewards by the second', async () => {
     const plan = await planOf({ judge: 'other' });
     const measurer = measurerOf(({ facts }, position) =>
       position === 0 ? { gaps: ['rollout.text'] } : { facts: stricter(facts) },
@@ -202,7 +202,7 @@ describe('rollouts measured anew', () => {
     );
   });
 
-  it('fills gaps, and says which are left', async () => {
+  it('fill gaps, and the remaining gaps are reported', async () => {
     const plan = await planOf({ recipe: { set: { judging: 'per_criterion' } }, fill: true });
     const measurer = measurerOf(({ facts }, position) =>
       position < 4 ? { facts } : { gaps: ['recipe.judging', 'rollout.text'] },
@@ -215,7 +215,7 @@ describe('rollouts measured anew', () => {
   });
 });
 
-it('refuses what cannot be replayed before a row is read', async () => {
+it('refuses an invalid replay before a row is read', async () => {
   const recorded = new Map<string, Recipe>([[DIGEST, RECIPE]]);
   const refusal = async (input: ReplayInput) => {
     const planned = await planReplay('run', recorded, replayRequestSchema.parse(input));

@@ -1,4 +1,4 @@
-/** Which recipe is asked for, and what of it differs. */
+/** Resolving the recipe of a replay, and listing its changes. */
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
@@ -19,13 +19,13 @@ async function recipesFor(...asked: Parameters<typeof requestedRecipes>): Promis
 }
 
 describe('requestedRecipes', () => {
-  it('takes a named or whole recipe for all', async () => {
+  it('replaces every recorded recipe by a named or whole recipe', async () => {
     const named = RECIPES['refiner-rl-balanced'];
     expect(await recipesFor(RECORDED, 'refiner-rl-balanced')).toEqual([named, named]);
     expect(await recipesFor(RECORDED, { base: 'refiner-rl-balanced' })).toEqual([named, named]);
   });
 
-  it('changes each recorded recipe in the fields that are set, also within nested ones', async () => {
+  it('sets fields of each recorded recipe, nested fields too', async () => {
     const set = { citation_weight: 0.5, non_stop_penalty: { enabled: true } };
     expect(await recipesFor(RECORDED, { set })).toEqual(
       [...RECORDED.values()].map((recipe) => ({
@@ -36,14 +36,14 @@ describe('requestedRecipes', () => {
     );
   });
 
-  it('sets a point of a sweep on top', async () => {
+  it('sets the value of a sweep on top', async () => {
     const point = { field: 'non_stop_penalty.value', value: -1 };
     const [first] = await recipesFor(RECORDED, { set: { citation_weight: 1 } }, point);
     expect(first).toEqual({ ...BASE, citation_weight: 1, non_stop_penalty: { enabled: false, value: -1 } });
     expect(await recipesFor(RECORDED, undefined)).toEqual([...RECORDED.values()]);
   });
 
-  it('says what changes, by the digests', async () => {
+  it('lists the changes by digest', async () => {
     const result = await requestedRecipes(RECORDED, 'refiner-rl-balanced');
     const resolved = await resolveRecipe('refiner-rl-balanced');
     if (!result.ok || !resolved.ok) throw new Error('refused');
@@ -71,7 +71,7 @@ describe('requestedRecipes', () => {
     expect(result.ok || result.problems[0]?.path.join('.')).toContain(path);
   });
 
-  it('refuses a point that the recipe does not take', async () => {
+  it('refuses a value that the recipe does not accept', async () => {
     const result = await requestedRecipes(RECORDED, undefined, { field: 'citation_weight', value: 1.5 });
     expect(result.ok || result.problems.map(({ path }) => path.join('.'))).toEqual(['sweep.values.citation_weight']);
   });

@@ -1,4 +1,4 @@
-/** Figures that are gathered while groups come, against the same figures computed over everything at once. */
+/** Figures accumulated group by group, compared with the same figures computed over all groups at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
@@ -50,7 +50,7 @@ function shiftOf(samples: readonly ReplayedSample[], name: string) {
   return { compared: contributions.length, value: near(mean(values)), contribution: near(mean(contributions)) };
 }
 
-/** The figures from all groups at once, each by its own pass. */
+/** Computes each figure over all groups, in its own pass. */
 function figuresAtOnce(groups: readonly ReplayedGroup[]): unknown {
   const samples = groups.flatMap((group) => group.samples);
   const count = (sign: ReplayedSample['sign']) => samples.filter((sample) => sample.sign === sign).length;
@@ -91,7 +91,7 @@ function figuresAtOnce(groups: readonly ReplayedGroup[]): unknown {
   };
 }
 
-it('gathers what a computation over everything gives, for every family', () => {
+it('accumulates the same figures as a computation over all groups, for every family', () => {
   for (const { recipe, facts } of FAMILIES_OF_FACTS) {
     const other: Recipe = recipe.family === 'refiner' ? OTHER : recipe;
     fc.assert(
@@ -111,7 +111,7 @@ describe('RunReplay', () => {
     replayGroup(rows, RECIPE, { ...RECIPE, citation_weight: 0.5 }),
   );
 
-  it('gives each step when it is over, and their sums are the whole', () => {
+  it('returns each step at its end, and the steps add up to the whole', () => {
     const replay = new RunReplay();
     const steps = groups.flatMap((group) => replay.add(group) ?? []);
     const last = replay.endStep();
@@ -127,7 +127,7 @@ describe('RunReplay', () => {
     expect(replay.endStep()).toBeNull();
   });
 
-  it('names the rollouts that moved most, by rank and then by reward', () => {
+  it('lists the rollouts that moved most, by rank and then by reward', () => {
     const replay = new RunReplay();
     for (const group of groups) replay.add(group);
     const all = groups.flatMap((group) => {
@@ -150,7 +150,7 @@ describe('RunReplay', () => {
     ).toEqual(all.slice(0, 20));
   });
 
-  it('names recorded rewards that the facts do not give, and counts them all', () => {
+  it('lists recorded rewards that differ from the composed ones, and counts them all', () => {
     const replay = new RunReplay();
     for (const rows of syntheticRun(64)) {
       replay.add(
@@ -167,13 +167,13 @@ describe('RunReplay', () => {
   });
 });
 
-it('ranks with ties in the middle of their places', () => {
+it('gives tied values the mean of their ranks', () => {
   expect(ranksOf([5, 9, 5, 1])).toEqual([2.5, 1, 2.5, 4]);
   expect(ranksOf([])).toEqual([]);
 });
 
 describe('a sweep', () => {
-  it('gives for each value what a replay of its own gives', () => {
+  it('gives for each value the figures of its own replay', () => {
     const values = [0, 0.25, 1];
     const sweep = new SweepReplay(values.map((value) => ({ value, after: { ...RECIPE, citation_weight: value } })));
     for (const rows of syntheticRun(400)) sweep.add(prepareGroup(rows, RECIPE));

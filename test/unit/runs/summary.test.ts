@@ -1,4 +1,4 @@
-/** Steps of a run in numbers, from rollouts that come one by one. */
+/** The summary of a run's steps, from one rollout at a time. */
 import { describe, expect, it } from 'vitest';
 import type { RunStep } from '../../../src/runs/summary.ts';
 import { RunSummary, runStepSchema, type SummarisedRollout } from '../../../src/runs/summary.ts';
@@ -22,7 +22,7 @@ function stepsOf(rollouts: readonly SummarisedRollout[]): RunStep[] {
 }
 
 describe('the summary of a run', () => {
-  it('has a step for each number, those without one apart', () => {
+  it('has an entry per step, and one for rollouts without a step', () => {
     const steps = stepsOf([
       rollout({ step: null, inferred: true }),
       rollout({}),
@@ -37,7 +37,7 @@ describe('the summary of a run', () => {
     expect(new RunSummary().end()).toBeNull();
   });
 
-  it('counts what has no reward, and never as a number', () => {
+  it('counts unscored rollouts, and leaves them out of the mean', () => {
     const [step] = stepsOf([
       rollout({ reward: 0.5 }),
       rollout({ reward: null, reason: 'judge_timeout' }),
@@ -51,7 +51,7 @@ describe('the summary of a run', () => {
     expect(step?.spread).toEqual({ groups: 0, mean_std: null });
   });
 
-  it('takes the spread within groups, and components where they have a value', () => {
+  it('averages the spread within groups, and components that have a value', () => {
     const [step] = stepsOf([
       rollout({ group: 'a', reward: 0, components: { rubric: 0.5, citation: null } }),
       rollout({ group: 'a', reward: 2, components: { rubric: 1, citation: null } }),

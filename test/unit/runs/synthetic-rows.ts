@@ -1,4 +1,4 @@
-/** Ledger rows out of nothing: of every family for properties, and long runs that are the same each time for scale. */
+/** Synthetic ledger rows: of every family for property tests, and long reproducible runs for scale. */
 import fc from 'fast-check';
 import type { DrTuluFacts } from '../../../src/families/dr-tulu/facts.ts';
 import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
@@ -115,7 +115,7 @@ export const drTuluFacts: fc.Arbitrary<DrTuluFacts> = fc.record({
   ),
 });
 
-/** Facts of every family, each with the recipe that they were recorded under. */
+/** Facts of every family, each with its recorded recipe. */
 export const FAMILIES_OF_FACTS: readonly { readonly recipe: Recipe; readonly facts: fc.Arbitrary<Facts> }[] = [
   { recipe: RECIPES['refiner-gpt54-instance-rubric'], facts: refinerFacts },
   { recipe: RECIPES['longtrace-rl'], facts: longTraceFacts },
@@ -125,7 +125,7 @@ export const FAMILIES_OF_FACTS: readonly { readonly recipe: Recipe; readonly fac
 
 const DIGEST = 'a'.repeat(64);
 
-/** Rows of one group, with the rewards that the recipe gives them together. */
+/** Rows of one group, with the rewards of the group under the recipe. */
 export function rowsOf(
   facts: readonly Facts[],
   recipe: Recipe,
@@ -150,7 +150,7 @@ export function rowsOf(
   }));
 }
 
-/** The mulberry32 generator: long runs do not need more. */
+/** Mulberry32, a seeded generator. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -163,7 +163,7 @@ function randomOf(seed: number): () => number {
 
 const GROUP = 8;
 
-/** The groups of a refiner run, eight samples each, made while they are read; the same for the same seed. */
+/** Yields the groups of a refiner run lazily, eight samples each; equal seeds give equal groups. */
 export function* syntheticRun(rollouts: number, perStep = 256, seed = 1): Generator<LedgerRow[]> {
   const random = randomOf(seed);
   const pick = <T>(...of: readonly [T, ...T[]]): T => of[Math.floor(random() * of.length)] ?? of[0];
