@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
-import { ledgerPlaceSchema, storedFactsSchema } from '../../src/runs/row-schema.ts';
+import { ledgerPlaceSchema, storedFactsSchema } from '../../src/runs/row.ts';
 import { RequestError } from '../failures.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';

@@ -6,7 +6,6 @@
  * never closes the answer or the citation, the parser of the whole text ignores that id. Such a candidate has no answer
  * or a malformed one, so stopping it early loses nothing.
  */
-
 import { sizeProblems } from '../citations/parse.ts';
 import type { ClaimEvent, FindingEvent, StreamEvent } from '../citations/stream/events.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../citations/stream/verifier.ts';

@@ -6,7 +6,6 @@
  * Selection is greedy maximal marginal relevance (Carbonell and Goldstein, 1998): close to the question, far from the
  * sentences already chosen.
  */
-
 import type { SourceSet } from '../citations/types.ts';
 import { STOP, TokenList } from '../lexical/token-list.ts';
 import { appendTokens } from '../lexical/tokeniser.ts';

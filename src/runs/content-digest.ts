@@ -3,7 +3,6 @@
  * repeat requests. The digest covers the rollout and everything that selects judgments; it leaves out how failures are
  * reported.
  */
-
 import { digestJson } from '../digest.ts';
 import type { Rollout } from '../family/rollout.ts';
 import { createRequestDigests } from '../scoring/request-digest.ts';

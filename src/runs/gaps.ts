@@ -1,21 +1,22 @@
 /**
- * What another recipe reads and the facts of a rollout do not hold. Such a rollout is unscored under that recipe until
- * its judgments are obtained.
+ * Compares two recipes, and finds the observations that one of them reads and recorded facts lack (gaps). Compose
+ * fields can differ freely, because the facts hold everything they read. A changed measure field asks the judge
+ * something else, so a rollout can be unscored under the other recipe until it is judged again.
  */
-import { type Facts, familyOf, type Recipe } from '../families/registry.ts';
-import { recipeChange } from './recipe-change.ts';
+import { type Facts, type FamilyName, familyOf, type Recipe } from '../families/registry.ts';
+import type { FieldKind } from '../family/family.ts';
 
 /**
- * Names what is missing: `recipe.<measure field>` if other questions would have to be asked, `rollout.<field>` if the
- * request never said it. Empty: the replay is exact.
+ * Returns the gaps of a rollout: `recipe.<measure field>` if the recipe needs other judgments, `rollout.<field>` if the
+ * request lacked the field. Empty = the replay is exact.
  */
 type GapFinder = (facts: Facts) => readonly string[];
 
 const NONE: readonly string[] = [];
 
 /**
- * A judgment that cannot change the reward leaves no gap: a missing answer earns 0 whatever a judge says. A changed
- * measure field that its family does not treat leaves a gap in every rollout.
+ * Creates the gap finder of a pair of recipes. A judgment that cannot change the reward leaves no gap: a missing answer
+ * earns 0 whatever a judge says. A changed measure field that the family does not handle leaves a gap in every rollout.
  *
  * @throws RangeError for recipes of two families.
  */
@@ -28,7 +29,7 @@ export function createGapFinder(before: Recipe, after: Recipe): GapFinder {
   };
 }
 
-/** Whether any rollout could have a gap. @throws RangeError for recipes of two families. */
+/** Whether any rollout can have a gap. @throws RangeError for recipes of two families. */
 export function mayLeaveGaps(before: Recipe, after: Recipe): boolean {
   return possibleGaps(before, after).length > 0;
 }
@@ -38,4 +39,48 @@ function possibleGaps(before: Recipe, after: Recipe) {
   if (!change.ok) throw new RangeError(`replay: a run of ${change.before} has no reward under ${change.after}`);
   const changed = change.fields.flatMap(({ name, kind }) => (kind === 'measure' ? [name] : []));
   return familyOf(after).gaps(before, after, changed);
+}
+
+export type ChangedField = {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+type RecipeChange =
+  /** In the order of the family's fields; empty = equal recipes. */
+  | { readonly ok: true; readonly fields: readonly ChangedField[] }
+  /** Facts of one family do not fit another. */
+  | { readonly ok: false; readonly reason: 'other_family'; readonly before: FamilyName; readonly after: FamilyName };
+
+/** Lists the fields in which two recipes of one family differ. */
+export function recipeChange(before: Recipe, after: Recipe): RecipeChange {
+  if (before.family !== after.family) {
+    return { ok: false, reason: 'other_family', before: before.family, after: after.family };
+  }
+  const [old, other] = [valuesOf(before), valuesOf(after)];
+  const fields = Object.entries(familyOf(before).recipe.fields);
+  return {
+    ok: true,
+    fields: fields.flatMap(([name, kind]) =>
+      sameJson(old[name], other[name]) ? [] : [{ name, kind, before: old[name], after: other[name] }],
+    ),
+  };
+}
+
+function valuesOf(recipe: Recipe): Readonly<Record<string, unknown>> {
+  return recipe;
+}
+
+/** Whether two JSON values are equal, whatever the order of object members. */
+function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const members = new Map(Object.entries(other));
+  const own = Object.entries(one);
+  return (
+    own.length === members.size && own.every(([name, value]) => members.has(name) && sameJson(value, members.get(name)))
+  );
 }

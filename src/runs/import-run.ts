@@ -3,7 +3,6 @@
  * refused line is counted, and the first ones are listed with their reason. Importing the same file again resumes an
  * interrupted import.
  */
-
 import * as z from 'zod';
 import type { FamilyName, Recipe } from '../families/registry.ts';
 import { resolveRecipe } from '../families/resolve.ts';

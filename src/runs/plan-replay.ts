@@ -6,8 +6,7 @@ import type { Recipe } from '../families/registry.ts';
 import { type RecipeInput, type RecipeResolution, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
-import { mayLeaveGaps } from './gaps.ts';
-import { type ChangedField, recipeChange } from './recipe-change.ts';
+import { type ChangedField, mayLeaveGaps, recipeChange } from './gaps.ts';
 import type { SweepValue } from './replay-report.ts';
 import type { Sweep } from './sweep.ts';
 

@@ -9,7 +9,7 @@ export type StoredFacts = Pick<LedgerRow, 'v' | 'facts' | 'judgments' | 'reward'
 
 /** The part of a row that summaries read. */
 export type RowStatistics = {
-  /** `lackingOf` of the recording. */
+  /** Number of missing judged values (`incompletenessOf`). */
   readonly lacking: number;
   /** Value of each component; `null` = it has none. */
   readonly components: Readonly<Record<string, number | null>>;
@@ -38,7 +38,7 @@ export async function recordedScore(scored: ScoredRollout, keepText: boolean): P
   return {
     stored: { v: 1, facts, judgments, reward, reason },
     statistics: {
-      lacking: lackingOf(facts, reward),
+      lacking: incompletenessOf(facts, reward),
       components: Object.fromEntries(Object.entries(reply.components).map(([name, { value }]) => [name, value])),
       judgments: judgments.length,
       cached: obtained.filter(({ outcome }) => outcome.ok && outcome.cached).length,
@@ -48,16 +48,18 @@ export async function recordedScore(scored: ScoredRollout, keepText: boolean): P
 }
 
 /**
- * Ranks recordings of one rollout by how much is missing: the number of missing judged values, plus `NO_REWARD` if the
+ * Measures how incomplete a recording is: the number of missing judged values, plus `NO_REWARD` if the
  * reward is `null`. 0 = nothing is missing. The ledger replaces a recording by one of the same content with a smaller
- * rank.
+ * value.
  */
-export function lackingOf(facts: Facts, reward: number | null): number {
+export function incompletenessOf(facts: Facts, reward: number | null): number {
   const missing = familyOf(facts)
     .facts.judged(facts)
     .filter(({ status }) => status === 'unscored').length;
   return reward === null ? NO_REWARD + missing : missing;
 }
 
-/** More than any rollout has judged values, so a recording with a reward always ranks before one without. */
+/**
+ * More than any rollout has judged values, so a recording with a reward always has a smaller value than one without.
+ */
 const NO_REWARD = 100;

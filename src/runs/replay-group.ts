@@ -2,9 +2,7 @@
  * Replays one group: the rewards and advantages that it would have under another recipe. It runs the `compose` and
  * `advantages` of scoring on the recorded facts, so it needs neither text nor judge and gives bit-identical results.
  */
-
-import type { Facts, Recipe } from '../families/registry.ts';
-import { compose, groupVotes } from '../families/registry.ts';
+import { compose, type Facts, groupVotes, type Recipe } from '../families/registry.ts';
 import type { Component, UnscoredReason } from '../family/score.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type Degenerate } from '../scoring/advantages.ts';

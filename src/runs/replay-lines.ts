@@ -2,8 +2,6 @@
  * Streams the report of a replay while the run is read: one line per group, one at the end of each step, one summary.
  * The Worker and the command line share it. Memory holds the current group and running sums.
  */
-
-import { ComparedJudges } from './judge-comparison.ts';
 import type { ReplayPlan } from './plan-replay.ts';
 import {
   gapsOf,
@@ -18,6 +16,7 @@ import type { ReplayReportLine, ReplayReportLineOf } from './replay-report.ts';
 import type { LedgerRow } from './row.ts';
 import { RunReplay } from './run-replay.ts';
 import { SweepReplay } from './sweep.ts';
+import { ComparedJudges } from './two-judges.ts';
 
 /** The rows of one group of one step, at least one, each at its latest attempt. */
 export type RowsOfGroup = readonly LedgerRow[];

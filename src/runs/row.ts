@@ -1,10 +1,14 @@
 /**
- * A ledger row: the record of one rollout of a run, with everything that replay reads. `compose(facts, recipe)` gives
- * the reward under any recipe of the family. A row holds no text.
+ * A ledger row, version 1: the record of one rollout of a run, with everything that replay reads. `compose(facts,
+ * recipe)` gives the reward under any recipe of the family. A row holds no text. Rows of another form are refused,
+ * because replay computes rewards from them.
  */
-import type { Facts } from '../families/registry.ts';
-import type { UnscoredReason } from '../family/score.ts';
+import * as z from 'zod';
+import { type Facts, factsSchema } from '../families/registry.ts';
+import { type UnscoredReason, unscoredReasonSchema } from '../family/score.ts';
+import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';
+import { MAX_RUN_PLACE_CHARS, MAX_RUN_STEP } from '../limits.ts';
 
 /** The place of a rollout in its run. `group` is a prompt, `sample` one of its rollouts. */
 export type RolloutPlace = {
@@ -34,3 +38,64 @@ export type LedgerRow = RolloutPlace & {
   /** ISO 8601. */
   readonly recorded_at: string;
 };
+
+const RUN_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's own id of a run. */
+export const runIdSchema = z
+  .string()
+  .refine((run) => RUN_ID.test(run), { error: 'expected 1 to 128 letters, digits, ".", "_" or "-"' })
+  .meta({ pattern: RUN_ID.source });
+
+export const stepSchema = z.int().min(0).max(MAX_RUN_STEP).describe("The trainer's step, from 0.");
+
+/** The id of a group or a sample in its stored form. */
+export const placeIdSchema = z
+  .string()
+  .min(1)
+  .max(MAX_RUN_PLACE_CHARS)
+  .refine((id) => id.isWellFormed() && !id.includes('\0'), { error: 'expected text without NUL and lone surrogates' });
+
+/** Where the rollouts of one request are recorded. */
+export type RunPlacement = Omit<RolloutPlace, 'sample'> & {
+  /** One id per rollout, in the order of the rollouts; distinct. */
+  readonly samples: readonly string[];
+  readonly grouping: 'given' | 'inferred';
+  /** Whether the ledger also keeps the text of the rollouts. */
+  readonly store_text: boolean;
+};
+
+const countSchema = z.int().min(0);
+
+const pinnedJudgmentSchema = z.strictObject({
+  kind: judgmentKindSchema,
+  key: sha256Schema,
+  verdicts: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of the verdicts.'),
+});
+
+/** The stored JSON of a row: the part that replay reads. The other fields are columns. */
+export const storedFactsSchema = z.strictObject({
+  v: z.literal(1),
+  facts: factsSchema.describe('All observations of the rollout, independent of any recipe.'),
+  judgments: z.array(pinnedJudgmentSchema).describe('The judgments that the facts were read from.'),
+  reward: z.number().nullable().describe('As answered; null = unscored.'),
+  reason: unscoredReasonSchema.nullable(),
+});
+
+/** The columns of a row. */
+export const ledgerPlaceSchema = z.strictObject({
+  run: runIdSchema,
+  step: stepSchema.nullable().describe('null = the trainer sends no step.'),
+  group: placeIdSchema,
+  sample: placeIdSchema,
+  attempt: countSchema.describe('From 0; other content at the same place is a new attempt. The latest counts.'),
+  grouping: z.enum(['given', 'inferred']).describe('inferred: group and sample are digests of prompt and request.'),
+  content: sha256Schema.describe('Digest of rollout, recipe and judge; equal content is recorded once.'),
+  recipe: sha256Schema.describe('Digest of the recipe that scored the rollout.'),
+  recorded_at: z.iso.datetime(),
+});
+
+export const ledgerRowSchema = z.strictObject({
+  ...storedFactsSchema.shape,
+  ...ledgerPlaceSchema.shape,
+}) satisfies z.ZodType<LedgerRow>;

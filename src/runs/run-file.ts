@@ -7,9 +7,7 @@ import * as z from 'zod';
 import { FAMILY_NAMES, type FamilyName } from '../families/registry.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
-import { runIdSchema } from './placement.ts';
-import type { LedgerRow } from './row.ts';
-import { ledgerRowSchema } from './row-schema.ts';
+import { type LedgerRow, ledgerRowSchema, runIdSchema } from './row.ts';
 
 const RUN_FILE_VERSION = 1;
 

@@ -2,13 +2,12 @@
  * Summarises a run step by step: rewards, components, spread within groups, unscored rollouts. It takes rollouts in
  * ledger order and holds one group in memory.
  */
-
 import * as z from 'zod';
 import type { UnscoredReason } from '../family/score.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 import { advantages } from '../scoring/advantages.ts';
 import { Moments, Tally } from './moments.ts';
-import { stepSchema } from './placement.ts';
+import { stepSchema } from './row.ts';
 
 const countSchema = z.int().min(0);
 const shareSchema = z.number().min(0).max(1).nullable();

@@ -1,8 +1,8 @@
 /**
  * Compares two judges over the same rollouts: how far their verdicts agree, question by question. Facts hold the
- * verdicts in the order of the criteria and statements, so two readings of one rollout line up.
+ * verdicts in the order of criteria and statements, so the verdicts of two judges match up by position.
  *
- * Verdicts that needed no judge (invented ids, copied sentences) are facts as well; both readings have them alike.
+ * Verdicts that need no judge (invented ids, copied sentences) are included; both sides agree on them.
  */
 import { type Facts, familyOf } from '../families/registry.ts';
 import { JUDGED_QUESTIONS, type JudgedQuestion, QUESTION_LEVELS } from '../family/verdict-levels.ts';
@@ -15,6 +15,9 @@ import {
   pairsIn,
   weightedKappa,
 } from '../judgments/rater-agreement.ts';
+import type { JudgeComparison } from './replay-report.ts';
+import type { LedgerRow } from './row.ts';
+import { MAX_REPLAY_MOVERS } from './run-replay.ts';
 
 type QuestionAgreement = {
   readonly question: JudgedQuestion;
@@ -61,7 +64,7 @@ export class TwoJudges {
     return different;
   }
 
-  /** Rollouts whose verdicts enter the figures, and those whose readings do not line up. */
+  /** Rollouts whose verdicts enter the figures, and those whose verdicts do not match up. */
   get rollouts(): { readonly compared: number; readonly unmatched: number } {
     return { compared: this.#compared, unmatched: this.#unmatched };
   }
@@ -82,5 +85,52 @@ export class TwoJudges {
         },
       ];
     });
+  }
+}
+
+type MostDifferent = JudgeComparison['most_different'][number];
+
+/** Compares a second judge with the recorded verdicts of a run, and lists the rollouts where they differ most. */
+export class ComparedJudges {
+  readonly #judge: string;
+  readonly #verdicts = new TwoJudges();
+  #different = 0;
+  #most: MostDifferent[] = [];
+
+  /** @param judge name of the second judge. */
+  constructor(judge: string) {
+    this.#judge = judge;
+  }
+
+  /** Adds a rollout. @param second facts from the second judge's verdicts. */
+  add({ step, group, sample, facts }: LedgerRow, second: Facts): void {
+    const verdicts = this.#verdicts.add(facts, second);
+    if (verdicts === null || verdicts === 0) return;
+    this.#different++;
+    this.#offer({ step, group, sample, verdicts });
+  }
+
+  get comparison(): JudgeComparison {
+    const { compared, unmatched } = this.#verdicts.rollouts;
+    return {
+      judge: this.#judge,
+      compared,
+      unmatched,
+      different: this.#different,
+      questions: this.#verdicts.agreement.map(({ table, ...figures }) => ({
+        ...figures,
+        table: table.map((row) => [...row]),
+      })),
+      most_different: this.#most,
+    };
+  }
+
+  /** Keeps the rollouts with the most differing verdicts; ties keep the earlier one. */
+  #offer(one: MostDifferent): void {
+    const last = this.#most.at(-1);
+    if (this.#most.length === MAX_REPLAY_MOVERS && last !== undefined && one.verdicts <= last.verdicts) return;
+    const position = this.#most.findIndex(({ verdicts }) => verdicts < one.verdicts);
+    this.#most.splice(position === -1 ? this.#most.length : position, 0, one);
+    this.#most.length = Math.min(this.#most.length, MAX_REPLAY_MOVERS);
   }
 }

@@ -5,19 +5,16 @@
 import * as z from 'zod';
 import type { AgentLoop, Stopped } from '../agent/loop.ts';
 import { isWhole, OUR_STOPS, STOP_CONDITIONS } from '../agent/stop-conditions.ts';
-import type { AgentSettings } from '../agent/types.ts';
-import { CALL_PROBLEMS, TOOL_OUTCOMES } from '../agent/types.ts';
+import { type AgentSettings, CALL_PROBLEMS, TOOL_OUTCOMES } from '../agent/types.ts';
 import { indexSchema } from '../citations/finding-schema.ts';
 import type { ToolCallRecipe } from '../families/tool-call/recipe.ts';
 import { unscoredReasonSchema } from '../family/score.ts';
-import type { Generator } from '../generation/generator.ts';
-import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
+import { GENERATION_FAILURE_REASONS, type Generator } from '../generation/generator.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
 import { agentSamplingSchema } from './agent.ts';
 import { problemSchema } from './problem.ts';
-import type { ScoreResponse } from './score.ts';
-import { scoreResponseSchema } from './score.ts';
+import { type ScoreResponse, scoreResponseSchema } from './score.ts';
 
 const turnSchema = z.int().min(1).describe('Assistant turn, from 1.');
 

@@ -12,7 +12,7 @@ import {
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_GROUP } from '../limits.ts';
-import { type RunPlacement, runIdSchema, stepSchema } from '../runs/placement.ts';
+import { type RunPlacement, runIdSchema, stepSchema } from '../runs/row.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages } from '../scoring/advantages.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';

@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { FAMILY_NAMES } from '../families/registry.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
-import { placeIdSchema, runIdSchema, stepSchema } from '../runs/placement.ts';
-import { ledgerRowSchema } from '../runs/row-schema.ts';
+import { ledgerRowSchema, placeIdSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { runStepSchema } from '../runs/summary.ts';
 
 const countSchema = z.int().min(0);

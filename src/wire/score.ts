@@ -11,7 +11,7 @@ import {
   sharedFields,
 } from '../family/rollout-schema.ts';
 import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
-import { placeIdSchema, type RunPlacement, runIdSchema, stepSchema } from '../runs/placement.ts';
+import { placeIdSchema, type RunPlacement, runIdSchema, stepSchema } from '../runs/row.ts';
 import { madeByFields } from '../scoring/score-reply.ts';
 
 /** A recipe by name or inline. `resolveRecipe` validates the content, because it knows the families. */

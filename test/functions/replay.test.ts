@@ -5,7 +5,7 @@ import { recordRollouts } from '../../functions/ledger/run-recording.ts';
 import { digestJson } from '../../src/digest.ts';
 import { RECIPES } from '../../src/families/registry.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
-import { lackingOf } from '../../src/runs/recorded-score.ts';
+import { incompletenessOf } from '../../src/runs/recorded-score.ts';
 import { replayLines } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import {
@@ -39,7 +39,7 @@ async function recordSynthetic(run: string, rollouts: number, perStep = 64): Pro
       rollouts: all.slice(from, from + 64).map(({ v, facts, judgments, reward, reason, ...place }) => ({
         ...place,
         stored: { v, facts, judgments, reward, reason },
-        statistics: { lacking: lackingOf(facts, reward), components: {}, judgments: 0, cached: 0 },
+        statistics: { lacking: incompletenessOf(facts, reward), components: {}, judgments: 0, cached: 0 },
         report: null,
         rollout: null,
       })),

@@ -1,6 +1,6 @@
 /** The flags of the `citeward runs` commands. */
 import type { Client } from '../../../clients/typescript/client.ts';
-import { runIdSchema } from '../../../src/runs/placement.ts';
+import { runIdSchema } from '../../../src/runs/row.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';

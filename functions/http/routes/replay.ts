@@ -4,7 +4,7 @@
  * before the first line; a later failure is a last line of the kind `error`.
  */
 import { Hono } from 'hono';
-import { runIdSchema } from '../../../src/runs/placement.ts';
+import { runIdSchema } from '../../../src/runs/row.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { type ReplayLine, replayRequestSchema } from '../../../src/wire/replay.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';

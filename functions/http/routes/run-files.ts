@@ -13,7 +13,7 @@ import {
   MAX_RUN_IMPORT_RECIPES,
 } from '../../../src/limits.ts';
 import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
-import { lackingOf } from '../../../src/runs/recorded-score.ts';
+import { incompletenessOf } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
@@ -110,7 +110,7 @@ function newRollout(rollout: RunFileRollout): NewRollout {
   return {
     ...{ step, group, sample, grouping, content, recipe },
     stored: { v, facts, judgments, reward, reason },
-    statistics: { lacking: lackingOf(facts, reward), components, judgments: judgments.length, cached },
+    statistics: { lacking: incompletenessOf(facts, reward), components, judgments: judgments.length, cached },
     report: null,
     rollout: null,
     imported: { attempt, recorded_at },

@@ -1,7 +1,7 @@
 /** `/v1/runs`: lists runs, describes one step by step, lists its rollouts, and deletes it. */
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { runIdSchema } from '../../../src/runs/placement.ts';
+import { runIdSchema } from '../../../src/runs/row.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import {
   type RunDetail,

@@ -2,7 +2,6 @@
  * LongTraceRL's reward server, `POST /evaluate`. Sources: `launch_server.py` of THU-KEG/LongTraceRL 415b6433; its
  * client is `slime/slime/rollout/rm_hub/__init__.py`. Missing arguments give 500 there and 422 here.
  */
-
 import * as z from 'zod';
 import { longTrace } from '../../families/long-trace/family.ts';
 import { readEvaluateRequest } from '../../families/long-trace/messages.ts';

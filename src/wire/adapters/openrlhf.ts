@@ -2,7 +2,6 @@
  * OpenRLHF's remote reward model: lists in, lists of the same length out. Source: OpenRLHF/OpenRLHF 3c3be623,
  * `openrlhf/utils/agent.py`, `_fetch_rewards_via_http`; the keys are those of v0.5.9 and later.
  */
-
 import * as z from 'zod';
 import { familyOf } from '../../families/registry.ts';
 import { textSchema } from '../../family/rollout-schema.ts';

@@ -1,5 +1,4 @@
 /** The parts that replies to trainers share: components as flat numbers for logs, and the place in a run. */
-
 import * as z from 'zod';
 import { digestJson } from '../../digest.ts';
 import { familyOf } from '../../families/registry.ts';

@@ -2,10 +2,8 @@
  * The parts that requests of trainers share: the query, the prompt, and the label. The query carries the scoring
  * options, because the URL is the only setting that trainers expose.
  */
-
 import * as z from 'zod';
-import type { FamilyName } from '../../families/registry.ts';
-import { familyOf, RECIPE_NAMES } from '../../families/registry.ts';
+import { type FamilyName, familyOf, RECIPE_NAMES } from '../../families/registry.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import {
   hasNotBothOrigins,
@@ -17,7 +15,7 @@ import {
 } from '../../family/rollout-schema.ts';
 import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../limits.ts';
-import { runIdSchema } from '../../runs/placement.ts';
+import { runIdSchema } from '../../runs/row.ts';
 
 const recipeNameSchema = z.enum(RECIPE_NAMES).describe('Name of a recipe (GET /v1/recipes).');
 

@@ -1,5 +1,4 @@
 /** `POST /v1/refine` and `POST /v1/agent` in the OpenAPI document. */
-
 import { agentRequestSchema } from '../agent.ts';
 import { agentEventSchema, agentResponseSchema } from '../agent-reply.ts';
 import { candidateSchema, refineEventSchema, refineRequestSchema, refineResponseSchema } from '../refine.ts';

@@ -1,7 +1,7 @@
 /** Runs and their replay in the OpenAPI document. */
 import * as z from 'zod';
 import { runImportReportSchema } from '../../runs/import-run.ts';
-import { runIdSchema } from '../../runs/placement.ts';
+import { runIdSchema } from '../../runs/row.ts';
 import { replayLineSchema, replayRequestSchema } from '../replay.ts';
 import {
   rolloutListQuerySchema,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
-import { lackingOf } from '../../../src/runs/recorded-score.ts';
+import { incompletenessOf } from '../../../src/runs/recorded-score.ts';
 import { readRunLine, writeRunLine } from '../../../src/runs/run-file.ts';
 
 const ROLLOUT = { question: 'q', response: 'r', sources: [] };
@@ -43,11 +43,11 @@ describe('the rank of a recording', () => {
 
   it('falls with each judged value, and most with a reward', () => {
     const order = [
-      lackingOf(facts(true, true), 1),
-      lackingOf(facts(true, false), 0),
-      lackingOf(facts(false, false), 0),
-      lackingOf(facts(true, true), null),
-      lackingOf(facts(false, false), null),
+      incompletenessOf(facts(true, true), 1),
+      incompletenessOf(facts(true, false), 0),
+      incompletenessOf(facts(false, false), 0),
+      incompletenessOf(facts(true, true), null),
+      incompletenessOf(facts(false, false), null),
     ];
     expect(order[0]).toBe(0);
     expect(order).toEqual(order.toSorted((a, b) => a - b));

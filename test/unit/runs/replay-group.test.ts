@@ -5,7 +5,7 @@ import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
 import type { Facts } from '../../../src/families/registry.ts';
 import { composeGroup, familyOf, RECIPES, type Recipe, recipeSchema } from '../../../src/families/registry.ts';
 import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
-import { recipeChange } from '../../../src/runs/recipe-change.ts';
+import { recipeChange } from '../../../src/runs/gaps.ts';
 import { prepareGroup, replayGroup, replayPrepared } from '../../../src/runs/replay-group.ts';
 import { advantages } from '../../../src/scoring/advantages.ts';
 import { FAMILIES_OF_FACTS, longTraceFacts, refinerFacts, rowsOf } from './synthetic-rows.ts';

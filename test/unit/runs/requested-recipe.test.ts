@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
+import { recipeChange } from '../../../src/runs/gaps.ts';
 import { changesOf, recipesAfter, requestedRecipes } from '../../../src/runs/plan-replay.ts';
-import { recipeChange } from '../../../src/runs/recipe-change.ts';
 
 const BASE = RECIPES['refiner-gpt54-instance-rubric'];
 const [FIRST, SECOND] = ['1'.repeat(64), '2'.repeat(64)];
