@@ -14,7 +14,7 @@ import type { LedgerRow } from './row.ts';
 export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
 
 /** The score of a rollout under one of the two recipes. */
-type ReplayedScore = {
+export type ReplayedScore = {
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
   /** Empty if the recipe reads something that was not observed. */
@@ -34,7 +34,7 @@ type RecordedReward = 'equal' | 'alone' | 'different';
 /**
  * How an advantage's sign changes. `silenced`: to 0. `awakened`: from 0. `not_compared`: unscored before or after.
  */
-type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
+export type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
 
 export type ReplayedSample = {
   readonly row: LedgerRow;
