@@ -5,13 +5,10 @@ import { dirname, join, normalize, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
-/** Tracked and new files of the repository, by path from the root. */
+/** Tracked files of the repository, by path from the root. Other tests create untracked files at the same time. */
 export function repositoryFiles(): string[] {
-  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  return [...new Set(listed.stdout.split('\n'))].filter((file) => file !== '' && existsSync(resolve(root, file)));
+  const listed = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' });
+  return listed.stdout.split('\n').filter((file) => file !== '' && existsSync(resolve(root, file)));
 }
 
 /** Matches `from './x.ts'`, `import './x.ts'` and `import('./x.ts')`. */
