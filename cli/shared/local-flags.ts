@@ -1,5 +1,4 @@
 /** Checks the scoring flags of a run in this process, before the first row. */
-import { REFINER_FIELDS } from '../../src/families/refiner/recipe.ts';
 import { RECIPE_NAMES } from '../../src/families/registry.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
@@ -37,16 +36,20 @@ export async function checkRecipe(options: ScoringOptions): Promise<void> {
   if (recipe.ok) return;
   throw new UsageError(
     recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
-    fieldHint(recipe.problems),
+    (typeof name === 'string' ? await fieldHint(name, recipe.problems) : null) ??
+      'citeward help score lists the recipes',
   );
 }
 
-/** Suggests the field that was probably meant. */
-function fieldHint(problems: readonly InputProblem[]): string {
+/** Suggests the field of the named recipe that was probably meant; `null` if none is near. */
+async function fieldHint(name: string, problems: readonly InputProblem[]): Promise<string | null> {
+  const base = await resolveRecipe(name);
+  const known = base.ok ? Object.keys(base.resolved.recipe) : [];
   for (const { path } of problems) {
     const field = path.at(-1);
-    const near = path.length === 2 && typeof field === 'string' ? didYouMean(field, Object.keys(REFINER_FIELDS)) : null;
-    if (near !== null && typeof field === 'string' && !Object.hasOwn(REFINER_FIELDS, field)) return near;
+    const isUnknown = path.length === 2 && typeof field === 'string' && !known.includes(field);
+    const hint = isUnknown ? didYouMean(field, known) : null;
+    if (hint !== null) return hint;
   }
-  return 'citeward help score lists the recipes';
+  return null;
 }
