@@ -11,7 +11,7 @@ import type { PinnedJudgment } from '../judgments/pin.ts';
 import { MAX_RUN_PLACE_CHARS, MAX_RUN_STEP } from '../limits.ts';
 
 /** The place of a rollout in its run. `group` is a prompt, `sample` one of its rollouts. */
-export type RolloutPlace = {
+type RolloutPlace = {
   readonly run: string;
   /** The trainer's step, from 0; `null` = unknown, as for adapters. */
   readonly step: number | null;
