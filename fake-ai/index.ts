@@ -1,16 +1,16 @@
 /**
- * Workers AI on this machine: bound as AI by wrangler.dev.toml, since the real binding needs an account even in
- * `wrangler dev`. It answers under one model name that says what it is, so that no judgment of its can be taken for a
- * model's: its verdicts are the first that the schema allows, and its answers say that they are the fake's (speech.ts).
+ * A fake of Workers AI for local development. wrangler.dev.toml binds it as AI, because the real binding needs an account
+ * even in `wrangler dev`. Its only model name says that it is a fake, so its judgments cannot be mistaken for those of a
+ * model. Its verdicts are the first values that the schema allows, and its answers say that they are fake (speech.ts).
  */
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { replyForSchema } from './schema-reply.ts';
 import { spokenStream, spokenText } from './speech.ts';
 
-/** The only model there is. A judge of it needs `"json_schema_shape": "flat"`. */
+/** The only model. A judge on it needs `"json_schema_shape": "flat"`. */
 const FAKE_MODEL = '@fake/first-allowed';
 
-/** What Workers AI takes where nobody says a length. */
+/** Default length of Workers AI. */
 const DEFAULT_MAX_TOKENS = 256;
 /** An estimate, so that usage is never zero. */
 const CHARS_PER_TOKEN = 4;
@@ -24,7 +24,7 @@ type Inputs = {
 
 export default class FakeAi extends WorkerEntrypoint {
   async run(model: string, inputs: Inputs): Promise<unknown> {
-    // The real binding's words for it.
+    // The message of the real binding.
     if (model !== FAKE_MODEL) throw new Error(`5007: No such model ${model} or task`);
     const tokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
     const prompt = (inputs.messages ?? []).reduce((sum, { content }) => sum + tokens(content), 0);

@@ -1,7 +1,4 @@
-/**
- * The simplest value that a JSON schema of ours allows: what a model says that has read nothing. For the fake AI worker
- * and for tests that need a well-formed reply.
- */
+/** Generates the simplest value that a judge schema allows, for the fake AI worker and for tests that need a valid reply. */
 
 type Schema = {
   readonly type?: unknown;
@@ -12,8 +9,8 @@ type Schema = {
 };
 
 /**
- * A value for the schema; of an enum the first.
- * @throws TypeError for a schema beyond the keywords that reply-schema.ts uses.
+ * Returns a value for the schema; for an enum its first member.
+ * @throws TypeError if the schema uses keywords that judge schemas do not have.
  */
 export function replyForSchema(schema: unknown): unknown {
   if (!isSchema(schema)) throw new TypeError('replyForSchema: the schema is no object');

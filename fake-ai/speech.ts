@@ -1,9 +1,9 @@
 /**
- * What the fake model says where no schema asks for anything: an answer in the refiners' format that says what it is and
- * cites nothing, streamed as Workers AI streams its own shape.
+ * The text of the fake model for requests without a schema: an answer in the refiners' format that says that it is fake and
+ * cites nothing, whole or streamed in Workers AI's own format.
  */
 
-/** Each word with the space behind it. A word is a token here. */
+/** The words, each with its trailing space. The fake counts a word as a token. */
 const WORDS =
   '<answer>This is the fake model of local development. It has read nothing, so it cites nothing.</answer>'.split(
     /(?<= )/,
@@ -16,8 +16,8 @@ export type Usage = {
 };
 
 /**
- * Server-sent events, each written when it is asked for.
- * @param max_tokens words at most.
+ * Streams the text as server-sent events, each created on demand.
+ * @param max_tokens limit of words.
  */
 export function spokenStream(max_tokens: number, prompt_tokens: number): ReadableStream<Uint8Array> {
   const words = WORDS.slice(0, max_tokens);
@@ -34,7 +34,7 @@ export function spokenStream(max_tokens: number, prompt_tokens: number): Readabl
   const encoder = new TextEncoder();
   let next = 0;
   return new ReadableStream({
-    // Workers hand byte streams to each other, and no others.
+    // Workers can pass only byte streams to each other.
     type: 'bytes',
     pull(controller) {
       const event = events[next++];
@@ -44,7 +44,7 @@ export function spokenStream(max_tokens: number, prompt_tokens: number): Readabl
   });
 }
 
-/** The same in one piece. */
+/** Returns the whole text. @param max_tokens limit of words. */
 export function spokenText(max_tokens: number): string {
   return WORDS.slice(0, max_tokens).join('');
 }

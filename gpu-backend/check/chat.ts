@@ -1,10 +1,10 @@
-/** Chat completions as the check asks for them: whole or streamed, with the times that matter. */
+/** Requests chat completions for the check, whole or streamed, and measures their times. */
 import { ConnectionError, openReply, type Reply, send, type Target } from './connection.ts';
 import { type Completion, errorMessage, readChunk, readCompletion, type Usage } from './wire.ts';
 
 export type ChatBody = Readonly<Record<string, unknown>>;
 
-/** The backend answered, but not as it should: the message says what came instead. */
+/** The backend answered with something other than a completion; the message says with what. */
 export class BackendAnswer extends Error {
   readonly status: number;
 
@@ -17,7 +17,7 @@ export class BackendAnswer extends Error {
 
 export type Chat = Completion & { readonly ms: number };
 
-/** A completion in one piece. @throws ConnectionError | BackendAnswer */
+/** Requests a whole completion. @throws ConnectionError | BackendAnswer */
 export async function chat(target: Target, body: ChatBody, timeoutMs = target.timeout_ms): Promise<Chat> {
   const reply = await send(target, { method: 'POST', path: '/v1/chat/completions', body, timeout_ms: timeoutMs });
   const completion = reply.status === 200 ? readCompletion(reply.json) : null;
@@ -30,7 +30,7 @@ export type Stream = {
   readonly reasoning: string;
   readonly finish_reason: string | null;
   readonly usage: Usage | null;
-  /** Events that carried text. */
+  /** Events with text. */
   readonly pieces: number;
   /** Milliseconds from the request to the first text; `null` = there was none. */
   readonly first_ms: number | null;
@@ -40,7 +40,7 @@ export type Stream = {
   readonly content_type: string;
 };
 
-/** A completion as a stream, read to its end. @throws ConnectionError | BackendAnswer */
+/** Requests a streamed completion and reads it to its end. @throws ConnectionError | BackendAnswer */
 export async function streamChat(target: Target, body: ChatBody): Promise<Stream> {
   const open = await openStream(target, body);
   let text = '';
@@ -126,7 +126,7 @@ function parseEvent(data: string): unknown {
 
 const SHOWN_CHARS = 160;
 
-/** What came instead of a completion, in words. */
+/** Describes a reply that is no completion. */
 export function unexpected({ status, type, text, json }: Reply): BackendAnswer {
   const message = errorMessage(json);
   if (message !== null) return new BackendAnswer(status, `HTTP ${status}: ${shortened(message)}`);
@@ -139,13 +139,13 @@ export function unexpected({ status, type, text, json }: Reply): BackendAnswer {
   );
 }
 
-/** One printable line: a terminal must not be steered by what a server says. */
+/** Returns one printable line, without control characters, which could manipulate a terminal. */
 export function shortened(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length <= SHOWN_CHARS ? line : `${line.slice(0, SHOWN_CHARS)}…`;
 }
 
-/** What went wrong, in words, for the two errors that a backend can cause. Anything else is a bug of the check: rethrown. */
+/** Describes the two errors that a backend can cause. Rethrows any other error, which is a bug of the check. */
 export function failureText(error: unknown): string {
   if (error instanceof ConnectionError || error instanceof BackendAnswer) return shortened(error.message);
   throw error;

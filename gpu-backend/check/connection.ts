@@ -1,7 +1,7 @@
 /**
- * HTTP to a backend, as plainly as the check needs it: one request at a time or a stream, each with a time limit of its own,
- * nothing retried and no redirect followed, because what a retry would hide is what the check is for. Bodies are read up
- * to a limit; a login page or a broken proxy may send anything.
+ * Sends HTTP requests to a backend, whole or streamed, each with a timeout. It neither retries nor follows redirects, because
+ * the check must see the failures that a retry would hide. Bodies are read up to a limit, because a login page or a broken
+ * proxy may send anything.
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
@@ -25,7 +25,7 @@ export type Reply = {
   readonly ms: number;
 };
 
-/** The request did not lead to a whole reply: refused, reset, too slow, too long, or dropped by the caller. */
+/** The request got no complete reply: refused, reset, timed out, too long, or dropped by the caller. */
 export class ConnectionError extends Error {
   readonly reason: 'refused' | 'reset' | 'timeout' | 'dropped' | 'too_long' | 'other';
 
@@ -78,11 +78,11 @@ export type OpenReply = {
   readonly type: string;
   /** The body as it comes. @throws ConnectionError when it breaks off */
   chunks(): AsyncGenerator<Buffer>;
-  /** Closes the connection, as a caller does that goes away. */
+  /** Closes the connection, like a caller that disconnects. */
   drop(): void;
 };
 
-/** Sends a request and gives the reply as soon as its head is there. @throws ConnectionError */
+/** Sends a request and returns once the headers of the reply have arrived. @throws ConnectionError */
 export function openReply(target: Target, call: Call): Promise<OpenReply> {
   const url = new URL(call.path.startsWith('/') ? `${target.url}${call.path}` : call.path);
   const secure = url.protocol === 'https:';

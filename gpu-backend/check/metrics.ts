@@ -1,6 +1,6 @@
 /**
- * The few numbers of a Prometheus page that show what an engine is doing, under the names that vLLM, SGLang and llama.cpp
- * give them. Behind the allow-listing proxy the page is closed, and then there are none; `--metrics` names another way in.
+ * Reads the load of an engine from its Prometheus page, under the metric names of vLLM, SGLang and llama.cpp. The proxy of
+ * gpu-backend hides the page; `--metrics` gives another address.
  */
 import { ConnectionError, send, type Target } from './connection.ts';
 
@@ -21,13 +21,13 @@ const REQUESTS = [
 const GENERATED = ['vllm:generation_tokens_total', 'sglang:generation_tokens_total', 'llamacpp:tokens_predicted_total'];
 const CACHED = ['vllm:prefix_cache_hits_total', 'sglang:cached_tokens_total', 'llamacpp:prompt_tokens_cached_total'];
 
-/** The engine's numbers; `null` = the page cannot be had or holds none that are known. */
+/** Returns the metrics, or `null` if the page is unavailable or has none of the known names. */
 export async function readMetrics(target: Target, page: string | null): Promise<EngineMetrics | null> {
   try {
     const reply = await send(target, { method: 'GET', path: page ?? '/metrics' });
     return reply.status === 200 ? parseMetrics(reply.text) : null;
   } catch (error) {
-    // A closed page is no fault of the backend; whatever needs it says that it was not to be had.
+    // An unavailable page is no fault of the backend. Checks that need it report that.
     if (error instanceof ConnectionError) return null;
     throw error;
   }
@@ -42,7 +42,7 @@ export function parseMetrics(page: string): EngineMetrics | null {
     if (nameEnd === -1) continue;
     const name = line.slice(0, nameEnd);
     const value = Number(line.slice(valueStart + 1));
-    // Several engines behind one page are told apart by labels: their numbers add up.
+    // A page of several engines labels their values, which add up.
     if (Number.isFinite(value)) sums.set(name, (sums.get(name) ?? 0) + value);
   }
   const named = REQUESTS.find(([running]) => sums.has(running));

@@ -1,4 +1,4 @@
-/** What every check is given: the backend, the model under test, and the prompts that several checks share. */
+/** The input of every check: the backend, the model under test, and prompts that several checks share. */
 import type { Target } from './connection.ts';
 import type { EngineMetrics } from './metrics.ts';
 
@@ -7,13 +7,13 @@ export type Probe = {
   readonly model: string;
   /** Context that judge prompts need. */
   readonly min_context_tokens: number;
-  /** Differs from run to run: a prompt that holds it cannot be in the prefix cache yet. */
+  /** Differs in each run, so that a prompt with it is not in the prefix cache yet. */
   readonly nonce: string;
-  /** The engine's own numbers; `null` = not to be had. */
+  /** The metrics of the engine; `null` = unavailable. */
   readonly metrics: () => Promise<EngineMetrics | null>;
 };
 
-/** A request that any model answers at some length. The texts are ours; nothing of a caller is sent. */
+/** A request with a long answer. Its text is fixed and contains nothing of a caller. */
 export function proseBody(
   probe: Probe,
   maxTokens: number,
@@ -29,7 +29,7 @@ export function proseBody(
   };
 }
 
-/** Waits between two looks at something that changes by itself. */
+/** Waits between two polls. */
 export function pauseMs(ms: number): Promise<void> {
   return new Promise((done) => {
     setTimeout(done, ms);
@@ -40,7 +40,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value at rank ceil(q n): an observed one, never an interpolation. NaN of nothing. */
+/** Returns the observed value at rank ceil(q n), without interpolation; NaN for no values. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;

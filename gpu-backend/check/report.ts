@@ -1,4 +1,4 @@
-/** The report for people: a line a requirement, what was seen under it, and what to change where something is off. */
+/** Formats the report: per requirement its result, the observation, and what to change if it failed. */
 import { styleText } from 'node:util';
 import type { Finding, Outcome } from './finding.ts';
 import type { CheckReport } from './run-checks.ts';

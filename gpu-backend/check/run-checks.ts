@@ -1,6 +1,6 @@
 /**
- * All checks, in the order in which a failure explains the ones after it. A check that cannot be made because the backend
- * answered with an error is a failed check with that error; a backend that is not there ends the run at the first.
+ * Runs all checks, ordered so that a failure explains the later ones. If the backend answers a check with an error, the
+ * check fails with that error; if the backend is unreachable, the run ends after the first check.
  */
 import { randomBytes } from 'node:crypto';
 import { failureText } from './chat.ts';
@@ -18,7 +18,7 @@ import type { Probe } from './probe.ts';
 
 export type CheckOptions = {
   readonly target: Target;
-  /** `null` = the first one that is served. */
+  /** `null` = the first served model. */
   readonly model: string | null;
   readonly min_context_tokens: number;
   /** Where the engine's Prometheus page is, if not at /metrics of the backend. */
@@ -57,7 +57,7 @@ const STEPS: readonly Step[] = [
   { requirements: [latency.LATENCY], run: latency.checkLatency },
 ];
 
-/** Holds a backend against every requirement. Never rejects because of what the backend does. */
+/** Checks a backend against every requirement. No behaviour of the backend makes it reject. */
 export async function runChecks(options: CheckOptions): Promise<CheckReport> {
   const findings: Finding[] = [];
   const record = (...made: readonly Finding[]): void => {

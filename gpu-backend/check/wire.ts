@@ -1,6 +1,6 @@
 /**
- * What the check reads of an OpenAI-compatible server's replies, in all the dialects that gpu-backends.md lists: reasoning
- * under two names, errors in three shapes, usage that may be missing. Everything else in a reply is ignored.
+ * Reads the replies of OpenAI-compatible servers: reasoning under two names, errors in three forms, optional usage. All
+ * other fields are ignored.
  */
 import * as z from 'zod';
 
