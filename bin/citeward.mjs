@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url';
 
 const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
-if (existsSync(pathOf('../cli/main.js'))) {
-  await import('../cli/main.ts');
+const compiled = new URL('../cli/main.js', import.meta.url);
+if (existsSync(compiled)) {
+  await import(compiled.href);
 } else {
   await import('../scripts/ensure-installed.mjs');
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -3,6 +3,12 @@
  * requests, for queue consumers and inside Durable Objects.
  */
 
+import {
+  createKvJudgmentStore,
+  createRecentJudgments,
+  MAX_RECENT_JUDGMENT_CHARS,
+  MAX_RECENT_JUDGMENTS,
+} from '../lib/kv-store.ts';
 import type { CallClass } from '../src/judgments/desk.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import type { Result } from '../src/result.ts';
@@ -15,12 +21,6 @@ import { RunLedger } from './ledger/run-ledger.ts';
 import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
-import {
-  createKvJudgmentStore,
-  createRecentJudgments,
-  MAX_RECENT_JUDGMENT_CHARS,
-  MAX_RECENT_JUDGMENTS,
-} from './storage/judgments.ts';
 import { UploadStore } from './storage/uploads.ts';
 
 /** The replaceable parts of a platform. Tests pass their own. */

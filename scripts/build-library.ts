@@ -11,6 +11,8 @@ const root = resolve(import.meta.dirname, '..');
 type Manifest = Readonly<Record<string, unknown>> & {
   readonly name: string;
   readonly version: string;
+  /** Entry point to source file. */
+  readonly exports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 };
 
@@ -25,7 +27,7 @@ export function buildLibrary(output: string): void {
   if (built.status !== 0) throw new Error('tsc failed');
 
   const manifest: Manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
-  const { name, version, description, license, type, engines } = manifest;
+  const { name, version, description, license, type, engines, bin } = manifest;
   const published = {
     name,
     version,
@@ -34,16 +36,19 @@ export function buildLibrary(output: string): void {
     type,
     engines,
     sideEffects: false,
-    exports: {
-      '.': { types: './src/index.d.ts', default: './src/index.js' },
-      './client': { types: './clients/typescript/index.d.ts', default: './clients/typescript/index.js' },
-      './package.json': './package.json',
-    },
-    bin: { citeward: './cli/main.js' },
+    exports: Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, compiled(file)])),
+    bin,
     dependencies: dependenciesOf(output, manifest),
   };
   writeFileSync(resolve(output, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
-  for (const file of ['README.md', 'LICENSE']) cpSync(resolve(root, file), resolve(output, file));
+  for (const file of ['README.md', 'LICENSE', 'bin/citeward.mjs']) cpSync(resolve(root, file), resolve(output, file));
+}
+
+/** An entry point of the package: `./lib/index.ts` as its compiled code and types. */
+function compiled(file: string): string | { readonly types: string; readonly default: string } {
+  if (!file.endsWith('.ts')) return file;
+  const stem = file.slice(0, -'.ts'.length);
+  return { types: `${stem}.d.ts`, default: `${stem}.js` };
 }
 
 /** Statements at the start of a line, and `import()` expressions: matches no text in a string or a comment of ours. */

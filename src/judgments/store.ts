@@ -1,6 +1,6 @@
 /**
  * The judgment store interface, and its in-memory implementation for the command line and tests. The Worker's
- * implementation is functions/storage/judgments.ts; test/contract/judgment-store.case.ts tests both.
+ * implementation is lib/kv-store.ts; test/contract/judgment-store.case.ts tests both.
  *
  * A store may forget, and may miss a recent write; it never returns a judgment under another judgment's key. Platform
  * failures are values, so a failed read is never mistaken for a miss.

@@ -1,6 +1,6 @@
 /** The npm package works where nothing but the package and its declared dependencies is installed. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -47,20 +47,46 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** The code of every `@example` in the doc comments of a folder's files. */
+function examplesOf(folder: string): string[] {
+  const sources = readdirSync(folder, { encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return sources.flatMap((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const fences = text.matchAll(/^ \* ```ts\n(?<code>(?: \*.*\n)*?) \* ```$/gmu);
+    return [...fences].map(({ groups }) => (groups?.['code'] ?? '').replace(/^ \* ?/gmu, ''));
+  });
+}
+
 describe('the installed package', () => {
-  test('verifies, and makes a judgment key', () => {
+  test('scores, replays and verifies', () => {
     const printed = runModule(`
-      import { digestJson, verifyCitations } from 'citeward';
+      import { createScorer, lexicalJudge, recipes, replay, verifyCitations } from 'citeward';
+      import { fileStore } from 'citeward/node';
       const tool_output = '<snippet id=S1>The bridge opened in 1937.</snippet>';
       const response = '<answer><snippet id=S1>The bridge opened in 1937.</snippet></answer>';
-      const { claims } = verifyCitations({ response, tool_output, mode: 'answer_only' }, { evidence: 'lexical' });
-      const digest = await digestJson({ b: 1, a: 2 });
-      console.log(JSON.stringify({ claims: claims.length, digest }));
+      const { claims } = verifyCitations({ response, tool_output });
+      const recipe = recipes['refiner-rl-balanced'];
+      const rollout = { question: 'When did it open?', tool_output, response, positive_rubrics: [{ description: 'States 1937' }] };
+      const scorer = createScorer({ judge: lexicalJudge, store: await fileStore('judgments.jsonl') });
+      const { facts, reward } = await scorer.score(rollout, recipe, { measureAll: true });
+      const { figures } = await replay([[{ facts, reward, recipe }]], { set: { citation_weight: 1 } });
+      console.log(JSON.stringify({ claims: claims.length, reward, rollouts: figures.rollouts }));
     `);
-    expect(printed).toEqual({
-      claims: 1,
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/u),
-    });
+    expect(printed).toEqual({ claims: 1, reward: expect.any(Number), rollouts: 1 });
+    expect(readFileSync(join(project, 'judgments.jsonl'), 'utf8').trim().split('\n').length).toBeGreaterThan(0);
+  });
+
+  test('type-checks as strictly as a user can ask, and runs every example of its documentation', () => {
+    const examples = examplesOf(resolve(root, 'lib'));
+    expect(examples.length).toBeGreaterThan(10);
+    for (const [position, code] of examples.entries()) writeFileSync(join(project, `example-${position}.mts`), code);
+    const compilerOptions = {
+      ...{ strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2024', noEmit: true },
+      ...{ lib: ['es2024', 'dom', 'dom.iterable', 'esnext.disposable'], types: [] },
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['example-*.mts'] }));
+    run(process.execPath, resolve(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json');
+    for (const position of examples.keys()) run(process.execPath, `example-${position}.mts`);
   });
 
   test('has the client', () => {

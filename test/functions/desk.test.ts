@@ -11,7 +11,7 @@ import { createApp } from '../../functions/app.ts';
 import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import { BridgedJudgments, FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
-import { createKvJudgmentStore, createRecentJudgments } from '../../functions/storage/judgments.ts';
+import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store.ts';
 import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';

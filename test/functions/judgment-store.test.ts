@@ -5,7 +5,7 @@ import {
   createRecentJudgments,
   JUDGMENT_KV_PREFIX,
   type JudgmentKv,
-} from '../../functions/storage/judgments.ts';
+} from '../../lib/kv-store.ts';
 import { FaultyKv } from '../contract/faulty-kv.ts';
 import { describeJudgmentStore, type StoreHarness, sampleJudgment } from '../contract/judgment-store.case.ts';
 

@@ -6,7 +6,7 @@ import { createApp } from '../../functions/app.ts';
 import { JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
-import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
+import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../lib/kv-store.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import { readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import { judgmentSchema } from '../../src/judgments/record.ts';

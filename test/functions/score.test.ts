@@ -3,7 +3,7 @@ import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/app.ts';
 import { createPlatformFactory, uncachedJudgments } from '../../functions/platform.ts';
-import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../functions/storage/judgments.ts';
+import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../lib/kv-store.ts';
 import { FaultyKv } from '../contract/faulty-kv.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, TOOL_OUTPUT } from './api.ts';
 

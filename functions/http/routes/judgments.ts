@@ -3,6 +3,7 @@
  * verify them. Both directions are streamed: a Worker has 128 MB, a file may have 100,000 lines.
  */
 import { Hono } from 'hono';
+import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
 import { type ImportReport, importJudgments } from '../../../src/judgments/import-judgments.ts';
 import type { IssuerKey } from '../../../src/judgments/issuer.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
@@ -11,7 +12,6 @@ import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } fro
 import { exportRequestSchema, type IssuerKeysReply } from '../../../src/wire/judgment-files.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import type { IssuerKeys } from '../../storage/issuer-settings.ts';
-import { MAX_KV_BULK_KEYS } from '../../storage/judgments.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf, storesOf } from '../context.ts';

@@ -4,6 +4,7 @@
  * last line.
  */
 import { Hono } from 'hono';
+import { MAX_KV_BULK_KEYS } from '../../../lib/kv-store.ts';
 import { readLines } from '../../../src/judgments/jsonl.ts';
 import { exportJudgments, type WantedRecord } from '../../../src/judgments/record-file.ts';
 import {
@@ -20,7 +21,6 @@ import { invalidInput, RequestError } from '../../failures.ts';
 import type { RunLedger } from '../../ledger/run-ledger.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { NewRollout } from '../../ledger/run-recording.ts';
-import { MAX_KV_BULK_KEYS } from '../../storage/judgments.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import { type AppEnvironment, storesOf } from '../context.ts';

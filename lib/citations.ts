@@ -1,0 +1,20 @@
+/** The parser under `verifyCitations`: grammars, sources, parsed responses, and evidence by words. */
+export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from '../src/citations/grammars.ts';
+export { type ParseOptions, parseResponse } from '../src/citations/parse.ts';
+export { parseSources, type SourceInput, sourcesFromList } from '../src/citations/sources.ts';
+export type { StreamEvent } from '../src/citations/stream/events.ts';
+export {
+  createIncrementalVerifier,
+  type IncrementalOptions,
+  type IncrementalVerifier,
+} from '../src/citations/stream/verifier.ts';
+export {
+  FINDING_REASONS,
+  type Finding,
+  type FindingReason,
+  type ParsedResponse,
+  type Source,
+  type SourceSet,
+} from '../src/citations/types.ts';
+export { toUtf8Offsets } from '../src/citations/utf8-offsets.ts';
+export { splitSentences } from '../src/text/sentences.ts';

@@ -1,0 +1,14 @@
+/**
+ * Reproductions of public reward code, number for number, with its defects: for comparing runs and for tests of other
+ * implementations. Each file names the repository and commit. The recipe families use corrected forms.
+ */
+
+/** rlresearch/dr-tulu: the final reward from recorded judge replies. */
+export { exactReward, planExact, recordedAnswers } from '../src/families/dr-tulu/exact/final-reward.ts';
+export { formatReward } from '../src/families/dr-tulu/exact/format-reward.ts';
+export { rubricKey } from '../src/families/dr-tulu/exact/rubric-key.ts';
+export { rubricScore } from '../src/families/dr-tulu/exact/rubric-score.ts';
+/** THU-KEG/LongTraceRL: the share of gold entities. */
+export { entityShare } from '../src/families/long-trace/entity-share.ts';
+/** Gen-Verse/Open-AgentRL: the reward of a math answer with turns and length. */
+export { computeScore, computeScoreOutcomeReward } from '../src/families/tool-call/exact.ts';

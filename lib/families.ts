@@ -1,0 +1,5 @@
+/** The interface of a recipe family, for writing your own: a plan in stages, facts, and a pure `compose`. */
+export type { BaseFacts, Observed } from '../src/family/facts.ts';
+export type { Family, FamilyTypes, GroupVotes, Measured, PlanOptions } from '../src/family/family.ts';
+export type { BaseScore, Component } from '../src/family/score.ts';
+export { ask, done, type Stage, together } from '../src/family/stages.ts';
