@@ -3,6 +3,7 @@
  * reads the fields that it needs and names the missing ones (requirements.ts).
  */
 
+import type { SourceInput } from '../citations/sources.ts';
 import type { ProgramTest } from '../judgments/kinds/execution/execution.ts';
 import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
 
@@ -19,13 +20,6 @@ export type SignedCriterionInput = {
   readonly description: string;
   /** Finite; negative = the criterion describes a fault. */
   readonly weight: number;
-};
-
-export type SourceInput = {
-  readonly id: string;
-  readonly text: string;
-  readonly title?: string;
-  readonly url?: string;
 };
 
 /** The sources of a rollout: raw tool output with tagged pieces, or the pieces themselves. */

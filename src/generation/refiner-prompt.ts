@@ -3,9 +3,8 @@
  * (6,144 prompt tokens, 1,024 response tokens) come from the model cards; the wording is Citeward's own, because the
  * training prompt is unpublished. Tool output beyond the budget is cut at its end, and the result reports the cut.
  */
-import { parseSources, sourcesFromList } from '../citations/sources.ts';
+import { parseSources, type SourceInput, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
-import type { SourceInput } from '../family/rollout.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { estimateTokens } from '../judgments/protocol/budget.ts';
 import { trimSpan } from '../text/span.ts';

@@ -7,7 +7,7 @@
  * reproduced reward must compare what the original compares. Both rules read a fixed number of code points at the end
  * of the solution.
  */
-import { isPythonSpace, lastCodePoints, stripPythonSpace } from './python-text.ts';
+import { lastCodePoints, skipPythonSpace, stripPythonSpace } from './python-text.ts';
 
 /** Code points at the end of a solution that the strict and the lenient rule read. */
 const BOX_WINDOW = 100;
@@ -103,9 +103,9 @@ function isLabel(text: string, at: number): boolean {
 
 /** Reads a colon, white space over any number of lines, then text up to the end of its line. */
 function answerAfterLabel(text: string, from: number): { readonly start: number; readonly end: number } | null {
-  const colon = skipSpace(text, from);
+  const colon = skipPythonSpace(text, from);
   if (text.charCodeAt(colon) !== COLON) return null;
-  let start = skipSpace(text, colon + 1);
+  let start = skipPythonSpace(text, colon + 1);
   // Only white space follows. The answer is its last unit that is not a line feed.
   if (start === text.length) {
     while (text.charCodeAt(start - 1) === LINE_FEED) start--;
@@ -114,12 +114,6 @@ function answerAfterLabel(text: string, from: number): { readonly start: number;
   }
   const lineFeed = text.indexOf('\n', start);
   return { start, end: lineFeed === -1 ? text.length : lineFeed };
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && isPythonSpace(text.charCodeAt(at))) at++;
-  return at;
 }
 
 /** Replacements, applied one after the other in this order. */

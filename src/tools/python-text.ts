@@ -1,8 +1,8 @@
 /**
- * Counts and trims text like Python's `str`: by code points instead of UTF-16 code units, and with Python's white
- * space. Rewards that reproduce Python code depend on both.
+ * Reads text like Python: by code points instead of UTF-16 code units, with Python's white space and its grammar of
+ * `float`. Rewards that reproduce Python code depend on all three.
  */
-import { isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
+import { isAsciiDigit, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
 
 const FILE_SEPARATOR = 0x1c;
 const UNIT_SEPARATOR = 0x1f;
@@ -19,6 +19,13 @@ export function isPythonSpace(code: number): boolean {
     code === NEXT_LINE ||
     (code !== BYTE_ORDER_MARK && isSpace(code))
   );
+}
+
+/** Returns the first offset from `from` on that is not white space, or the length of the text. */
+export function skipPythonSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isPythonSpace(text.charCodeAt(at))) at++;
+  return at;
 }
 
 /** Returns `str.strip()`. */
@@ -41,4 +48,25 @@ export function lastCodePoints(text: string, count: number): string {
     if (isLowSurrogate(text.charCodeAt(start)) && isHighSurrogate(text.charCodeAt(start - 1))) start--;
   }
   return text.slice(start);
+}
+
+const DECIMAL_UNITS = new Set('0123456789+-.eE_');
+
+/**
+ * Returns the value of Python's `float(text)`, or `null` if Python raises an error. Two deliberate differences: `inf`,
+ * `nan` and overflows are `null`, because a reward is finite, and only ASCII digits are read.
+ */
+export function pythonFloat(text: string): number | null {
+  const body = stripPythonSpace(text);
+  let digits = '';
+  for (let i = 0; i < body.length; i++) {
+    const unit = body.charAt(i);
+    if (!DECIMAL_UNITS.has(unit)) return null;
+    if (unit !== '_') digits += unit;
+    else if (!isAsciiDigit(body.charCodeAt(i - 1)) || !isAsciiDigit(body.charCodeAt(i + 1))) return null;
+  }
+  if (digits === '') return null;
+  // For these characters the two grammars agree.
+  const value = Number(digits);
+  return Number.isFinite(value) ? value : null;
 }

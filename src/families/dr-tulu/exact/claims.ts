@@ -2,8 +2,9 @@
  * Claims and their ids as rlresearch/dr-tulu 6188f34c extracts them (`citation_utils.py`). A loose pattern separates
  * cited from uncited text and a strict one reads the ids; text that only the loose pattern matches is lost.
  */
+
+import { stripPythonSpace } from '../../../tools/python-text.ts';
 import { attributeStart, forwardSearch, isQuote, readId } from './elements.ts';
-import { strip } from './python-text.ts';
 
 const OPEN = '<cite';
 const CLOSE = '</cite>';
@@ -29,7 +30,7 @@ export function extractClaims(text: string, split: UncitedSplit = {}): ExactClai
   const claims = new Map<string, readonly string[]>();
   for (const part of uncitedParts(text, split)) claims.set(part, []);
   for (const { ids, content } of citedElements(text)) {
-    const claim = strip(content);
+    const claim = stripPythonSpace(content);
     if (claim !== '') claims.set(claim, [ids.slice(ids.lastIndexOf(',') + 1)]);
   }
   return claims;
@@ -50,7 +51,7 @@ function uncitedParts(text: string, split: UncitedSplit): readonly string[] {
   parts.push(text.slice(from));
   if (split.atLineBreaks === true) parts = parts.flatMap((part) => part.split('\n'));
   if (split.atSentenceEnds === true) parts = parts.flatMap((part) => part.split(/[.!?]/));
-  return parts.map(strip).filter((part) => part !== '');
+  return parts.map(stripPythonSpace).filter((part) => part !== '');
 }
 
 type Element = { readonly start: number; readonly end: number };

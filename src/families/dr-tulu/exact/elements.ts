@@ -2,7 +2,7 @@
  * The reference's patterns for elements, as scanners with the same results. The patterns backtrack; the scanners only
  * move forward, so any input takes linear time.
  */
-import { isPythonSpace, skipSpace } from './python-text.ts';
+import { isPythonSpace, skipPythonSpace } from '../../../tools/python-text.ts';
 
 /**
  * `indexOf` for positions that never go back: it keeps a hit until the position passes it, so all searches together
@@ -20,7 +20,7 @@ export function forwardSearch(text: string, needle: string): (from: number) => n
  * Start of the value of attribute `name` if it is the first one after an element's name that ends at `after`; else -1.
  */
 export function attributeStart(text: string, after: number, name: string): number {
-  const at = skipSpace(text, after);
+  const at = skipPythonSpace(text, after);
   return at > after && text.startsWith(`${name}=`, at) ? at + name.length + 1 : -1;
 }
 

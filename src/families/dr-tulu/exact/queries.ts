@@ -1,7 +1,8 @@
 /** Tool-call queries as rlresearch/dr-tulu 6188f34c counts them (`format_utils.py`, `search_utils.py`). */
+
+import { stripPythonSpace } from '../../../tools/python-text.ts';
 import type { CallForm } from '../terms/transcript.ts';
 import { attributeStart, contentsBetween, forwardSearch } from './elements.ts';
-import { strip } from './python-text.ts';
 
 /**
  * The call form of a parser of the reference (`mcp_parser_name`; `null`: plain `<search>`).
@@ -27,7 +28,7 @@ export function callFormOf(parserName: string | null): CallForm {
  */
 export function extractQueries(context: string, form: CallForm): readonly string[] {
   return callContents(context, form).flatMap((content) => {
-    const query = strip(content);
+    const query = stripPythonSpace(content);
     return query === '' ? [] : [form === 'search' ? query : content];
   });
 }

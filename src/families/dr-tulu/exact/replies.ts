@@ -3,8 +3,9 @@
  * and a failed call are 0. Only for recorded replies of the reference's own judges; elsewhere a failed judgment is
  * `null`.
  */
+
+import { pythonFloat, stripPythonSpace } from '../../../tools/python-text.ts';
 import type { ClaimAnswer, ClaimQuestion } from './citation-score.ts';
-import { pythonFloat, strip } from './python-text.ts';
 
 /** `null`: the call failed. */
 export type RecordedReply = string | null;
@@ -52,7 +53,7 @@ export function readClaimAnswer(
 }
 
 function rated(reply: RecordedReply, label: string, ratings: ReadonlyMap<string, number>): number {
-  return ratings.get(strip(bracketed(reply ?? '', label)).toLowerCase()) ?? 0;
+  return ratings.get(stripPythonSpace(bracketed(reply ?? '', label)).toLowerCase()) ?? 0;
 }
 
 /** The text between the first `label` that has a `]]` on its line and the last such `]]`; empty without one. */

@@ -2,8 +2,9 @@
  * Answer, context and sources as rlresearch/dr-tulu 6188f34c reads them (`format_utils.py`). Element names are matched
  * in lower case only.
  */
+
+import { stripPythonSpace } from '../../../tools/python-text.ts';
 import { attributeStart, forwardSearch, readId } from './elements.ts';
-import { strip } from './python-text.ts';
 
 const ANSWER_OPEN = '<answer>';
 const ANSWER_CLOSE = '</answer>';
@@ -29,10 +30,10 @@ export function extractTranscript(response: string, scope: AnswerScope = 'block'
   const open = response.indexOf(ANSWER_OPEN);
   const close = open === -1 ? -1 : response.indexOf(ANSWER_CLOSE, open);
   if (close === -1) return { context: null, answer: null, sources: null };
-  const context = strip(response.slice(0, open));
+  const context = stripPythonSpace(response.slice(0, open));
   return {
     context,
-    answer: strip(response.slice(open + ANSWER_OPEN.length, close)),
+    answer: stripPythonSpace(response.slice(open + ANSWER_OPEN.length, close)),
     sources: extractSources(context),
   };
 }
@@ -79,7 +80,7 @@ function collectSources(context: string, name: string, optional: string, sources
     if (short === -1 && long === -1) return;
     const isShort = long === -1 || (short !== -1 && short < long);
     const end = isShort ? short : long;
-    sources.set(id.id, strip(context.slice(tagEnd + 1, end)));
+    sources.set(id.id, stripPythonSpace(context.slice(tagEnd + 1, end)));
     at = context.indexOf(open, end + `</${name}>`.length + (isShort ? 0 : optional.length));
   }
 }
