@@ -4,10 +4,8 @@
  */
 
 /** rlresearch/dr-tulu: the final reward from recorded judge replies. */
-export { exactReward, planExact, recordedAnswers } from '../src/families/dr-tulu/exact/final-reward.ts';
-export { formatReward } from '../src/families/dr-tulu/exact/format-reward.ts';
-export { rubricKey } from '../src/families/dr-tulu/exact/rubric-key.ts';
-export { rubricScore } from '../src/families/dr-tulu/exact/rubric-score.ts';
+export { exactReward, formatReward, planExact, recordedAnswers } from '../src/families/dr-tulu/exact/final-reward.ts';
+export { rubricKey, rubricScore } from '../src/families/dr-tulu/exact/rubric-score.ts';
 /** THU-KEG/LongTraceRL: the share of gold entities. */
 export { entityShare } from '../src/families/long-trace/entity-share.ts';
 /** Gen-Verse/Open-AgentRL: the reward of a math answer with turns and length. */

@@ -30,14 +30,27 @@ if (values.check !== true) {
 
 function withTables(text: string): string {
   let result = between(text, 'published models', publishedModels());
-  for (const family of FAMILY_NAMES) result = between(result, family, familyTables(family));
+  for (const family of FAMILY_NAMES) result = between(withSection(result, family), family, familyTables(family));
   return result;
+}
+
+/** Appends a section for a family that has none. */
+function withSection(text: string, family: FamilyName): string {
+  if (text.includes(openingOf(family))) return text;
+  return `${text.trimEnd()}\n\n## The ${family} family\n\n${openingOf(family)}${closingOf(family)}\n`;
+}
+
+function openingOf(name: string): string {
+  return `<!-- made by scripts/recipe-docs.ts: ${name} -->\n`;
+}
+
+function closingOf(name: string): string {
+  return `<!-- end: ${name} -->`;
 }
 
 /** Replaces the text between the markers of that name. @throws Error unless the markers occur once and in order. */
 function between(text: string, name: string, content: string): string {
-  const opening = `<!-- made by scripts/recipe-docs.ts: ${name} -->\n`;
-  const closing = `<!-- end: ${name} -->`;
+  const [opening, closing] = [openingOf(name), closingOf(name)];
   const [before, inside, more] = text.split(opening);
   const [, after, extra] = inside?.split(closing) ?? [];
   if (before === undefined || after === undefined || more !== undefined || extra !== undefined) {

@@ -32,7 +32,7 @@ export type ParameterDescription = Marked & {
   readonly description: string | null;
 };
 
-export type TrainingDescription = Marked & { readonly name: TrainingField; readonly value: string | number };
+type TrainingDescription = Marked & { readonly name: TrainingField; readonly value: string | number };
 
 export type RecipeDescription = {
   readonly name: RecipeName;

@@ -31,7 +31,7 @@ type AnyTypes = {
   readonly score: Score;
   readonly reply: FamilyReply;
 };
-export type AnyFamily = Family<AnyTypes>;
+type AnyFamily = Family<AnyTypes>;
 export type MeasuredRollout = Measured<AnyTypes>;
 
 const [FIRST, ...OTHERS]: readonly [AnyFamily, ...AnyFamily[]] = LIST;

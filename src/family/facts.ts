@@ -16,6 +16,17 @@ export type Observed<T> =
   | { readonly status: 'scored'; readonly observed: T }
   | { readonly status: 'unscored'; readonly reason: JudgeFailureReason | 'not_measured' };
 
+/** The type of facts, from their schema's. */
+export type FactsOf<T> = T extends (infer Member)[]
+  ? readonly FactsOf<Member>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: FactsOf<T[Name]> }
+    : T;
+
+/** The value of an observed fact. */
+export type ObservedIn<Part> =
+  Extract<Part, { readonly status: 'scored' }> extends { readonly observed: infer Value } ? Value : never;
+
 /** The schema of `Observed<T>`, from that of `T`. */
 export const observedSchema = <T extends z.ZodType>(part: T) =>
   z.discriminatedUnion('status', [

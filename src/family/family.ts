@@ -27,7 +27,7 @@ export type FieldKind = 'measure' | 'compose';
 /** Smallest and largest reward; `null` = unbounded. */
 export type RewardRange = readonly [least: number | null, most: number | null];
 
-export type BaseRecipe = { readonly family: string };
+type BaseRecipe = { readonly family: string };
 
 /** The types of one family, as the type argument of `Family`. */
 export type FamilyTypes = {

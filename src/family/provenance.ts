@@ -81,7 +81,7 @@ export const TRAINING_FIELDS = [
 ] as const;
 
 export type TrainingField = (typeof TRAINING_FIELDS)[number];
-export type TrainingFact = Provenance & { readonly value: string | number };
+type TrainingFact = Provenance & { readonly value: string | number };
 
 /** One origin for every parameter of a recipe; a parameter that is an object has one for each of its members. */
 export type ParameterOrigins<R> = {

@@ -20,14 +20,14 @@ export const textSchema = z.string().max(MAX_TEXT_CHARS);
 const titleSchema = z.string().max(MAX_TITLE_CHARS);
 const descriptionSchema = z.string().min(1).max(MAX_CRITERION_CHARS);
 
-export const questionSchema = textSchema.min(1).describe('What the policy was asked.');
+export const questionSchema = textSchema.min(1).describe('The question to the policy.');
 
 export const responseSchema = textSchema.describe("The policy's whole output. Offsets in the reply point into it.");
 
-export const finishReasonSchema = z
+const finishReasonSchema = z
   .string()
   .max(MAX_NAME_CHARS)
-  .describe('As the trainer or the backend reported it: "stop", "length", …');
+  .describe('As reported by the trainer or the backend: "stop", "length", …');
 
 export const sourceInputSchema = z
   .strictObject({
@@ -36,7 +36,7 @@ export const sourceInputSchema = z
     title: titleSchema.exactOptional(),
     url: titleSchema.exactOptional(),
   })
-  .describe('One piece that an answer may cite, as the policy saw it after its truncation.');
+  .describe('One piece that an answer may cite, truncated as the policy saw it.');
 
 export const criterionInputSchema = z.strictObject({
   title: titleSchema.exactOptional(),
@@ -54,7 +54,7 @@ export const originFields = {
   tool_output: textSchema
     .exactOptional()
     .describe('The raw search-tool output with its tagged pieces: <snippet id=…>, <webpage id=…>, …'),
-  sources: z.array(sourceInputSchema).max(MAX_SOURCES).exactOptional().describe('The pieces themselves.'),
+  sources: z.array(sourceInputSchema).max(MAX_SOURCES).exactOptional().describe('The pieces as a list.'),
 };
 
 type Origin = z.infer<z.ZodObject<typeof originFields>>;
@@ -91,7 +91,7 @@ export function rolloutSources(origin: Origin): RolloutSources {
 }
 
 /** The criteria of dr-tulu: the sign of a weight is the criterion's polarity. */
-export const signedRubricsSchema = z
+const signedRubricsSchema = z
   .array(
     z.strictObject({
       title: titleSchema.exactOptional(),
@@ -105,10 +105,10 @@ export const signedRubricsSchema = z
 const programTestSchema = z.union([
   z
     .strictObject({ stdin: z.string().max(MAX_TEST_CHARS), stdout: z.string().max(MAX_TEST_CHARS) })
-    .describe('What the program prints for an input.'),
+    .describe('Expected output for an input.'),
   z
     .strictObject({ assert: z.string().min(1).max(MAX_TEST_CHARS) })
-    .describe('Python that runs behind the program and must not raise.'),
+    .describe('Python that runs after the program and must not raise.'),
 ]);
 
 /** What all samples of a group share. Which of it is needed is the recipe's to say. */
@@ -145,14 +145,14 @@ export const responseFields = {
   reasoning: textSchema
     .exactOptional()
     .describe(
-      "long-trace: the policy's thinking, where it stands apart from the response. Else the agent's: not judged, recorded by runs.",
+      "long-trace: the policy's thinking, if it is not part of the response. Other families: not judged, only recorded.",
     ),
   finish_reason: finishReasonSchema.exactOptional(),
   num_turns: z
     .int()
     .min(0)
     .exactOptional()
-    .describe('tool-call: user and assistant turns and 1; 2 = no tool call, 4 = one round.'),
+    .describe('tool-call: user turns + assistant turns + 1; 2 = no tool call, 4 = one round.'),
   response_tokens: z.int().min(0).exactOptional().describe('tool-call: tokens of the response, tool output included.'),
 };
 

@@ -44,7 +44,7 @@ export type Rollout = {
   readonly history?: readonly TraceMessage[];
   readonly positive_rubrics?: readonly CriterionInput[];
   readonly negative_rubrics?: readonly CriterionInput[];
-  /** As the trainer or the backend reported it: `stop`, `length`, … */
+  /** As reported by the trainer or the backend: `stop`, `length`, … */
   readonly finish_reason?: string;
   readonly rubrics?: readonly SignedCriterionInput[];
   /** The right final answer. */

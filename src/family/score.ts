@@ -32,7 +32,7 @@ export const componentSchema = z
       reason: unscoredReasonSchema,
     }),
   ])
-  .describe('Contributions are in reward units and add up to the reward where components decided it.');
+  .describe('Contributions are in reward units and add up to the reward if `decided_by` is components.');
 
 /** One component of a reward. `contribution` is in reward units; the contributions add up to the reward. */
 export type Component = z.infer<typeof componentSchema>;

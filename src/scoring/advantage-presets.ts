@@ -30,7 +30,7 @@ export type MarginBaseline = {
 };
 
 /** dr-tulu's margin; its two parameters have no useful default (bias 0 is `open-instruct`). */
-export type OpenInstructMargin = { readonly preset: 'open-instruct-margin' } & MarginBaseline;
+type OpenInstructMargin = { readonly preset: 'open-instruct-margin' } & MarginBaseline;
 
 export type AdvantagePreset = (typeof ADVANTAGE_PRESET_NAMES)[number];
 

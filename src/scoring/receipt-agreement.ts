@@ -8,10 +8,10 @@ import { createRequestDigests } from './request-digest.ts';
 
 /** The parts that a receipt and a reply have in common. */
 const REPLY_PARTS = ['family', 'reward', 'status', 'reason', 'recipe', 'judgments', 'group_max'] as const;
-export type ReplyPart = (typeof REPLY_PARTS)[number];
+type ReplyPart = (typeof REPLY_PARTS)[number];
 
 /** The parts that can be recomputed from a request. */
-export type RequestPart = 'request' | 'recipe';
+type RequestPart = 'request' | 'recipe';
 
 /** The parts in which a reply differs from a receipt; empty = the receipt is this reply's. */
 export function differsFromReply(receipt: Receipt, reply: ReceiptedReply): ReplyPart[] {

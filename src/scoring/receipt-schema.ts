@@ -6,19 +6,21 @@ import { judgmentKindSchema, recordSignatureSchema, sha256Schema } from '../judg
 
 export const receiptSchema = z
   .strictObject({
-    kind: z.literal('receipt').describe('Signed too: no other thing that is signed here has this member and value.'),
+    kind: z.literal('receipt').describe('Signed too, so a receipt cannot pass for another signed record.'),
     v: z.literal(1),
-    request: sha256Schema.describe('Digest of the rollout as scored: of the SHA-256 of each of its fields.'),
-    recipe: sha256Schema.describe('Digest of the recipe, all its parameters included.'),
+    request: sha256Schema.describe('Digest of the rollout: SHA-256 over the SHA-256 of each of its fields.'),
+    recipe: sha256Schema.describe('Digest of the recipe with all its parameters.'),
     judgments: z
       .array(
         z.strictObject({
           kind: judgmentKindSchema,
           key: sha256Schema,
-          verdicts: sha256Schema.describe('SHA-256 of the RFC 8785 JSON of the verdicts: what the key does not cover.'),
+          verdicts: sha256Schema.describe(
+            'SHA-256 of the RFC 8785 JSON of the verdicts, which the key does not cover.',
+          ),
         }),
       )
-      .describe('The judgments that were had, in the order of the reply.'),
+      .describe('The judgments that were obtained, in the order of the reply.'),
     family: z.enum(FAMILY_NAMES),
     reward: z.number().nullable().describe('Finite. null = could not be determined; 0 = the model earned zero.'),
     status: z.enum(['scored', 'unscored']),
@@ -28,7 +30,9 @@ export const receiptSchema = z
       .min(0)
       .max(1)
       .nullable()
-      .describe("long-trace: the group's largest share, which the reward was divided by; null = none was known."),
+      .describe(
+        "The group's largest vote (long-trace: rubric share), by which the reward was divided; null = no group was given.",
+      ),
     issued_at: z.iso.datetime(),
     issuer: recordSignatureSchema,
   })

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { indexSchema } from '../citations/finding-schema.ts';
-import { type FamilyReply, replySchemaWith } from '../families/registry.ts';
+import type { FamilyReply } from '../families/registry.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import type { ObtainedJudgment } from '../judgments/obtain.ts';
 import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../judgments/types.ts';
@@ -18,23 +18,23 @@ const failureSchema = z.strictObject({
 
 const judgmentReportSchema = z.strictObject({
   kind: judgmentKindSchema,
-  key: sha256Schema.nullable().describe('null where no judge is configured, or the request is too long for it.'),
+  key: sha256Schema.nullable().describe('null = no judge is configured, or the request is too long for it.'),
   cached: z.boolean(),
-  stored: z.boolean().describe('Whether it can be replayed from the store.'),
+  stored: z.boolean().describe('Whether the store has the judgment, so that it can be replayed.'),
   model: z.string().nullable(),
   template: z.string().nullable(),
   sampling: samplingSchema,
   issuer: sha256Schema
     .nullable()
-    .describe('Key id of who signed the judgment, checked; null = unsigned, or by a key that is not known here.'),
+    .describe('Key id of the verified signature; null = unsigned, or signed with a key that is unknown here.'),
   cuts: z
     .array(z.strictObject({ source: indexSchema, kept_chars: indexSchema, chars: indexSchema }))
-    .describe('Sources of which the judge saw the beginning only, as its context is limited. Part of the key.'),
-  usage: tokenUsageSchema.nullable().describe('Of the original call, also when cached.'),
+    .describe('Sources that were cut to their beginning to fit into the context of the judge. Part of the key.'),
+  usage: tokenUsageSchema.nullable().describe('Token usage of the original call, also for cached judgments.'),
   judged_at: z.string().nullable(),
-  latency_ms: z.number().min(0).nullable().describe('Of this request.'),
-  failure: failureSchema.nullable().describe('Why the judgment could not be had.'),
-  store_problem: failureSchema.nullable().describe('What went wrong with the store although it was had.'),
+  latency_ms: z.number().min(0).nullable().describe('Latency within this request, in milliseconds.'),
+  failure: failureSchema.nullable().describe('Why the judgment failed; null = it did not.'),
+  store_problem: failureSchema.nullable().describe('Failure of the store, although the judgment was obtained.'),
 });
 
 export const recipeReportSchema = z.strictObject({
@@ -42,20 +42,18 @@ export const recipeReportSchema = z.strictObject({
   digest: sha256Schema,
   reward_range: z
     .tuple([z.number().nullable(), z.number().nullable()])
-    .describe('Smallest and largest reward that the recipe can give; null = without bound.'),
+    .describe('Smallest and largest reward that the recipe can give; null = unbounded.'),
 });
 
 /** What every reply has beside the report of its family. */
 export const madeByFields = {
   judgments: z.array(judgmentReportSchema),
   recipe: recipeReportSchema,
-  receipt: receiptSchema.nullable().describe('null where the request did not ask for one.'),
+  receipt: receiptSchema.nullable().describe('null = the request did not ask for a receipt.'),
 };
 
 type JudgmentReport = z.infer<typeof judgmentReportSchema>;
 export type MadeBy = z.infer<z.ZodObject<typeof madeByFields>>;
-
-export const scoreReplySchema = replySchemaWith(madeByFields);
 
 /** The score of one rollout with its judgments, recipe and receipt. */
 export type ScoreReply = FamilyReply & MadeBy;

@@ -45,7 +45,7 @@ export type ScoringRequest = {
   readonly whenMissing?: WhenMissing;
 };
 
-export type GroupScoringRequest = {
+type GroupScoringRequest = {
   /** At least one; all have the same `tool_output` or `sources`. */
   readonly rollouts: readonly Rollout[];
   readonly recipe: ResolvedRecipe;

@@ -3,7 +3,7 @@
  * project type-checks, and the library, the replay, the dashboard's controls, the command line and the documents know
  * it. The Worker's doors follow in test/slow/fifth-family.test.ts.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -29,6 +29,7 @@ describe('the library', () => {
     alone: z.array(score.extend({ judgments: z.array(z.looseObject({ kind: z.string() })) })),
     group: z.array(score),
     missing: z.array(z.unknown()),
+    deadlines: z.array(z.number()),
     recorded: z.array(z.looseObject({ statistics: z.looseObject({}), report: z.looseObject({}) })),
     replayed: z.array(z.object({ recorded: z.string(), before: z.number(), after: z.number() })),
     composed: z.array(z.number()),
@@ -65,6 +66,10 @@ describe('the library', () => {
     expect(result.missing).toEqual([['outcome'], ['rubric']]);
   });
 
+  it('has one deadline for both stages', () => {
+    expect(result.deadlines).toEqual([1_000, 600]);
+  });
+
   it('is recorded without its text, and replayed exactly', () => {
     for (const { report } of result.recorded) expect(JSON.stringify(report)).not.toContain('bridge');
     expect(result.recorded[0]).toMatchObject({ statistics: { lacking: 0, judgments: 2 } });
@@ -90,13 +95,19 @@ it('is a recipe of the command line', () => {
     ROWS.map(() => ['two-step', 'scored']),
   );
   const table = copy.run('cli/main.ts', ['score', file]);
-  expect(table.stdout).toMatch(/two_step_share \d\.\d\d · before the group's maximum divides it/);
+  expect(table.stdout).toMatch(/two_step_share \d\.\d\d · not yet divided by the maximum of its group/);
   expect(copy.run('cli/main.ts', ['help', 'score']).stdout).toMatch(/two-step/);
   const wrong = copy.run('cli/main.ts', ['score', file, '--recipe', 'two-stepp']);
   expect(wrong.code).toBe(2);
 });
 
-it('is in the OpenAPI document', () => {
-  const made = copy.run('scripts/openapi.ts');
-  expect(made.code, made.stderr).toBe(0);
+it('is in the OpenAPI document and the tables of recipes', () => {
+  for (const [script, file, text] of [
+    ['scripts/openapi.ts', 'openapi.json', '"TwoStepRecipeChange"'],
+    ['scripts/recipe-docs.ts', 'docs/recipes.md', '| `ask_criteria` | all | `true` | ours | a family for tests |'],
+  ] as const) {
+    const made = copy.run(script);
+    expect(made.code, made.stderr).toBe(0);
+    expect(readFileSync(join(copy.path, file), 'utf8')).toContain(text);
+  }
 });

@@ -48,6 +48,26 @@ const [outcome] = group.members[0]?.obtained ?? [];
 if (outcome?.outcome.ok === true) await store.put(outcome.outcome.judgment);
 const second = await scoreRollout({ rollout: right, recipe }, options('only', store));
 
+// The deadline spans both stages: the second one gets what the first has left.
+let clock = 0;
+const deadlines: number[] = [];
+const slow: ObtainOptions = {
+  ...options('use'),
+  elapsed: () => clock,
+  judge: {
+    ok: true,
+    judge: {
+      ...LEXICAL_JUDGE,
+      judge(request, limits) {
+        deadlines.push(limits.deadline_ms);
+        clock += 400;
+        return LEXICAL_JUDGE.judge(request, limits);
+      },
+    },
+  },
+};
+await scoreRollout({ rollout: right, recipe }, slow);
+
 const recorded = await Promise.all(group.members.map((member) => recordedScore(member, false)));
 const rows = recorded.map(
   ({ stored }, position): LedgerRow => ({
@@ -85,6 +105,7 @@ console.log(
     alone: alone.map((one) => (one.status === 'done' ? one.reply : one)),
     group: group.members.map(({ reply }) => reply),
     missing: [first, second].map((one) => (one.status === 'missing' ? one.judgments.map(({ kind }) => kind) : one)),
+    deadlines,
     recorded: recorded.map(({ statistics, report }) => ({ statistics, report })),
     replayed: replayed.samples.map((sample) => ({
       recorded: sample.recorded,

@@ -5,8 +5,7 @@ import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import type { DrTuluRecipe } from './recipe.ts';
 import type { DrTuluScore } from './reply.ts';
 import { weigh } from './terms/final-reward.ts';
-import { searchTurnsTerm } from './terms/reward-terms.ts';
-import { rubricTerm } from './terms/rubric-term.ts';
+import { rubricTerm, searchTurnsTerm } from './terms/reward-terms.ts';
 
 const CLAIM_SHARE = 0.6;
 const VALID_ID_SHARE = 0.4;

@@ -20,7 +20,7 @@ import {
 } from './recipe.ts';
 import { type DrTuluReply, type DrTuluScore, drTuluReplySchema } from './reply.ts';
 
-export type DrTulu = {
+type DrTulu = {
   readonly recipe: DrTuluRecipe;
   readonly facts: DrTuluFacts;
   readonly score: DrTuluScore;

@@ -42,7 +42,11 @@ export const drTuluRecipeSchema = z.strictObject({
   citation_weight: weight.describe('Weight of the citation term; 0 = citations are not judged.'),
   format_weight: weight.describe("Weight of dr-tulu's own format term."),
   search_turns_weight: weight.describe('Weight of the search-turns term.'),
-  search_turns_bound: z.int().min(1).max(MAX_TURNS_BOUND).describe('So many search queries earn the whole term.'),
+  search_turns_bound: z
+    .int()
+    .min(1)
+    .max(MAX_TURNS_BOUND)
+    .describe('Number of search queries that earns the whole term.'),
   verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
   non_stop_penalty: z
     .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })

@@ -38,7 +38,7 @@ export const drTuluReplySchema = z.strictObject({
   explain: z
     .strictObject({ exact: z.strictObject(bareScoreFields), corrected: z.strictObject(bareScoreFields) })
     .exactOptional()
-    .describe('Both compat modes, where the request asked for it.'),
+    .describe('The scores of both compat modes, if the request asked to explain.'),
 });
 
 /** `claim_f1`: mean F1 over claims and uncited parts. `valid_id_ratio`: distinct cited ids that exist / all of them. */

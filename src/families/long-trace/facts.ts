@@ -2,39 +2,26 @@
 import * as z from 'zod';
 import {
   countSchema,
+  type FactsOf,
   finishReasonFactSchema,
-  type Observed,
   observedSchema,
   shareFactSchema,
 } from '../../family/facts.ts';
 
-export type LongTraceFacts = {
-  readonly v: 1;
-  readonly family: 'long-trace';
-  /** The response has a final answer, and its thinking is closed. */
-  readonly well_formed: boolean;
-  readonly finish_reason: string | null;
-  /** Whether the final answer agrees with the reference, [0, 1]. */
-  readonly outcome: Observed<number>;
-  /** Gold entities, and how many of them occur in each text; `null` = the row has none. */
-  readonly entities: {
-    readonly total: number;
-    readonly content: number;
-    readonly reasoning: number;
-    readonly both: number;
-  } | null;
-  /** F-beta (beta 2) of the named chunk ids, [0, 1]; `null` = the row has no gold chunks. */
-  readonly chunks: number | null;
-};
-
 export const longTraceFactsSchema = z.strictObject({
   v: z.literal(1),
   family: z.literal('long-trace'),
+  // The response has a final answer, and its thinking is closed.
   well_formed: z.boolean(),
   finish_reason: finishReasonFactSchema,
+  // Whether the final answer agrees with the reference.
   outcome: observedSchema(shareFactSchema),
+  // Gold entities, and how many of them occur in each text; null = the row has none.
   entities: z
     .strictObject({ total: countSchema, content: countSchema, reasoning: countSchema, both: countSchema })
     .nullable(),
+  // F-beta (beta 2) of the named chunk ids; null = the row has no gold chunks.
   chunks: shareFactSchema.nullable(),
 });
+
+export type LongTraceFacts = FactsOf<z.infer<typeof longTraceFactsSchema>>;

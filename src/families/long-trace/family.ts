@@ -19,7 +19,7 @@ import {
 } from './recipe.ts';
 import { type LongTraceReply, type LongTraceScore, longTraceReplySchema } from './reply.ts';
 
-export type LongTrace = {
+type LongTrace = {
   readonly recipe: LongTraceRecipe;
   readonly facts: LongTraceFacts;
   readonly score: LongTraceScore;

@@ -18,7 +18,7 @@ export type EvaluateRequest = {
   readonly response?: string;
 };
 
-export type EvaluateReading =
+type EvaluateReading =
   | {
       readonly status: 'ready';
       /** The text whose final answer is judged. */
@@ -80,7 +80,7 @@ export function finalAnswer(response: string): string | null {
 }
 
 /** Which of the assistant's texts the rubric counts (`rubric_use_reasoning_content`, `rubric_use_content`). */
-export type TextChoice = { readonly reasoning: boolean; readonly content: boolean };
+type TextChoice = { readonly reasoning: boolean; readonly content: boolean };
 
 /** The chosen texts of all assistant messages in order, separated by blank lines. */
 export function chosenText(history: readonly TraceMessage[], choice: TextChoice): string {

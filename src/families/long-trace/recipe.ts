@@ -24,7 +24,7 @@ export const longTraceRecipeSchema = z.strictObject({
         'plain: (1-eta)*o + eta*u. chunks: o + eta*u + (1-eta)*o*u, with u the F-beta (beta 2) of the useful chunks.',
     ),
   eta: z.number().min(0).max(1).describe('Weight of the rubric.'),
-  text: z.enum(['content', 'reasoning', 'both']).describe('Where gold entities are looked for.'),
+  text: z.enum(['content', 'reasoning', 'both']).describe('The text in which gold entities are searched.'),
   normalise_in_group: z
     .boolean()
     .describe('Divide u by its maximum over the scored members of the group; a rollout alone keeps its own u.'),

@@ -11,7 +11,7 @@ const MOST_CALLS = 3;
 const MOST_STARS = 2;
 const COLON = 0x3a;
 
-export type ReferenceOutcome = {
+type ReferenceOutcome = {
   readonly reward: 0 | 1;
   /** Number of replies that were read: the server asks up to three times, until a reply has both fields. */
   readonly calls: number;

@@ -9,11 +9,11 @@ const scoreFields = {
   decided_by: decidedBy(['components', 'ill_formed']),
   components: z.strictObject({ outcome: componentSchema, rubric: componentSchema }),
   details: z.strictObject({
-    rubric_share: shareSchema.describe("u before the group's maximum divides it."),
+    rubric_share: shareSchema.describe("u, not yet divided by the group's maximum."),
     group_max: shareSchema.describe('The largest u of the group; null for a rollout that was scored alone.'),
     final: z
       .boolean()
-      .describe("false: the recipe divides by the group's maximum and no group was given, so the group decides."),
+      .describe("false: the recipe divides by the group's maximum, and no group was given; the reward is not final."),
   }),
 };
 
@@ -24,7 +24,7 @@ export const longTraceReplySchema = z.strictObject({
     entities: z
       .strictObject({ total: indexSchema, content: indexSchema, reasoning: indexSchema, both: indexSchema })
       .nullable()
-      .describe('Gold entities, and how many of them stand in each text.'),
+      .describe('Number of gold entities, and how many of them occur in each text.'),
     chunks: shareSchema.describe('F-beta (beta 2) of the useful chunks.'),
   }),
 });

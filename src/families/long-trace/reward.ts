@@ -15,7 +15,7 @@
  */
 export type LongTraceVariant = 'positive_only' | 'negative_only' | 'plain' | 'chunks';
 
-export type LongTraceParts = {
+type LongTraceParts = {
   /** Judged outcome o, [0, 1]. */
   readonly outcome: number;
   /** Entity share or chunk score u, [0, 1]. */
@@ -28,7 +28,7 @@ export function neededParts(eta: number): { readonly outcome: boolean; readonly 
 }
 
 /** Each part's weight in this reward, and weight * value; the contributions add up to the reward. */
-export type LongTraceContributions = {
+type LongTraceContributions = {
   readonly outcome: { readonly weight: number; readonly contribution: number };
   readonly rubric: { readonly weight: number; readonly contribution: number };
 };
@@ -78,7 +78,7 @@ export function longTraceReward(parts: LongTraceParts, variant: LongTraceVariant
   return reward;
 }
 
-export type LongTraceGroupOptions = {
+type LongTraceGroupOptions = {
   readonly variant: LongTraceVariant;
   /** Share of the rubric, [0, 1]. */
   readonly eta: number;

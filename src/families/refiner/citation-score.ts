@@ -5,7 +5,7 @@ import type { UnscoredReason } from '../../family/score.ts';
 import type { StatementFact } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
-export type CitationComposition =
+type CitationComposition =
   | { readonly status: 'scored'; readonly value: number; readonly recall: number; readonly precision: number }
   | { readonly status: 'not_applicable' }
   | { readonly status: 'unscored'; readonly reason: UnscoredReason };

@@ -26,7 +26,7 @@ import {
 import { type RefinerReply, type RefinerScore, refinerReplySchema, refinerReplyWithoutText } from './reply.ts';
 import { reportRefiner } from './report.ts';
 
-export type Refiner = {
+type Refiner = {
   readonly recipe: RefinerRecipe;
   readonly facts: RefinerFacts;
   readonly score: RefinerScore;

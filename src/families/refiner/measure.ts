@@ -8,7 +8,7 @@ import type { CriterionFact, RefinerFacts, StatementFact } from './facts.ts';
 import type { PlannedClaim, RefinerPlan } from './plan.ts';
 
 /** The outcomes of the plan's requests, in order. A request without an outcome is a missing judgment. */
-export type RefinerOutcomes = {
+type RefinerOutcomes = {
   readonly rubric: readonly JudgmentOutcome[];
   readonly citations: JudgmentOutcome | undefined;
 };

@@ -39,7 +39,7 @@ export const refinerRecipeSchema = z
     judging: z
       .enum(['joint', 'per_criterion'])
       .describe('One judge call for all criteria of a rollout, or one for each (dr-tulu; to measure halo and order).'),
-    judge_static: z.boolean().describe('Ask about the static V3 set at all.'),
+    judge_static: z.boolean().describe('Judge the static V3 set too.'),
     verbatim_gate: z.boolean().describe('A claim that copies whole source sentences is supported without a judge.'),
     answer: z.enum(['first', 'last']).describe('Which closed answer block outside <think> is judged.'),
     mode: z.enum(['answer_only', 'full']).describe('Whether text outside the answer block breaks the format.'),
@@ -58,11 +58,11 @@ export const refinerRecipeSchema = z
       .describe(
         'answer_f1: harmonic mean of recall and precision. claim_f1: mean F1 of the statements, as dr-tulu averages.',
       ),
-    uncited_ok: z.enum(['exclude', 'credit']).describe('What an uncited statement that needs no citation counts as.'),
-    citation_not_applicable: z.enum(['zero', 'credit', 'drop']).describe('What an answer with nothing to cite earns.'),
-    unverified_quote: z
-      .enum(['keep', 'zero'])
-      .describe('What the support of a claim with an unverified quote becomes.'),
+    uncited_ok: z.enum(['exclude', 'credit']).describe('How an uncited statement that needs no citation counts.'),
+    citation_not_applicable: z
+      .enum(['zero', 'credit', 'drop'])
+      .describe('Citation score of an answer with nothing to cite.'),
+    unverified_quote: z.enum(['keep', 'zero']).describe('How the support of a claim with an unverified quote counts.'),
   })
   .refine((recipe) => recipe.mix === 'additive' || recipe.citation_weight <= 1, {
     path: ['citation_weight'],

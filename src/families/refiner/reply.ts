@@ -39,9 +39,9 @@ const claimReportSchema = z.strictObject({
   index: indexSchema,
   span: spanSchema,
   ids: z.array(citedIdSchema),
-  duplicate_of: indexSchema.nullable().describe('An earlier equal claim: this one counts in no metric.'),
+  duplicate_of: indexSchema.nullable().describe('Index of an earlier equal claim; duplicates count in no metric.'),
   support: z.literal([0, 0.5, 1]).nullable().describe('null = not judged, or a duplicate.'),
-  relevant: z.array(z.boolean().nullable()).describe('One entry an id.'),
+  relevant: z.array(z.boolean().nullable()).describe('One entry for each id.'),
   quote: z.enum(['verified', 'unverified']).exactOptional(),
   findings: z.array(findingReasonSchema),
 });
@@ -57,7 +57,7 @@ export const refinerReplySchema = z.strictObject({
   criteria: z.array(criterionReportSchema),
   claims: z.array(claimReportSchema),
   statements: z.array(statementReportSchema),
-  findings: z.array(findingSchema).describe('Listed one by one up to a limit; the counts are exact.'),
+  findings: z.array(findingSchema).describe('Findings up to a limit; `finding_counts` is exact.'),
   finding_counts: findingCountsSchema,
   format: formatSchema,
 });

@@ -5,7 +5,7 @@ import type { UnscoredReason } from '../../family/score.ts';
 import type { CriterionFact } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
-export type RubricComposition =
+type RubricComposition =
   | {
       readonly status: 'scored';
       readonly value: number;

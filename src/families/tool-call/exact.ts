@@ -15,7 +15,7 @@ export type VerlRewardInput = {
   readonly extra_info: { readonly num_turns?: unknown };
 };
 
-export type VerlRewardResult = {
+type VerlRewardResult = {
   readonly score: number;
   readonly acc: boolean;
   /** Empty without a prediction, since verl's logging rejects null. */

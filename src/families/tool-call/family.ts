@@ -18,7 +18,7 @@ import {
 } from './recipe.ts';
 import { observedReply, type ToolCallReply, type ToolCallScore, toolCallReplySchema } from './reply.ts';
 
-export type ToolCall = {
+type ToolCall = {
   readonly recipe: ToolCallRecipe;
   readonly facts: ToolCallFacts;
   readonly score: ToolCallScore;

@@ -3,7 +3,7 @@
  * ceiling; a right answer gets no tool term. Formula: `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2.
  */
 
-export type TurnShaping = {
+type TurnShaping = {
   /** Upper bound of a shaped score. */
   readonly ceiling: number;
   /** Turns of a rollout without a tool call. */

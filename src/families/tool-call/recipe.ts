@@ -28,8 +28,16 @@ export const toolCallRecipeSchema = z.strictObject({
     .describe(
       'exact: the strict boxed rules alone. symbolic: what they refuse is compared as expressions in the sandbox.',
     ),
-  time_limit_s: z.number().positive().max(MAX_TIME_LIMIT_S).describe('For each test of a program, in seconds.'),
-  memory_limit_mb: z.int().min(MIN_MEMORY_LIMIT_MB).max(MAX_MEMORY_LIMIT_MB).describe('For a program, in MB.'),
+  time_limit_s: z
+    .number()
+    .positive()
+    .max(MAX_TIME_LIMIT_S)
+    .describe('Time limit of each test of a program, in seconds.'),
+  memory_limit_mb: z
+    .int()
+    .min(MIN_MEMORY_LIMIT_MB)
+    .max(MAX_MEMORY_LIMIT_MB)
+    .describe('Memory limit of a program, in MB.'),
   tool_call_credit: z
     .strictObject({
       enabled: z.boolean(),

@@ -11,7 +11,7 @@ const scoreFields = {
   decided_by: decidedBy(['components', 'no_runnable_block']),
   components: z.strictObject({
     outcome: componentSchema.describe('Mathematics: 1 or -1. Code: the share of tests passed, or -1.'),
-    tool_calls: componentSchema.describe('What turns are worth on a wrong answer.'),
+    tool_calls: componentSchema.describe('Credit for tool rounds on a wrong answer.'),
     overlong: componentSchema.describe('The overlong penalty, 0 or less.'),
   }),
   details: z.strictObject({ tests_passed: indexSchema.nullable(), tests_total: indexSchema.nullable() }),
@@ -24,13 +24,13 @@ export const toolCallReplySchema = z.strictObject({
     response_tokens: indexSchema,
     math: z
       .strictObject({
-        exact: z.boolean().describe('By the strict boxed rules.'),
-        equivalent: z.boolean().nullable().describe('As expressions; null = not asked, or it could not be had.'),
+        exact: z.boolean().describe('Equal under the strict boxed rules.'),
+        equivalent: z.boolean().nullable().describe('Equal as expressions; null = not asked, or the sandbox failed.'),
       })
       .nullable(),
     code: z
       .strictObject({
-        runnable: z.boolean().describe('There is a program at all.'),
+        runnable: z.boolean().describe('The response contains a program.'),
         tests: z.array(z.enum(TEST_OUTCOMES)).nullable(),
       })
       .nullable(),

@@ -9,8 +9,12 @@ import {
   planCitations,
 } from '../../../src/families/dr-tulu/exact/citation-score.ts';
 import { extractClaims } from '../../../src/families/dr-tulu/exact/claims.ts';
-import { exactReward, planExact, recordedAnswers } from '../../../src/families/dr-tulu/exact/final-reward.ts';
-import { formatReward } from '../../../src/families/dr-tulu/exact/format-reward.ts';
+import {
+  exactReward,
+  formatReward,
+  planExact,
+  recordedAnswers,
+} from '../../../src/families/dr-tulu/exact/final-reward.ts';
 import { callFormOf, countQueries, extractQueries } from '../../../src/families/dr-tulu/exact/queries.ts';
 import {
   type CitationPrompt,
@@ -19,8 +23,7 @@ import {
   readClaimAnswer,
   readCriterionScore,
 } from '../../../src/families/dr-tulu/exact/replies.ts';
-import { rubricKey } from '../../../src/families/dr-tulu/exact/rubric-key.ts';
-import { rubricCriteria, rubricScore } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
+import { rubricCriteria, rubricKey, rubricScore } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
 import { extractSources, extractTranscript } from '../../../src/families/dr-tulu/exact/transcript.ts';
 import { searchTurnsTerm } from '../../../src/families/dr-tulu/terms/reward-terms.ts';
 import { type GoldenRow, goldenRows } from '../golden.ts';

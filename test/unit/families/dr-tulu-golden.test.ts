@@ -4,17 +4,16 @@
  */
 import { describe, expect, it } from 'vitest';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
-import { rubricKey } from '../../../src/families/dr-tulu/exact/rubric-key.ts';
-import { rubricCriteria } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
+import { rubricCriteria, rubricKey } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
 import { finalReward, responseFacts } from '../../../src/families/dr-tulu/terms/final-reward.ts';
 import {
   type CitationJudge,
   citationTerm,
   formatTerm,
+  rubricTerm,
   searchTurnsTerm,
   validIdRatio,
 } from '../../../src/families/dr-tulu/terms/reward-terms.ts';
-import { rubricTerm } from '../../../src/families/dr-tulu/terms/rubric-term.ts';
 import {
   type CallForm,
   readCitedClaims,

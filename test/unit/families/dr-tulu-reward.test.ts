@@ -5,7 +5,7 @@ import {
   PAYMENT_WITHOUT_CITATION,
   responseFacts,
 } from '../../../src/families/dr-tulu/terms/final-reward.ts';
-import { rubricTerm } from '../../../src/families/dr-tulu/terms/rubric-term.ts';
+import { rubricTerm } from '../../../src/families/dr-tulu/terms/reward-terms.ts';
 
 describe('rubric term', () => {
   it('pays 0, 0.5 and 1, over at least 1', () => {

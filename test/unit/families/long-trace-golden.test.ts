@@ -1,14 +1,13 @@
 /** The long-trace reward against THU-KEG/LongTraceRL, row by row, without an exception. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { entityShare } from '../../../src/families/long-trace/entity-share.ts';
+import { entityShare, heldBy, normalise } from '../../../src/families/long-trace/entity-share.ts';
 import {
   chosenText,
   type EvaluateRequest,
   finalAnswer,
   readEvaluateRequest,
 } from '../../../src/families/long-trace/messages.ts';
-import { normalise } from '../../../src/families/long-trace/normalise.ts';
 import { referenceOutcome } from '../../../src/families/long-trace/reference-outcome.ts';
 import {
   type LongTraceVariant,
@@ -16,7 +15,6 @@ import {
   longTraceReward,
   neededParts,
 } from '../../../src/families/long-trace/reward.ts';
-import { heldBy } from '../../../src/families/long-trace/substrings.ts';
 import { usefulChunksScore } from '../../../src/families/long-trace/useful-chunks.ts';
 import type { TraceMessage } from '../../../src/family/rollout.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';

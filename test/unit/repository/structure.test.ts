@@ -24,15 +24,10 @@ const FLOORS: readonly string[] = [
 
 /** Files outside a family's folder that may import from it. Add one only if it needs this one family by nature. */
 const FAMILY_IMPORTERS: Readonly<Record<string, readonly string[]>> = {
-  // The list of families, and the index of the library.
-  '*': ['src/families/registry.ts', 'src/index.ts'],
+  // The list of families, and the exact ports that the package offers.
+  '*': ['src/families/registry.ts', 'lib/exact.ts'],
   // `refine` generates answers for the refiner; the CLI shows its findings and checks its criteria.
-  refiner: [
-    'src/generation/refine-plan.ts',
-    'cli/commands/judge/criteria-check.ts',
-    'cli/shared/local-flags.ts',
-    'cli/shared/remarks.ts',
-  ],
+  refiner: ['src/generation/refine-plan.ts', 'cli/commands/judge/criteria-check.ts', 'cli/shared/remarks.ts'],
   // The adapter of LongTraceRL speaks the wire of that trainer.
   'long-trace': ['src/wire/adapters/longtracerl.ts', 'functions/http/adapters/longtracerl.ts'],
   // The agent produces trajectories of this family.

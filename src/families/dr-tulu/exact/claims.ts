@@ -13,7 +13,7 @@ const CLOSE = '</cite>';
 export type ExactClaims = ReadonlyMap<string, readonly string[]>;
 
 /** How uncited text is split further; the reward uses neither option. */
-export type UncitedSplit = { readonly atLineBreaks?: boolean; readonly atSentenceEnds?: boolean };
+type UncitedSplit = { readonly atLineBreaks?: boolean; readonly atSentenceEnds?: boolean };
 
 /**
  * Extracts the claims of a whole text. The reward passes a whole transcript, so thinking and tool output are claims

@@ -24,7 +24,7 @@ export function attributeStart(text: string, after: number, name: string): numbe
   return at > after && text.startsWith(`${name}=`, at) ? at + name.length + 1 : -1;
 }
 
-export type ReadId = {
+type ReadId = {
   readonly id: string;
   /** Position after the id and its closing quote. */
   readonly end: number;

@@ -6,8 +6,8 @@ import { PAYMENT, type Payment, weigh } from '../terms/final-reward.ts';
 import { searchTurnsTerm } from '../terms/reward-terms.ts';
 import type { CallForm } from '../terms/transcript.ts';
 import { type CitationPlan, type ClaimAnswer, citationScore, planCitations } from './citation-score.ts';
-import { formatReward } from './format-reward.ts';
-import { countQueries } from './queries.ts';
+import { hasCitation } from './claims.ts';
+import { countQueries, extractQueries } from './queries.ts';
 import { type CitationPrompt, type RecordedReply, readClaimAnswer, readCriterionScore } from './replies.ts';
 import {
   type ExactCriterion,
@@ -16,9 +16,28 @@ import {
   rubricCriteria,
   rubricScore,
 } from './rubric-score.ts';
-import { extractTranscript } from './transcript.ts';
+import { type AnswerScope, extractTranscript } from './transcript.ts';
 
-export type ExactRollout = {
+const ANSWER_SHARE = 0.5;
+const CITATION_SHARE = 0.3;
+const QUERY_SHARE = 0.2;
+
+/**
+ * 0.5 for a closed answer + 0.3 for a citation + 0.2 for a query, [0, 1], over the whole response.
+ * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * - with the whole response as the answer it is 1, whatever the text;
+ * - a citation whose claim contains `<` earns nothing; one whose claim or quotes are unreadable later earns its share.
+ */
+export function formatReward(response: string, form: CallForm, scope: AnswerScope = 'block'): number {
+  if (scope === 'whole_response') return 1;
+  return (
+    (extractTranscript(response).answer === null ? 0 : ANSWER_SHARE) +
+    (hasCitation(response) ? CITATION_SHARE : 0) +
+    (extractQueries(response, form).length > 0 ? QUERY_SHARE : 0)
+  );
+}
+
+type ExactRollout = {
   /** The whole transcript: thinking, calls, tool output and answer. */
   readonly response: string;
   readonly rubrics: RubricSet;
@@ -28,7 +47,7 @@ export type ExactRollout = {
   readonly citations: boolean;
 };
 
-export type ExactPlan = {
+type ExactPlan = {
   readonly rollout: ExactRollout;
   /** The text that the rubric judge sees; `null` = no answer, so no questions. */
   readonly answer: string | null;
@@ -63,7 +82,7 @@ export function planExact(rollout: ExactRollout): ExactPlan {
   };
 }
 
-export type ExactAnswers = {
+type ExactAnswers = {
   /** On the judge's scale, one for each of `asked`; `null` = the judge failed. */
   readonly criteria: readonly (number | null)[];
   /** One for each question of `citations`; `null` = the judge failed. */
@@ -71,7 +90,7 @@ export type ExactAnswers = {
 };
 
 /** Field names are the reference's. */
-export type ExactReward = {
+type ExactReward = {
   readonly reward: number;
   readonly log_values: {
     readonly format_correct_has_answer: number;
@@ -127,7 +146,7 @@ export function exactReward(plan: ExactPlan, answers: ExactAnswers, payment: Pay
 }
 
 /** Recorded replies of the reference's own judges. */
-export type RecordedReplies = {
+type RecordedReplies = {
   criterion(criterion: string): RecordedReply;
   claim(prompt: CitationPrompt, claim: string): RecordedReply;
 };

@@ -2,7 +2,21 @@
  * The rubric score of rlresearch/dr-tulu 6188f34c (`longform_rubric_rewards.py`): lists the criteria to judge, then
  * computes the totals from their scores.
  */
-import { type Rubric, rubricKey } from './rubric-key.ts';
+import { md5 } from '@noble/hashes/legacy.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+
+export type Rubric = { readonly description: string; readonly weight: number; readonly title?: string };
+
+const KEY_HEX_DIGITS = 12;
+
+/**
+ * The first 12 hex digits of the MD5 of `question||description||title` in UTF-8, without the weight. An identifier, not
+ * a security measure; the reference uses MD5. Source: rlresearch/dr-tulu 6188f34c, `rubric_utils.py`.
+ */
+export function rubricKey(question: string, rubric: Pick<Rubric, 'description' | 'title'>): string {
+  const named = `${question}||${rubric.description}||${rubric.title ?? ''}`;
+  return bytesToHex(md5(new TextEncoder().encode(named))).slice(0, KEY_HEX_DIGITS);
+}
 
 /**
  * `rubrics`: one question for each rubric, 0 to 2. `general`: one criterion for the whole answer instead, 0 to 2.
@@ -64,7 +78,7 @@ function wholeAnswer(name: string, top: number): ExactCriterion {
 }
 
 /** Field names are the reference's. */
-export type ExactRubricScore = {
+type ExactRubricScore = {
   /**
    * sum(s * w) / max(plain sum of w, 1) over the rubrics of one key: one of weight 0.5 that is met has 0.5, one of
    * weight 2 has 1.

@@ -15,7 +15,7 @@ export type ExactSources = ReadonlyMap<string, string>;
 /** What the answer is: the block, or with `use_full_response_as_answer` the whole response. */
 export type AnswerScope = 'block' | 'whole_response';
 
-export type ExactTranscript =
+type ExactTranscript =
   | { readonly context: string; readonly answer: string; readonly sources: ExactSources }
   /** No closed answer (then `answer` is `null` too), or the whole response is the answer. */
   | { readonly context: null; readonly answer: string | null; readonly sources: null };

@@ -6,7 +6,7 @@ import { formatTerm, searchTurnsTerm } from './reward-terms.ts';
 import { type CallForm, readQueries, readTranscript } from './transcript.ts';
 
 /** The weight of each term. */
-export type RewardShares = {
+type RewardShares = {
   readonly rubric: number;
   readonly citation: number;
   readonly format: number;
@@ -31,7 +31,7 @@ export const PAYMENT_WITHOUT_CITATION: Payment = {
 };
 
 /** The facts of a response that need no judge. */
-export type ResponseFacts = {
+type ResponseFacts = {
   readonly hasAnswer: boolean;
   /** Its own format term, [0, 1]. */
   readonly format: number;
@@ -49,11 +49,11 @@ export function responseFacts(response: string, form: CallForm): ResponseFacts {
 }
 
 /** `rubricTerm` and `citationTerm`; `null` = a judgment failed. */
-export type JudgedTerms = { readonly rubric: number | null; readonly citation: number | null };
+type JudgedTerms = { readonly rubric: number | null; readonly citation: number | null };
 
-export type RewardTerms = JudgedTerms & { readonly format: number; readonly searchTurns: number };
+type RewardTerms = JudgedTerms & { readonly format: number; readonly searchTurns: number };
 
-export type FinalReward = {
+type FinalReward = {
   /** sum(share * term), unclamped like the rubric term. `null` if a term with a share is `null`. */
   readonly reward: number | null;
   readonly terms: RewardTerms;

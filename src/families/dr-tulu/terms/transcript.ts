@@ -16,7 +16,7 @@ import type { Span } from '../../../text/span.ts';
 /** How a transcript writes its tool calls: `<search>`, `<tool name=…>` or `<call_tool name=…>`. */
 export type CallForm = 'search' | 'unified' | 'v20250824';
 
-export type Transcript = {
+type Transcript = {
   /** Everything before the answer block, trimmed; `null` without a closed answer. */
   readonly context: string | null;
   /** Content of the first closed answer block outside thinking, trimmed. */
@@ -69,7 +69,7 @@ export function readQueries(context: string, form: CallForm): readonly string[] 
   return queries;
 }
 
-export type TranscriptClaims = {
+type TranscriptClaims = {
   readonly claims: readonly Claim[];
   /** Trimmed text between the claims that has a letter or digit. */
   readonly uncited: readonly string[];
