@@ -40,7 +40,7 @@ export type Settings = {
 };
 
 /** The settings, or the problems of the first malformed one. Problems name settings and fields, never values. */
-export type SettingsResult =
+type SettingsResult =
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly setting: string; readonly problems: readonly string[] };
 

@@ -48,7 +48,7 @@ export type Platform = Stores &
   };
 
 /** A setting is malformed. The operator's log names its fields. */
-export type ConfigFailure = FailureOf<'config_invalid'>;
+type ConfigFailure = FailureOf<'config_invalid'>;
 
 export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
   readonly settingsOf: (environment: Environment) => Result<Settings, ConfigFailure>;

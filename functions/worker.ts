@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformParts } from './platform.ts';
 
 /** Every part has a production default. */
-export type WorkerOptions = Partial<PlatformParts> & AppOptions;
+type WorkerOptions = Partial<PlatformParts> & AppOptions;
 
 /** Creates the handlers that an isolate shares between all its requests. */
 export function createWorker(options: WorkerOptions = {}) {

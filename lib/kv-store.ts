@@ -111,13 +111,13 @@ export const MAX_RECENT_JUDGMENTS = 4_096;
 /** Size of the judgments cached by one isolate, in UTF-16 code units of their JSON (8 MB). */
 export const MAX_RECENT_JUDGMENT_CHARS = 4 * 1024 * 1024;
 
-export type RecentJudgments = {
+type RecentJudgments = {
   readonly get: (key: string) => Judgment | undefined;
   /** @param chars size of the judgment's JSON, in UTF-16 code units. */
   readonly add: (judgment: Judgment, chars: number) => void;
 };
 
-export type RecentLimits = { readonly entries: number; readonly chars: number };
+type RecentLimits = { readonly entries: number; readonly chars: number };
 
 export function createRecentJudgments(limits: RecentLimits): RecentJudgments {
   const entries = new Map<string, { readonly judgment: Judgment; readonly chars: number }>();

@@ -22,7 +22,7 @@ export type ReplaySample = {
 /** The new recipe: `{ set }` changes fields of the recipe that each sample was scored under. */
 export type ReplayRecipe = RecipeInput | { readonly set: Readonly<Record<string, unknown>> };
 
-export type ReplayedSample = {
+type ReplayedSample = {
   /** Under the recipe of the sample; `advantage` is the group's. */
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;

@@ -20,7 +20,7 @@ export function limitOf(flags: Flags): number {
   return flags.count('limit', { min: 1, max: MAX_LISTED }) ?? DEFAULT_LISTED;
 }
 
-export type Page<T> = {
+type Page<T> = {
   readonly entries: readonly T[];
   /** Cursor of the next page; `null` = this is the last one. */
   readonly next: string | null;

@@ -3,7 +3,7 @@ import { publicTransport, type Transport } from '../../lib/model-servers/calls/t
 import type { AiBinding } from './workers-ai/ai-run.ts';
 
 /** A Workers VPC service; its `fetch` has the type of the global one. */
-export type Service = { readonly fetch: typeof fetch };
+type Service = { readonly fetch: typeof fetch };
 
 /** Returns whether a value of the environment is an AI binding. */
 export function isAiBinding(value: unknown): value is AiBinding {

@@ -11,7 +11,7 @@ import type { BackendsConfig, GeneratorConfig } from './settings-schema.ts';
 import { createWorkersAiGenerator } from './workers-ai/workers-ai-generator.ts';
 
 /** A generator with its health check. */
-export type GeneratorBackend = {
+type GeneratorBackend = {
   readonly generator: Generator;
   /** Checks the backend without a paid call. Never rejects. */
   readonly health: () => Promise<Omit<RouteHealth, 'name'>>;

@@ -28,7 +28,7 @@ export type RouteHealth = {
   readonly last_error: string | null;
 };
 
-export type BackendHealth = Omit<RouteHealth, 'name'> & {
+type BackendHealth = Omit<RouteHealth, 'name'> & {
   /** The backends of the judge in the order of preference; empty if it has none. */
   readonly routes: readonly RouteHealth[];
 };

@@ -38,7 +38,7 @@ const NO_BACKENDS: BackendsConfig = {
   default_generator: null,
 };
 
-export type BackendsResult =
+type BackendsResult =
   | { readonly ok: true; readonly config: BackendsConfig }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -152,7 +152,7 @@ function judgesOf(written: Written, backends: readonly BackendConfig[], report: 
 const AI_BINDING = 'AI';
 
 /** Checks a backend that judges. */
-export function checkJudge(written: WrittenBackend, around: Surroundings, report: Report): BackendConfig {
+function checkJudge(written: WrittenBackend, around: Surroundings, report: Report): BackendConfig {
   if (written.tools !== undefined) report('tools', NOT_OF_A_JUDGE);
   switch (written.kind) {
     case 'vllm':
@@ -164,7 +164,7 @@ export function checkJudge(written: WrittenBackend, around: Surroundings, report
 }
 
 /** Checks a backend that generates. It may think, and no schema constrains its text. */
-export function checkGenerator(written: WrittenBackend, around: Surroundings, report: Report): GeneratorConfig {
+function checkGenerator(written: WrittenBackend, around: Surroundings, report: Report): GeneratorConfig {
   switch (written.kind) {
     case 'vllm':
       return vllmGenerator(written, around, report);
@@ -234,10 +234,10 @@ export type Surroundings = {
 };
 
 /** Reports a problem: the field, and what was expected. */
-export type Report = (place: string, message: string) => void;
+type Report = (place: string, message: string) => void;
 
 /** Checks the address and the credentials of a server. */
-export function checkServer(
+function checkServer(
   written: WrittenServer,
   problemOfUrl: typeof serverUrlProblem,
   around: Surroundings,

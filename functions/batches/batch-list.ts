@@ -4,7 +4,7 @@ import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 
-export type BatchPage = { readonly batches: readonly BatchReply[]; readonly has_more: boolean };
+type BatchPage = { readonly batches: readonly BatchReply[]; readonly has_more: boolean };
 
 const snapshotSchema = z.object({ v: z.literal(1), batch: batchSchema });
 type Snapshot = z.infer<typeof snapshotSchema>;

@@ -7,10 +7,10 @@ import type { OutputLine } from '../../src/wire/batches/result-line.ts';
 import { stored } from '../storage/storage-error.ts';
 import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
 
-export type ChunkCounts = { readonly completed: number; readonly failed: number };
+type ChunkCounts = { readonly completed: number; readonly failed: number };
 
 /** The stored bytes: the first `outputBytes` belong to the output file, the rest to the error file. */
-export type OpenResults = {
+type OpenResults = {
   readonly body: ReadableStream<Uint8Array>;
   readonly bytes: number;
   readonly outputBytes: number;

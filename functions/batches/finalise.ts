@@ -12,7 +12,7 @@ import { linesOf } from './batch-input.ts';
 import type { ClaimedTask, FinalChunk, NewBatch, TaskReport } from './batch-messages.ts';
 import type { ChunkResults } from './chunk-results.ts';
 
-export type FinaliseParts = {
+type FinaliseParts = {
   readonly files: FileStore;
   readonly results: ChunkResults;
   readonly isHeld: () => boolean;

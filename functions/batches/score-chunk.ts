@@ -21,7 +21,7 @@ import type { ChunkResults } from './chunk-results.ts';
 /** Requests of a chunk that run in parallel. More would not help: the platform allows six connections. */
 const CHUNK_CONCURRENCY = 8;
 
-export type ChunkParts = {
+type ChunkParts = {
   readonly files: FileStore;
   readonly results: ChunkResults;
   readonly platform: ScoringPlatform;

@@ -14,7 +14,7 @@ export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 /** The share of slots and prompt memory that batches leave to live calls. */
 export const LIVE_RESERVE_SHARE = 1 / 4;
 
-export type PromptMemoryOptions = { readonly bytes: number; readonly liveReserve: number };
+type PromptMemoryOptions = { readonly bytes: number; readonly liveReserve: number };
 
 export class PromptMemory {
   readonly #options: PromptMemoryOptions;
@@ -65,7 +65,7 @@ export const LIVE_CALLS_PER_BATCH_TURN = 16;
 /** A waiting or running call. `grant` is called once, when the call may start. */
 export type SlotTicket = { class: CallClass; readonly grant: () => void };
 
-export type SlotOptions = {
+type SlotOptions = {
   readonly slots: number;
   /** The share of slots that batches leave free. */
   readonly liveReserve: number;

@@ -11,7 +11,7 @@ export const BREAKER_FAILURES = 5;
 export const BREAKER_REST_MS = 5_000;
 export const BREAKER_MAX_REST_MS = 60_000;
 
-export type BreakerOptions = {
+type BreakerOptions = {
   readonly failures: number;
   readonly rest_ms: number;
   readonly max_rest_ms: number;
@@ -21,7 +21,7 @@ export type BreakerOptions = {
 export type CallEvidence = 'up' | 'down' | 'unknown';
 
 /** `probe`: the one call that tests whether the backend has recovered. */
-export type Admission =
+type Admission =
   | { readonly ok: true; readonly probe: boolean }
   | { readonly ok: false; readonly retry_after_s: number };
 

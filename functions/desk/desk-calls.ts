@@ -48,7 +48,7 @@ import type { BridgedJudgments } from './finished-judgments.ts';
 /** The longest time a call waits for a slot: that of a queued batch. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
 
-export type DeskParts = {
+type DeskParts = {
   readonly lanes: ReadonlyMap<string, JudgeLane>;
   readonly failures: FailureMemory;
   readonly memory: PromptMemory;
@@ -233,7 +233,7 @@ class Ticket implements SlotTicket {
   }
 }
 
-export type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
+type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
 
 /**
  * Creates the lanes of a desk: each backend's judge with its slots and its circuit breaker. @param now a clock in

@@ -14,7 +14,7 @@ import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-me
 export const JUDGE_DESKS = 4;
 
 /** The binding of the desks, `env.JUDGE_DESK`. */
-export type DeskNamespace = { getByName(name: string): DeskMethods };
+type DeskNamespace = { getByName(name: string): DeskMethods };
 
 export type DeskClient = Desk & {
   /** Stores judgments whose issuer has been verified. Returns one outcome each, in their order. */

@@ -9,7 +9,7 @@ export const FAILURE_MEMORY_MS = 5_000;
 /** Failures remembered by one desk. */
 export const MAX_REMEMBERED_FAILURES = 10_000;
 
-export type FailureMemoryOptions = { readonly ms: number; readonly entries: number };
+type FailureMemoryOptions = { readonly ms: number; readonly entries: number };
 
 export class FailureMemory {
   readonly #options: FailureMemoryOptions;

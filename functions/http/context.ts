@@ -15,7 +15,7 @@ export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Sc
 export type PhaseTimings = { [phase in 'body' | 'generate' | 'store_read' | 'judge' | 'store_write']?: number };
 
 /** The run and groups that a trainer's request names, for the log. Group names are digests. */
-export type NamedRun = { readonly run: string; readonly groups: readonly string[] };
+type NamedRun = { readonly run: string; readonly groups: readonly string[] };
 
 export type AppEnvironment = {
   Bindings: Environment;

@@ -8,7 +8,7 @@ import { failureOf, problemOf, wireReason } from '../problems.ts';
 /** How often a comment is sent, to notice a disconnected client. */
 const EVENT_HEARTBEAT_MS = 1_000;
 /** Bytes of events that may wait for a client: ten times the events of a long answer with many defects. */
-export const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
+const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
 /**
  * Bytes of generated text that may wait: after some hundred tokens a slow client slows the generation, and pays for no
  * more.

@@ -13,7 +13,7 @@ import {
 import { invalidInput, RequestError } from '../failures.ts';
 import { boundaryOf, MultipartError, type MultipartEvent, MultipartParser, type PartHead } from './multipart.ts';
 
-export type FormShape = {
+type FormShape = {
   /** The field that contains the file. */
   readonly file: string;
   readonly maxFileBytes: number;
@@ -25,7 +25,7 @@ export type FormShape = {
   readonly write: (bytes: Uint8Array) => Promise<void>;
 };
 
-export type Form = {
+type Form = {
   readonly fields: ReadonlyMap<string, string>;
   /** The file name without a path. */
   readonly filename: string;

@@ -37,7 +37,7 @@ export type RolloutDetail = {
   readonly rollout: Readonly<Record<string, unknown>> | null;
 };
 
-export type DetailLine = RolloutDetail & {
+type DetailLine = RolloutDetail & {
   /** JSON text of the fields that replay reads; `null` = they are in D1. */
   readonly row: string | null;
 };
@@ -51,7 +51,7 @@ const lineSchema = z.strictObject({
   row: z.string().nullable(),
 });
 
-export type PackedObject = {
+type PackedObject = {
   readonly body: Uint8Array<ArrayBuffer>;
   /** Bytes of the first line; 0 = nothing is shared. */
   readonly shared: number;

@@ -55,7 +55,7 @@ export type Recording = {
  * `unchanged`: the same content is already recorded, with no more missing. `taken`: the attempt of an import has other
  * content.
  */
-export type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
+type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
 
 export type RecordingResult =
   /** In the order of the rollouts. `created`: this was the first recording of the run. */
@@ -251,7 +251,7 @@ async function writeRows(
 }
 
 /** A statement that stores each recipe of a run once, if the run still exists. */
-export function recipesStatement(
+function recipesStatement(
   db: D1Database,
   run: string,
   incarnation: string,
@@ -295,7 +295,7 @@ function contentsText(rollouts: Iterable<readonly [number, NewRollout]>): string
 }
 
 /** The columns of a rollout, except the run, the write and the fields that replay reads. */
-export function columnsOf({ step, group, sample, grouping, content, recipe, stored: facts, statistics }: Columns) {
+function columnsOf({ step, group, sample, grouping, content, recipe, stored: facts, statistics }: Columns) {
   const { lacking, components, judgments, cached } = statistics;
   const { reward, reason } = facts;
   return {
@@ -322,7 +322,7 @@ const FIXED_BYTES = 160;
 /**
  * Whether all columns of a rollout fit into MAX_LEDGER_ROW_BYTES. @param row JSON text of the fields that replay reads.
  */
-export function fitsLedger(run: string, rollout: Columns, row: string): boolean {
+function fitsLedger(run: string, rollout: Columns, row: string): boolean {
   const texts = Object.values(columnsOf(rollout)).filter((value) => typeof value === 'string');
   const bytes = [run, row, ...texts].reduce((sum, text) => sum + encoder.encode(text).byteLength, FIXED_BYTES);
   return bytes <= MAX_LEDGER_ROW_BYTES;
@@ -336,7 +336,7 @@ function unchangedAt(present: Present, position: number): RecordedRollout {
   return { attempt: there.attempt, status: 'unchanged' };
 }
 
-export function rowsOf(result: D1Result | undefined): Record<string, unknown>[] {
+function rowsOf(result: D1Result | undefined): Record<string, unknown>[] {
   return (result?.results ?? []).filter(isRow);
 }
 
@@ -345,7 +345,7 @@ function isRow(value: unknown): value is Record<string, unknown> {
 }
 
 /** Activity is recorded to the minute, so that not every recording updates the row of the run. */
-export function minuteOf(now: number): number {
+function minuteOf(now: number): number {
   return now - (now % 60_000);
 }
 

@@ -16,7 +16,7 @@ export type Ledger = {
 };
 
 /** Reads the ledger, for replay. */
-export type LedgerReader = {
+type LedgerReader = {
   find(run: string): Promise<StoredRun | null>;
   recipes(run: string): Promise<ReadonlyMap<string, RunRecipe>>;
   groups(run: string, range: StepRange): AsyncGenerator<RunGroup>;

@@ -18,7 +18,7 @@ import type { Ledger, ScoringPlatform } from './ports.ts';
 import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from './score.ts';
 
 /** The position of one rollout in a run. */
-export type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
+type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
 
 type RecordedOptions = Pick<ScoringOptions, 'judge' | 'replicate'>;
 
@@ -75,7 +75,7 @@ async function recordGroup(
   };
 }
 
-export type ScoresToRecord = {
+type ScoresToRecord = {
   readonly rollouts: readonly Rollout[];
   /** The score and the position of each rollout, in their order. All positions are in one run. */
   readonly scored: readonly ScoredRollout[];

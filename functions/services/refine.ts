@@ -53,7 +53,7 @@ export async function readyRefinement(
   return { ok: true, value: { start: refineStart(plan, generator), plan, generator } };
 }
 
-export type RefiningOptions = {
+type RefiningOptions = {
   /** For all candidates together; judging has its own deadlines. */
   readonly deadline_ms: number;
   /** Aborts when the caller has disconnected. */
@@ -63,9 +63,9 @@ export type RefiningOptions = {
 };
 
 /** Times in milliseconds; phases that were not reached are absent. */
-export type RefineTimings = { readonly generate: number } & Partial<ObtainTimings>;
+type RefineTimings = { readonly generate: number } & Partial<ObtainTimings>;
 
-export type RefiningResult =
+type RefiningResult =
   | { readonly ok: true; readonly reply: RefineReply; readonly timings: RefineTimings }
   | (Failed & { readonly timings: RefineTimings });
 

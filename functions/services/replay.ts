@@ -25,7 +25,7 @@ import { scoreOne } from './score.ts';
 /** Rollouts of a group that are judged concurrently, with their texts in memory. */
 const REPLAY_CONCURRENCY = 8;
 
-export type Replay = {
+type Replay = {
   /** @throws RequestError or StorageError where the replay cannot continue. */
   readonly lines: AsyncGenerator<ReplayLine>;
   /** A judge is called, so single lines take long. */

@@ -14,7 +14,7 @@ export const REMOVED_FILE_MEMORY_S = 7 * 24 * 60 * 60;
 /** How many expired files and ended uploads one request cleans up. */
 export const MAX_CLEARED_AT_ONCE = 10;
 
-export const FILE_PURPOSES = ['batch', 'batch_output'] as const;
+const FILE_PURPOSES = ['batch', 'batch_output'] as const;
 
 export type StoredFile = {
   readonly id: string;
@@ -27,7 +27,7 @@ export type StoredFile = {
   readonly expires_at: number | null;
 };
 
-export type FileListOptions = {
+type FileListOptions = {
   /** The last id of the previous page. */
   readonly after?: string;
   /** Files per page. Default: MAX_FILES_LISTED. */
@@ -37,7 +37,7 @@ export type FileListOptions = {
   readonly purpose?: string;
 };
 
-export type FilePage = { readonly files: StoredFile[]; readonly has_more: boolean };
+type FilePage = { readonly files: StoredFile[]; readonly has_more: boolean };
 
 const FILE_ID = /^file-[A-Za-z0-9_-]{24}$/;
 

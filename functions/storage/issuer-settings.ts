@@ -6,10 +6,10 @@ import { createKnownIssuers, type IssuerKey, type KnownIssuers, type Signing } f
 import { readIssuer, readPublicKeys } from '../../src/judgments/issuer-keys.ts';
 import type { Environment } from '../environment.ts';
 
-export type IssuerSetting = 'ISSUER_KEY' | 'ISSUER_KEYS_PREVIOUS' | 'TRUSTED_ISSUERS';
+type IssuerSetting = 'ISSUER_KEY' | 'ISSUER_KEYS_PREVIOUS' | 'TRUSTED_ISSUERS';
 
 /** The settings that are read. */
-export type IssuerEnvironment = Pick<Environment, IssuerSetting>;
+type IssuerEnvironment = Pick<Environment, IssuerSetting>;
 
 export type IssuerKeys = {
   readonly signing: Signing;
@@ -22,7 +22,7 @@ export type IssuerKeys = {
   readonly trusted: readonly IssuerKey[];
 };
 
-export type IssuerResult =
+type IssuerResult =
   | ({ readonly ok: true } & IssuerKeys)
   | { readonly ok: false; readonly setting: IssuerSetting; readonly problem: string };
 

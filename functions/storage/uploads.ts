@@ -14,8 +14,8 @@ const UPLOAD_GRACE_S = 15 * 60;
 /** Keys per R2 listing or deletion (limit of the platform). */
 export const MAX_R2_BULK_KEYS = 1_000;
 
-export const UPLOAD_STATUSES = ['pending', 'completed', 'cancelled', 'expired'] as const;
-export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
+const UPLOAD_STATUSES = ['pending', 'completed', 'cancelled', 'expired'] as const;
+type UploadStatus = (typeof UPLOAD_STATUSES)[number];
 
 export type StoredUpload = {
   readonly id: string;

@@ -40,7 +40,7 @@ export type Attempt = {
   readonly duration_ms: number;
 };
 
-export type Outgoing = {
+type Outgoing = {
   readonly url: string;
   /** The `webhook-id`. Every attempt of a message has the same one. */
   readonly id: string;

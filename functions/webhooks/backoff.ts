@@ -15,7 +15,7 @@ export const JOB_BACKOFF: Backoff = { steps_s: [5, 15, 60, 300, 900, 1_800, 3_60
 /** Jitter lengthens a wait by up to this share, so that simultaneous failures do not retry at the same moment. */
 const BACKOFF_JITTER = 0.2;
 
-export type FailedTry = {
+type FailedTry = {
   /** Failed tries of this window, at least 1. */
   readonly failures: number;
   /** When the window began, and the time now, in milliseconds since 1970. */

@@ -43,7 +43,7 @@ export async function askObject<T>(
   }
 }
 
-export type WebhookEvent = {
+type WebhookEvent = {
   /** Words separated by full stops, as in `batch.completed`. */
   readonly type: string;
   /** A JSON value. It is stored and sent unchanged. */

@@ -29,7 +29,7 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'arpa',
 ]);
 
-export type EndpointUrl =
+type EndpointUrl =
   | { readonly ok: true; readonly url: string }
   /** What is wrong with the URL, without quoting it. */
   | { readonly ok: false; readonly problem: string };

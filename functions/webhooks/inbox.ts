@@ -25,7 +25,7 @@ type Row = {
   message: string | null;
 };
 
-export type Claim =
+type Claim =
   /** `new`: a job was created. `known`: the id already has a job. */
   | { readonly status: 'new' | 'known'; readonly job: AcceptedJob }
   | { readonly status: 'id_reused' }

@@ -8,14 +8,14 @@
  */
 import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES, WEBHOOK_TOLERANCE_S } from '../../src/limits.ts';
 
-export const SIGNATURE_PROBLEMS = [
+const SIGNATURE_PROBLEMS = [
   'signature_missing',
   'signature_malformed',
   'signature_wrong',
   'timestamp_stale',
   'timestamp_future',
 ] as const;
-export type SignatureProblem = (typeof SIGNATURE_PROBLEMS)[number];
+type SignatureProblem = (typeof SIGNATURE_PROBLEMS)[number];
 
 /** The claims of a request's headers. They are untrusted until `verifySignature` returns true. */
 export type PresentedSignature = {
@@ -26,7 +26,7 @@ export type PresentedSignature = {
   readonly signatures: readonly Uint8Array[];
 };
 
-export type ReadSignature =
+type ReadSignature =
   | { readonly ok: true; readonly presented: PresentedSignature }
   | { readonly ok: false; readonly problem: SignatureProblem };
 

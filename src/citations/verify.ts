@@ -45,7 +45,7 @@ export type VerifyInput = {
 };
 
 /** `lexical` compares each claim with its cited sources by words; `none` checks the form only. */
-export type VerifyOptions = { readonly evidence: 'none' | 'lexical' };
+type VerifyOptions = { readonly evidence: 'none' | 'lexical' };
 
 /** A claim with its findings. */
 export type VerifiedClaim = {

@@ -14,7 +14,7 @@ import { splitSentences } from '../text/sentences.ts';
 /** Model name that replies of the extractive refiner report. */
 export const EXTRACTIVE_MODEL = 'citeward-extractive-1';
 
-export type ExtractiveOptions = {
+type ExtractiveOptions = {
   /** Maximum number of sentences in the answer. Default 4. */
   readonly sentences?: number;
   /** 0 = deterministic. Above 0, noise reorders sentences of similar score. Default 0. */

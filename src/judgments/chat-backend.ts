@@ -20,7 +20,7 @@ export type CompletionRequest = {
 };
 
 /** A finished completion: the model stopped by itself. */
-export type Completion = {
+type Completion = {
   readonly text: string;
   /** The model as the server names it. */
   readonly model: string;

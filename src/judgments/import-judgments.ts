@@ -11,7 +11,7 @@ import type { JudgeFailure, Judgment } from './types.ts';
 export type ImportOutcome = 'imported' | 'present' | { readonly failure: JudgeFailure };
 
 /** Stores judgments whose keys are absent and returns one outcome each, in order. Never overwrites. */
-export type ImportSink = (judgments: readonly Judgment[]) => Promise<readonly ImportOutcome[]>;
+type ImportSink = (judgments: readonly Judgment[]) => Promise<readonly ImportOutcome[]>;
 
 export const REFUSAL_REASONS = [
   'line_too_long',
@@ -25,7 +25,7 @@ export const REFUSAL_REASONS = [
   'store_failed',
 ] as const;
 
-export type RefusedLine = {
+type RefusedLine = {
   /** Number of the line, from 1. */
   readonly line: number;
   readonly reason: (typeof REFUSAL_REASONS)[number];
@@ -43,7 +43,7 @@ export type ImportReport = {
   readonly complete: boolean;
 };
 
-export type ImportLimits = { readonly lines: number; readonly chunk: number; readonly listed: number };
+type ImportLimits = { readonly lines: number; readonly chunk: number; readonly listed: number };
 
 type Numbered = { readonly line: number; readonly judgment: Judgment };
 

@@ -23,11 +23,9 @@ const privateJwkSchema = publicJwkSchema.extend({ d: z.string().regex(ED25519_BY
 /** A leaked key stays listed as revoked, which distinguishes its signatures from those of unknown keys. */
 const publicKeysSchema = z.array(publicJwkSchema.extend({ revoked: z.boolean().optional() })).max(MAX_KEYS);
 
-export type ReadIssuer =
-  | { readonly ok: true; readonly issuer: Issuer }
-  | { readonly ok: false; readonly problem: string };
+type ReadIssuer = { readonly ok: true; readonly issuer: Issuer } | { readonly ok: false; readonly problem: string };
 
-export type ReadPublicKeys =
+type ReadPublicKeys =
   | {
       readonly ok: true;
       readonly keys: readonly IssuerKey[];

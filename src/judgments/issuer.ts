@@ -17,7 +17,7 @@ export type IssuerKey = {
 };
 
 /** A signed record other than a judgment. Signing throws for a number that is not finite, since JSON has none. */
-export type Statement = {
+type Statement = {
   /** Distinguishes it from everything else that these keys sign. */
   readonly kind: 'receipt';
   readonly [member: string]: unknown;

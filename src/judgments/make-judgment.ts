@@ -7,7 +7,7 @@ import type { StoredJudgment } from './record.ts';
 import type { Judgment, JudgmentPreimage } from './types.ts';
 
 /** A request with its key. */
-export type Making = {
+type Making = {
   readonly key: string;
   readonly preimage: JudgmentPreimage;
   readonly request: JudgmentRequest;

@@ -71,7 +71,7 @@ export type ObtainedJudgment = {
 /** Durations in milliseconds. Requests run in parallel, so each is the longest one. A desk's writes are not included. */
 export type ObtainTimings = { readonly store_read: number; readonly judge: number; readonly store_write: number };
 
-export type Obtained = { readonly judgments: readonly ObtainedJudgment[]; readonly timings: ObtainTimings };
+type Obtained = { readonly judgments: readonly ObtainedJudgment[]; readonly timings: ObtainTimings };
 
 type Keyed = {
   readonly judge: Judge;

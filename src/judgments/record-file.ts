@@ -11,7 +11,7 @@ import { readRecord } from './record.ts';
 import type { JudgmentStore } from './store.ts';
 import type { Judgment } from './types.ts';
 
-export const RECORD_FILE_VERSION = 1;
+const RECORD_FILE_VERSION = 1;
 
 /** `judgment_differs`: the stored judgment of the key has other verdicts than the requested ones. */
 const missingReasons = [
@@ -35,7 +35,7 @@ const endLineSchema = z.strictObject({
 
 type MissingReason = (typeof missingReasons)[number];
 
-export type RecordLine =
+type RecordLine =
   | { readonly kind: 'judgment'; readonly judgment: Judgment }
   | { readonly kind: 'missing'; readonly key: string; readonly reason: MissingReason }
   | { readonly kind: 'end'; readonly judgments: number; readonly missing: number };

@@ -35,7 +35,7 @@ export type GroupAdvantages = {
   readonly degenerate: Degenerate | null;
 };
 
-export type AdvantagesResult =
+type AdvantagesResult =
   | { readonly ok: true; readonly group: GroupAdvantages }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 

@@ -11,7 +11,7 @@ import type { PinnedJudgment } from '../judgments/pin.ts';
 import type { Receipt } from './receipt-schema.ts';
 
 /** `unknown_key`: the signer's public key is not known here, so the signature cannot be checked. */
-export type ReceiptCheck = Exclude<SignatureCheck, 'unsigned'>;
+type ReceiptCheck = Exclude<SignatureCheck, 'unsigned'>;
 
 type ReceiptParts = {
   /** Digest of the rollout (request-digest.ts). */

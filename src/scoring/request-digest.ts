@@ -32,7 +32,7 @@ const FIELDS = {
 /**
  * Computes digests of rollouts and hashes each shared value once. Use one per request; it keeps the values it has seen.
  */
-export type RequestDigests = (rollout: Rollout) => Promise<string>;
+type RequestDigests = (rollout: Rollout) => Promise<string>;
 
 /**
  * The digest, 64 hex digits: SHA-256 of the RFC 8785 JSON of `{"fields": {name: digest of its value}, "v": 1}`, where

@@ -59,7 +59,7 @@ type GroupScoringRequest = {
  * What a judgment that mode `only` does not find leads to. `refuse` (default): the result `missing`, which names the keys.
  * `report`: a reply whose reward is `null` for `judgment_missing`.
  */
-export type WhenMissing = 'refuse' | 'report';
+type WhenMissing = 'refuse' | 'report';
 
 /** A scored rollout, or an unscored one with the failure behind it. */
 export type ScoredRollout = {
@@ -79,7 +79,7 @@ type NotScored =
 
 export type ScoringResult = ({ readonly status: 'done'; readonly timings: ObtainTimings } & ScoredRollout) | NotScored;
 
-export type GroupScoringResult =
+type GroupScoringResult =
   | { readonly status: 'done'; readonly members: readonly ScoredRollout[]; readonly timings: ObtainTimings }
   | NotScored;
 

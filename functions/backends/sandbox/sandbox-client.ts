@@ -29,7 +29,7 @@ export type SandboxClock = RouterClock & {
 /** SandboxFusion keeps 1 MiB of each output, and JSON may encode one byte as six. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
-export type RunOutcome =
+type RunOutcome =
   | { readonly ok: true; readonly reply: CodeRunReply }
   | { readonly ok: false; readonly failure: JudgeFailure };
 

@@ -40,7 +40,7 @@ async function run(
 }
 
 /** Builds the inputs in the format of the model's family. */
-export function inputsOf(config: WorkersAiConfig, request: CompletionRequest): Readonly<Record<string, unknown>> {
+function inputsOf(config: WorkersAiConfig, request: CompletionRequest): Readonly<Record<string, unknown>> {
   const { temperature, top_p, seed } = request.sampling;
   const common = { messages: request.messages, temperature, top_p, seed, stream: false };
   const { name, schema } = request.schema;
@@ -75,7 +75,7 @@ const ownShape = z.object({
  * mode, a parsed object. The own format has neither model nor finish reason: the model is the called one, and a reply with
  * `max_tokens` tokens was cut.
  */
-export function readRunReply(config: WorkersAiConfig, max_tokens: number, reply: unknown): CompletionOutcome {
+function readRunReply(config: WorkersAiConfig, max_tokens: number, reply: unknown): CompletionOutcome {
   const own = ownShape.safeParse(reply);
   if (!own.success) return readOpenAiShape(config, reply);
   const { response, usage } = own.data;

@@ -76,7 +76,7 @@ function discard(late: Answer): void {
 }
 
 /** The inputs of one choice, or the field of the request that the model does not support. */
-export type GenerationInputs =
+type GenerationInputs =
   | { readonly ok: true; readonly inputs: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly missing: 'top_k' };
 
@@ -84,10 +84,7 @@ export type GenerationInputs =
  * Builds the inputs in the format of the model's family: OpenAI's chat, or Cloudflare's own, which unlisted models get.
  * @param request a request for one choice.
  */
-export function generationInputs(
-  { model, tools }: WorkersAiGeneratorConfig,
-  request: GenerationRequest,
-): GenerationInputs {
+function generationInputs({ model, tools }: WorkersAiGeneratorConfig, request: GenerationRequest): GenerationInputs {
   const { temperature, top_p, top_k, seed } = request.sampling;
   const common = {
     messages: openAiMessages(request.messages),

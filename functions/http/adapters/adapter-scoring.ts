@@ -41,7 +41,7 @@ export type Determined = {
   readonly run: RunReport | null;
 };
 
-export type AdapterScoring = {
+type AdapterScoring = {
   readonly recipe: RecipeInput;
   readonly query: Pick<AdapterQuery, 'judge'>;
   /** The position of each sample in the run, in their order; empty = the request names no run. */

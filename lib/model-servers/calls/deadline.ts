@@ -3,7 +3,7 @@
  * race returns on time even if a call ignores the signal.
  */
 
-export type Deadlined<T> = { readonly expired: false; readonly value: T } | { readonly expired: true };
+type Deadlined<T> = { readonly expired: false; readonly value: T } | { readonly expired: true };
 
 /**
  * Runs `work` for at most `deadline_ms`. The signal aborts at the deadline, and also when the work ends, so that a body that

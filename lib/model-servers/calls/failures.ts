@@ -6,7 +6,7 @@
 import type { GenerationEnd, GenerationFailure } from '../../../src/generation/generator.ts';
 import type { JudgeFailure } from '../../../src/judgments/types.ts';
 
-export type BackendFaultKind =
+type BackendFaultKind =
   | 'timeout'
   | 'unreachable'
   | 'interrupted'
@@ -69,7 +69,7 @@ export function backendFault<Kind extends BackendFaultKind>(
 }
 
 /** Returns whether the same request may succeed later. */
-export function isRetryable(kind: BackendFaultKind): boolean {
+function isRetryable(kind: BackendFaultKind): boolean {
   return RETRYABLE[kind];
 }
 

@@ -7,7 +7,7 @@ import type { GenerationEnd, GenerationEvent } from '../../../src/generation/gen
 import { backendFault, brokenGeneration, type SharedFault } from './failures.ts';
 
 /** The result of a wait. `ended` = the lifetime ended first. */
-export type Waited<T> = { readonly ended: false; readonly value: T } | { readonly ended: true };
+type Waited<T> = { readonly ended: false; readonly value: T } | { readonly ended: true };
 
 export class Lifetime {
   readonly #controller = new AbortController();

@@ -22,7 +22,7 @@ export type Generating = {
   readonly tools: ToolReading;
 };
 
-export type ToolReading = 'native' | 'text';
+type ToolReading = 'native' | 'text';
 
 /** The name of the model in judgments and generations. */
 export function pinnedModel({ identity, model }: Pick<ModelConfig, 'identity' | 'model'>): string {

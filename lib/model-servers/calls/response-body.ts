@@ -28,7 +28,7 @@ export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes
   return whole ? text + decoder.decode() : null;
 }
 
-export type EventsEnd = 'stopped' | 'ended' | 'too_large';
+type EventsEnd = 'stopped' | 'ended' | 'too_large';
 
 /**
  * Calls `onData` with the data of each server-sent event until it returns `stop`, the stream ends, or more than `maxBytes`
@@ -87,7 +87,7 @@ export type StreamBounds = {
 /** `ended` = the body ended (the reply may be incomplete). `broken` = the connection failed. `over` = the lifetime ended. */
 export type StreamEnd = 'ended' | 'broken' | 'too_large' | 'over';
 
-export type Pulled = { readonly data: string; readonly end?: never } | { readonly end: StreamEnd };
+type Pulled = { readonly data: string; readonly end?: never } | { readonly end: StreamEnd };
 
 /**
  * Reads server-sent events one at a time. It reads the next piece of the body only after all events of the last piece were

@@ -29,7 +29,7 @@ export type RouterClock = {
   readonly random: () => number;
 };
 
-export type RouterOptions = {
+type RouterOptions = {
   /** The judge's name. */
   readonly name: string;
   /** In order of preference: at least one, all with the same `model`, which their judgments are pinned to. */

@@ -12,7 +12,7 @@ import { type ChunkResult, type CompletionChunk, readChunk } from './completion-
 /** Longest text of a reply, in UTF-16 code units: many times the size of any reply schema. */
 const MAX_REPLY_CHARS = 4 * 1024 * 1024;
 
-export type ExpectedModel = {
+type ExpectedModel = {
   /** The model name that every chunk must have. */
   readonly answers_as: string;
   /** The model name in the outcome. */

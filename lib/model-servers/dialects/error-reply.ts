@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { backendFault, type SharedFault } from '../calls/failures.ts';
 
-export type BackendError = {
+type BackendError = {
   /** The HTTP status in the body; an error inside a streamed 200 has no other. */
   readonly status: number | null;
   /** Prompt and reply exceed the context of the model. */
@@ -66,7 +66,7 @@ function saysTooLong(text: unknown): boolean {
 }
 
 /** The faults that a status alone can express. */
-export type StatusFaultKind = Exclude<SharedFault['kind'], 'interrupted' | 'refusal' | 'model_mismatch'>;
+type StatusFaultKind = Exclude<SharedFault['kind'], 'interrupted' | 'refusal' | 'model_mismatch'>;
 
 /**
  * Returns the fault of a reply whose status is not 200.

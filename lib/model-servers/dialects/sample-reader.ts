@@ -34,7 +34,7 @@ type CallDelta = NonNullable<z.infer<typeof samplePartSchema>['tool_calls']>[num
 
 export type SampleFault = BackendFault<GeneratorFaultKind>;
 
-export type ExpectedSamples = {
+type ExpectedSamples = {
   /** Requested choices. */
   readonly n: number;
   /** The model name that every chunk must have. */

@@ -123,7 +123,7 @@ function tooLarge(): JudgeFailure {
 }
 
 /** The JSON body. `response_format` is what all servers of gpu-backends.md section 5 know; `guided_json` is ignored. */
-export function completionBody(config: VllmConfig, request: CompletionRequest): string {
+function completionBody(config: VllmConfig, request: CompletionRequest): string {
   const { temperature, top_p, seed } = request.sampling;
   return JSON.stringify({
     model: config.model,

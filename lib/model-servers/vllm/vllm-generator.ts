@@ -129,7 +129,7 @@ const ALL_CANDIDATES = -1;
  * Builds the JSON body. It sets every field for which a server could have a default of its own: vLLM reads sampling from a
  * model's generation_config.json, llama.cpp has a min_p of 0.05.
  */
-export function generationBody(config: VllmGeneratorConfig, request: GenerationRequest): string {
+function generationBody(config: VllmGeneratorConfig, request: GenerationRequest): string {
   const { temperature, top_p, top_k, seed } = request.sampling;
   return JSON.stringify({
     model: config.model,

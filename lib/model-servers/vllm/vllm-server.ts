@@ -51,10 +51,10 @@ const MAX_MODEL_LIST_BYTES = 1024 * 1024;
 
 const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-export type ProbedServer = ServerConfig & { readonly model: string };
+type ProbedServer = ServerConfig & { readonly model: string };
 
 /** The same before the fault becomes a failure of a judge or a generator. */
-export type ServerState = Omit<Probe, 'failure'> & { readonly fault: SharedFault | null };
+type ServerState = Omit<Probe, 'failure'> & { readonly fault: SharedFault | null };
 
 /** Checks the server of a judge. Never rejects. */
 export async function probeServer(config: ProbedServer, transport: Transport): Promise<Probe> {

@@ -17,7 +17,7 @@ import type { LexicalEvidence } from '../lexical-evidence.ts';
 import type { CitedId, Finding, FindingReason } from '../types.ts';
 
 /** An answer block opened, closed, or was chosen as the judged one. `answer` counts the answers from 0. */
-export type AnswerEvent =
+type AnswerEvent =
   /** `start` is the start of its content. */
   | { readonly type: 'answer'; readonly state: 'opened'; readonly answer: number; readonly start: number }
   | { readonly type: 'answer'; readonly state: 'closed'; readonly answer: number; readonly content: Span }

@@ -11,7 +11,7 @@ import type { JudgePrompt } from './prompt.ts';
 import type { ReadReply } from './reply.ts';
 
 /** A request or verdicts of some kind. Every other member of a request is an input of its key. */
-export type OfKind = { readonly kind: string };
+type OfKind = { readonly kind: string };
 
 interface CommonDefinition<Request extends OfKind, Verdicts extends OfKind> {
   readonly kind: Request['kind'] & Verdicts['kind'];

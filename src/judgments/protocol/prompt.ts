@@ -8,7 +8,7 @@
 import { contentNonce, dataBlock } from './untrusted.ts';
 
 export type JsonSchema = { readonly [key: string]: JsonValue };
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonSchema;
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonSchema;
 
 export type ChatMessage = { readonly role: 'system' | 'user'; readonly content: string };
 

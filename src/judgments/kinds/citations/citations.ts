@@ -30,7 +30,7 @@ export type JudgedClaim = {
 };
 
 /** @property statement position among the parsed uncited statements. */
-export type JudgedStatement = { readonly statement: number; readonly text: string };
+type JudgedStatement = { readonly statement: number; readonly text: string };
 
 export type CitationsRequest = Evidence & {
   readonly kind: 'citations';

@@ -17,7 +17,7 @@ import { EQUIVALENCE_HARNESS } from './equivalence-harness.ts';
 /** Both answers are LaTeX or plain text. */
 export type EquivalenceRequest = { readonly kind: 'equivalence'; readonly answer: string; readonly reference: string };
 
-export type EquivalenceVerdicts = { readonly kind: 'equivalence'; readonly equivalent: boolean };
+type EquivalenceVerdicts = { readonly kind: 'equivalence'; readonly equivalent: boolean };
 
 /** Processor time of the comparison; on the clock it may take twice as long. */
 const TIME_LIMIT_S = 8;

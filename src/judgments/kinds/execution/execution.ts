@@ -41,7 +41,7 @@ export type ExecutionRequest = {
   readonly memory_limit_mb: number;
 };
 
-export type ExecutionVerdicts = {
+type ExecutionVerdicts = {
   readonly kind: 'execution';
   /** In the order of the request, each test once. */
   readonly tests: readonly TestOutcome[];

@@ -16,7 +16,7 @@ export type OutcomeRequest = {
   readonly answer: string;
 };
 
-export type OutcomeVerdicts = { readonly kind: 'outcome'; readonly correct: boolean };
+type OutcomeVerdicts = { readonly kind: 'outcome'; readonly correct: boolean };
 
 const TEXTS = {
   outcomeSystem: [

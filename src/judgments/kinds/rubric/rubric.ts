@@ -18,7 +18,7 @@ import { dataBlock } from '../../protocol/untrusted.ts';
 import { scoreCriteriaLexically } from './lexical-rubric.ts';
 
 /** One criterion as a judge sees it. Polarity and weight stay hidden: they change the reward, not the verdict. */
-export type JudgedCriterion = {
+type JudgedCriterion = {
   /** `c1`…`cn` by position among the row's own criteria followed by the static ones. */
   readonly key: string;
   readonly title?: string;
@@ -35,7 +35,7 @@ export type RubricRequest = Evidence & {
 /** How far the answer does what the criterion describes: not at all, in part, completely. The scale is dr-tulu's. */
 export type CriterionScore = 0 | 1 | 2;
 
-export type RubricVerdicts = {
+type RubricVerdicts = {
   readonly kind: 'rubric';
   /** In the order of the request, each key once. */
   readonly criteria: readonly { readonly key: string; readonly score: CriterionScore }[];
