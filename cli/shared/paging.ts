@@ -28,7 +28,7 @@ type Page<T> = {
 
 type List<T> = {
   readonly limit: number;
-  /** Fetches up to `count` entries behind the cursor `after`. */
+  /** Fetches up to `count` entries after the cursor `after`. */
   readonly fetchPage: (count: number, after: string | null) => Promise<Page<T>>;
   readonly columns: readonly Column[];
   readonly rowOf: (entry: T) => TableRow;

@@ -41,7 +41,7 @@ export class LiveLine {
     this.#draw(text);
   }
 
-  /** Shows a remark behind the line until the next update, such as the reason for a delay. */
+  /** Appends a remark to the line until the next update, such as the reason for a delay. */
   remark(remark: string, text: (columns: number) => string): void {
     this.#remark = remark;
     this.#drawnAt = Number.NEGATIVE_INFINITY;
@@ -90,7 +90,7 @@ export class Progress {
     this.#line.update(() => this.#text());
   }
 
-  /** Shows a remark behind the line until the next update, such as the reason for a delay. */
+  /** Appends a remark to the line until the next update, such as the reason for a delay. */
   remark(text: string): void {
     this.#line.remark(text, () => this.#text());
   }

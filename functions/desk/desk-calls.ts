@@ -204,7 +204,7 @@ function found(judgment: Judgment): DeskJudgment {
   return { ok: true, judgment, cached: true, stored: true, storeProblem: null };
 }
 
-/** A call's position in the queue of its lane. It exists before the lane is known. */
+/** A call's place in the queue of its lane. The ticket is created before the call's lane is known. */
 class Ticket implements SlotTicket {
   class: CallClass;
   readonly granted: Promise<'granted'>;

@@ -104,7 +104,7 @@ export async function readDetail(bucket: R2Bucket, place: ObjectPlace): Promise<
 /** Reads the JSON text of a row that is too large for D1. @throws StorageError. */
 export async function readOutsizedRow(bucket: R2Bucket, place: ObjectPlace | null): Promise<string> {
   const row = place === null ? null : (await readLine(bucket, place)).row;
-  if (row === null) throw new Error('readOutsizedRow: a row that stands neither in D1 nor in R2');
+  if (row === null) throw new Error('readOutsizedRow: the row is neither in D1 nor in R2');
   return row;
 }
 

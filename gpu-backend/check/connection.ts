@@ -50,7 +50,7 @@ export type Call = {
   /** False = without the key. Default true. */
   readonly authorized?: boolean;
   readonly timeout_ms?: number;
-  /** Drops the request, also before there is a reply. */
+  /** Aborts the request, even before the server has replied. */
   readonly signal?: AbortSignal;
 };
 

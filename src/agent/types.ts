@@ -80,7 +80,7 @@ export type AssistantMessage = {
   readonly content: string;
   /** Thinking that the server split off; empty = none, or it is inside the content. */
   readonly thinking: string;
-  /** The server's own word; `null` = the turn was interrupted. */
+  /** The finish reason as the model server reported it; `null` = the turn was interrupted. */
   readonly finish_reason: string | null;
   readonly tool_calls: readonly AgentCall[];
   readonly tokens: TurnTokens;

@@ -179,7 +179,7 @@ export function claimBetween(
   };
 }
 
-/** Returns the empty range behind a self-closing tag. */
+/** Returns the empty range after a self-closing tag. */
 function afterTag({ span }: Tag): Span {
   return { start: span.end, end: span.end };
 }
@@ -189,7 +189,7 @@ function trimBetween(text: string, open: Tag, close: Tag, offset: number): Span 
   return { start: start + offset, end: end + offset };
 }
 
-/** Finds the ids: the values of id attributes, and bare words right behind them (`id=S1 S2`), which are malformed. */
+/** Finds the ids: the values of id attributes, and bare words right after them (`id=S1 S2`), which are malformed. */
 function idSpansOf(
   text: string,
   { attributes }: Tag,

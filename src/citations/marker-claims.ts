@@ -1,6 +1,6 @@
 /**
  * Reads the claims of a marker grammar. A run of adjacent markers cites the text before it in its sentence, from the
- * start of the sentence or the end of the run before. Markers right behind a full stop belong to the sentence that it
+ * start of the sentence or the end of the run before. Markers right after a full stop belong to the sentence that it
  * ends. A run without text before it makes an empty claim.
  */
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';

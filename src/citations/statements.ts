@@ -85,7 +85,7 @@ function breaksSentence(text: string, start: number, end: number): boolean {
   return hasLineBreak(text, start, end) || endsSentence(text, start, end);
 }
 
-/** Removes list marks, heading marks and the punctuation behind the claim before. */
+/** Removes list marks, heading marks and the punctuation that follows the previous claim. */
 function withoutLeadingMarks(text: string, sentence: Span): Span {
   let start = sentence.start;
   while (start < sentence.end) {

@@ -108,7 +108,7 @@ function countBytes(text: string): Uint32Array {
     if (code < 0x80) total += 1;
     else if (code < 0x800) total += 2;
     else if (isHighSurrogate(code) && isLowSurrogate(text.charCodeAt(i + 1))) {
-      // A pair takes four bytes. An offset between its halves becomes the offset behind it.
+      // A pair takes four bytes. An offset between its halves becomes the offset after it.
       total += 4;
       i++;
       bytes[i] = total;

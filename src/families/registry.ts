@@ -59,7 +59,7 @@ export const factsSchema: z.ZodType<Facts> = z.discriminatedUnion('family', [
   ...OTHERS.map(({ facts }) => facts.schema),
 ]);
 
-/** The schema of every family's reply with the fields of `more` behind its own. */
+/** The schema of every family's reply with the fields of `more` after its own. */
 export function replySchemaWith<S extends z.ZodRawShape>(more: S): z.ZodType<FamilyReply & z.infer<z.ZodObject<S>>>;
 export function replySchemaWith(more: z.ZodRawShape): z.ZodType {
   return z.discriminatedUnion('family', [

@@ -21,7 +21,7 @@ export type FinishedCandidate = {
   readonly response: string;
   /** Thinking that the server split off; `null` = none, or it is inside the response. */
   readonly thinking: string | null;
-  /** The server's own word; `null` = the candidate was stopped. */
+  /** The finish reason as the model server reported it; `null` = Citeward stopped the candidate. */
   readonly finish_reason: string | null;
   readonly aborted: Aborted | null;
   readonly verification: Verification;

@@ -56,7 +56,7 @@ export class Calls {
     const { call, step } = await Promise.race(steps);
     const running = this.#running.get(call);
     if (running === undefined) throw new Error('Calls: a step of a call that is not running');
-    // Reinserting moves the call behind the others, so a fast call cannot starve them.
+    // Reinserting moves the call to the end, so a fast call cannot starve them.
     this.#running.delete(call);
     if (step.done === true) return { call, end: step.value };
     this.#dealing = { call, running };

@@ -1,6 +1,6 @@
 /**
- * What a GPU backend is to the judging protocol: something that completes a chat under a JSON schema before a deadline,
- * or says in a typed way why not. vLLM-compatible servers and Workers AI stand behind it (lib/model-servers).
+ * Declares a chat backend of the judging protocol: it completes a chat under a JSON schema before a deadline, or returns
+ * a typed failure. lib/model-servers implements the type for vLLM-compatible servers and Workers AI.
  */
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 import type { ChatMessage, JsonSchema } from './protocol/prompt.ts';

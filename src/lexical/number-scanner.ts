@@ -12,7 +12,7 @@ const MAX_EXACT_DIGITS = 15;
  * to the number; sign and currency do not.
  */
 export class NumberScanner {
-  /** Offset behind the number. */
+  /** Offset of the first character after the number. */
   end = 0;
   /** NaN if the token is no number (1.2.3) or has more digits than a double holds. */
   value = 0;
@@ -98,7 +98,7 @@ function isThinSpace(c: number): boolean {
   return c === 0xa0 || c === 0x202f || c === 0x2009;
 }
 
-/** Returns whether exactly three digits stand at `at`. */
+/** Returns whether exactly three digits are at `at`. */
 function threeDigits(text: string, at: number, limit: number): boolean {
   return (
     digitAt(text, at, limit) &&
@@ -108,14 +108,14 @@ function threeDigits(text: string, at: number, limit: number): boolean {
   );
 }
 
-/** Returns whether one or two digits stand at `at` and no further comma with digits follows, as in a list. */
+/** Returns whether one or two digits are at `at` and no further comma with digits follows, as in a list. */
 function isDecimalComma(text: string, at: number, limit: number): boolean {
   const end = digitAt(text, at + 1, limit) ? at + 2 : at + 1;
   if (digitAt(text, end, limit)) return false;
   return !(end < limit && text.charCodeAt(end) === COMMA && digitAt(text, end + 1, limit));
 }
 
-/** Returns the offset behind an st, nd, rd, th or s at `at`, or `at` if there is none. */
+/** Returns the offset after an st, nd, rd, th or s at `at`, or `at` if there is none. */
 function afterOrdinal(text: string, at: number, limit: number): number {
   if (at >= limit) return at;
   const first = text.charCodeAt(at) | 0x20;

@@ -1,5 +1,5 @@
 /**
- * Hashes that stand for tokens, a stemmer that works on them, and tables keyed by them.
+ * Hashes of tokens, a stemmer that works on them, and tables keyed by them.
  *
  * A token's hash is a 32-bit polynomial of its folded units: h = h * FACTOR + unit, modulo 2^32. FACTOR is odd, so it
  * has an inverse, and the stemmer can remove a suffix from the hash without reading the word again.

@@ -91,7 +91,7 @@ export class TokenList {
   }
 
   /**
-   * Multiplies the last token by a magnitude word behind it ("1.2 million"). Returns false if it is not an adjacent
+   * Multiplies the last token by a magnitude word after it ("1.2 million"). Returns false if it is not an adjacent
    * number.
    */
   scaleLast(factor: number, start: number, end: number): boolean {

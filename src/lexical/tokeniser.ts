@@ -103,7 +103,7 @@ class WordReader {
   role = 0;
 
   /**
-   * Writes unstemmed words into `list`, from index `list.count` up to `limit`, and returns the index behind the last
+   * Writes unstemmed words into `list`, from index `list.count` up to `limit`, and returns the index after the last
    * one. Does not change `list.count`. The caller ensures that the list has room. `shift` is added to a byte offset to
    * get the offset in the text.
    */
@@ -130,7 +130,7 @@ class WordReader {
       } else break;
     }
     if (i >= end) role = PLAIN_MARK;
-    // A word before a role above POINT may continue; a full stop behind a single letter may belong to an initial.
+    // A word before a role above POINT may continue; a full stop after a single letter may belong to an initial.
     if (i !== start && n < limit && (role < POINT || (role === POINT && i - start > 1))) {
       hashes[n] = h;
       starts[n] = start + shift;
@@ -288,7 +288,7 @@ function appendPercent(list: TokenList, at: number): void {
 
 /**
  * Appends a number, a run of units that are tokens by themselves, or a word that is not plain ASCII letters. `role` is
- * that of its first byte. Returns the offset behind it.
+ * that of its first byte. Returns the offset after it.
  */
 function appendUnusual(list: TokenList, text: string, at: number, to: number, role: number): number {
   breaks.beforeToken(list, text, at);

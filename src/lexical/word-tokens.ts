@@ -103,7 +103,7 @@ function isUpperCase(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Appends the word that begins at `start`, whatever it is made of, and returns the offset behind it. */
+/** Appends the word that begins at `start`, whatever it is made of, and returns the offset after it. */
 export function appendUncommonWord(
   list: TokenList,
   scanner: NumberScanner,
@@ -168,7 +168,7 @@ function appendFoldedWord(list: TokenList, scanner: NumberScanner, text: string,
   list.push(isAscii(folded) ? stemHash(folded, 0, folded.length, raw) : raw, start, end, kind);
 }
 
-/** Returns whether a single letter stands at `at`, such as the S of U.S. */
+/** Returns whether a single letter is at `at`, such as the S of U.S. */
 function isInitial(text: string, at: number, to: number): boolean {
   if (at >= to) return false;
   const c = text.charCodeAt(at) | 0x20;

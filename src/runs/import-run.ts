@@ -70,7 +70,7 @@ const DETAILS: Readonly<Record<Refusal, string>> = {
   too_many_lines: 'the file has too many lines; the rest was not read',
   too_many_recipes: 'the file has too many recipes',
   recipe_digest_wrong: 'the recipe does not have that digest',
-  recipe_unknown: 'no recipe of that digest stands before the rollout',
+  recipe_unknown: 'no recipe with this digest precedes the rollout',
   family_differs: 'recipe or facts are of another family than the run',
   attempt_taken: 'other content is recorded there as that attempt',
 };

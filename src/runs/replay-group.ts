@@ -178,7 +178,7 @@ export function gapsOf(rows: readonly LedgerRow[], before: RecipesOfRun, after: 
   return rows.map((row) => finderOf(row)(row.facts));
 }
 
-/** Returns the gap finder of a row, created once per recipe of the group. */
+/** Returns a function that gives each row its gap finder (gaps.ts). Rows with the same recipe share one gap finder. */
 function findersOf(before: RecipesOfRun, after: RecipesOfRun): (row: LedgerRow) => ReturnType<typeof createGapFinder> {
   const known = new Map<string, ReturnType<typeof createGapFinder>>();
   return (row) => {

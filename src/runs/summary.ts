@@ -63,7 +63,7 @@ export type SummarisedRollout = {
 export class RunSummary {
   #step: StepFigures | null = null;
 
-  /** Adds the next rollout. @returns the previous step if this rollout begins another. */
+  /** Adds the next rollout. @returns the previous step, complete, if this rollout begins a new step; else `null`. */
   add(rollout: SummarisedRollout): RunStep | null {
     const over = this.#step !== null && this.#step.step !== rollout.step ? this.end() : null;
     this.#step ??= new StepFigures(rollout.step);

@@ -242,7 +242,7 @@ function afterStop(text: string, from: number, end: number): number {
 }
 
 /**
- * Returns whether the stop at `stop` ends its sentence. `after` is the place behind its closing quotes and brackets.
+ * Returns whether the stop at `stop` ends its sentence. `after` is the offset after its closing quotes and brackets.
  */
 function isBoundary(text: string, lineStart: number, stop: number, after: number, end: number): boolean {
   if (after >= end) return true;
@@ -311,7 +311,7 @@ function afterLineBreak(text: string, blockLine: boolean, at: number, end: numbe
   return { boundary: breaks > 1 || blockLine || isBlockStart(text, i, end), at: Math.max(i, at + 1) };
 }
 
-/** Longest mark that `isBlockStart` recognises, with the unit behind it. */
+/** Longest mark that `isBlockStart` recognises, with the unit after it. */
 const MAX_BLOCK_MARK_CHARS = 6;
 
 /** Recognises `- `, `* `, `• `, `#`, `|`, `>`, `12. ` and `12) ` at the start of a line. */

@@ -193,7 +193,7 @@ function peelBox(line: string): string {
 }
 
 /**
- * Adds the braces to `\frac12` and `\sqrt3`: one around each of the `operands` code points behind the command. Applies
+ * Adds the braces to `\frac12` and `\sqrt3`: one around each of the `operands` code points after the command. Applies
  * if the first operand is no opening brace and the second is no line feed.
  */
 function braceShorthand(text: string, command: string, operands: 1 | 2): string {

@@ -163,7 +163,7 @@ class JsonReader {
     return new PythonNumber(written === '-0' ? '0' : written);
   }
 
-  /** Skips a fraction. A point without a digit behind it is no part of the number, which makes the text invalid. */
+  /** Skips a fraction. A point without a digit after it is no part of the number, which makes the text invalid. */
   #skipFraction(): void {
     if (this.#text[this.#at] === '.' && this.#isDigit(this.#at + 1)) {
       this.#at++;

@@ -38,7 +38,10 @@ const assistantMessageSchema = z.strictObject({
   turn: turnSchema,
   content: z.string().describe('As the server returned it; calls that the server parsed are in tool_calls only.'),
   thinking: z.string().describe('Thinking that the server split off. Otherwise it is inside the content.'),
-  finish_reason: z.string().nullable().describe("The server's own word; null = the turn was interrupted."),
+  finish_reason: z
+    .string()
+    .nullable()
+    .describe('The finish reason as the model server reported it; null = the turn was interrupted.'),
   tool_calls: z.array(callSchema),
   tokens: tokensSchema,
 });

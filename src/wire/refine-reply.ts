@@ -167,7 +167,7 @@ function invented({ verification }: FinishedCandidate): number {
   return verification.finding_counts.citation_id_unknown ?? 0;
 }
 
-/** An answer without statements to cite sorts behind answers that cite. */
+/** An answer without statements to cite sorts after answers that cite. */
 function citedShare({ verification }: FinishedCandidate): number {
   return verification.ratios.cited_share ?? 0;
 }

@@ -156,7 +156,9 @@ export const candidateSchema = z.strictObject({
   finish_reason: z
     .string()
     .nullable()
-    .describe('The server\'s own word: "stop", "length", …; null = the candidate was stopped.'),
+    .describe(
+      'The finish reason as the model server reported it: "stop", "length", …; null = Citeward stopped the candidate.',
+    ),
   aborted: abortedSchema.nullable(),
   verification: verifyResponseSchema.describe(
     'The reply of POST /v1/verify for this response and the tool output that the policy saw. Without evidence if the response is too large.',

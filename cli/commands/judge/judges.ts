@@ -24,7 +24,10 @@ export type CheckedJudge = {
   readonly concurrency: number;
   /** Lines for standard error before the first row. */
   readonly notices: readonly string[];
-  /** A new counter of questions. @param replicate 0 = the seeds of a deployment; n = the n-th other pair of seeds. */
+  /**
+   * Creates a judge that counts its calls and failures and measures their time.
+   * @param replicate 0 = the seeds that a deployment uses; n = the n-th alternative pair of seeds.
+   */
   readonly measured: (replicate: number) => MeasuredJudge;
 };
 

@@ -155,7 +155,11 @@ function outcomeOfLocalFailure(failure: RefiningFailure): Outcome<never> {
     case 'judge_unknown':
       return { kind: 'refused', problems: [{ field: 'judge', message: `expected ${LEXICAL_JUDGE.name}` }] };
     case 'judgment_missing':
-      return { kind: 'failed', reason: 'judgment_missing', detail: 'no stored judgment in this process' };
+      return {
+        kind: 'failed',
+        reason: 'judgment_missing',
+        detail: 'the cache of this process does not contain the judgment',
+      };
     case 'judgment_failed':
     case 'generation_failed':
       return { kind: 'failed', reason: failure.failure.reason, detail: failure.failure.detail };

@@ -92,7 +92,7 @@ async function writePicture(
   screen.message(`picture: ${path}`, 'dim');
 }
 
-/** Whether all rollouts were judged that need new judgments. */
+/** Whether every rollout that needed new judgments got them. */
 function isComplete({ measured }: ReplayLineOf<'summary'>): boolean {
   return measured === null || (measured.without_text === 0 && measured.refused === 0);
 }

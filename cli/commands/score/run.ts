@@ -103,7 +103,11 @@ export function localScoring(): ScoreHandler {
         case 'invalid':
           return { kind: 'refused', problems: result.problems.map(lineProblem) };
         case 'missing':
-          return { kind: 'failed', reason: 'judgment_missing', detail: 'no stored judgment in this process' };
+          return {
+            kind: 'failed',
+            reason: 'judgment_missing',
+            detail: 'the cache of this process does not contain the judgment',
+          };
         case 'done':
           return { kind: 'done', reply: result.reply };
       }

@@ -35,7 +35,7 @@ const FAULTS: Readonly<Record<SandboxFault, Described>> = {
   unreachable: retryable('sandbox_unreachable', 'the sandbox cannot be reached'),
   broke_off: retryable('sandbox_unreachable', 'the reply of the sandbox broke off'),
   timed_out: retryable('sandbox_timeout', 'the sandbox had not answered at the deadline'),
-  gateway_timed_out: retryable('sandbox_timeout', 'what stands before the sandbox waited for it in vain'),
+  gateway_timed_out: retryable('sandbox_timeout', 'the gateway in front of the sandbox timed out'),
   start_slow: retryable('sandbox_timeout', 'the sandbox did not start Python in time'),
   overloaded: retryable('sandbox_overloaded', 'the sandbox has no room'),
   unauthorized: permanent('sandbox_unauthorized', 'the sandbox does not let us in'),

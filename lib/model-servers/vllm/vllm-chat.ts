@@ -122,7 +122,10 @@ function tooLarge(): JudgeFailure {
   return backendFailure('judge_reply_cut', `the reply is larger than ${MAX_STREAM_BYTES} bytes`);
 }
 
-/** The JSON body. `response_format` is what all servers of gpu-backends.md section 5 know; `guided_json` is ignored. */
+/**
+ * Returns the JSON body of a completion request. The schema goes into `response_format`, which every supported
+ * server accepts. Current vLLM ignores the older field `guided_json`.
+ */
 function completionBody(config: VllmConfig, request: CompletionRequest): string {
   const { temperature, top_p, seed } = request.sampling;
   return JSON.stringify({

@@ -178,7 +178,7 @@ function continuesRun(code: number): boolean {
   return code !== LINE_FEED && (isSpace(code) || isIdSeparator(code));
 }
 
-/** Returns the start of a claim's markers: the first unit behind the claim that is not white space. */
+/** Returns where a claim's markers start: the offset of the first character after the claim that is not white space. */
 export function markersStart(response: string, { span }: Claim): number {
   let start = span.end;
   while (isSpace(response.charCodeAt(start))) start++;
@@ -187,7 +187,7 @@ export function markersStart(response: string, { span }: Claim): number {
 
 /**
  * Finds the start of the sentence before a marker, for a text that arrives marker by marker. The splitter reads each
- * stretch once, when the marker behind it is complete. Markers are replaced by spaces, as in the batch parser, so the
+ * stretch once, when the marker after it is complete. Markers are replaced by spaces, as in the batch parser, so the
  * splitter always has the unit that it must look ahead to.
  */
 class SentenceStarts {
@@ -203,7 +203,7 @@ class SentenceStarts {
     this.#lastStart = start;
   }
 
-  /** Adds the next stretch of text, and `mask` spaces in place of the markers behind it. */
+  /** Adds the next stretch of text, and `mask` spaces in place of the markers after it. */
   add(stretch: string, mask: number): void {
     this.#text += stretch + ' '.repeat(mask);
   }

@@ -100,7 +100,7 @@ export class TagScanner {
   #state = OUTSIDE;
   /** Offset of the `<` of the tag that is being read. */
   #start = 0;
-  /** The lower-cased text behind that `<`, as long as it is the beginning of a name. */
+  /** The lower-cased text after that `<`, as long as it is the beginning of a name. */
   #name = '';
   /** The last unit is a `<` inside a header. The next unit decides whether it begins another tag. */
   #lessThan = false;
@@ -246,7 +246,7 @@ class HeaderEnd {
     return this.#phase === QUOTED;
   }
 
-  /** Reads one unit behind the tag's name. Returns true if it is the `>` that ends the header. */
+  /** Reads one unit after the tag's name. Returns true if it is the `>` that ends the header. */
   push(code: number): boolean {
     switch (this.#phase) {
       case BETWEEN:

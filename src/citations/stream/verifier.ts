@@ -10,7 +10,7 @@
  * - `whole`: all text belongs to answer 0. At a `</think>` the text so far becomes thinking, and the next answer
  *   begins.
  *
- * Some findings are certain only at the end: a missing or unclosed answer, text behind the answer, claims that cover
+ * Some findings are certain only at the end: a missing or unclosed answer, text after the answer, claims that cover
  * the answer, findings about claims without a letter or digit, and text that addresses a judge. Duplicate claims and
  * uncited statements are in the final parse only.
  */

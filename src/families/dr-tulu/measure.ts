@@ -1,4 +1,4 @@
-/** The facts of a dr-tulu rollout, from its plan and the judgments. A judgment that is missing leaves its reason. */
+/** Derives the facts of a dr-tulu rollout from its plan and judgments. A missing judgment becomes its reason. */
 import { scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 import type { JudgmentOutcome } from '../../judgments/types.ts';

@@ -1,4 +1,4 @@
-/** The facts of a refiner rollout, from its plan and the judgments. A judgment that is missing leaves its reason. */
+/** Derives the facts of a refiner rollout from its plan and judgments. A missing judgment becomes its reason. */
 import type { Observed } from '../../family/facts.ts';
 import { scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { CitationVerdicts } from '../../judgments/kinds/citations/citations.ts';

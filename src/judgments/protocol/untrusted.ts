@@ -51,7 +51,7 @@ export function neutralise(text: string): string {
 }
 
 /**
- * Returns the end of `INST]`, `/INST]`, `TOOL_CALLS]` or `control_8]` behind an opening bracket, else -1. A word with digits
+ * Returns the end of `INST]`, `/INST]`, `TOOL_CALLS]` or `control_8]` after an opening bracket, else -1. A word with digits
  * needs an underscore: `[1]` and `[S1]` are citation markers and stay.
  */
 function controlWordEnd(text: string, from: number): number {

@@ -23,7 +23,7 @@ type ExactTranscript =
 /**
  * Splits a transcript at its first `<answer>`, which ends at the next `</answer>`; both parts are trimmed. A whole
  * response as the answer is not trimmed. Source: rlresearch/dr-tulu 6188f34c. Defects kept:
- * - an opening tag that is only mentioned while thinking opens the answer, and sources behind it are lost.
+ * - an opening tag that is only mentioned while thinking opens the answer, and sources after that tag are lost.
  */
 export function extractTranscript(response: string, scope: AnswerScope = 'block'): ExactTranscript {
   if (scope === 'whole_response') return { context: null, answer: response, sources: null };

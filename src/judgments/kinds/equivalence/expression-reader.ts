@@ -12,7 +12,7 @@
  *
  * Conventions, where mathematics has more than one: 50% is 1/2; degrees are numbers; `\log` without a base is base 10, as
  * in SymPy's LaTeX parser; `e` and `i` are the constants; `2\frac{1}{2}` is the mixed number 5/2; a unit in `\text{}`
- * behind a value is not compared; `1,234` outside brackets is one number; a bare list is a set; `a \pm b` is a set of two.
+ * after a value is not compared; `1,234` outside brackets is one number; a bare list is a set; `a \pm b` is a set of two.
  */
 import { EXPRESSION_TOKENS } from './expression-tokens.ts';
 

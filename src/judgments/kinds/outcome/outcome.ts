@@ -12,7 +12,7 @@ export type OutcomeRequest = {
   readonly kind: 'outcome';
   readonly question: string;
   readonly reference: string;
-  /** The final answer: the text behind the last `</think>`. */
+  /** The final answer: the text after the last `</think>`. */
   readonly answer: string;
 };
 
