@@ -54,6 +54,11 @@ afterAll(async () => {
   copy?.remove();
 });
 
+it('type-checks in every project', { timeout: 600_000 }, () => {
+  const checked = copy.run('scripts/typecheck.ts');
+  expect(checked.code, checked.stdout + checked.stderr).toBe(0);
+});
+
 async function call(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
   const reply = await fetch(`${worker.url}${path}`, {
     method,
