@@ -7,10 +7,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type Copy, copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
+import type { CopiedSources } from '../house/copied-sources.ts';
+import { copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
 import { jsonLines } from './processes.ts';
 
-let copy: Copy;
+let copy: CopiedSources;
 
 beforeAll(() => {
   copy = copyWithFifthFamily();
@@ -40,7 +41,7 @@ describe('the library', () => {
   let result: z.infer<typeof resultSchema>;
 
   beforeAll(() => {
-    const ran = copy.run('test/house/library.ts');
+    const ran = copy.run('node', ['test/house/library.ts']);
     expect(ran.code, ran.stderr).toBe(0);
     result = resultSchema.parse(JSON.parse(ran.stdout));
   });
@@ -89,15 +90,15 @@ describe('the library', () => {
 it('is a recipe of the command line', () => {
   const file = join(copy.path, 'rows.jsonl');
   writeFileSync(file, ROWS.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const json = copy.run('cli/main.ts', ['score', file, '--json']);
+  const json = copy.run('node', ['cli/main.ts', 'score', file, '--json']);
   expect(json.code, json.stderr).toBe(0);
   expect(jsonLines(json.stdout).map(({ family, status }) => [family, status])).toEqual(
     ROWS.map(() => ['two-step', 'scored']),
   );
-  const table = copy.run('cli/main.ts', ['score', file]);
+  const table = copy.run('node', ['cli/main.ts', 'score', file]);
   expect(table.stdout).toMatch(/two_step_share \d\.\d\d · not yet divided by the maximum of its group/);
-  expect(copy.run('cli/main.ts', ['help', 'score']).stdout).toMatch(/two-step/);
-  const wrong = copy.run('cli/main.ts', ['score', file, '--recipe', 'two-stepp']);
+  expect(copy.run('node', ['cli/main.ts', 'help', 'score']).stdout).toMatch(/two-step/);
+  const wrong = copy.run('node', ['cli/main.ts', 'score', file, '--recipe', 'two-stepp']);
   expect(wrong.code).toBe(2);
 });
 

@@ -14,11 +14,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as localWorkers from '../../scripts/local-worker.ts';
 import { begin, linesOf, openAi, untilOver } from '../e2e/batch-client.ts';
 import { jsonLines } from '../e2e/processes.ts';
-import { type Copy, copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
+import type { CopiedSources } from '../house/copied-sources.ts';
+import { copyWithFifthFamily, ROWS } from '../house/fifth-family.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-let copy: Copy;
+let copy: CopiedSources;
 let worker: localWorkers.LocalWorker;
 let server: Server;
 let receiver: string;
@@ -26,8 +27,8 @@ const received: string[] = [];
 
 beforeAll(async () => {
   copy = copyWithFifthFamily();
-  expect(copy.run('scripts/openapi.ts').code).toBe(0);
-  const built = copy.run('scripts/build-dashboard.ts');
+  expect(copy.run('node', ['scripts/openapi.ts']).code).toBe(0);
+  const built = copy.run('node', ['scripts/build-dashboard.ts']);
   expect(built.code, built.stderr).toBe(0);
   server = createServer(async (request, response) => {
     let body = '';
@@ -55,7 +56,7 @@ afterAll(async () => {
 });
 
 it('type-checks in every project', { timeout: 600_000 }, () => {
-  const checked = copy.run('scripts/typecheck.ts');
+  const checked = copy.run('node', ['scripts/typecheck.ts']);
   expect(checked.code, checked.stdout + checked.stderr).toBe(0);
 });
 
@@ -187,7 +188,16 @@ describe('a run', () => {
     const exported = await call('GET', `/v1/runs/${RUN}/export`);
     const file = join(copy.path, 'run.jsonl');
     writeFileSync(file, exported.text);
-    const local = copy.run('cli/main.ts', ['replay', '--file', file, '--set', 'weight=0.2', '--samples', '--json']);
+    const local = copy.run('node', [
+      'cli/main.ts',
+      'replay',
+      '--file',
+      file,
+      '--set',
+      'weight=0.2',
+      '--samples',
+      '--json',
+    ]);
     expect(local.code, local.stderr).toBe(0);
     expect(afterOf(jsonLines(local.stdout))).toEqual(afterOf(lines));
   });
