@@ -1,5 +1,5 @@
 /**
- * A failure of R2 or D1. `http/problems.ts` maps it to a retryable 503. The platform's message may name keys and
+ * A failure of R2 or D1. `functions/problems.ts` maps it to a retryable 503. The platform's message may name keys and
  * statements, so only its code is logged.
  */
 export class StorageError extends Error {

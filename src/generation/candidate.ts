@@ -25,7 +25,7 @@ export type FinishedCandidate = {
   readonly finish_reason: string | null;
   readonly aborted: Aborted | null;
   readonly verification: Verification;
-  /** Whether response and sources are within the limits of comparison and judging (citations/size.ts). */
+  /** Whether response and sources are within the limits of comparison and judging (`sizeProblems`). */
   readonly fits: boolean;
 };
 

@@ -1,7 +1,7 @@
 /**
  * Runs a refinement: streams the policy's candidates and what is certain of their citations. It is lazy like the
  * generator behind it: it sends no request before the first `next`, and `return` or the signal stops it.
- * wire/refine-reply.ts scores the candidates afterwards.
+ * src/wire/refine-reply.ts scores the candidates afterwards.
  *
  * With `on_invented_citation: "abort"` a candidate stops at its first invented citation: in the step that read the
  * text, before that text's events are yielded.

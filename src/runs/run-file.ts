@@ -1,7 +1,7 @@
 /**
  * The file format of a run, version 1, as JSON lines: the run, its recipes, its rollouts by step, group, sample and
  * attempt, and a last line with their count, which reveals a truncated file. The file holds no text and no reports.
- * Judgments travel in a file of their own (judgments/record-file.ts).
+ * Judgments travel in a file of their own (src/judgments/record-file.ts).
  */
 import * as z from 'zod';
 import { FAMILY_NAMES, type FamilyName } from '../families/registry.ts';

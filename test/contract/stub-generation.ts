@@ -10,7 +10,7 @@ const bodySchema = z.object({ n: z.int().min(1), seed: z.int().exactOptional() }
 
 /** Some kilobytes, so that what waits between server and reader is soon full. */
 const ENDLESS_PIECE = 'word '.repeat(4_096);
-/** More than MAX_PIECE_BYTES of dialects/sample-stream.ts. */
+/** More than MAX_PIECE_BYTES of lib/model-servers/dialects/sample-stream.ts. */
 const HUGE_CHARS = 9 * 1024 * 1024;
 
 /** What each choice of a request says. */

@@ -1,4 +1,4 @@
-/** How servers stream a chat completion, each in its dialect (gpu-backends.md section 5). */
+/** How servers stream a chat completion, each in its dialect. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Dialect, STUB_MODEL } from './backend-faults.ts';
