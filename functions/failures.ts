@@ -6,7 +6,8 @@
 
 import type { GenerationFailure } from '../src/generation/generator.ts';
 import type { InputProblem } from '../src/input-problem.ts';
-import type { JudgeFailure, JudgmentKind } from '../src/judgments/types.ts';
+import type { JudgmentKind } from '../src/judgments/kinds/names.ts';
+import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Scope } from '../src/wire/api-keys.ts';
 

@@ -3,11 +3,9 @@
  * Titles and details are constants and numbers of this code. They repeat nothing of the request except the names of
  * unknown fields, and reveal nothing internal.
  */
-
 import type { GenerationFailureReason } from '../src/generation/generator.ts';
-import type { InputProblem } from '../src/input-problem.ts';
-import { pathText } from '../src/input-problem.ts';
-import type { JudgeFailureReason } from '../src/judgments/types.ts';
+import { type InputProblem, pathText } from '../src/input-problem.ts';
+import type { JudgeFailureReason } from '../src/judgments/protocol/failure.ts';
 import {
   MAX_FORM_IGNORED_BYTES,
   MAX_FORM_PARTS,

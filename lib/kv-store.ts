@@ -4,9 +4,11 @@
  * KV has no compare-and-set, and may report a miss for up to 60 s after a write elsewhere. Judgments are immutable and
  * content-addressed, so at worst one is judged twice and the later write wins.
  */
+
+import type { Judgment } from '../src/judgments/judgment.ts';
+import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import { checkRecord, type StoredJudgment } from '../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../src/judgments/store.ts';
-import type { JudgeFailure, Judgment } from '../src/judgments/types.ts';
 
 /** Keys per KV bulk read (limit of the platform). */
 export const MAX_KV_BULK_KEYS = 100;

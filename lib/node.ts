@@ -1,7 +1,8 @@
 /** What the library offers under Node only: `import { fileStore } from 'citeward/node'`. */
 import { appendFile, readFile, truncate } from 'node:fs/promises';
+import type { Judgment } from '../src/judgments/judgment.ts';
+import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import { createMemoryJudgmentStore, type JudgmentStore } from '../src/judgments/store.ts';
-import type { JudgeFailure, Judgment } from '../src/judgments/types.ts';
 
 /**
  * Keeps judgments in a file of JSON lines, one record per line, and in memory (about 2 KB per record). Reads what

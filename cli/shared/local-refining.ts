@@ -12,7 +12,8 @@ import {
 } from '../../src/generation/refine.ts';
 import { planRefinement, type RefinePlan } from '../../src/generation/refine-plan.ts';
 import type { InputProblem } from '../../src/input-problem.ts';
-import type { JudgeFailure, JudgmentKind } from '../../src/judgments/types.ts';
+import type { JudgmentKind } from '../../src/judgments/kinds/names.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import { scoreGroup } from '../../src/scoring/score-rollouts.ts';
 import type { RefineRequest } from '../../src/wire/refine.ts';
 import { type RefineReply, refineReply, scoredRollouts } from '../../src/wire/refine-reply.ts';

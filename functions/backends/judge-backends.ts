@@ -10,7 +10,7 @@ import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
-import type { JudgeFailureReason } from '../../src/judgments/types.ts';
+import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 import { type BindingOf, isAiBinding, transportOf } from './bindings.ts';
 import { probeSandbox, type SandboxClock, type SandboxConfig } from './sandbox/sandbox-client.ts';
 import { createSandboxJudge } from './sandbox/sandbox-judge.ts';

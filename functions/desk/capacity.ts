@@ -7,7 +7,7 @@
  * waits.
  */
 import type { CallClass } from '../../src/judgments/desk.ts';
-import type { JudgmentRequest } from '../../src/judgments/types.ts';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 
 /** Bytes of UTF-8 of all requests that wait or run in one desk; a Durable Object has 128 MB. */
 export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;

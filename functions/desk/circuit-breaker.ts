@@ -3,7 +3,7 @@
  * probe: success closes the circuit, failure doubles the pause. Each desk has its own breaker and sees only its own
  * calls.
  */
-import type { JudgeFailure } from '../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 /** Failures in a row that open the circuit. */
 export const BREAKER_FAILURES = 5;

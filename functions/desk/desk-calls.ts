@@ -9,10 +9,11 @@ import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
 import type { Judge } from '../../src/judgments/judge.ts';
+import type { Judgment } from '../../src/judgments/judgment.ts';
 import { type MadeJudgment, makeJudgment, usableFor } from '../../src/judgments/make-judgment.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
-import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 import type { Backends } from '../backends/configured.ts';
 import { withinMs } from '../rpc.ts';
 import {

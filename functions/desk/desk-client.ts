@@ -4,8 +4,9 @@
  */
 import type { Desk, DeskJudgment } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
+import type { Judgment } from '../../src/judgments/judgment.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
-import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';

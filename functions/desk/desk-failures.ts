@@ -1,5 +1,5 @@
 /** Failures that a desk produces itself. They are constants and contain nothing of a caller. */
-import type { JudgeFailure } from '../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 export const CIRCUIT_OPEN: JudgeFailure = {
   reason: 'judge_circuit_open',

@@ -4,7 +4,8 @@
  */
 import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
-import type { JudgeFailure, Judgment } from '../../src/judgments/types.ts';
+import type { Judgment } from '../../src/judgments/judgment.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 export const DESK_MESSAGE_VERSION = 1;
 

@@ -2,7 +2,7 @@
  * Remembers the failures of the last seconds by key: an early retry gets the same answer without a call. Failures that
  * are not specific to the key are not remembered: missing capacity, an open circuit, errors of the caller.
  */
-import type { JudgeFailure } from '../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 /** How long a failed judgment is answered with its failure. */
 export const FAILURE_MEMORY_MS = 5_000;

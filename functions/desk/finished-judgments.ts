@@ -3,9 +3,10 @@
  * nothing, and KV's stale misses (up to 60 s) do not cause a second judge call. The alarm retries failed KV writes and
  * deletes old rows. STORAGE.md describes the table.
  */
+
+import type { Judgment } from '../../src/judgments/judgment.ts';
 import { checkRecord } from '../../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../../src/judgments/store.ts';
-import type { Judgment } from '../../src/judgments/types.ts';
 
 /** How long a desk keeps a finished judgment: ten times the longest stale miss of KV. */
 const FINISHED_JUDGMENT_MS = 10 * 60 * 1000;

@@ -2,13 +2,11 @@
  * Scores rollouts for `/v1/score`, `/v1/groups`, the adapters, batches and webhooks: validated input in, a score or a
  * failure out.
  */
-
 import { type ResolvedRecipe, resolveRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';
-import type { ObtainOptions, ObtainTimings } from '../../src/judgments/obtain.ts';
-import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
-import type { JudgeFailure } from '../../src/judgments/types.ts';
+import { JUDGE_DEADLINE_MS, type ObtainOptions, type ObtainTimings } from '../../src/judgments/obtain.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import { type ScoredRollout, type ScoringRequest, scoreGroup, scoreRollout } from '../../src/scoring/score-rollouts.ts';
 import type { ScoreRequest } from '../../src/wire/score.ts';
 import { type Backends, chooseJudge, chooseSandbox } from '../backends/configured.ts';

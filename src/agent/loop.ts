@@ -15,8 +15,8 @@ import type {
   GenerationMessage,
   GenerationRequest,
 } from '../generation/generator.ts';
+import type { JudgeFailure, TokenUsage } from '../judgments/protocol/failure.ts';
 import type { RunCode } from '../judgments/sandbox/run-code.ts';
-import type { JudgeFailure, TokenUsage } from '../judgments/types.ts';
 import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
 import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
 import type { StopCondition } from './stop-conditions.ts';

@@ -7,7 +7,7 @@
  * budget.
  */
 import { estimateTokens } from '../judgments/protocol/budget.ts';
-import type { TokenUsage } from '../judgments/types.ts';
+import type { TokenUsage } from '../judgments/protocol/failure.ts';
 import { betweenTurns } from './turn.ts';
 import type { TurnTokens } from './types.ts';
 

@@ -7,7 +7,7 @@
  * where it was made.
  */
 import type { GenerationEvent, GenerationMessage, NativeToolCall } from '../generation/generator.ts';
-import type { TokenUsage } from '../judgments/types.ts';
+import type { TokenUsage } from '../judgments/protocol/failure.ts';
 import type { AgentCall } from './types.ts';
 
 type RenderedTurn = {

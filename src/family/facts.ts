@@ -3,7 +3,7 @@
  * the facts, so replay is exact: no text, no judge, the same numbers.
  */
 import * as z from 'zod';
-import { JUDGE_FAILURE_REASONS, type JudgeFailureReason } from '../judgments/types.ts';
+import { JUDGE_FAILURE_REASONS, type JudgeFailureReason } from '../judgments/protocol/failure.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 
 /** What the facts of every family have. At most about 4 KB as JSON for a typical rollout. */

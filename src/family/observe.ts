@@ -1,6 +1,7 @@
 /** Reads judgments into facts: the verdicts of a judgment, or the reason why they are missing. */
-import { answersRequest } from '../judgments/kinds/registry.ts';
-import type { JudgmentKind, JudgmentOutcome, JudgmentRequest, Verdicts } from '../judgments/types.ts';
+import type { JudgmentOutcome } from '../judgments/judgment.ts';
+import type { JudgmentKind } from '../judgments/kinds/names.ts';
+import { answersRequest, type JudgmentRequest, type Verdicts } from '../judgments/kinds/registry.ts';
 import type { Observed } from './facts.ts';
 
 type Unscored = Extract<Observed<never>, { status: 'unscored' }>;

@@ -1,6 +1,6 @@
 /** The parts that the scores of all families have in common: types for `compose`, schemas for the replies. */
 import * as z from 'zod';
-import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 
 const UNSCORED_REASONS = [...JUDGE_FAILURE_REASONS, 'not_measured', 'nothing_to_score'] as const;
 

@@ -2,8 +2,9 @@
  * Plans in stages: a plan asks for judgments, reads their outcomes, and asks again or is done. A stage may depend on
  * the answers of the one before it.
  */
+
+import type { JudgmentOutcome } from '../judgments/judgment.ts';
 import type { WantedJudgment } from '../judgments/obtain.ts';
-import type { JudgmentOutcome } from '../judgments/types.ts';
 
 /** Rounds of judging that one rollout may take. */
 export const MAX_STAGES = 4;

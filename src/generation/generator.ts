@@ -5,7 +5,7 @@
  * Generation differs from judging: samples are random, never stored, and cancelled with their caller. A reply that ends
  * at its length limit is a result with the finish reason `length`, not a failure.
  */
-import type { TokenUsage } from '../judgments/types.ts';
+import type { TokenUsage } from '../judgments/protocol/failure.ts';
 
 /** A tool call that the server parsed. `arguments` is the model's JSON text, unchecked. */
 export type NativeToolCall = { readonly id: string; readonly name: string; readonly arguments: string };

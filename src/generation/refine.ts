@@ -6,7 +6,7 @@
  * With `on_invented_citation: "abort"` a candidate stops at its first invented citation: in the step that read the
  * text, before that text's events are yielded.
  */
-import type { TokenUsage } from '../judgments/types.ts';
+import type { TokenUsage } from '../judgments/protocol/failure.ts';
 import { CandidateReader, type CertainEvent, type Ending, type FinishedCandidate, type Pushed } from './candidate.ts';
 import { Calls, type ConcurrencyOptions } from './concurrent-calls.ts';
 import type { GenerationEvent, GenerationFailure, Generator } from './generator.ts';

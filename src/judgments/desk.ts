@@ -2,8 +2,11 @@
  * The desk interface: judges for many callers and deduplicates equal requests in flight. The Worker implements it with the
  * Durable Object `JudgeDesk` (functions/desk); without a desk, the caller's process calls the judge.
  */
+
+import type { Judgment, JudgmentPreimage } from './judgment.ts';
+import type { JudgmentRequest } from './kinds/registry.ts';
+import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
-import type { JudgeFailure, Judgment, JudgmentPreimage, JudgmentRequest } from './types.ts';
 
 /** `live`: a caller waits. `batch`: runs when there is capacity, and never takes the last quarter of it. */
 export type CallClass = 'live' | 'batch';

@@ -5,8 +5,9 @@
  */
 import type { KnownIssuers } from './issuer.ts';
 import type { Line } from './jsonl.ts';
+import type { Judgment } from './judgment.ts';
+import type { JudgeFailure } from './protocol/failure.ts';
 import { readRecordLine } from './record-file.ts';
-import type { JudgeFailure, Judgment } from './types.ts';
 
 export type ImportOutcome = 'imported' | 'present' | { readonly failure: JudgeFailure };
 

@@ -5,7 +5,7 @@
  * judgment has none, so a signature over one is never valid for the other.
  */
 import canonicalize from 'canonicalize';
-import type { Judgment, RecordSignature, UnsignedJudgment } from './types.ts';
+import type { Judgment, RecordSignature, UnsignedJudgment } from './judgment.ts';
 
 /** A public key in the form of RFC 8037. */
 export type PublicKey = { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string };

@@ -2,12 +2,11 @@
  * The judge interface: model backends, the sandbox and the built-in lexical judge all implement it, and the pipeline knows
  * nothing else about them.
  */
+import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
-import type { JudgmentRequest, Verdicts } from './kinds/registry.ts';
-import { kindOf } from './kinds/registry.ts';
+import { type JudgmentRequest, kindOf, type Verdicts } from './kinds/registry.ts';
 import type { Fitted } from './protocol/budget.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
-import type { JudgeIdentity } from './types.ts';
 
 /** Verdicts that answer the request exactly, or why there are none. */
 export type JudgeReply =

@@ -4,8 +4,8 @@
  */
 import { PARSER_VERSION } from '../citations/grammars.ts';
 import { digestJson } from '../digest.ts';
+import type { JudgeIdentity, JudgmentPreimage } from './judgment.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
-import type { JudgeIdentity, JudgmentPreimage } from './types.ts';
 
 /** Collects everything that could change the verdicts of a request, with the inputs as digests. */
 export async function judgmentPreimage(

@@ -5,9 +5,9 @@
  */
 import { LEXICAL_JUDGE_MODEL } from '../lexical/index.ts';
 import type { Judge } from './judge.ts';
+import type { JudgeIdentity } from './judgment.ts';
 import { type JudgmentRequest, kindOf, type Verdicts } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
-import type { JudgeIdentity } from './types.ts';
 
 /** The lexical judge has no prompt and samples nothing: its version is its template, for every kind. */
 export const LEXICAL_IDENTITY: JudgeIdentity = {

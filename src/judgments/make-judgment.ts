@@ -1,10 +1,10 @@
 /** Makes judgments, and decides which stored ones may be used: one rule for every caller. */
 import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
 import type { Judge } from './judge.ts';
+import type { Judgment, JudgmentPreimage } from './judgment.ts';
 import { answersRequest, type JudgmentRequest } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
-import type { Judgment, JudgmentPreimage } from './types.ts';
 
 /** A request with its key. */
 type Making = {

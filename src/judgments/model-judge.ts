@@ -4,13 +4,13 @@
  */
 import type { ChatBackend, ChatDialect, JudgeSampling } from './chat-backend.ts';
 import type { Judge, JudgeReply } from './judge.ts';
+import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf, type ReadingRequest, type Verdicts } from './kinds/registry.ts';
 import type { TokenUsage } from './protocol/failure.ts';
 import type { ReadingKind } from './protocol/judgment-kind.ts';
 import type { JudgePrompt } from './protocol/prompt.ts';
 import { parseReply, type ReadReply } from './protocol/reply.ts';
-import type { JudgeIdentity } from './types.ts';
 
 /** Temperature 0 and a fixed seed: judging is as repeatable as the server allows. */
 const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };

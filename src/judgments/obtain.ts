@@ -12,6 +12,7 @@
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
 import type { Signing } from './issuer.ts';
 import { fitToJudge, type Judge, type JudgeChoice } from './judge.ts';
+import type { Judgment, JudgmentOutcome, JudgmentPreimage } from './judgment.ts';
 import { judgmentKey, judgmentPreimage } from './key.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
@@ -20,7 +21,6 @@ import type { SourceCut } from './protocol/budget.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
-import type { Judgment, JudgmentOutcome, JudgmentPreimage } from './types.ts';
 
 /** Deadline of a judge call in milliseconds, independent of how long its caller waits. */
 export const JUDGE_DEADLINE_MS = 60_000;

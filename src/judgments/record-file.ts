@@ -6,10 +6,10 @@ import * as z from 'zod';
 import { digestJson } from '../digest.ts';
 import { MAX_EXPORT_KEYS } from '../limits.ts';
 import type { Desk } from './desk.ts';
+import type { Judgment } from './judgment.ts';
 import { sha256Schema } from './judgment-schema.ts';
 import { readRecord } from './record.ts';
 import type { JudgmentStore } from './store.ts';
-import type { Judgment } from './types.ts';
 
 const RECORD_FILE_VERSION = 1;
 

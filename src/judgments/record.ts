@@ -4,6 +4,7 @@
  * that hold public keys check signatures: `usableFor` and the import.
  */
 import * as z from 'zod';
+import type { Judgment } from './judgment.ts';
 import {
   judgmentKindSchema,
   recordSignatureSchema,
@@ -14,7 +15,6 @@ import {
 import { judgmentKey } from './key.ts';
 import { verdictsSchema } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
-import type { Judgment } from './types.ts';
 
 const preimageSchema = z.strictObject({
   v: z.literal(1),

@@ -5,8 +5,10 @@
  * A store may forget, and may miss a recent write; it never returns a judgment under another judgment's key. Platform
  * failures are values, so a failed read is never mistaken for a miss.
  */
+
+import type { Judgment } from './judgment.ts';
+import type { JudgeFailure } from './protocol/failure.ts';
 import { checkRecord, type StoredJudgment } from './record.ts';
-import type { JudgeFailure, Judgment } from './types.ts';
 
 /** Whether a judgment was stored. */
 export type StoreReceipt = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };

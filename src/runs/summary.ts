@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { UnscoredReason } from '../family/score.ts';
-import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 import { advantages } from '../scoring/advantages.ts';
 import { Moments, Tally } from './moments.ts';
 import { stepSchema } from './row.ts';

@@ -7,7 +7,7 @@ import { indexSchema } from '../citations/finding-schema.ts';
 import type { FamilyReply } from '../families/registry.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import type { ObtainedJudgment } from '../judgments/obtain.ts';
-import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../judgments/types.ts';
+import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../judgments/protocol/failure.ts';
 import { receiptSchema } from './receipt-schema.ts';
 
 const failureSchema = z.strictObject({

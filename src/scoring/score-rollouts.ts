@@ -21,6 +21,7 @@ import type { Rollout } from '../family/rollout.ts';
 import { type PlanRun, runPlans, type Stage } from '../family/stages.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Issuer } from '../judgments/issuer.ts';
+import type { JudgmentKind } from '../judgments/kinds/names.ts';
 import {
   type ObtainedJudgment,
   type ObtainOptions,
@@ -29,7 +30,7 @@ import {
   type WantedJudgment,
 } from '../judgments/obtain.ts';
 import { pinJudgments } from '../judgments/pin.ts';
-import type { JudgeFailure, JudgmentKind } from '../judgments/types.ts';
+import type { JudgeFailure } from '../judgments/protocol/failure.ts';
 import type { Result } from '../result.ts';
 import { createReceipt } from './receipt.ts';
 import type { Receipt } from './receipt-schema.ts';

@@ -11,7 +11,7 @@ import type { ToolCallRecipe } from '../families/tool-call/recipe.ts';
 import { unscoredReasonSchema } from '../family/score.ts';
 import { GENERATION_FAILURE_REASONS, type Generator } from '../generation/generator.ts';
 import { tokenUsageSchema } from '../judgments/judgment-schema.ts';
-import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 import { agentSamplingSchema } from './agent.ts';
 import { problemSchema } from './problem.ts';
 import { type ScoreResponse, scoreResponseSchema } from './score.ts';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { GENERATION_FAILURE_REASONS } from '../generation/generator.ts';
 import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.ts';
-import { JUDGE_FAILURE_REASONS } from '../judgments/types.ts';
+import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 
 /** Reasons for refusing a request that involve no judge. */
 const REQUEST_PROBLEM_REASONS = [

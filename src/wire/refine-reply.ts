@@ -6,7 +6,7 @@ import type { Generator } from '../generation/generator.ts';
 import type { Refined } from '../generation/refine.ts';
 import { candidateRollout, type RefinePlan } from '../generation/refine-plan.ts';
 import type { InputProblem } from '../input-problem.ts';
-import type { TokenUsage } from '../judgments/types.ts';
+import type { TokenUsage } from '../judgments/protocol/failure.ts';
 import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
 import type { CANDIDATE_UNSCORED_REASONS, RefineRequest } from './refine.ts';
 import type { ScoreResponse } from './score.ts';

@@ -2,7 +2,7 @@
  * What can go wrong with a model backend, and what each must become. One row a fault: the typed reason, with what the
  * wire says of it. The stub server (stub-backend.ts) commits the faults; docs/backends.md shows the table.
  */
-import type { JudgeFailureReason } from '../../src/judgments/types.ts';
+import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 
 export type FaultRow = {
   readonly reason: JudgeFailureReason;

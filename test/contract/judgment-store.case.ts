@@ -3,9 +3,9 @@
  * workerd (test/functions).
  */
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Judgment } from '../../src/judgments/judgment.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
-import type { Judgment } from '../../src/judgments/types.ts';
 
 export type StoreHarness = {
   readonly store: JudgmentStore;

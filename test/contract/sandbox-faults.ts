@@ -2,7 +2,7 @@
  * What can go wrong with a sandbox, and what each must become: the typed reason. The server of sandbox-stub.ts commits the
  * faults.
  */
-import type { JudgeFailureReason } from '../../src/judgments/types.ts';
+import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 
 export type SandboxFaultRow = {
   readonly reason: JudgeFailureReason;

@@ -7,15 +7,15 @@ import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'c
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
-import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import { consumeJobs } from '../../functions/batches/consume-queue.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
-import type { JudgeFailure, JudgmentRequest } from '../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import { type Detour, detoured } from '../contract/detoured-binding.ts';

@@ -1,12 +1,10 @@
 /** A model judge that counts its calls, and a KV that caches its misses: parts of the Worker for tests of the desk. */
-
 import type { Backends } from '../../functions/backends/configured.ts';
-import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
-import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import type { Environment } from '../../functions/environment.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
-import type { JudgmentRequest } from '../../src/judgments/types.ts';
 import { StaleKv } from '../contract/stale-kv.ts';
 
 /** The KV of callers and desks, in tests that replace the environment with `onSharedKv`. */

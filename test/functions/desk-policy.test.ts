@@ -4,7 +4,7 @@ import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } f
 import { CircuitBreaker, evidenceOf } from '../../functions/desk/circuit-breaker.ts';
 import { FailureMemory } from '../../functions/desk/failure-memory.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
-import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/types.ts';
+import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 /** Slots that note who was granted, in order. */
 function slotsOf(slots: number, liveCallsPerBatchTurn = 1_000) {

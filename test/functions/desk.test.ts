@@ -15,7 +15,8 @@ import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store
 import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
-import type { JudgeFailure, JudgeFailureReason, JudgmentRequest } from '../../src/judgments/types.ts';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
+import type { JudgeFailure, JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { post, problemOf, ROLLOUT, scoreOf } from './api.ts';
 import { COUNTING, counting, countingBackends, lexically, onSharedKv, resetCounting, sharedKv } from './desk-judge.ts';

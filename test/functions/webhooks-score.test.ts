@@ -7,7 +7,7 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { JudgeFailureReason } from '../../src/judgments/types.ts';
+import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
 import { rolloutListSchema } from '../../src/wire/runs.ts';
 import {

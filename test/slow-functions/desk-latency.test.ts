@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createDeskClient } from '../../functions/desk/desk-client.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
-import type { JudgmentRequest } from '../../src/judgments/types.ts';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { COUNTING, counting, countingBackends, lexically } from '../functions/desk-judge.ts';
 import { replaceParts } from '../functions/worker.ts';
 

@@ -6,7 +6,7 @@ import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-jud
 import { publicTransport } from '../../lib/model-servers/calls/transport.ts';
 import type { EquivalenceRequest } from '../../src/judgments/kinds/equivalence/equivalence.ts';
 import type { ExecutionRequest } from '../../src/judgments/kinds/execution/execution.ts';
-import type { Verdicts } from '../../src/judgments/types.ts';
+import type { Verdicts } from '../../src/judgments/kinds/registry.ts';
 import { root } from '../e2e/processes.ts';
 import { SANDBOX_KEY, type SandboxServer, startSandbox } from '../e2e/sandbox-server.ts';
 

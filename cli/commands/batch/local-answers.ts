@@ -6,7 +6,7 @@
 import type * as z from 'zod';
 import { type ResolvedRecipe, resolveRecipe } from '../../../src/families/resolve.ts';
 import { type InputProblem, problemsOfIssues } from '../../../src/input-problem.ts';
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import type { BatchEndpoint } from '../../../src/wire/batches/batch.ts';
 import type { LineResult } from '../../../src/wire/batches/result-line.ts';

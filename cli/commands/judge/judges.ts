@@ -10,9 +10,9 @@ import { publicTransport } from '../../../lib/model-servers/calls/transport.ts';
 import { createVllmBackend } from '../../../lib/model-servers/vllm/vllm-chat.ts';
 import { modelsUrl, probeServer, type VllmConfig } from '../../../lib/model-servers/vllm/vllm-server.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
+import type { JudgeIdentity } from '../../../src/judgments/judgment.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
-import type { JudgeIdentity } from '../../../src/judgments/types.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import { CostMeter, MeasuredJudge, metered, reseeded } from './measured-judge.ts';
 

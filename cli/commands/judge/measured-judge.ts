@@ -4,10 +4,10 @@
  */
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
 import { fitToJudge, type Judge } from '../../../src/judgments/judge.ts';
-import { answersRequest } from '../../../src/judgments/kinds/registry.ts';
+import { answersRequest, type JudgmentRequest, type Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
-import type { JudgeFailureReason, JudgmentRequest, TokenUsage, Verdicts } from '../../../src/judgments/types.ts';
+import type { JudgeFailureReason, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 
 export type Cost = {
   /** Calls of the model, retries included; for a judge without a model, its answers. */

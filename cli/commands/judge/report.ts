@@ -1,4 +1,6 @@
 /** Computes the figures of `citeward judge check` from the counts. `--json` prints this report. */
+
+import type { JudgeIdentity } from '../../../src/judgments/judgment.ts';
 import {
   type AgreementTable,
   addedTables,
@@ -9,7 +11,6 @@ import {
   pairsIn,
   weightedKappa,
 } from '../../../src/judgments/rater-agreement.ts';
-import type { JudgeIdentity } from '../../../src/judgments/types.ts';
 import { type ClaimLabel, LABELS } from './check-rows.ts';
 import type { ClaimCounts, ClaimsReport, VERDICTS } from './claims-check.ts';
 import type { ComparisonReport, CriteriaReport } from './criteria-check.ts';

@@ -8,8 +8,8 @@ import { BrokenBodyError, readText } from '../../../lib/model-servers/calls/resp
 import type { RouterClock } from '../../../lib/model-servers/calls/router.ts';
 import { credentials, type ServerConfig } from '../../../lib/model-servers/calls/server-address.ts';
 import { mediaType, retryAfterSeconds, type Transport } from '../../../lib/model-servers/calls/transport.ts';
+import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { type CodeRunReply, type RunCode, runReplySchema } from '../../../src/judgments/sandbox/run-code.ts';
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
 import { type SandboxFault, sandboxFailure, sandboxFaultOfStatus } from './sandbox-failures.ts';
 
 /** A server with SandboxFusion's API. */

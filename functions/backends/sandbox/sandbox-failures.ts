@@ -4,8 +4,8 @@
  */
 
 import { kindOfStatus } from '../../../lib/model-servers/dialects/error-reply.ts';
+import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/protocol/failure.ts';
 import type { HarnessFault } from '../../../src/judgments/sandbox/run-code.ts';
-import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/types.ts';
 
 /** Failures of a call, and of the reply's content. */
 export type SandboxFault =

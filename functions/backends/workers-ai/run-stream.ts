@@ -14,7 +14,7 @@ import {
   readChunkText,
 } from '../../../lib/model-servers/dialects/completion-chunk.ts';
 import { openAiItem, type StreamItem } from '../../../lib/model-servers/dialects/sample-stream.ts';
-import type { TokenUsage } from '../../../src/judgments/types.ts';
+import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 
 const usageSchema = z
   .object({ prompt_tokens: z.int().min(0), completion_tokens: z.int().min(0) })

@@ -4,7 +4,7 @@
  * numbers and never quotes a backend, because error messages of backends often quote the prompt.
  */
 import type { GenerationEnd, GenerationFailure } from '../../../src/generation/generator.ts';
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 
 type BackendFaultKind =
   | 'timeout'

@@ -6,7 +6,7 @@
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
-import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/types.ts';
+import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed } from './failures.ts';
 
 /** Upper limit of a completion with its retries, in milliseconds: proxies drop a connection after 100 s of silence. */

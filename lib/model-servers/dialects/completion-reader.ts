@@ -5,7 +5,7 @@
  */
 
 import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
-import type { JudgeFailure, TokenUsage } from '../../../src/judgments/types.ts';
+import type { JudgeFailure, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
 import { type ChunkResult, type CompletionChunk, readChunk } from './completion-chunk.ts';
 

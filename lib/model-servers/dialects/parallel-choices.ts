@@ -4,7 +4,7 @@
  */
 
 import type { GenerationEnd, GenerationEvent, GenerationRequest } from '../../../src/generation/generator.ts';
-import type { TokenUsage } from '../../../src/judgments/types.ts';
+import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import type { Generation } from '../calls/lifetime.ts';
 
 type Step = { readonly choice: number; readonly result: IteratorResult<GenerationEvent, GenerationEnd> };

@@ -6,7 +6,7 @@
 
 import * as z from 'zod';
 import type { GenerationEvent, NativeToolCall } from '../../../src/generation/generator.ts';
-import type { TokenUsage } from '../../../src/judgments/types.ts';
+import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import { type BackendFault, backendFault, type GeneratorFaultKind, type SharedFault } from '../calls/failures.ts';
 import { type ChunkResult, type CompletionChunk, type CompletionPart, interruptedReply } from './completion-chunk.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { withDeadline } from '../calls/deadline.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
 import { pinnedModel } from '../calls/model-config.ts';

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { ChatDialect } from '../../../src/judgments/chat-backend.ts';
-import type { JudgeFailure } from '../../../src/judgments/types.ts';
+import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { withDeadline } from '../calls/deadline.ts';
 import { backendFault, judgeFailureOf, type SharedFault } from '../calls/failures.ts';
 import type { Generating, ModelConfig } from '../calls/model-config.ts';

@@ -1,7 +1,7 @@
 /** Derives the facts of a dr-tulu rollout from its plan and judgments. A missing judgment becomes its reason. */
 import { scored, unscored, verdictsOf } from '../../family/observe.ts';
+import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
-import type { JudgmentOutcome } from '../../judgments/types.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import { criterionKey, type DrTuluPlan } from './plan.ts';
 

@@ -4,7 +4,7 @@ import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { ask, done } from '../../family/stages.ts';
 import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
-import type { JudgmentOutcome } from '../../judgments/types.ts';
+import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import { composeLongTrace, isPunished, longTraceVote } from './compose.ts';
 import { type LongTraceFacts, longTraceFactsSchema } from './facts.ts';
 import { LONG_TRACE_ORIGINS } from './origin.ts';

@@ -1,9 +1,9 @@
 /** Derives the facts of a refiner rollout from its plan and judgments. A missing judgment becomes its reason. */
 import type { Observed } from '../../family/facts.ts';
 import { scored, unscored, verdictsOf } from '../../family/observe.ts';
+import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { CitationVerdicts } from '../../judgments/kinds/citations/citations.ts';
 import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
-import type { JudgmentOutcome } from '../../judgments/types.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from './facts.ts';
 import type { PlannedClaim, RefinerPlan } from './plan.ts';
 

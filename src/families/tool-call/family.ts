@@ -3,7 +3,7 @@ import type { Family } from '../../family/family.ts';
 import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import { ask, done } from '../../family/stages.ts';
 import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
-import type { JudgmentOutcome } from '../../judgments/types.ts';
+import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import { composeToolCall } from './compose.ts';
 import { type ToolCallFacts, type ToolCallOutcomeFact, toolCallFactsSchema } from './facts.ts';
 import { TOOL_CALL_ORIGINS } from './origin.ts';

@@ -3,8 +3,8 @@ import { NO_OBSERVER, runTrajectory, type TrajectoryOptions } from '../../../fun
 import type { ToolOutput } from '../../../src/agent/code-interpreter.ts';
 import { AgentLoop, type CodeOutcome } from '../../../src/agent/loop.ts';
 import type { GenerationEnd, GenerationEvent, Generator } from '../../../src/generation/generator.ts';
+import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import type { RunCode } from '../../../src/judgments/sandbox/run-code.ts';
-import type { TokenUsage } from '../../../src/judgments/types.ts';
 import { scripted } from '../generation/scripted-generator.ts';
 import { type AgentSettingsInput, settingsWith } from './settings.ts';
 

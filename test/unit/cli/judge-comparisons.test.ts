@@ -17,8 +17,8 @@ import { planRefiner } from '../../../src/families/refiner/plan.ts';
 import { REFINER_RECIPES } from '../../../src/families/refiner/recipe.ts';
 import { rolloutOf } from '../../../src/family/rollout-schema.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
+import type { JudgmentRequest } from '../../../src/judgments/kinds/registry.ts';
 import type { CriterionScore, RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
-import type { JudgmentRequest } from '../../../src/judgments/types.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const REQUEST = scoreRequestSchema.parse({

@@ -7,7 +7,7 @@ import { composeLongTrace, longTraceVote } from '../../../src/families/long-trac
 import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import { LONG_TRACE_RECIPES, type LongTraceRecipe } from '../../../src/families/long-trace/recipe.ts';
 import type { Support } from '../../../src/judgments/kinds/citations/citations.ts';
-import type { Verdicts } from '../../../src/judgments/types.ts';
+import type { Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
 import { type Answer, replyOf, scoreAlone } from '../scoring/scoring-line.ts';
 import { type CitationReply, type CriterionReply, rubricSetOf, text, textOrNull } from './dr-tulu-rows.ts';

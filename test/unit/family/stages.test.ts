@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, done, MAX_STAGES, runPlans, type Stage, together } from '../../../src/family/stages.ts';
+import type { JudgmentOutcome } from '../../../src/judgments/judgment.ts';
 import type { WantedJudgment } from '../../../src/judgments/obtain.ts';
-import type { JudgmentOutcome } from '../../../src/judgments/types.ts';
 
 type Got = { readonly question: string; readonly outcome: JudgmentOutcome };
 

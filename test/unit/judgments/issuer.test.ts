@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { digestJson } from '../../../src/digest.ts';
 import { createKnownIssuers, type Issuer, signed } from '../../../src/judgments/issuer.ts';
 import { readIssuer, readPublicKeys } from '../../../src/judgments/issuer-keys.ts';
+import type { Judgment } from '../../../src/judgments/judgment.ts';
 import { checkRecord } from '../../../src/judgments/record.ts';
-import type { Judgment } from '../../../src/judgments/types.ts';
 import { sampleJudgment } from '../../contract/judgment-store.case.ts';
 
 // RFC 8032, section 7.1, test 1: published key material.

@@ -4,13 +4,14 @@ import type { Desk, DeskJudgment, JudgmentCall } from '../../../src/judgments/de
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
+import type { Judgment } from '../../../src/judgments/judgment.ts';
+import type { JudgmentRequest } from '../../../src/judgments/kinds/registry.ts';
 import type { RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { makeJudgment } from '../../../src/judgments/make-judgment.ts';
 import { type ObtainOptions, obtainJudgments, type WantedJudgment } from '../../../src/judgments/obtain.ts';
 import type { JudgedSource } from '../../../src/judgments/protocol/prompt.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
-import type { Judgment, JudgmentRequest } from '../../../src/judgments/types.ts';
 
 const SENTENCE = 'The river Aare is 288 kilometres long. ';
 

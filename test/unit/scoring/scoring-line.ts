@@ -4,9 +4,10 @@ import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../../../s
 import type { PlanOptions } from '../../../src/family/family.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Judge, JudgeChoice } from '../../../src/judgments/judge.ts';
+import type { JudgmentRequest, Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';
+import type { JudgeFailureReason } from '../../../src/judgments/protocol/failure.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
-import type { JudgeFailureReason, JudgmentRequest, Verdicts } from '../../../src/judgments/types.ts';
 import { type ScoredRollout, scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../../src/wire/score.ts';
 

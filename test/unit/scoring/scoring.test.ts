@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type RecipeInput, resolveRecipe } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
+import type { JudgmentRequest } from '../../../src/judgments/kinds/registry.ts';
 import { judgeLexically, LEXICAL_IDENTITY } from '../../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../../src/judgments/obtain.ts';
+import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { createMemoryJudgmentStore, type JudgmentStore } from '../../../src/judgments/store.ts';
-import type { JudgeFailure, JudgmentRequest } from '../../../src/judgments/types.ts';
 import { type ScoringResult, scoreRollout } from '../../../src/scoring/score-rollouts.ts';
 import { scoreResponseSchema } from '../../../src/wire/score.ts';
 

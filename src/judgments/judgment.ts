@@ -6,15 +6,6 @@ import type { JudgmentKind } from './kinds/names.ts';
 import type { Verdicts } from './kinds/registry.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 
-export type { JudgmentKind } from './kinds/names.ts';
-export type { JudgmentRequest, Verdicts } from './kinds/registry.ts';
-export {
-  JUDGE_FAILURE_REASONS,
-  type JudgeFailure,
-  type JudgeFailureReason,
-  type TokenUsage,
-} from './protocol/failure.ts';
-
 /** Everything about a judge that can change its verdicts on one kind of request; part of every key. */
 export type JudgeIdentity = {
   /** The model as its backend names it, a sandbox's runtime, or `citeward-lexical-N`. */
