@@ -151,7 +151,7 @@ test('replayed under another recipe, both deployments say the same', async () =>
   }
 });
 
-test('its receipts hold by the key of the first deployment, and say what the imported ledger says', async () => {
+test('its receipts are valid by the key of the first deployment, and say what the imported ledger says', async () => {
   const prompts = makePrompts(SHAPE.seed, SHAPE.prompts);
   const requests = [0, 1].flatMap((step) => prompts.map((prompt) => groupRequest(SHAPE, prompt, step)));
   const write = async (name: string, values: readonly unknown[]): Promise<string> => {
@@ -162,7 +162,7 @@ test('its receipts hold by the key of the first deployment, and say what the imp
   const replies = await write('replies.jsonl', groups);
   const asked = await write('requests.jsonl', requests);
   const held = await citeward('receipt', 'verify', replies, '--url', first.url, '--request', asked);
-  expect(held).toMatchObject({ code: 0, stderr: `${ROLLOUTS} receipts hold\n` });
+  expect(held).toMatchObject({ code: 0, stderr: `${ROLLOUTS} receipts are valid\n` });
 
   const receipts = members().map(({ receipt }) => ({ reward: receipt?.reward, pinned: receipt?.judgments }));
   const rows = (await ledger(second)).map(({ reward, judgments }) => ({ reward, pinned: judgments }));
