@@ -107,7 +107,7 @@ it('is in the OpenAPI document and the tables of recipes', () => {
     ['scripts/openapi.ts', 'openapi.json', '"TwoStepRecipeChange"'],
     ['scripts/recipe-docs.ts', 'docs/recipes.md', '| `ask_criteria` | all | `true` | ours | a family for tests |'],
   ] as const) {
-    const made = copy.run(script);
+    const made = copy.run('node', [script]);
     expect(made.code, made.stderr).toBe(0);
     expect(readFileSync(join(copy.path, file), 'utf8')).toContain(text);
   }
