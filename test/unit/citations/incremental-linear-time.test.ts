@@ -1,12 +1,12 @@
 /**
- * Pushing a text unit by unit takes linear time, whatever stays open in it. As in linear-time.case.ts, the larger text is
+ * Pushing a text unit by unit takes linear time, whatever stays open in it. As linear-growth.ts measures it, the larger text is
  * eight times the smaller one, and the bound is half of what a quadratic step would take.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources } from '../../../src/citations/sources.ts';
 import { createIncrementalVerifier } from '../../../src/citations/stream/verifier.ts';
-import { fastestMilliseconds, GROWTH, SLACK } from './linear-time.case.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
 
 const SOURCES = parseSources('<snippet id=S1>x</snippet>');
 const LARGE_CHARS = 128 * 1024;
@@ -37,14 +37,6 @@ describe.each(Object.entries(HOSTILE))('%s', (_name, [before, unit]) => {
   const large = textOf(LARGE_CHARS);
   const small = textOf(LARGE_CHARS / GROWTH);
 
-  const ratio = (work: (text: string) => void): number => {
-    const least = Math.max(
-      2,
-      fastestMilliseconds(() => work(small)),
-    );
-    return fastestMilliseconds(() => work(large)) / least;
-  };
-
   it.each(['snippet', 'bracket', 'guillemet'] as const)('%s, unit by unit', (grammar) => {
     const push = (text: string): void => {
       const verifier = createIncrementalVerifier({ sources: SOURCES, grammar, answer: 'first' });
@@ -52,10 +44,10 @@ describe.each(Object.entries(HOSTILE))('%s', (_name, [before, unit]) => {
       for (let at = 0; at < text.length; at++) verifier.push(text.charAt(at));
       verifier.finish();
     };
-    expect(ratio(push)).toBeLessThan(GROWTH * SLACK);
+    expectLinear(push, small, large);
   });
 
   it('the batch parser', () => {
-    expect(ratio((text) => parseResponse(`<answer>${text}</answer>`, SOURCES))).toBeLessThan(GROWTH * SLACK);
+    expectLinear((text) => parseResponse(`<answer>${text}</answer>`, SOURCES), small, large);
   });
 });

@@ -1,16 +1,10 @@
-/**
- * Time is linear on hostile input: eight times the input takes about eight times as long. The bound is 32 times, half of
- * what a quadratic step would take. The test compares the fastest of several runs, to tolerate a busy machine.
- */
-import { describe, expect, it } from 'vitest';
+/** Time is linear on hostile input (linear-growth.ts). */
+import { describe, it } from 'vitest';
 import { suspectedInjections } from '../../../src/citations/injection.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources } from '../../../src/citations/sources.ts';
 import { splitSentences } from '../../../src/text/sentences.ts';
-
-/** Length of the larger input / length of the smaller one. */
-export const GROWTH = 8;
-export const SLACK = 4;
+import { expectLinear, GROWTH } from '../linear-growth.ts';
 
 const HOSTILE: Readonly<Record<string, string>> = {
   'a million <': '<',
@@ -35,17 +29,6 @@ const HOSTILE: Readonly<Record<string, string>> = {
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 
-/** Time of the fastest of several runs. */
-export function fastestMilliseconds(work: () => void): number {
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 3; run++) {
-    const started = performance.now();
-    work();
-    fastest = Math.min(fastest, performance.now() - started);
-  }
-  return fastest;
-}
-
 /** @param largeChars Length of the larger input in UTF-16 code units. */
 export function testLinearTime(largeChars: number): void {
   describe.each(Object.entries(HOSTILE))('%s', (_name, unit) => {
@@ -60,12 +43,7 @@ export function testLinearTime(largeChars: number): void {
       ['sentences', (text) => splitSentences(text)],
       ['injection scan', (text) => suspectedInjections(text, 0, text.length)],
     ])('%s', (_what, read) => {
-      // Without a floor of 2 ms, the ratio of two very fast runs would be noise.
-      const before = Math.max(
-        2,
-        fastestMilliseconds(() => read(small)),
-      );
-      expect(fastestMilliseconds(() => read(large)) / before).toBeLessThan(GROWTH * SLACK);
+      expectLinear(read, small, large);
     });
   });
 }

@@ -9,6 +9,7 @@ import { planExact } from '../../../src/families/dr-tulu/exact/final-reward.ts';
 import { extractQueries } from '../../../src/families/dr-tulu/exact/queries.ts';
 import { readClaimAnswer, readCriterionScore } from '../../../src/families/dr-tulu/exact/replies.ts';
 import { extractSources } from '../../../src/families/dr-tulu/exact/transcript.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
 
 describe('scanners and the patterns they stand for', () => {
   // Python's white space, which \s is not.
@@ -98,8 +99,6 @@ describe('scanners and the patterns they stand for', () => {
 });
 
 describe('time', () => {
-  const GROWTH = 8;
-  const SLACK = 4;
   const LARGE_CHARS = 256 * 1024;
 
   const hostile: Readonly<Record<string, string>> = {
@@ -127,16 +126,6 @@ describe('time', () => {
     spaces: ' ',
   };
 
-  function fastestMilliseconds(work: () => void): number {
-    let fastest = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < 3; run++) {
-      const started = performance.now();
-      work();
-      fastest = Math.min(fastest, performance.now() - started);
-    }
-    return fastest;
-  }
-
   const rubrics = { query: 'q', rubrics: [{ description: 'd', weight: 1 }] };
 
   describe.each(Object.entries(hostile))('%s', (_name, unit) => {
@@ -160,12 +149,7 @@ describe('time', () => {
       ['rubric reply', (text) => readCriterionScore(text)],
       ['citation reply', (text) => readClaimAnswer({ kind: 'uncited', claim: 'c' }, () => text)],
     ])('%s', (_what, read) => {
-      // A floor of 2 ms keeps the ratio of two very fast runs from being noise.
-      const before = Math.max(
-        2,
-        fastestMilliseconds(() => read(small)),
-      );
-      expect(fastestMilliseconds(() => read(large)) / before).toBeLessThan(GROWTH * SLACK);
+      expectLinear(read, small, large);
     });
   });
 });
