@@ -19,7 +19,7 @@ async function peakMb(line: Buffer, lines: number): Promise<number> {
     stdin: Array.from({ length: lines }, () => line),
   });
   expect(ended.code).toBe(0);
-  expect(ended.stderr).toContain(`${lines} rows verified`);
+  expect(ended.stderr).toContain(`${lines.toLocaleString('en-US')} rows verified`);
   expect(ended.stdout.trimEnd().split('\n').length).toBe(lines + 1);
   return Number(/maxrss (\d+)/.exec(ended.stderr)?.[1]) / 1024;
 }

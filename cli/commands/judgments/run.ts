@@ -1,4 +1,5 @@
 /** `citeward judgments export|import`: copies stored judgments from one deployment into another, as a file. */
+
 import { sha256Schema } from '../../../src/judgments/judgment-schema.ts';
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
 import type { Command } from '../../shared/command.ts';
@@ -6,6 +7,7 @@ import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
 import { type Line, readLines } from '../../shared/lines.ts';
+import { countText } from '../../shared/number-text.ts';
 import { Screen } from '../../shared/screen.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { badLinesText } from '../../shared/summary.ts';
@@ -48,8 +50,8 @@ async function runExport(flags: Flags, files: readonly string[]): Promise<number
     screen.message(`line ${line}: expected a key: 64 hexadecimal digits`, 'red');
   });
   const counts = await exportJudgments(endpoints, keys, (line) => screen.result(line.trimEnd()));
-  const parts = [`${counts.judgments} exported`];
-  if (counts.missing > 0) parts.push(`${counts.missing} not there`);
+  const parts = [`${countText(counts.judgments)} exported`];
+  if (counts.missing > 0) parts.push(`${countText(counts.missing)} not there`);
   if (bad.lines > 0) parts.push(badLinesText(bad.lines));
   screen.message(parts.join(' · '), 'bold');
   return counts.missing === 0 && bad.lines === 0 ? EXIT_OK : EXIT_INCOMPLETE;
@@ -77,8 +79,8 @@ async function runImport(flags: Flags, files: readonly string[]): Promise<number
     },
     (why) => screen.message(`${why}; retrying`, 'dim'),
   );
-  const parts = [`${counts.imported} imported`, `${counts.already_there} already there`];
-  if (counts.refused > 0) parts.push(`${counts.refused} refused`);
+  const parts = [`${countText(counts.imported)} imported`, `${countText(counts.already_there)} already there`];
+  if (counts.refused > 0) parts.push(`${countText(counts.refused)} refused`);
   screen.message(parts.join(' · '), 'bold');
   if (!counts.complete)
     screen.message('the last line does not give the number of judgments: cut off, or edited', 'red');

@@ -1,4 +1,5 @@
 /** Prints the findings on a receipt, and the summary. */
+import { countOf, countText } from '../../shared/number-text.ts';
 import type { Screen } from '../../shared/screen.ts';
 import type { Colour } from '../../shared/style.ts';
 import { plainLine } from '../../shared/text-width.ts';
@@ -15,8 +16,8 @@ export function findingLine({ subject, verdict, text }: Finding, screen: Screen)
 
 /** `2 receipts are valid · 1 is not` */
 export function summaryText({ held, failed, unread }: { held: number; failed: number; unread: number }): string {
-  const parts = [`${held} ${held === 1 ? 'receipt is' : 'receipts are'} valid`];
-  if (failed > 0) parts.push(`${failed} ${failed === 1 ? 'is' : 'are'} not`);
-  if (unread > 0) parts.push(`${unread} not read`);
+  const parts = [`${countOf(held, 'receipt is', 'receipts are')} valid`];
+  if (failed > 0) parts.push(`${countOf(failed, 'is', 'are')} not`);
+  if (unread > 0) parts.push(`${countText(unread)} not read`);
   return parts.join(' · ');
 }

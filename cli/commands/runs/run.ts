@@ -1,4 +1,5 @@
 /** `citeward runs`: lists, shows, exports, imports and deletes the runs of a Worker. */
+
 import { openAsBlob } from 'node:fs';
 import { readRecordLine } from '../../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_RUN_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
@@ -8,6 +9,7 @@ import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exi
 import type { Flags } from '../../shared/flags.ts';
 import { chunksOf, readError } from '../../shared/input.ts';
 import { readLines } from '../../shared/lines.ts';
+import { countText } from '../../shared/number-text.ts';
 import { limitOf, PAGE_SIZE, printList } from '../../shared/paging.ts';
 import { Screen } from '../../shared/screen.ts';
 import { recipeText } from '../../shared/summary.ts';
@@ -150,8 +152,8 @@ async function runImport(flags: Flags): Promise<number> {
   for (const { line, reason, detail } of refused_lines.slice(0, MAX_REFUSALS_SHOWN)) {
     screen.message(`line ${line}: ${reason}: ${detail}`, 'red');
   }
-  const parts = [`${imported} imported`, `${already_there} already there`];
-  if (refused > 0) parts.push(`${refused} refused`);
+  const parts = [`${countText(imported)} imported`, `${countText(already_there)} already there`];
+  if (refused > 0) parts.push(`${countText(refused)} refused`);
   screen.message(parts.join(' · '), 'bold');
   if (!complete) screen.message('the last line does not give the number of rollouts: cut off, or edited', 'red');
   return refused === 0 && complete ? EXIT_OK : EXIT_INCOMPLETE;

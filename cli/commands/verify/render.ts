@@ -1,6 +1,6 @@
 /** Prints the rows and the summary of `citeward verify`. */
 import type { Verification } from '../../../src/citations/verify.ts';
-import { countOf, durationText } from '../../shared/number-text.ts';
+import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { remarksOfFindings, remarksText } from '../../shared/remarks.ts';
 import type { Labels } from '../../shared/rows.ts';
 import { colourOfShare } from '../../shared/style.ts';
@@ -74,7 +74,7 @@ export function summaryText(
   seconds: number,
 ): string {
   const parts = [`${countOf(verified, 'row')} verified`];
-  if (verified > 0) parts.push(`${wellFormed} well formed`);
+  if (verified > 0) parts.push(`${countText(wellFormed)} well formed`);
   if (bad > 0) parts.push(badLinesText(bad));
   return [...parts, durationText(seconds)].join(' · ');
 }
