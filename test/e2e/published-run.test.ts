@@ -175,5 +175,5 @@ test('its receipts are valid by the key of the first deployment, and say what th
   const forged = await write('forged.json', [{ ...one, reward: 9, receipt: { ...one?.receipt, reward: 9 } }]);
   const wrong = await citeward('receipt', 'verify', forged, '--keys', known);
   expect(wrong.code).toBe(1);
-  expect(wrong.stdout).toContain('WRONG: the receipt is not what');
+  expect(wrong.stdout).toContain('WRONG: the receipt differs from what');
 });
