@@ -1,7 +1,7 @@
 /**
- * Citeward: scores cited answers. `import … from 'citeward'` runs in Node 22.18 or later, Workers, Deno, Bun and browsers: it
- * uses `fetch`, timers and `crypto.subtle`, and nothing of Node. Subpaths: `citeward/node` (a store in a file),
- * `citeward/workers` (a store in KV), `citeward/citations`, `citeward/families` (write your own), `citeward/exact`
+ * Citeward: scores cited answers. `import … from 'citeward'` uses `fetch`, timers and `crypto.subtle`, and nothing of
+ * Node; it is tested under Node 22.18 or later. Subpaths: `citeward/node` (a store in a file),
+ * `citeward/workers` (a store in KV), `citeward/citations`, `citeward/families` (the interface of a recipe family), `citeward/exact`
  * (reproductions of public reward code) and `citeward/client` (the HTTP API).
  *
  * JSON data (rollouts, recipes, facts, scores) has the names of the HTTP API (`tool_output`); options are camelCase.
