@@ -1,9 +1,9 @@
 /**
- * Limits on input that a caller makes. They bound time and memory for hostile input. Each is far above what the refiners
- * produce (14 claims, 12 sources, 30 KB). Input beyond a limit is a 4xx reply or a finding, never a crash.
+ * Limits on input that a caller makes. They bound time and memory for hostile input. Each limit is far above what the
+ * refiners produce (14 claims, 12 sources, 30 KB). Input beyond a limit causes a 4xx reply or a finding, never a crash.
  *
- * The suffix of a name is its unit: BYTES, CHARS (UTF-16 code units), TOKENS (of the model), S, MS, MB. A name without a
- * suffix counts things. A constant that tunes a service is not here: it is beside the code that it tunes.
+ * The suffix of a name is its unit: BYTES, CHARS (UTF-16 code units), TOKENS (of the model), S, MS, MB. A name without
+ * a suffix counts things. Constants that tune a service are beside the code that they tune.
  */
 
 // Request bodies.

@@ -99,7 +99,9 @@ export class AgentLoop {
     return this.#response;
   }
 
-  /** User turns plus assistant turns plus 1, as the training loop counts: 2 without a tool call, 4 with one round. */
+  /**
+   * User turns plus assistant turns plus 1, counted as in the training loop: 2 without a tool call, 4 with one round.
+   */
   get numTurns(): number {
     return this.#userTurns + this.#assistantTurns + 1;
   }
@@ -165,7 +167,8 @@ export class AgentLoop {
   }
 
   /**
-   * Checks in the training loop's order, except that a turn without a call is a final answer even on the last turn.
+   * Makes the checks in the training loop's order. One difference: a turn without a call is a final answer even if it
+   * is the last allowed turn.
    */
   #afterTurn(): AgentStep {
     const { max_turns, max_response_tokens, bad_calls } = this.#settings;

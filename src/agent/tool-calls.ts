@@ -11,8 +11,8 @@ export type ReadCall = { readonly call: AgentCall; readonly code: string | null 
 type TurnText = { readonly text: string; readonly native: readonly NativeToolCall[] };
 
 /**
- * The calls of a turn, in order. Calls in the text count only if the server parsed none: a server that parses calls
- * leaves in the text only those it failed to parse. With `bad_calls: "as_training"` malformed calls are left out, as in
+ * The calls of a turn, in order. Calls in the text count only if the server parsed none, because a server that parses
+ * calls leaves only unreadable ones in the text. With `bad_calls: "as_training"` malformed calls are left out, as in
  * verl.
  */
 export function readTurnCalls(

@@ -1,6 +1,6 @@
 /**
- * The recipe families of this build: the only list of them. A new family is a folder beside this file, and its import
- * and its entry here; every type, schema and function below derives from the list.
+ * The recipe families of this build. A new family is a folder beside this file, with its import and its entry here;
+ * every type, schema and function below derives from the list.
  */
 import * as z from 'zod';
 import type { Family, GroupVotes, Measured, PlanOptions, RewardRange } from '../family/family.ts';
@@ -24,7 +24,7 @@ export type Score = ReturnType<Entry['compose']>;
 /** What the families report of a rollout; `POST /v1/score` adds the judgments, the recipe and the receipt. */
 export type FamilyReply = z.infer<Entry['reply']['schema']>;
 
-/** The types of whatever family a recipe or facts belong to. */
+/** Unions over all families: the types of a value whose family is known only at run time. */
 type AnyTypes = {
   readonly recipe: Recipe;
   readonly facts: Facts;
@@ -42,7 +42,7 @@ export const FAMILY_NAMES: readonly FamilyName[] = LIST.map(({ name }) => name);
 
 const byName: ReadonlyMap<string, AnyFamily> = new Map(FAMILIES.map((family) => [family.name, family]));
 
-/** The family of a recipe, of facts, of a score or of a reply. */
+/** Returns the family of a recipe, of facts, of a score or of a reply. */
 export function familyOf({ family: name }: { readonly family: FamilyName }): AnyFamily {
   const family = byName.get(name);
   if (family === undefined) throw new RangeError(`familyOf: no family is called ${name}`);
@@ -59,7 +59,7 @@ export const factsSchema: z.ZodType<Facts> = z.discriminatedUnion('family', [
   ...OTHERS.map(({ facts }) => facts.schema),
 ]);
 
-/** The schema of every family's reply with the fields of `more` after its own. */
+/** Returns the union of all families' reply schemas, each with the fields of `more` appended. */
 export function replySchemaWith<S extends z.ZodRawShape>(more: S): z.ZodType<FamilyReply & z.infer<z.ZodObject<S>>>;
 export function replySchemaWith(more: z.ZodRawShape): z.ZodType {
   return z.discriminatedUnion('family', [
@@ -85,7 +85,7 @@ function namedRecipes(): Readonly<Record<string, Recipe>> {
   return Object.fromEntries(FAMILIES.flatMap(({ recipe }) => Object.entries(recipe.named)));
 }
 
-/** Whether a recipe has this name. False for the names of Object.prototype. */
+/** Whether a recipe has this name. False for the member names of Object.prototype. */
 export function isRecipeName(name: string): name is RecipeName {
   return Object.hasOwn(RECIPES, name);
 }
@@ -124,7 +124,10 @@ export function compose(facts: Facts, recipe: Recipe, group: GroupVotes = null):
   return familyOf(recipe).compose(facts, recipe, group);
 }
 
-/** The votes of a group: the only place that takes a group's maximum. Leave out members that cannot be scored. */
+/**
+ * Computes the votes of a group; a recipe's group maximum is computed nowhere else. Leave out members that cannot be
+ * scored.
+ */
 export function groupVotes(
   members: Iterable<{ readonly facts: Facts; readonly recipe: Recipe }>,
 ): NonNullable<GroupVotes> {
@@ -136,7 +139,7 @@ export function groupVotes(
   return { max };
 }
 
-/** The final rewards of the samples of one prompt, in order. @throws RangeError as `compose`. */
+/** The final rewards of the samples of one prompt, in order. @throws RangeError like `compose`. */
 export function composeGroup(group: readonly Facts[], recipe: Recipe): Score[] {
   const votes = groupVotes(group.map((facts) => ({ facts, recipe })));
   return group.map((facts) => compose(facts, recipe, votes));

@@ -1,7 +1,7 @@
 /**
  * Resolves the recipe of a request: a name, a named recipe with changed fields (`{base, ...fields}`), or a whole
- * recipe. The digest covers every parameter, so two spellings of one recipe have the same digest and no default is
- * hidden.
+ * recipe. The digest covers every parameter, so each spelling of one recipe has the same digest, and defaults are
+ * included.
  */
 
 import { digestJson } from '../digest.ts';
@@ -57,7 +57,7 @@ function unknownName(path: InputProblem['path']): RecipeResolution {
   return { ok: false, problems: [{ path, message: `unknown recipe; expected one of ${RECIPE_NAMES.join(', ')}` }] };
 }
 
-/** Without a known family the other fields cannot be checked: then the only problem is the family. */
+/** Without a known family the other fields cannot be checked, so the family is the only problem. */
 function problemsOfRecipe(
   issues: Parameters<typeof problemsOfIssues>[0],
   candidate: Readonly<Record<string, unknown>>,

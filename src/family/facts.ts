@@ -1,22 +1,23 @@
 /**
- * Facts: everything that was observed about one rollout, and nothing of a recipe. `compose(facts, recipe)` reads only
- * the facts, so replay is exact: no text, no judge, the same numbers.
+ * Facts: everything that was observed about one rollout. They contain no part of a recipe. `compose(facts, recipe)`
+ * reads only the facts, so a replay needs neither text nor judge and gives exactly the same numbers.
  */
 import * as z from 'zod';
 import { JUDGE_FAILURE_REASONS, type JudgeFailureReason } from '../judgments/protocol/failure.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 
-/** What the facts of every family have. At most about 4 KB as JSON for a typical rollout. */
+/** The part that the facts of all families share. Facts take about 4 KB as JSON for a typical rollout. */
 export type BaseFacts = { readonly v: number; readonly family: string };
 
 /**
- * A judged value, or the reason why it is missing. `not_measured`: no judge was asked, since nothing needed the answer.
+ * A judged value, or the reason why it is missing. `not_measured`: no judge was asked, because the reward did not
+ * depend on the answer.
  */
 export type Observed<T> =
   | { readonly status: 'scored'; readonly observed: T }
   | { readonly status: 'unscored'; readonly reason: JudgeFailureReason | 'not_measured' };
 
-/** The type of facts, from their schema's. */
+/** The read-only form of a type, for facts that a schema describes. */
 export type FactsOf<T> = T extends (infer Member)[]
   ? readonly FactsOf<Member>[]
   : T extends object

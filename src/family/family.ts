@@ -1,6 +1,7 @@
 /**
- * A recipe family: how one kind of rollout becomes a reward. A family is a value. Scoring, replay, the ledger, the wire
- * and the dashboard take it from the registry (src/families/registry.ts) and never branch on its name.
+ * The interface of a recipe family, which turns one kind of rollout into a reward. A family is a value. Scoring,
+ * replay, the ledger, the wire and the dashboard take it from the registry (src/families/registry.ts) and never branch
+ * on its name.
  *
  *     rollout --plan--> stages of judgments --> facts --compose(recipe, group)--> score --reply--> reply
  *
@@ -20,7 +21,8 @@ import type { Stage } from './stages.ts';
 import type { VerdictLevel } from './verdict-levels.ts';
 
 /**
- * `measure`: decides what is asked of a judge. `compose`: decides what the answers are worth; replay changes it freely.
+ * The kind of a recipe field. `measure` fields decide what is asked of a judge. `compose` fields decide what the
+ * answers are worth; a replay can change them freely.
  */
 export type FieldKind = 'measure' | 'compose';
 
@@ -31,11 +33,11 @@ type BaseRecipe = { readonly family: string };
 
 /** The types of one family, as the type argument of `Family`. */
 export type FamilyTypes = {
-  /** All parameters, none optional: the recipe's digest covers every one of them. */
+  /** All parameters, none optional, because the recipe's digest covers every one. */
   readonly recipe: BaseRecipe;
   readonly facts: BaseFacts;
   readonly score: BaseScore;
-  /** The score, and what the family reports of the rollout beside it: criteria, claims, observations. */
+  /** The score, and the family's report on the rollout: criteria, claims, observations. */
   readonly reply: BaseScore;
 };
 
@@ -45,12 +47,14 @@ export type GroupVotes = { readonly max: number | null } | null;
 /** A rollout whose judgments have been obtained. */
 export type Measured<T extends FamilyTypes> = {
   readonly facts: T['facts'];
-  /** The reply for a score of these facts. Adds what only the rollout's text shows, which facts do not hold. */
+  /**
+   * Returns the reply for a score of these facts. Adds the parts that need the rollout's text, which facts do not hold.
+   */
   reply(score: T['score']): T['reply'];
 };
 
 export type PlanOptions = {
-  /** Ask for everything that the family measures, so that replay can raise a weight from 0. Default false. */
+  /** Measures everything that the family can measure, so that a replay can raise a weight from 0. Default false. */
   readonly measureAll?: boolean;
   /** Add the result of the family's other compat mode; refused where `canExplain` is false. Default false. */
   readonly explain?: boolean;
@@ -81,28 +85,31 @@ export interface Family<T extends FamilyTypes = FamilyTypes> {
   readonly facts: {
     /** Reads facts from storage and run files. Facts of another form are refused. */
     readonly schema: z.ZodObject & z.ZodType<T['facts']>;
-    /** The judged values; the ledger keeps the recording with fewer missing ones. */
+    /** Returns the judged values; the ledger keeps the recording with fewer missing ones. */
     judged(facts: T['facts']): readonly Observed<unknown>[];
-    /** The verdicts in order, for the agreement of two judges; `null` if one is missing. */
+    /** Returns the verdicts in order, to measure the agreement of two judges; `null` if one is missing. */
     verdicts(facts: T['facts']): readonly VerdictLevel[] | null;
   };
 
   readonly reply: {
     readonly schema: z.ZodObject & z.ZodType<T['reply']>;
-    /** Components whose value is unknown at weight 0, since no judge is asked then; trainers' logs leave them out. */
+    /** Components that are not measured at weight 0, and that trainers' logs therefore leave out. */
     readonly skippedAtZero: readonly string[];
-    /** The reply without the caller's text: what a run keeps unless `store_text` is set. */
+    /** Removes the caller's text from the reply; a run keeps the rest unless `store_text` is set. */
     withoutText(reply: T['reply']): Readonly<Record<string, unknown>>;
-    /** The base as a share that trainers may filter on; the caller clamps it to [0, 1]. */
+    /** Maps the base to a share that trainers may filter on; the caller clamps it to [0, 1]. */
     unitScore(base: number, range: RewardRange): number;
   };
 
-  /** Rows have one right answer: a trainer's label that is plain text is that answer. */
+  /** Rows have one right answer, so a trainer's label that is plain text is that answer. */
   readonly hasReference: boolean;
-  /** Plans take `explain`. */
+  /** Whether plans accept `explain`. */
   readonly canExplain: boolean;
 
-  /** Reads the rollout and decides what to ask. Problems are input errors (HTTP 422). Linear in the rollout's size. */
+  /**
+   * Reads the rollout and decides what to ask the judge. Problems are input errors (HTTP 422). Linear in the rollout's
+   * size.
+   */
   plan(
     rollout: Rollout,
     recipe: T['recipe'],
@@ -111,9 +118,12 @@ export interface Family<T extends FamilyTypes = FamilyTypes> {
   /** Pure; only + - * /, so every runtime gives the same bits. @throws RangeError on a non-finite reward. */
   compose(facts: T['facts'], recipe: T['recipe'], group: GroupVotes): T['score'];
   /**
-   * The member's vote for the group's maximum; `null` = it abstains, or the recipe does not compare within the group.
+   * The member's vote for the group's maximum; `null` = no vote, because the value is unknown or the recipe does not
+   * compare within the group.
    */
   groupVote(facts: T['facts'], recipe: T['recipe']): number | null;
-  /** What `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ. */
+  /**
+   * Returns what `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ.
+   */
   gaps(before: T['recipe'], after: T['recipe'], changed: readonly string[]): readonly Gap<T['facts']>[];
 }

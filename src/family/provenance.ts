@@ -1,7 +1,7 @@
 /**
  * Where the parameters of the named recipes come from: a model card, public code, or this project. `GET /v1/recipes`
- * serves the origins and docs/recipes.md is generated from them. Each family's origin.ts holds the data; its type
- * leaves no parameter without an origin.
+ * serves the origins, and docs/recipes.md is generated from them. Each family's origin.ts holds the data; its type
+ * requires an origin for every parameter.
  */
 
 /** Where one value comes from. */
@@ -50,7 +50,7 @@ export function sourceText(provenance: Provenance): string {
   }
 }
 
-/** Settings of a training run that a recipe does not decide, in the order of the tables and in the trainer's units. */
+/** Settings of a training run that no recipe contains, in the order of the tables and in the trainer's units. */
 export const TRAINING_FIELDS = [
   'algorithm',
   'trainer',
@@ -95,7 +95,7 @@ export type RecipeOrigin<R> = {
   /** The model that was trained with it; `null` = a variant that no published model names. */
   readonly model: string | null;
   readonly summary: string;
-  /** What the published run leaves open, beside the parameters marked `ours`; `null` = no run was published. */
+  /** What the published run leaves unspecified, beside the parameters marked `ours`; `null` = no run was published. */
   readonly not_said: string | null;
   readonly training: { readonly [T in TrainingField]?: TrainingFact };
   readonly parameters: ParameterOrigins<R>;

@@ -1,16 +1,16 @@
-/** Checks that families share: which fields a recipe requires of a rollout, and which recorded facts lack. */
+/** Checks that families share: the fields that a recipe requires of a rollout, and those that recorded facts lack. */
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
 import type { Rollout, RolloutSources } from './rollout.ts';
 
-/** One problem for each required field that is missing. Missing fields are never filled in. */
+/** Returns one problem for each required field that is missing. Missing fields are never filled in. */
 export function missingFields(rollout: Rollout, fields: readonly (keyof Rollout)[], family: string): InputProblem[] {
   return fields.flatMap((field) =>
     rollout[field] === undefined ? [{ path: [field], message: `required by recipes of the ${family} family` }] : [],
   );
 }
 
-/** The rollout's tool output or sources, or the problem that it has neither. */
+/** Returns the rollout's tool output or sources, or the problem that it has neither. */
 export function originOf({ tool_output, sources }: Rollout, family: string): Result<RolloutSources, InputProblem[]> {
   if (tool_output !== undefined) return { ok: true, value: { tool_output } };
   if (sources !== undefined) return { ok: true, value: { sources } };
@@ -23,14 +23,17 @@ export function originOf({ tool_output, sources }: Rollout, family: string): Res
  * hold.
  */
 export type Gap<Facts> = {
-  /** `recipe.<measure field>`: other questions would have to be asked. `rollout.<field>`: the request never said it. */
+  /**
+   * `recipe.<measure field>`: a judge would have to be asked other questions. `rollout.<field>`: the request lacked the
+   * field.
+   */
   readonly name: string;
   isOpen(facts: Facts): boolean;
 };
 
 /**
- * The gap of a recipe that reads `finish_reason`, over facts that were recorded under a recipe that did not require it.
- * A rollout without a finish reason is not taken for a truncated one.
+ * The gap of a recipe that reads `finish_reason`, for facts recorded under a recipe that did not require it. A rollout
+ * without a finish reason is never assumed to be truncated.
  */
 export function finishReasonGaps<Facts extends { readonly finish_reason: string | null }>(reads: {
   readonly before: boolean;

@@ -62,7 +62,7 @@ type Origin = z.infer<z.ZodObject<typeof originFields>>;
 /** JSON Schema of the rule that a type cannot express. */
 export const EXACTLY_ONE_ORIGIN = { oneOf: [{ required: ['tool_output'] }, { required: ['sources'] }] };
 
-/** The rule for recipes that may read neither. */
+/** The rule for recipes that may read no sources. */
 export const NOT_BOTH_ORIGINS = { not: { required: ['tool_output', 'sources'] } };
 
 /** The rule as options of `refine`. It checks presence only, so it also runs if other fields are invalid. */
@@ -83,7 +83,7 @@ export function hasNotBothOrigins(origin: Origin): boolean {
   return origin.tool_output === undefined || origin.sources === undefined;
 }
 
-/** The origin as a library type. @throws Error if it was not validated. */
+/** Converts to the library's type. @throws Error if the fields were not validated. */
 export function rolloutSources(origin: Origin): RolloutSources {
   if (origin.tool_output !== undefined) return { tool_output: origin.tool_output };
   if (origin.sources !== undefined) return { sources: origin.sources };
@@ -111,7 +111,7 @@ const programTestSchema = z.union([
     .describe('Python that runs after the program and must not raise.'),
 ]);
 
-/** What all samples of a group share. Which of it is needed is the recipe's to say. */
+/** The fields that all samples of a group share. The recipe decides which of them are required. */
 export const sharedFields = {
   question: questionSchema.exactOptional(),
   ...originFields,
@@ -139,7 +139,7 @@ export const sharedFields = {
     .describe('tool-call: the tests of a program, in place of a reference.'),
 };
 
-/** What each sample has of its own. */
+/** The fields that each sample has of its own. */
 export const responseFields = {
   response: responseSchema,
   reasoning: textSchema

@@ -25,7 +25,7 @@ export type SignedCriterionInput = {
 /** The sources of a rollout: raw tool output with tagged pieces, or the pieces themselves. */
 export type RolloutSources = { readonly tool_output: string } | { readonly sources: readonly SourceInput[] };
 
-/** One message of a conversation. `reasoning_content`: the policy's thinking, which `content` then leaves out. */
+/** One message of a conversation. `reasoning_content`: the policy's thinking, if `content` does not contain it. */
 export type TraceMessage = {
   readonly role: string;
   readonly content?: string;
@@ -47,9 +47,9 @@ export type Rollout = {
   /** As reported by the trainer or the backend: `stop`, `length`, … */
   readonly finish_reason?: string;
   readonly rubrics?: readonly SignedCriterionInput[];
-  /** The right final answer. */
+  /** The reference answer. */
   readonly reference?: string;
-  /** Gold entities, which right reasoning names. */
+  /** Gold entities, which correct reasoning names. */
   readonly entities?: readonly string[];
   /** Gold ids of the chunks that contain the answer. */
   readonly useful_chunks?: readonly number[];

@@ -4,7 +4,10 @@ import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 
 const UNSCORED_REASONS = [...JUDGE_FAILURE_REASONS, 'not_measured', 'nothing_to_score'] as const;
 
-/** Why a component or a reward has no number. `not_measured`: no judge was asked, since nothing needed the answer. */
+/**
+ * Why a component or a reward has no number. `not_measured`: no judge was asked, because the reward did not depend on
+ * the answer.
+ */
 export type UnscoredReason = (typeof UNSCORED_REASONS)[number];
 
 export const unscoredReasonSchema = z.enum(UNSCORED_REASONS);
@@ -45,10 +48,10 @@ export const rewardFields = {
   reason: unscoredReasonSchema.nullable().describe('Why the reward is null.'),
 };
 
-/** Which rule of the recipe decided the reward; null = none could. */
+/** The rule of the recipe that decided the reward; null = undetermined. */
 export const decidedBy = <const Rules extends readonly [string, ...string[]]>(rules: Rules) => z.enum(rules).nullable();
 
-/** What every score has. */
+/** The part that the scores of all families share. */
 export type BaseScore = {
   readonly family: string;
   /** `null` = could not be determined; 0 = the policy earned 0. */

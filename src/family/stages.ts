@@ -1,16 +1,17 @@
 /**
- * Plans in stages: a plan asks for judgments, reads their outcomes, and asks again or is done. A stage may depend on
- * the answers of the one before it.
+ * Plans in stages: a plan asks for judgments, reads their outcomes, and either asks again or ends. A stage may depend
+ * on the answers of the previous one.
  */
 
 import type { JudgmentOutcome } from '../judgments/judgment.ts';
 import type { WantedJudgment } from '../judgments/obtain.ts';
 
-/** Rounds of judging that one rollout may take. */
+/** Maximum number of judging rounds of one rollout. */
 export const MAX_STAGES = 4;
 
 /**
- * What remains to be done for one rollout: obtain the judgments `wanted` and call `next`, or nothing.
+ * The rest of a rollout's plan: either a value, or judgments to obtain (`wanted`) and a function that continues
+ * (`next`).
  *
  * `next` takes the outcomes of `wanted` in order, failures included. It never throws on a failure: it returns a stage
  * whose value holds the reason. A plan has at most `MAX_STAGES` stages, whatever the judge answers.
@@ -27,7 +28,7 @@ export function done<Value>(value: Value): Stage<Value> {
   return { status: 'done', value };
 }
 
-/** Asks for the judgments, or calls `next` at once if `wanted` is empty. */
+/** Returns a stage that asks for the judgments; calls `next` at once if `wanted` is empty. */
 export function ask<Value>(
   wanted: readonly WantedJudgment[],
   next: (outcomes: readonly JudgmentOutcome[]) => Stage<Value>,
@@ -35,7 +36,9 @@ export function ask<Value>(
   return wanted.length === 0 ? next([]) : { status: 'ask', wanted, next };
 }
 
-/** Runs two plans side by side: what both ask at the same stage is asked together. `join` gets their values. */
+/**
+ * Runs two plans side by side and obtains the judgments of both at each stage together. `join` combines their values.
+ */
 export function together<A, B, Value>(a: Stage<A>, b: Stage<B>, join: (a: A, b: B) => Stage<Value>): Stage<Value> {
   if (a.status === 'done' && b.status === 'done') return join(a.value, b.value);
   const first = a.status === 'ask' ? a.wanted : [];
@@ -52,7 +55,7 @@ export function together<A, B, Value>(a: Stage<A>, b: Stage<B>, join: (a: A, b: 
   };
 }
 
-/** What a plan came to. */
+/** The result of a plan that has ended. */
 export type PlanRun<Value, Obtained> = {
   readonly value: Value;
   /** The judgments of all its stages, in order. */
@@ -60,10 +63,10 @@ export type PlanRun<Value, Obtained> = {
 };
 
 /**
- * Runs the plans of a group to their ends. Each round obtains the judgments of every plan that still asks, in one call
- * of `obtain`; a plan that is done waits for no other.
+ * Runs the plans of a group to their ends. Each round obtains, in one call of `obtain`, the judgments of every plan
+ * that has not ended.
  *
- * @param obtain returns one result for each judgment that is wanted, in order.
+ * @param obtain returns one result for each wanted judgment, in order.
  * @returns one run for each plan, in order.
  * @throws RangeError if a plan has more than `MAX_STAGES` stages, or `obtain` returns another number of results.
  */

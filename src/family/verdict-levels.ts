@@ -1,10 +1,10 @@
-/** Verdicts as levels of questions, so that two judges over the same rollout can be compared. */
+/** Converts verdicts to numeric levels, so that the verdicts of two judges on the same rollout can be compared. */
 
 import type { Support } from '../judgments/kinds/citations/citations.ts';
 import type { CriterionScore } from '../judgments/kinds/rubric/rubric.ts';
 import type { Observed } from './facts.ts';
 
-/** In the order of reports. */
+/** The questions, in the order of reports. */
 export const JUDGED_QUESTIONS = [
   'criteria',
   'support',
@@ -16,7 +16,10 @@ export const JUDGED_QUESTIONS = [
 
 export type JudgedQuestion = (typeof JUDGED_QUESTIONS)[number];
 
-/** Levels of each question, from 0. `criteria`: 0, 1, 2. `support`: none, partial, full. The others: no, yes. */
+/**
+ * The number of levels of each question. Levels count from 0. `criteria`: 0, 1, 2. `support`: none, partial, full. The
+ * others: no, yes.
+ */
 export const QUESTION_LEVELS: Readonly<Record<JudgedQuestion, number>> = {
   criteria: 3,
   support: 3,
@@ -39,7 +42,7 @@ export function supportLevel(support: Support): VerdictLevel {
   return ['support', SUPPORT_LEVELS.indexOf(support)];
 }
 
-/** The level of a question that is answered with no or yes. */
+/** The level of a yes-or-no question. */
 export function yesNoLevel(question: JudgedQuestion, isYes: boolean): VerdictLevel {
   return [question, Number(isYes)];
 }

@@ -1,6 +1,6 @@
 /**
- * Declares a chat backend of the judging protocol: it completes a chat under a JSON schema before a deadline, or returns
- * a typed failure. lib/model-servers implements the type for vLLM-compatible servers and Workers AI.
+ * Declares a chat backend: it completes a chat under a JSON schema before a deadline, or returns a typed failure.
+ * lib/model-servers implements the type for vLLM-compatible servers, functions/backends for Workers AI.
  */
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 import type { ChatMessage, JsonSchema } from './protocol/prompt.ts';
@@ -38,13 +38,13 @@ export type CompletionOutcome =
 export type ChatDialect = 'vllm' | 'openai';
 
 export interface ChatBackend {
-  /** Its name in the configuration. */
+  /** The backend's name in the configuration. */
   readonly name: string;
-  /** The model that it serves; part of the identity of its judgments. */
+  /** The model that the backend serves; part of the identity of its judgments. */
   readonly model: string;
-  /** Context that prompt and reply share, in tokens; `null` = unlimited: nothing is cut. */
+  /** Context that prompt and reply share, in tokens; `null` = unlimited, so no request is cut. */
   readonly context_tokens: number | null;
-  /** The dialect that the server is asked in: `vllm` unless named. Another dialect is another judge identity. */
+  /** The request dialect of the server; default `vllm`. Another dialect is another judge identity. */
   readonly dialect?: ChatDialect;
   /**
    * Completes one chat. Expected failures are outcomes; a rejection is a bug.

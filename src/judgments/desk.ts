@@ -1,6 +1,6 @@
 /**
- * The desk interface: judges for many callers and deduplicates equal requests in flight. The Worker implements it with the
- * Durable Object `JudgeDesk` (functions/desk); without a desk, the caller's process calls the judge.
+ * The desk interface: asks judges on behalf of many callers and deduplicates equal requests in flight. The Worker
+ * implements the desk as the Durable Object `JudgeDesk` (functions/desk); without a desk, each process calls the judge.
  */
 
 import type { Judgment, JudgmentPreimage } from './judgment.ts';
@@ -8,7 +8,7 @@ import type { JudgmentRequest } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
 
-/** `live`: a caller waits. `batch`: runs when there is capacity, and never takes the last quarter of it. */
+/** `live`: a caller waits. `batch`: runs on free capacity and leaves a quarter of the slots to live calls. */
 export type CallClass = 'live' | 'batch';
 
 /** One request to the desk. */
@@ -27,9 +27,9 @@ export type DeskJudgment =
   | {
       readonly ok: true;
       readonly judgment: Judgment;
-      /** Whether the desk had it already, so that no judge call was made or joined. */
+      /** Whether the desk returned a finished judgment, without a judge call. */
       readonly cached: boolean;
-      /** Whether it can be replayed from the store. */
+      /** Whether the judgment can be replayed from the store. */
       readonly stored: boolean;
       readonly storeProblem: JudgeFailure | null;
     }

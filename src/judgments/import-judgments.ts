@@ -30,7 +30,7 @@ type RefusedLine = {
   /** Number of the line, from 1. */
   readonly line: number;
   readonly reason: (typeof REFUSAL_REASONS)[number];
-  /** For people; contains no text of the line. */
+  /** Explains the reason to people; contains no text of the line. */
   readonly detail: string;
 };
 

@@ -1,7 +1,7 @@
 /**
- * Reads issuer keys from an operator's configuration: the private key as a JWK (RFC 8037) or as PKCS #8 (base64 or PEM), public
- * keys as a JSON list of JWKs, the format of `GET /v1/keys`. An unreadable key is a problem, so no deployment silently signs
- * nothing or trusts no issuer.
+ * Reads issuer keys from an operator's configuration: the private key as a JWK (RFC 8037) or as PKCS #8 (base64 or
+ * PEM), public keys as a JSON list of JWKs, the format of `GET /v1/keys`. An unreadable key is a configuration problem,
+ * so a deployment never silently stops to sign or to trust an issuer.
  */
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';

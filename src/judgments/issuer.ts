@@ -1,8 +1,8 @@
 /**
- * Signs and checks judgments and receipts: Ed25519 over the RFC 8785 JSON of the record without the signature itself. The
- * key of a judgment covers the request, the signature covers the answer. A signature proves which deployment wrote a
- * record, not that its judge was right. The same keys sign statements (receipts). A statement has a member `kind` and a
- * judgment has none, so a signature over one is never valid for the other.
+ * Signs and checks judgments and receipts with Ed25519, over the RFC 8785 JSON of the record without the signature. The
+ * key of a judgment covers the request; the signature covers the answer too. A signature proves which deployment wrote
+ * a record, not that its judge was right. The same keys sign statements (receipts). A statement has a member `kind` and
+ * a judgment has none, so a signature over one is never valid for the other.
  */
 import canonicalize from 'canonicalize';
 import type { Judgment, RecordSignature, UnsignedJudgment } from './judgment.ts';
@@ -31,7 +31,7 @@ export interface Issuer {
   signStatement(statement: Statement): Promise<RecordSignature>;
 }
 
-/** `unknown_key`: signed with a key whose public part is not configured, so neither valid nor wrong. */
+/** `unknown_key`: the configuration lacks the public key, so the signature cannot be checked. */
 export type SignatureCheck = 'valid' | 'wrong' | 'unknown_key' | 'unsigned';
 
 /** The public keys that records are checked with. */

@@ -1,4 +1,4 @@
-/** A line of a byte stream, or why it is unreadable. */
+/** A line of a byte stream, or the reason why it cannot be read. */
 export type Line =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: 'line_too_long' | 'line_not_utf8' };

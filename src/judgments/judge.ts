@@ -1,6 +1,6 @@
 /**
- * The judge interface: model backends, the sandbox and the built-in lexical judge all implement it, and the pipeline knows
- * nothing else about them.
+ * The judge interface. Model backends, the sandbox and the built-in lexical judge implement it; the pipeline depends on
+ * nothing else of a judge.
  */
 import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
@@ -8,7 +8,7 @@ import { type JudgmentRequest, kindOf, type Verdicts } from './kinds/registry.ts
 import type { Fitted } from './protocol/budget.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 
-/** Verdicts that answer the request exactly, or why there are none. */
+/** Verdicts that answer the request exactly, or the failure. */
 export type JudgeReply =
   | { readonly ok: true; readonly verdicts: Verdicts; readonly usage: TokenUsage | null }
   | { readonly ok: false; readonly failure: JudgeFailure };
@@ -29,7 +29,7 @@ export interface Judge {
   judge(request: JudgmentRequest, options: { readonly deadline_ms: number }): Promise<JudgeReply>;
 }
 
-/** The judge of a request, or why there is none. The failure counts only if a judgment is needed. */
+/** The judge of a request, or the failure that none is available. The failure counts only if a judgment is needed. */
 export type JudgeChoice =
   | { readonly ok: true; readonly judge: Judge }
   | { readonly ok: false; readonly failure: JudgeFailure };

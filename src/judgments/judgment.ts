@@ -16,7 +16,7 @@ export type JudgeIdentity = {
   readonly sampling: Readonly<Record<string, number | string | boolean>> | null;
 };
 
-/** The content that a key is the hash of. Inputs appear as digests only, so a record contains no text. */
+/** The content whose hash is the key. Inputs appear as digests only, so a record contains no text. */
 export type JudgmentPreimage = {
   readonly v: 1;
   readonly kind: JudgmentKind;
@@ -43,14 +43,14 @@ export type UnsignedJudgment = {
 
 /** The stored record, version 2. A record of version 1 had no issuer and is read as unsigned. */
 export type Judgment = UnsignedJudgment & {
-  /** Who signed the verdicts; `null` = unsigned. */
+  /** The issuer's signature over the record; `null` = unsigned. */
   readonly issuer: RecordSignature | null;
 };
 
 export type RecordSignature = {
   /** RFC 7638 thumbprint of the Ed25519 public key, in hex. */
   readonly key_id: string;
-  /** Base64url, over the RFC 8785 JSON of the record with `issuer: {key_id}`. */
+  /** Base64url. Signs the RFC 8785 JSON of the record with `issuer: {key_id}`. */
   readonly signature: string;
 };
 

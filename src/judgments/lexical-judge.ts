@@ -1,7 +1,7 @@
 /**
- * The built-in lexical judge: answers requests by comparing words. For setup, tests, CI and demos without a GPU; it is not a
- * model and is never presented as one. docs/lexical-judge.md has its measured accuracy. Deterministic: equal requests give
- * equal verdicts on every runtime. Each kind holds its own lexical answer.
+ * The built-in lexical judge: answers requests by comparing words. It is for setup, tests, CI and demos without a GPU;
+ * it is not a model and is never presented as one. docs/lexical-judge.md has its measured accuracy. Deterministic:
+ * equal requests give equal verdicts on every runtime. Each judgment kind defines its own lexical answer.
  */
 import { LEXICAL_JUDGE_MODEL } from '../lexical/index.ts';
 import type { Judge } from './judge.ts';
@@ -9,7 +9,7 @@ import type { JudgeIdentity } from './judgment.ts';
 import { type JudgmentRequest, kindOf, type Verdicts } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 
-/** The lexical judge has no prompt and samples nothing: its version is its template, for every kind. */
+/** The template of the lexical judge for every kind: its version, because it has no prompt and samples nothing. */
 export const LEXICAL_IDENTITY: JudgeIdentity = {
   model: LEXICAL_JUDGE_MODEL,
   template: LEXICAL_JUDGE_MODEL,

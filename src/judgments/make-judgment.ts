@@ -1,4 +1,4 @@
-/** Makes judgments, and decides which stored ones may be used: one rule for every caller. */
+/** Makes judgments, and decides which stored judgments may be used. All callers share these rules. */
 import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
 import type { Judge } from './judge.ts';
 import type { Judgment, JudgmentPreimage } from './judgment.ts';

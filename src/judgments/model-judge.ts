@@ -1,6 +1,7 @@
 /**
- * The model judge: fits, prompts and reads requests over a chat backend, and retries once if the reply is not what was asked
- * for. Transport, capacity and transport retries belong to the backend and the router.
+ * The model judge: cuts requests to the context, builds prompts and reads replies over a chat backend. It retries once
+ * if the reply does not have the requested form. The backend and the router handle transport, capacity and their
+ * retries.
  */
 import type { ChatBackend, ChatDialect, JudgeSampling } from './chat-backend.ts';
 import type { Judge, JudgeReply } from './judge.ts';
@@ -12,13 +13,13 @@ import type { ReadingKind } from './protocol/judgment-kind.ts';
 import type { JudgePrompt } from './protocol/prompt.ts';
 import { parseReply, type ReadReply } from './protocol/reply.ts';
 
-/** Temperature 0 and a fixed seed: judging is as repeatable as the server allows. */
+/** Temperature 0 and a fixed seed make judging as repeatable as the server allows. */
 const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };
 /** The seed of the retry: the first seed would give the same reply. */
 const RETRY_SEED = 1;
 
 /**
- * The identity of a model's judgments of one kind. The dialect is part of it: `vllm` turns thinking off, `openai` cannot,
+ * The identity of a model's judgments of one kind. It includes the dialect: `vllm` turns thinking off, `openai` cannot,
  * so the two must not share judgments.
  */
 export function modelJudgeIdentity(model: string, kind: JudgmentKind, dialect: ChatDialect = 'vllm'): JudgeIdentity {

@@ -32,12 +32,14 @@ export type JudgmentMode = 'use' | 'only' | 'skip';
 export type WantedJudgment = { readonly request: JudgmentRequest; readonly cited: ReadonlySet<number> };
 
 export type ObtainOptions = {
-  /** Answers the kinds that a reader answers. */
+  /** Judges the kinds that a language model or the lexical judge answers. */
   readonly judge: JudgeChoice;
-  /** Answers the kinds that a sandbox computes; absent = none is configured. */
+  /** Judges the kinds that a sandbox computes; absent = no sandbox is configured. */
   readonly sandbox?: JudgeChoice;
   readonly store: JudgmentStore;
-  /** Makes the calls of the judges that `takes` names, for all callers; absent = calls are made in this process. */
+  /**
+   * Calls the judges for which `takes` returns true, on behalf of all callers; absent = this process calls the judges.
+   */
   readonly desk?: { readonly desk: Desk; readonly class: CallClass; readonly takes: (judge: string) => boolean };
   /** Signs new judgments and checks stored ones; absent = neither. */
   readonly signing?: Signing;

@@ -1,4 +1,6 @@
-/** Pins judgments in receipts and ledger rows: by key and by verdicts, since a key may be judged again. */
+/**
+ * Pins judgments in receipts and ledger rows by key and by a digest of the verdicts, because a key may be judged again.
+ */
 import { digestJson } from '../digest.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import type { ObtainedJudgment } from './obtain.ts';

@@ -88,9 +88,9 @@ export type WantedRecord = {
 };
 
 /**
- * Yields the judgments of some keys as the lines of a file, in order, without repetitions. Reads `keysPerRead` keys at a
- * time. Remembers at most the last MAX_EXPORT_KEYS keys, so a longer file may repeat one.
- * @param desk asked for what the store misses, since it may have judged it just now; `null` = no desk.
+ * Yields the judgments of some keys as the lines of a file, in order, without repetitions. Reads `keysPerRead` keys at
+ * a time. Remembers the last MAX_EXPORT_KEYS keys, so a longer file may repeat one.
+ * @param desk finds judgments that the store does not show yet; `null` = no desk.
  */
 export async function* exportJudgments(
   store: Pick<JudgmentStore, 'get'>,

@@ -43,7 +43,9 @@ export const judgmentSchema = z.strictObject({
 /** Version 1 had no issuer. Written until 2026-11; still readable. */
 const judgmentSchemaV1 = z.strictObject({ v: z.literal(1), ...recordFields });
 
-/** A record that was found: usable, invalid (`judgment_record_invalid`) or unreadable (`judgment_store_failed`). */
+/**
+ * The result of reading a record: usable, invalid (`judgment_record_invalid`) or unreadable (`judgment_store_failed`).
+ */
 export type StoredJudgment =
   | { readonly ok: true; readonly judgment: Judgment }
   | { readonly ok: false; readonly failure: JudgeFailure };
@@ -57,7 +59,7 @@ export async function checkRecord(key: string, text: string): Promise<StoredJudg
   return read;
 }
 
-/** Checks a record from any source: its form, that it hashes to its key, and that its verdicts are of its kind. */
+/** Checks a record from any source: its form, its key (the hash of its preimage), and the kind of its verdicts. */
 export async function readRecord(value: unknown): Promise<StoredJudgment> {
   const judgment = currentForm(value);
   if (judgment === null) return invalid('the record is not a judgment of version 1 or 2');

@@ -1,9 +1,9 @@
 /**
- * The judgment store interface, and its in-memory implementation for the command line and tests. The Worker's
- * implementation is lib/kv-store.ts; test/contract/judgment-store.case.ts tests both.
+ * The judgment store interface, and its in-memory implementation for the command line and tests. lib/kv-store.ts
+ * implements it for the Worker; test/contract/judgment-store.case.ts tests both.
  *
- * A store may forget, and may miss a recent write; it never returns a judgment under another judgment's key. Platform
- * failures are values, so a failed read is never mistaken for a miss.
+ * A store may forget, and may miss a recent write, but it never returns a judgment under another judgment's key.
+ * Platform failures are values, so a failed read is never mistaken for a miss.
  */
 
 import type { Judgment } from './judgment.ts';
@@ -18,7 +18,7 @@ export interface JudgmentStore {
   get(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
   /** Stores a judgment under its key and replaces an older one. Resolves once it is stored. */
   put(judgment: Judgment): Promise<StoreReceipt>;
-  /** Caches a judgment that a desk has stored, so reads find it before the platform's storage shows it. */
+  /** Caches a judgment that a desk has stored, so that reads find it before KV shows it. */
   remember(judgment: Judgment): void;
 }
 

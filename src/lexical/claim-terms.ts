@@ -134,8 +134,8 @@ export class ClaimTerms {
   }
 
   /**
-   * A capitalised word is a name unless it begins a sentence; there, only before another capitalised word or as an
-   * acronym.
+   * Marks capitalised words as names. A word that begins a sentence is a name only if it is an acronym or if another
+   * capitalised word follows.
    */
   private isName(claim: string, token: number, initial: boolean): boolean {
     const { kinds, starts, ends, count } = this.tokens;

@@ -24,7 +24,9 @@ const INSTRUCTION_STEMS = hashTable(INSTRUCTIONS.split(' ').map((word) => [stemO
 const CRITERION_MET_MIN = 0.7;
 /** A criterion is partly met if the answer has at least this share of its terms. */
 const CRITERION_PARTIAL_MIN = 0.4;
-/** The same if the answer lacks a name or number of the criterion: the other terms are often only its topic. */
+/**
+ * The same threshold if the answer lacks a name or number of the criterion: its other terms are often only the topic.
+ */
 const CRITERION_PARTIAL_WITHOUT_FACT_MIN = 0.6;
 
 /**

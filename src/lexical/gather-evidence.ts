@@ -41,7 +41,7 @@ export type ClaimEvidence = {
   readonly sources: readonly { readonly source: number; readonly coverage: number; readonly relevant: boolean }[];
 };
 
-/** A shorter claim is never verbatim: short answers equal a source's sentence by accident. */
+/** Shortest claim, in content tokens, that can be verbatim: shorter ones equal a source's sentence by accident. */
 const VERBATIM_MIN_CONTENT_TOKENS = 4;
 /** A source whose best window covers less of the claim than this share is not about the claim. */
 export const RELEVANT_COVERAGE = 0.25;

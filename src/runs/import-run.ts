@@ -12,14 +12,14 @@ import { type RunFileRecipe, type RunFileRollout, readRunLine } from './run-file
 
 type ImportedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
-/** Rollouts that are put in one step, with the recipes that they were scored under. */
+/** Rollouts that are stored in one step, with the recipes that they were scored under. */
 export type RunChunk = {
   readonly family: FamilyName;
   readonly recipes: readonly ImportedRecipe[];
   readonly rollouts: readonly RunFileRollout[];
 };
 
-/** Puts rollouts if absent. Returns one outcome per rollout, in order; `taken`: that attempt has other content. */
+/** Stores rollouts if absent. Returns one outcome per rollout, in order; `taken`: that attempt has other content. */
 type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' | 'taken')[]>;
 
 type RunImportLimits = {

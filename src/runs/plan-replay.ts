@@ -20,7 +20,10 @@ type ReplayOptions = {
   readonly samples: boolean;
   /** Whether to judge rollouts that have no reward under the other recipe. */
   readonly fill: boolean;
-  /** With `fill`: the judge that fills. Without: the judge that judges every rollout again. */
+  /**
+   * With `fill`: the judge that judges rollouts without a reward. Without `fill`: the judge that judges every rollout
+   * again.
+   */
   readonly judge?: string;
 };
 

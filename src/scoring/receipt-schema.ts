@@ -1,4 +1,4 @@
-/** The receipt of a score: what it was made of, signed (docs/receipts.md). */
+/** The receipt of a score: its signed inputs and result (docs/receipts.md). */
 import * as z from 'zod';
 import { FAMILY_NAMES } from '../families/registry.ts';
 import { unscoredReasonSchema } from '../family/score.ts';
@@ -40,7 +40,7 @@ export const receiptSchema = z
 
 export type Receipt = z.infer<typeof receiptSchema>;
 
-/** What of a reply of `POST /v1/score` its receipt states too. The rest of it may be of any version. */
+/** The members of a `POST /v1/score` reply that its receipt also contains. The other members may be of any version. */
 export const receiptedReplySchema = z.looseObject({
   family: z.string(),
   reward: z.number().nullable(),

@@ -1,7 +1,7 @@
 /**
  * The receipt of a score: a signature over the inputs (digests of the rollout, the recipe and each judgment) and the
  * result (the reward, or why there is none). The holder of a receipt can prove which deployment gave which reward for
- * which input. It proves neither that the judge was right nor that the rollout was scored only once.
+ * which input. A receipt proves neither that the judge was right nor that the rollout was scored only once.
  */
 
 import type { Score } from '../families/registry.ts';

@@ -57,7 +57,7 @@ type GroupScoringRequest = {
 };
 
 /**
- * What a judgment that mode `only` does not find leads to. `refuse` (default): the result `missing`, which names the keys.
+ * What to do if mode `only` does not find a judgment. `refuse` (default): the result `missing`, which names the keys.
  * `report`: a reply whose reward is `null` for `judgment_missing`.
  */
 type WhenMissing = 'refuse' | 'report';
@@ -67,7 +67,7 @@ export type ScoredRollout = {
   readonly reply: ScoreReply;
   /** The failure that left the reward `null`; `null` if there is a reward, or nothing failed. */
   readonly failure: JudgeFailure | null;
-  /** What a run records: the facts, and the judgments that were asked for. */
+  /** The content that a run records: the facts, and the requested judgments. */
   readonly facts: Facts;
   readonly obtained: readonly ObtainedJudgment[];
 };
@@ -188,7 +188,9 @@ function ofSample(problem: InputProblem, position: number): InputProblem {
 
 type Finished = { readonly rollout: Rollout; readonly run: RolloutRun; readonly score: Score };
 
-/** Makes the replies of one request, with receipts if there is an issuer. What members share is hashed once. */
+/**
+ * Makes the replies of one request, with receipts if there is an issuer. Digests of shared fields are computed once.
+ */
 function createReplies(
   recipe: ResolvedRecipe,
   issuer: Issuer | null,

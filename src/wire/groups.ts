@@ -92,7 +92,7 @@ export const groupRequestSchema = z
 
 export type GroupRequest = z.infer<typeof groupRequestSchema>;
 
-/** Why the sample ids of a group's run are refused; `null` = they are valid. */
+/** Returns why the sample ids of a group's run are refused; `null` = they are valid. */
 function samplesProblem(samples: readonly (string | number)[], count: number): string | null {
   if (samples.length !== count) return `expected ${count} ids, one a response`;
   return new Set(samples.map(String)).size === count ? null : 'expected ids that differ';

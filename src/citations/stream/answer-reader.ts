@@ -1,4 +1,7 @@
-/** What the two readers of an answer's content (`ElementReader`, `MarkerReader`) have in common. */
+/**
+ * The interface, the claim comparison and the events that the two readers of an answer (`ElementReader`,
+ * `MarkerReader`) share.
+ */
 import type { EvidenceIndex } from '../../lexical/index.ts';
 import { MAX_CLAIMS, MAX_COMPARED_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
@@ -16,7 +19,7 @@ import type { StreamedTag, StreamedText } from './streamed-text.ts';
 
 /** Reads the content of one answer as it arrives, and reports claims and findings as events. */
 export type AnswerReader = {
-  /** Takes a citation tag inside the answer, or an `<answer>` inside it. */
+  /** Reads a citation tag inside the answer, or an `<answer>` inside it. */
   tag(read: StreamedTag): void;
   /**
    * Extends the answer's text to `to`, tags inside the answer included. `beforeTag` says that the `<` at `to` may begin
@@ -71,8 +74,8 @@ export class ClaimComparison {
 }
 
 /**
- * Reports the findings about a claim that has closed and returns its evidence. For a claim without a letter or digit,
- * both wait for the end of the response, because its answer may turn out to be empty.
+ * Reports the findings about a claim that has closed and returns its evidence. Does nothing for a claim without a
+ * letter or digit: its answer may turn out to be empty, so the verifier reports on it at the end of the response.
  */
 export function inspectClaim(claim: Claim, citation: number, context: ReaderContext): LexicalEvidence | null {
   if (!hasContent(claim.text, 0, claim.text.length)) return null;

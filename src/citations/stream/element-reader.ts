@@ -1,7 +1,7 @@
 /**
- * Reads the claims of an element grammar as they close. It reads the ids of a citation when its opening tag ends. A
- * claim inside another citation waits until that one has closed or the answer has ended, because its index is uncertain
- * before.
+ * Reads the claims of an element grammar as they close. It reads the ids of a citation when the opening tag ends. A
+ * claim inside another citation waits until that citation has closed or the answer has ended, because only then its
+ * index is certain.
  */
 import { CITATION } from '../blocks.ts';
 import { claimBetween, OpenCitations, readCitedIds } from '../element-claims.ts';

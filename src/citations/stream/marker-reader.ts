@@ -1,7 +1,7 @@
 /**
- * Reads the claims of a marker grammar as they become certain. It reads ids when a marker closes; for a bare bracket
- * one unit later, because a link could follow. It sends a claim at the first unit that cannot continue its run of
- * markers. The rest of the sentence does not matter.
+ * Reads the claims of a marker grammar as they become certain. It reads ids when a marker closes; after a bare bracket
+ * it waits one unit, because a link could follow. It sends a claim at the first unit that cannot continue its run of
+ * markers, without waiting for the rest of the sentence.
  */
 
 import { hasContent, isSpace, LINE_FEED } from '../../text/characters.ts';

@@ -1,4 +1,4 @@
-/** The dr-tulu reward, from facts and a recipe. Pure. Both compat modes share the formula. */
+/** Computes the dr-tulu reward from facts and a recipe. Pure. Both compat modes use this formula. */
 import type { Observed } from '../../family/facts.ts';
 import type { Component, UnscoredReason } from '../../family/score.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
@@ -10,7 +10,7 @@ import { rubricTerm, searchTurnsTerm } from './terms/reward-terms.ts';
 const CLAIM_SHARE = 0.6;
 const VALID_ID_SHARE = 0.4;
 
-/** Which judgments can change this reward. A failed judgment that is not needed leaves the reward scored. */
+/** Which judgments can change this reward. A failure of any other judgment leaves the reward scored. */
 export function neededByDrTulu(
   { has_answer, finish_reason }: Pick<DrTuluFacts, 'has_answer' | 'finish_reason'>,
   recipe: DrTuluRecipe,

@@ -103,14 +103,14 @@ export const drTulu = {
   ],
 } satisfies Family<DrTulu>;
 
-/** The requests of one or two plans. A request that both make is asked once. */
+/** Collects the judgments that one or two plans want, each distinct request once. */
 class AskedOnce {
   readonly wanted: WantedJudgment[] = [];
   readonly #positions = new Map<string, number>();
 
-  /** @returns a function that picks the plan's outcomes out of those of `wanted`. */
+  /** Adds a plan. @returns a function that selects the plan's outcomes from the outcomes of `wanted`. */
   add({ rubric, citations }: DrTuluPlan): (outcomes: readonly JudgmentOutcome[]) => DrTuluOutcomes {
-    // Every request names the same cited sources, so all are cut alike and share their beginning.
+    // All requests of a plan name the same cited sources, so the prompts cut them alike and share a prefix.
     const cited = new Set(typeof citations === 'string' ? [] : citations.claims.flatMap(({ sources }) => sources));
     const rubricAt = rubric === 'not_needed' ? [] : rubric.map((request) => this.#positionOf(request, cited));
     const citationsAt = typeof citations === 'string' ? null : this.#positionOf(citations, cited);

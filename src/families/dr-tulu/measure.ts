@@ -5,7 +5,7 @@ import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import { criterionKey, type DrTuluPlan } from './plan.ts';
 
-/** The outcomes of the plan's requests, in order. */
+/** The outcomes of the plan's requests, in their order. */
 export type DrTuluOutcomes = {
   readonly rubric: readonly JudgmentOutcome[];
   readonly citations: JudgmentOutcome | undefined;
@@ -62,5 +62,5 @@ function measureCitation(plan: DrTuluPlan, outcome: JudgmentOutcome | undefined)
   );
 }
 
-/** A claim that cites no existing source. */
+/** Whether a claim cites no existing source. */
 const UNSUPPORTED: DrTuluStatementFact = { cited: true, support: 0, relevance: 0 };

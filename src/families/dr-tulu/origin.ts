@@ -1,6 +1,6 @@
 /**
- * Origins of the dr-tulu recipes, the lineage of the refiners' trainer. No card of ours describes it: all is from the
- * public code, or ours where a recipe departs from it.
+ * Origins of the dr-tulu recipes, from whose code the refiners' trainer derives. No model card describes them: each
+ * parameter comes from the public code, or is our choice where a recipe departs from the code.
  */
 import { codeOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
 import type { DR_TULU_RECIPES, DrTuluRecipe } from './recipe.ts';

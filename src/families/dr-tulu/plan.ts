@@ -1,6 +1,6 @@
 /**
- * The plan of a dr-tulu rollout: the transcript as the compat mode reads it, and two kinds of judgments about it:
- * criteria, and claims with uncited parts.
+ * Plans the judgments of a dr-tulu rollout: reads the transcript as the compat mode requires, and asks a judge about
+ * the criteria, the claims and the uncited parts.
  */
 import { sourcesOf } from '../../citations/sources.ts';
 import type { SourceSet } from '../../citations/types.ts';
@@ -23,9 +23,9 @@ import { responseFacts } from './terms/final-reward.ts';
 import { validIdRatio } from './terms/reward-terms.ts';
 import { readCitedClaims, readTranscript } from './terms/transcript.ts';
 
-/** One claim or uncited part, with the position of its verdict. */
+/** One claim or uncited part, with the position of its question in the citations request. */
 type PlannedStatement =
-  /** `claim`: position in the citations request; `null` = it cites no existing source, so its support is 0. */
+  /** `claim`: position in the citations request; `null` = the claim cites no existing source, so its support is 0. */
   { readonly cited: true; readonly claim: number | null } | { readonly cited: false; readonly statement: number };
 
 export type DrTuluPlan = {
@@ -33,7 +33,7 @@ export type DrTuluPlan = {
   readonly rubrics: readonly SignedCriterionInput[];
   readonly statements: readonly PlannedStatement[];
   readonly valid_id_ratio: number;
-  /** One request for all criteria, or one for each (`judging`). */
+  /** One request for all criteria, or one for each criterion (`judging`). */
   readonly rubric: readonly RubricRequest[] | 'not_needed';
   readonly citations: CitationsRequest | 'settled' | 'not_needed';
 };
@@ -98,7 +98,7 @@ type Reading = {
 function readCorrectly({ response, ...rollout }: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
   const { answer, sources: inContext } = readTranscript(response);
   const { format, queries } = responseFacts(response, recipe.call_form);
-  // Sources that the request gives apart from the transcript replace those in the transcript.
+  // Sources that the request lists separately replace those in the transcript.
   const sources = options.sources ?? givenSources(rollout) ?? inContext;
   if (sources === null || sources.list.length === 0 || answer === null) {
     return { answer, sources: [], asked: [], valid_id_ratio: 0, format, queries };
@@ -147,7 +147,7 @@ function readExactly({ response, rubrics = [] }: Rollout, question: string, reci
   };
 }
 
-/** Each claim and uncited part with its position in the citations request. */
+/** Returns each claim and uncited part with its position in the citations request. */
 function numbered(asked: Reading['asked']): Pick<DrTuluPlan, 'statements'> {
   let claim = 0;
   let statement = 0;
@@ -179,7 +179,7 @@ function rubricRequests(
   }
 }
 
-/** `c1`…`cn` by position. */
+/** Returns the key of a criterion, `c1`…`cn`. */
 export function criterionKey(position: number): string {
   return `c${position + 1}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The dr-tulu family, the lineage that the refiners were trained in: rubric, citation, format and search turns.
+ * The dr-tulu family: rubric, citation, format and search turns. The refiners' trainer derives from its code.
  *
  * Source: rlresearch/dr-tulu 6188f34c, `rl/open-instruct/open_instruct/search_rewards/longform_rubric_rewards.py` and
  * `utils/`. `compat: "exact"` reproduces the numbers of that code, its defects included; `"corrected"` fixes the
@@ -88,7 +88,7 @@ export const DR_TULU_FORMULA = [
   '             = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
 ] as const;
 
-/** Smallest and largest reward that the recipe can give; `null` = unbounded, since a row's negative weights are. */
+/** Smallest and largest reward that the recipe can give; `null` = unbounded, because negative weights are unbounded. */
 export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
   const { rubric_weight, citation_weight, format_weight, search_turns_weight, non_stop_penalty } = recipe;
   const top = recipe.verification_reward * (rubric_weight + citation_weight + format_weight + search_turns_weight);

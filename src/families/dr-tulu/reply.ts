@@ -1,6 +1,4 @@
-/**
- * What a reply says of a dr-tulu rollout: the score, and its criteria; with `explain`, the scores of both compat modes.
- */
+/** The reply for a dr-tulu rollout: the score, and its criteria; with `explain`, the scores of both compat modes. */
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';

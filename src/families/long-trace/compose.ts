@@ -1,4 +1,4 @@
-/** The long-trace reward, from facts, a recipe and the group's votes. Pure. */
+/** Computes the long-trace reward from facts, a recipe and the votes of the group. Pure. */
 import type { GroupVotes } from '../../family/family.ts';
 import type { Component } from '../../family/score.ts';
 import type { LongTraceFacts } from './facts.ts';
@@ -21,11 +21,11 @@ export function readsOutcome({ variant, eta }: LongTraceRecipe): boolean {
 
 /**
  * The rubric share u that the recipe reads, [0, 1]; `null` if the row has neither entities nor chunks. A row with gold
- * chunks and no entities is read by its chunks under every variant.
+ * chunks and no entities is scored by its chunks under every variant.
  */
 function rubricShare({ entities, chunks }: LongTraceFacts, recipe: LongTraceRecipe): number | null {
   if (recipe.variant === 'chunks' || entities === null) return chunks;
-  // Only the LongTraceRL adapter takes an empty list; the public server pays 0 for it.
+  // Only the LongTraceRL adapter accepts an empty list, for which the public server pays 0.
   return entities.total === 0 ? 0 : entities[recipe.text] / entities.total;
 }
 
@@ -86,7 +86,7 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       status: 'unscored',
       reason,
       decided_by: null,
-      // The contribution of one component depends on the other, which is missing.
+      // Each component's contribution depends on the other component, which is missing.
       components: {
         outcome:
           outcome.status === 'unscored'
@@ -100,7 +100,7 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       details,
     };
   }
-  // A missing outcome has no weight here.
+  // A missing outcome reaches this line only with weight 0.
   const o = outcome.status === 'scored' ? outcome.observed : 0;
   const parts = longTraceContributions({ outcome: o, rubric: u }, recipe.variant, recipe.eta);
   const reward = parts.outcome.contribution + parts.rubric.contribution;

@@ -70,7 +70,7 @@ export const longTrace = {
   gaps: (before, after, changed) => [
     ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),
     ...finishReasonGaps<LongTraceFacts>({ before: before.punish_ill_formed, after: after.punish_ill_formed }),
-    // The F-beta of the chunks was read off the text that the recorded recipe chose.
+    // The recorded F-beta was measured on the text that the recorded recipe chose.
     ...(before.text === after.text ? [] : [{ name: 'recipe.text', isOpen: readsChunks(after) }]),
   ],
 } satisfies Family<LongTrace>;

@@ -9,11 +9,11 @@ import { stripPythonSpace } from '../../tools/python-text.ts';
 const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';
 
-/** The fields that are read here. `label` and `extra_reward_info` are only checked for presence. */
+/** The fields that this file reads. `label` and `extra_reward_info` are only checked for presence. */
 export type EvaluateRequest = {
   readonly label?: unknown;
   readonly extra_reward_info?: unknown;
-  /** Wins over `response`. */
+  /** Takes precedence over `response`. */
   readonly history?: readonly TraceMessage[];
   readonly response?: string;
 };

@@ -1,4 +1,7 @@
-/** Origins of the long-trace recipes: the card gives the weight, the public training script and code the rest. */
+/**
+ * Origins of the long-trace recipes: the weight comes from the model card, the rest from the public training script and
+ * code.
+ */
 import { cardOf, codeOf, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
 import type { LONG_TRACE_RECIPES, LongTraceRecipe } from './recipe.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The plan of a long-trace rollout: what is read off the response, and one question to a judge: is the answer right?
+ * Plans the judgment of a long-trace rollout: reads the response, and asks a judge one question: is the answer right?
  */
 import { missingFields } from '../../family/requirements.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
@@ -15,13 +15,17 @@ import type { LongTraceRecipe } from './recipe.ts';
 import { usefulChunksScore } from './useful-chunks.ts';
 
 export type LongTracePlan = {
-  /** The facts without the outcome. */
+  /** The facts except for the outcome. */
   readonly observed: Omit<LongTraceFacts, 'outcome'>;
-  /** The question. `no_final_answer`: the outcome is 0. `not_needed`: it cannot change the reward. */
+  /**
+   * The question to the judge. `no_final_answer`: the outcome is 0. `not_needed`: the outcome cannot change the reward.
+   */
   readonly outcome: OutcomeRequest | 'no_final_answer' | 'not_needed';
 };
 
-/** @param measureAll ask for the outcome even if the recipe does not read it. */
+/**
+ * @param measureAll judge the outcome even if the recipe does not read it.
+ */
 export function planLongTrace(
   rollout: Rollout,
   recipe: LongTraceRecipe,
@@ -66,7 +70,7 @@ const TEXTS = {
   both: { content: true, reasoning: true },
 } as const;
 
-/** The rollout as one message. The thinking is in the response, before its first `</think>`, or in `reasoning`. */
+/** The rollout as one message. The thinking is in `reasoning`, or in the response before its first `</think>`. */
 function messageOf({ response, reasoning }: Rollout): TraceMessage {
   const message = splitThinking(response);
   return reasoning === undefined || message.reasoning_content !== undefined
@@ -74,7 +78,10 @@ function messageOf({ response, reasoning }: Rollout): TraceMessage {
     : { ...message, reasoning_content: reasoning };
 }
 
-/** Our definition (the reference leaves it to its rollout engine): opened thinking is closed, and an answer follows. */
+/**
+ * A response is well formed if all thinking is closed and an answer follows. The definition is ours, because the
+ * reference leaves it to its rollout engine.
+ */
 function isWellFormed(response: string, answer: string | null): boolean {
   if (answer === null || !hasContent(answer, 0, answer.length)) return false;
   return response.includes('</think>') || !response.includes('<think>');

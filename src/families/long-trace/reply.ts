@@ -1,4 +1,4 @@
-/** What a reply says of a long-trace rollout: the score, and what was read off the response. */
+/** The reply for a long-trace rollout: the score, and the facts of the response. */
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';

@@ -22,7 +22,7 @@ type LongTraceParts = {
   readonly rubric: number;
 };
 
-/** The parts that the server evaluates for this eta; the other part counts as 0. */
+/** The parts that the server evaluates for this eta; a part that it skips counts as 0. */
 export function neededParts(eta: number): { readonly outcome: boolean; readonly rubric: boolean } {
   return { outcome: eta < 1, rubric: eta > 0 };
 }

@@ -1,6 +1,6 @@
 /**
- * The refiner reward, from facts and a recipe. Pure, and only + - * /, so every runtime gives the same bits: the
- * Worker, the command line and the browser call this function.
+ * Computes the refiner reward from facts and a recipe. Pure, with only + - * /, so the Worker, the command line and the
+ * browser compute the same bits.
  */
 
 import type { Component } from '../../family/score.ts';
@@ -13,9 +13,7 @@ import { composeRubric } from './rubric-score.ts';
 /** The judged parts of a refiner reward. */
 type Judged = 'rubric' | 'citation';
 
-/**
- * Which judgments can change this reward. A failed judgment that is not needed leaves the reward scored.
- */
+/** Which judgments can change this reward. A failure of any other judgment leaves the reward scored. */
 export function neededJudgments(
   facts: Pick<RefinerFacts, 'has_answer' | 'format' | 'finish_reason'>,
   recipe: RefinerRecipe,
@@ -80,7 +78,7 @@ export function composeRefiner(facts: RefinerFacts, recipe: RefinerRecipe): Refi
   const citation = composeCitation(facts.citation, recipe);
   const gated = recipe.gate_judge_score_with_format_bonus;
   const dropped = citation.status === 'not_applicable' && recipe.citation_not_applicable === 'drop';
-  // A dropped component gives its weight to the other one; if that has no weight either, there is nothing to score.
+  // A dropped component gives its weight to the other one. If that one has weight 0, no component is left to score.
   const ownRubricWeight = rubricWeight(recipe);
   const rubricWeightUsed = dropped && ownRubricWeight > 0 ? 1 : ownRubricWeight;
   const citationWeightUsed = dropped ? 0 : recipe.citation_weight;

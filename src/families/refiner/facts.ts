@@ -21,7 +21,7 @@ const criterionFactSchema = z.strictObject({
 const citedFactSchema = z.strictObject({
   cited: z.literal(true),
   support: supportSchema,
-  // One entry for each distinct cited id; an invented id is false.
+  // One entry for each distinct cited id; false for an invented id.
   relevant: z.array(z.boolean()),
   // unverified: no cited source contains the judge's quote. Absent if no quote was asked for or given.
   quote: z.enum(['verified', 'unverified']).exactOptional(),

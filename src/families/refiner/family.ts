@@ -95,7 +95,7 @@ export const refiner = {
   ],
 } satisfies Family<Refiner>;
 
-/** The judgment that a measure field changes. `answer` is missing: another block may be another answer altogether. */
+/** Maps a measure field to the judgment that it changes. `answer` is not here: it can change every judgment. */
 const ASKED_FOR: ReadonlyMap<string, 'rubric' | 'citation'> = new Map([
   ['judging', 'rubric'],
   ['judge_static', 'rubric'],

@@ -25,7 +25,7 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
   };
 }
 
-/** Missing as a whole if one judgment is missing: the criteria of several judgments still make one mean. */
+/** All scores are missing if one judgment is, because the criteria of several judgments make one mean. */
 function measureRubric(plan: RefinerPlan, outcomes: readonly JudgmentOutcome[]): Observed<readonly CriterionFact[]> {
   if (typeof plan.rubric === 'string') return unscored('not_measured');
   const scores = new Map<string, CriterionScore>();
@@ -56,7 +56,7 @@ function measureCitation(plan: RefinerPlan, outcome: JudgmentOutcome | undefined
   ]);
 }
 
-/** Joins what the plan settled with the judge's verdict, whose relevances fill the open positions in order. */
+/** Joins what the plan has decided with the judge's verdict, whose relevances fill the open positions in order. */
 function claimFact(planned: PlannedClaim, verdict: CitationVerdicts['claims'][number] | undefined): StatementFact {
   let next = 0;
   const relevant = planned.relevance.map((settled) => {

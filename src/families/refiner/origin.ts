@@ -1,7 +1,7 @@
 /**
- * Origins of the refiner recipes. Both cards describe runs of a trainer that is not public, so nothing here is from
- * code. What one card says is a fact of its own run only: for the other recipes the same value is our choice, and
- * marked so.
+ * Origins of the refiner recipes. Both model cards describe runs of a trainer that is not public, so no value comes
+ * from code. A card documents its own run only: where another recipe uses the same value, the value is marked as our
+ * choice.
  */
 import { cardOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
 import type { REFINER_RECIPES, RefinerRecipe } from './recipe.ts';
@@ -12,7 +12,7 @@ const RL_BALANCED = 'qwen3-4B-refiner-3201-rl-balanced-step100';
 const instanceCard = cardOf(INSTANCE_RUBRIC);
 const balancedCard = cardOf(RL_BALANCED);
 
-/** What no card says of any refiner. */
+/** Values that no model card states. */
 const CHOICES = {
   verbatim_gate: ours('a claim copied whole from a source it cites needs no judge to be supported'),
   answer: ours('the cards train a single block; of several the first counts, so that a later one cannot replace it'),

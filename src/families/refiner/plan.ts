@@ -1,6 +1,6 @@
 /**
- * The plan of a refiner rollout: which judgments it needs. Parses the response, settles what needs no judge (invented
- * ids, empty claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
+ * Plans the judgments of a refiner rollout: parses the response, decides what needs no judge (invented ids, empty
+ * claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
 import { indexSourceSet } from '../../citations/lexical-evidence.ts';
 import { parseResponse, sizeProblems } from '../../citations/parse.ts';
@@ -19,18 +19,18 @@ import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
-/** A claim that is not a duplicate, with what is known without a judge. */
+/** A claim that is not a duplicate, with everything that is known without a judge. */
 export type PlannedClaim = {
   readonly claim: Claim;
-  /** One entry for each distinct cited id: its relevance, or `ask` for the judge. */
+  /** One entry for each distinct cited id: its relevance, or `ask` = the judge decides. */
   readonly relevance: readonly (boolean | 'ask')[];
-  /** The support, or `ask` for the judge. */
+  /** The support, or `ask` = the judge decides. */
   readonly support: 0 | 1 | 'ask';
 };
 
 /**
- * A request to a judge, or why there is none. `settled`: no question is open. `not_needed`: it cannot change the
- * reward.
+ * Requests to the judge, or why there are none. `settled`: no question is open. `not_needed`: the answer cannot change
+ * the reward.
  */
 type Ask<R> = R | 'settled' | 'not_needed';
 
@@ -42,7 +42,7 @@ export type RefinerPlan = {
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
   readonly claims: readonly PlannedClaim[];
-  /** One request for all criteria, or one for each (`judging`). */
+  /** One request for all criteria, or one for each criterion (`judging`). */
   readonly rubric: Ask<readonly RubricRequest[]>;
   readonly citations: Ask<CitationsRequest>;
 };
@@ -132,7 +132,7 @@ function inputProblems(
 }
 
 /**
- * Settles what needs no judge: invented ids, empty claims, and with `verbatim_gate` claims that copy source sentences.
+ * Decides what needs no judge: invented ids, empty claims, and with `verbatim_gate` claims that copy source sentences.
  */
 function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: RefinerRecipe): PlannedClaim[] {
   const evidence = indexSourceSet(sources);

@@ -1,4 +1,4 @@
-/** What a reply says of a refiner rollout: the score, and the criteria, claims and statements behind it. */
+/** The reply for a refiner rollout: the score, and the criteria, claims and statements behind it. */
 import * as z from 'zod';
 import {
   citedIdSchema,
@@ -62,7 +62,7 @@ export const refinerReplySchema = z.strictObject({
   format: formatSchema,
 });
 
-/** `vacuous_credit`: what the negative criteria alone would pay an answer that meets no criterion at all. */
+/** `vacuous_credit`: the rubric score that the negative criteria alone give an answer that meets no criterion. */
 export type RefinerScore = z.infer<z.ZodObject<typeof scoreFields>>;
 export type RefinerReply = z.infer<typeof refinerReplySchema>;
 

@@ -21,7 +21,7 @@ export function reportRefiner(
   };
 }
 
-/** `instance_rubrics_only` leaves the static set out of the report, as it does out of the mean. */
+/** `instance_rubrics_only` excludes the static set from the mean, and so from the report. */
 function reportCriteria(plan: RefinerPlan, facts: RefinerFacts): RefinerReply['criteria'] {
   const scores = facts.rubric.status === 'scored' ? facts.rubric.observed.map(({ score }) => score) : [];
   return plan.criteria.flatMap(({ key, origin, polarity, weight, title, description }, position) => {
@@ -46,7 +46,7 @@ function reportClaims(
     const common = { index, span, ids: [...ids], duplicate_of, findings: [...findings] };
     if (planned === undefined) return { ...common, support: null, relevant: ids.map(() => null) };
     if (fact === undefined || !fact.cited) {
-      // Not judged: what the plan settled without a judge is still known.
+      // Not judged: the report has what the plan decided without a judge.
       const relevant = planned.relevance.map((settled) => (settled === 'ask' ? null : settled));
       return { ...common, support: planned.support === 'ask' ? null : planned.support, relevant };
     }

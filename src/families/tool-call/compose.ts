@@ -1,4 +1,4 @@
-/** The tool-call reward, from facts and a recipe. Pure. */
+/** Computes the tool-call reward from facts and a recipe. Pure. */
 import type { Observed } from '../../family/facts.ts';
 import type { Component, UnscoredReason } from '../../family/score.ts';
 import { overlongPenalty } from '../../tools/overlong-penalty.ts';

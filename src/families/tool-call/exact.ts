@@ -1,13 +1,13 @@
 /**
  * The reward functions of `recipe/demystify/reward.py`, Gen-Verse/Open-AgentRL 1fe5dbd2, for trainers that move from
- * that code: same names, keys, defaults and numbers. There a missing turn count is 0, a defect that cost a training run
- * its tool term (Gen-Verse/Open-AgentRL#13); the HTTP API refuses a request without one.
+ * that code: same names, keys, defaults and numbers. That code counts a missing turn count as 0, a defect that cost a
+ * training run its tool term (Gen-Verse/Open-AgentRL#13); the HTTP API refuses such a request.
  */
 import { scoreBoxedAnswer } from '../../tools/math-answer.ts';
 import { stripPythonSpace } from '../../tools/python-text.ts';
 import { shapeByTurns } from './formula.ts';
 
-/** The keyword arguments of verl's reward functions that are read here. */
+/** The keyword arguments of verl's reward functions that this file reads. */
 export type VerlRewardInput = {
   readonly data_source: string;
   readonly solution_str: string;
@@ -43,7 +43,7 @@ export function computeScoreOutcomeReward(input: VerlRewardInput): VerlRewardRes
 
 const INTEGER = /^[+-]?\d+(?:_\d+)*$/;
 
-/** `int(value)` for what JSON can carry; text in ASCII digits. */
+/** Python's `int(value)` for JSON values; text must consist of ASCII digits. */
 function toPythonInt(value: unknown): number {
   const number = pythonNumber(value);
   if (!Number.isFinite(number)) throw new RangeError('num_turns is not an integer');

@@ -7,8 +7,8 @@ export const toolCallFactsSchema = z.strictObject({
   v: z.literal(1),
   family: z.literal('tool-call'),
   outcome: z.discriminatedUnion('kind', [
-    // exact: the last boxed answer equals the reference under the strict rules. equivalent: equal as expressions; asked
-    // only if exact is false and the recipe compares expressions.
+    // exact: the last boxed answer equals the reference under the strict rules. equivalent: both are equal as
+    // expressions; measured only if exact is false and the recipe compares expressions.
     z.strictObject({ kind: z.literal('math'), exact: z.boolean(), equivalent: observedSchema(z.boolean()) }),
     z.strictObject({
       kind: z.literal('code'),
@@ -22,5 +22,5 @@ export const toolCallFactsSchema = z.strictObject({
 });
 
 export type ToolCallFacts = FactsOf<z.infer<typeof toolCallFactsSchema>>;
-/** The answer before turns and length count. */
+/** The answer's outcome, before the terms for turns and length. */
 export type ToolCallOutcomeFact = ToolCallFacts['outcome'];

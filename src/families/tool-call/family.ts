@@ -38,7 +38,7 @@ export const toolCall = {
   facts: {
     schema: toolCallFactsSchema,
     judged: ({ outcome }) => [outcome.kind === 'math' ? outcome.equivalent : outcome.tests],
-    // The tests of a program are run, not judged.
+    // The sandbox runs the tests of a program; no judge takes part.
     verdicts: ({ outcome }) =>
       outcome.kind === 'code' ? [] : levelsOf(outcome.equivalent, (equal) => [yesNoLevel('equivalence', equal)]),
   },
@@ -73,14 +73,17 @@ export const toolCall = {
     changed.map((field) => ({ name: `recipe.${field}`, isOpen: GAPS.get(field) ?? (() => true) })),
 } satisfies Family<ToolCall>;
 
-/** Whether a rollout lacks what a measure field decides. */
+/** Maps a measure field to whether a rollout lacks the measurement that the field decides. */
 const GAPS: ReadonlyMap<string, (facts: ToolCallFacts) => boolean> = new Map([
   ['math_equivalence', isNotCompared],
   ['time_limit_s', hasProgram],
   ['memory_limit_mb', hasProgram],
 ]);
 
-/** The sandbox was not asked. A run asks it for every answer, whatever its recipe; a failure keeps its reason. */
+/**
+ * Whether the sandbox was not asked. A recorded run asks it about every answer, whatever the recipe; a failure has its
+ * own reason.
+ */
 function isNotCompared({ outcome }: ToolCallFacts): boolean {
   if (outcome.kind !== 'math' || outcome.exact) return false;
   const { equivalent } = outcome;

@@ -9,7 +9,7 @@ const SCRIPT = 'recipe/demystify/grpo_tcr_qwen3_4b.sh';
 const card = cardOf(MODEL);
 const code = codeOf('Gen-Verse/Open-AgentRL', '1fe5dbd2');
 
-/** What the code says and no card. */
+/** Values from the code that no model card states. */
 const FROM_CODE = {
   math_equivalence: code(REWARD, 'math_dapo.compute_score with strict_box_verify=True'),
   time_limit_s: ours('the code has 30 s; with 6, 60 tests that all time out still fit into one judgment'),

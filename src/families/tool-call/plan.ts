@@ -1,4 +1,6 @@
-/** The plan of a tool-call rollout: the boxed answer or the program, and what the sandbox is asked about it. */
+/**
+ * Plans the judgment of a tool-call rollout: finds the boxed answer or the program, and the questions to the sandbox.
+ */
 import { missingFields } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
@@ -23,7 +25,9 @@ export type ToolCallPlan = {
     | { readonly kind: 'code'; readonly execution: ExecutionRequest | 'no_program' };
 };
 
-/** @param measureAll ask the sandbox even if the recipe applies the strict rules alone. */
+/**
+ * @param measureAll ask the sandbox even if the recipe applies only the strict rules.
+ */
 export function planToolCall(
   rollout: Rollout,
   recipe: ToolCallRecipe,
@@ -61,7 +65,7 @@ function mathOf(
 ): Extract<ToolCallPlan['outcome'], { kind: 'math' }> {
   const exact = scoreBoxedAnswer(response, reference).correct;
   const answer = lastBoxedAnswer(response);
-  // An exact match needs no comparison, and without a box there is nothing to compare.
+  // An exact match needs no comparison; without a box there is nothing to compare.
   if (exact || answer === null) return { kind: 'math', exact, equivalence: 'settled' };
   const wanted = measureAll || recipe.math_equivalence === 'symbolic';
   return { kind: 'math', exact, equivalence: wanted ? { kind: 'equivalence', answer, reference } : 'not_needed' };

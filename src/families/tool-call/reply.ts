@@ -1,4 +1,4 @@
-/** What a reply says of a tool-call rollout: the score, and what was observed of the answer. */
+/** The reply for a tool-call rollout: the score, and the observations of the answer. */
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields } from '../../family/score.ts';
@@ -41,7 +41,7 @@ export const toolCallReplySchema = z.strictObject({
 export type ToolCallScore = z.infer<z.ZodObject<typeof scoreFields>>;
 export type ToolCallReply = z.infer<typeof toolCallReplySchema>;
 
-/** The facts as the reply shows them; a missing value is `null`. */
+/** The facts as fields of the reply; a missing value is `null`. */
 export function observedReply({ outcome, num_turns, response_tokens }: ToolCallFacts): ToolCallReply['observed'] {
   const common = { num_turns, response_tokens };
   if (outcome.kind === 'math') {

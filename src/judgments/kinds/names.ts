@@ -1,6 +1,6 @@
 /**
- * The names of all judgment kinds, apart from their definitions so that schemas of rows and receipts load neither prompts nor
- * harnesses. The compiler requires each name to have its definition in `registry.ts`, and the reverse.
+ * The names of all judgment kinds, separate from their definitions so that schemas of rows and receipts load neither
+ * prompts nor harnesses. The compiler checks that `registry.ts` defines exactly these names.
  */
 export const JUDGMENT_KINDS = ['rubric', 'citations', 'outcome', 'execution', 'equivalence'] as const;
 

@@ -1,5 +1,5 @@
 /**
- * The definitions of all judgment kinds. A new kind is a folder beside this file, its entry in `KINDS` and its name in
+ * The definitions of all judgment kinds. A new kind needs a folder beside this file, an entry in `KINDS` and a name in
  * `names.ts`; request and verdict types, the record schema and the wire's enum derive from these.
  */
 import * as z from 'zod';
@@ -26,18 +26,18 @@ export type ReadingRequest = RequestOf<Extract<Definition, { answeredBy: 'reader
 /** The answer to a request of the same kind. */
 export type Verdicts = VerdictsOf<Definition>;
 
-/** The definition of a kind, for requests and verdicts of that kind only. */
+/** The definition of a kind, typed for that kind's requests and verdicts only. */
 export function kindOf(kind: JudgmentKind): JudgmentKindDefinition<JudgmentRequest, Verdicts> {
   return KINDS[kind];
 }
 
-/** Whether the verdicts are of the request's kind and answer it exactly. */
+/** Whether the verdicts are of the request's kind and answer every entry of the request. */
 export function answersRequest(request: JudgmentRequest, verdicts: Verdicts): boolean {
   return verdicts.kind === request.kind && kindOf(request.kind).answers(request, verdicts);
 }
 
 const [first, ...others] = JUDGMENT_KINDS;
-/** Verdicts of any kind, as a record stores them. */
+/** The schema of stored verdicts of any kind. */
 export const verdictsSchema = z.discriminatedUnion('kind', [
   KINDS[first].verdictsSchema,
   ...others.map((kind) => KINDS[kind].verdictsSchema),

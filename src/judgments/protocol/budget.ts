@@ -1,18 +1,18 @@
 /**
- * Fits a request into a judge's context. Only sources are cut, never an answer, claim, statement or criterion: first the
- * uncited sources, the last one first, then the ends of the longest cited ones. The request itself is cut before its key is
- * computed, so the key covers the cut; the result lists every cut.
+ * Fits a request into a judge's context. It cuts only sources, never an answer, claim, statement or criterion: first
+ * the uncited sources, the last one first, then the ends of the longest cited ones. The request is cut before its key
+ * is computed, so the key covers what the judge sees; the result lists every cut.
  *
- * Tokens are estimated from above, since the edge has no tokenizer: one per three ASCII units, one per other unit. Qwen's
- * vocabulary needs about one per four and one per 1.5.
+ * Token counts are upper estimates, because the edge has no tokenizer: one token per three ASCII units, one per other
+ * unit. Qwen's tokenizer needs about one per four and one per 1.5.
  */
 import type { JudgeFailure } from './failure.ts';
 import type { Evidence, JudgedSource } from './prompt.ts';
 
 const ASCII_UNITS_PER_TOKEN = 3;
-/** Delimiters, attributes and the chat template around one block. */
+/** Tokens of the delimiters, attributes and chat template around one block. */
 const TOKENS_PER_BLOCK = 40;
-/** System message, task and chat template. */
+/** Tokens of the system message, the task and the chat template. */
 const FIXED_TOKENS = 1_200;
 /** A source that would keep fewer tokens than this is dropped whole. */
 const MIN_SOURCE_TOKENS = 50;
@@ -58,7 +58,7 @@ export function fitSources<Request extends Evidence>(
   return over > 0 ? tooLong(promptTokens + over, promptTokens) : withCuts(request, sizes, kept);
 }
 
-/** For requests of which nothing may be cut. @param texts each becomes one block of the prompt. */
+/** Fits a request that must not be cut, or fails. @param texts each becomes one block of the prompt. */
 export function fitWhole<Request>(request: Request, texts: readonly string[], promptTokens: number): Fitted<Request> {
   const needed = FIXED_TOKENS + sum(texts.map((text) => blockTokens(text)));
   return needed <= promptTokens ? { ok: true, request, cuts: [] } : tooLong(needed, promptTokens);

@@ -1,4 +1,4 @@
-/** Why a judgment failed, and what a call cost. */
+/** The failures of a judgment, and the token usage of a call. */
 
 export const JUDGE_FAILURE_REASONS = [
   'judge_unconfigured',
@@ -22,7 +22,7 @@ export const JUDGE_FAILURE_REASONS = [
   'judge_refusal',
   'judge_reply_invalid',
   'judge_model_mismatch',
-  // The same for the sandbox, which runs programs and compares expressions.
+  // Failures of the sandbox, which runs programs and compares expressions.
   'sandbox_unconfigured',
   'sandbox_unreachable',
   'sandbox_timeout',
@@ -43,10 +43,10 @@ export type JudgeFailureReason = (typeof JUDGE_FAILURE_REASONS)[number];
 /** Why a judgment is missing. A failure is never a number. */
 export type JudgeFailure = {
   readonly reason: JudgeFailureReason;
-  /** For people; contains no caller text. */
+  /** Explains the failure to people; contains no caller text. */
   readonly detail: string;
   readonly retryable: boolean;
-  /** Seconds until a retry makes sense, if the backend named a time. */
+  /** Seconds until a retry makes sense, if the backend named a delay. */
   readonly retry_after_s?: number;
 };
 

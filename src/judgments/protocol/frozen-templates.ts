@@ -1,7 +1,7 @@
 /**
- * The template digests of the kinds that existed before each kind had its own. Stored keys contain them, so they stay until
- * a deliberate change of the keys (docs/decisions/2026-11-22-one-identity-per-judgment-kind.md). Both digests cover all
- * kinds that share them: changing one prompt changes the keys of all. New kinds never use them.
+ * The template digests of the kinds that existed before each kind had its own digest. Stored keys contain them, so they
+ * change only with a deliberate change of the keys (docs/decisions/2026-11-22-one-identity-per-judgment-kind.md). Each
+ * digest covers all kinds that share it: changing one prompt changes the keys of all. New kinds never use them.
  */
 
 /** Shared by `rubric`, `citations` and `outcome`. */

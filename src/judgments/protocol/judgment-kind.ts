@@ -10,7 +10,7 @@ import type { JudgeFailure } from './failure.ts';
 import type { JudgePrompt } from './prompt.ts';
 import type { ReadReply } from './reply.ts';
 
-/** A request or verdicts of some kind. Every other member of a request is an input of its key. */
+/** A request or verdicts of some kind. Every member of a request except `kind` is an input of its key. */
 type OfKind = { readonly kind: string };
 
 interface CommonDefinition<Request extends OfKind, Verdicts extends OfKind> {
@@ -31,7 +31,7 @@ interface CommonDefinition<Request extends OfKind, Verdicts extends OfKind> {
   answers(request: Request, verdicts: Verdicts): boolean;
 }
 
-/** A kind that a language model answers, and the lexical judge where it can. */
+/** A kind that language models answer, and that the lexical judge may answer. */
 export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind>
   extends CommonDefinition<Request, Verdicts> {
   readonly answeredBy: 'reader';
@@ -39,7 +39,7 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
   prompt(request: Request): JudgePrompt;
   /** Upper bound of the reply's length in tokens; does not depend on the sources. */
   maxReplyTokens(request: Request): number;
-  /** Reads the reply's JSON object strictly: every entry that was asked for, and no other. */
+  /** Reads the reply's JSON object strictly: every requested entry, and no other. */
   readReply(request: Request, reply: unknown): ReadReply<Verdicts>;
   /**
    * Cuts the request to a prompt of at most `promptTokens`, or fails with `judge_prompt_too_long`.
@@ -54,7 +54,7 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
 export interface SandboxKind<Request extends OfKind = OfKind, Verdicts extends OfKind = OfKind>
   extends CommonDefinition<Request, Verdicts> {
   readonly answeredBy: 'sandbox';
-  /** Answers the request by running harnesses. The first failure ends it. */
+  /** Answers the request by running harnesses. The first failure ends the judgment. */
   judge(request: Request, run: RunHarness): Promise<HarnessResult<Verdicts>>;
 }
 

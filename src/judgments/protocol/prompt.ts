@@ -1,9 +1,9 @@
 /**
- * What all judge prompts are built from. The two calls of a cited rollout (its criteria; its claims and statements) share
- * everything up to the task: instructions, question and sources are byte-identical in both calls and in all samples of a
- * group. What differs comes last, so a server's prefix cache serves the rest.
+ * The parts that all judge prompts share. A cited rollout needs two calls: one for its criteria, one for its claims and
+ * statements. Both prompts are byte-identical up to the task (instructions, question, sources), for all samples of a
+ * group, so that a server's prefix cache serves this part. What differs comes last.
  *
- * Each reply gives the reason before the verdict, so the verdict follows from the reason.
+ * A reply gives each reason before its verdict, so that the model reasons before it decides.
  */
 import { contentNonce, dataBlock } from './untrusted.ts';
 
@@ -16,7 +16,7 @@ export type JudgePrompt = {
   readonly messages: readonly [ChatMessage, ChatMessage];
   /** JSON schema of the reply, for backends that constrain decoding. */
   readonly schema: { readonly name: string; readonly schema: JsonSchema };
-  /** Enough for every reason, quote and verdict of the reply. */
+  /** Token limit of the reply, enough for every reason, quote and verdict. */
   readonly max_reply_tokens: number;
 };
 

@@ -1,12 +1,12 @@
 /**
- * Reads judge replies strictly: exactly the entries that were asked for, each in range, or no verdicts at all. A missing,
- * extra or out-of-range entry is a failure; the reader never fills in, clamps or guesses.
+ * Reads judge replies strictly: exactly the requested entries, each in range, or no verdicts at all. A missing, extra
+ * or out-of-range entry is a failure; the reader never fills in, clamps or guesses.
  */
 import type * as z from 'zod';
 import type { JsonSchema } from './prompt.ts';
 import { dataBlock } from './untrusted.ts';
 
-/** Part of each model template: raise it when the same reply may be read differently. */
+/** Version of the reply reader, part of each model template. Raise it when the same reply may be read differently. */
 const READER_VERSION = 'citeward-reader-2';
 
 export type ReadReply<Verdicts> =
@@ -41,7 +41,7 @@ export function readAs<Reply, Verdicts>(
   return parsed.success ? { ok: true, verdicts: verdictsOf(parsed.data) } : wrongShape(parsed.error);
 }
 
-/** The entry of a key whose presence the schema has checked. */
+/** Returns the entry of a key. The schema has already checked that the entry exists. */
 export function entryOf<T>(entries: Readonly<Record<string, T>>, key: string): T {
   const entry = entries[key];
   if (entry === undefined) throw new Error(`readReply: the checked reply has no entry ${key}`);
@@ -50,7 +50,7 @@ export function entryOf<T>(entries: Readonly<Record<string, T>>, key: string): T
 
 const MAX_ISSUES_NAMED = 5;
 
-/** Names the places of the issues, never the reply's text. */
+/** Names the places of the issues, and quotes nothing of the reply. */
 export function wrongShape(error: z.ZodError): Extract<ReadReply<never>, { ok: false }> {
   const named = error.issues.slice(0, MAX_ISSUES_NAMED).map((issue) => {
     const at = issue.path.join('.') || 'the reply';

@@ -26,7 +26,10 @@ const ranSchema = z.object({
   stderr: z.string().nullish(),
 });
 
-/** The parts of a reply that are read. `message` quotes programs and is ignored; only the agent's tool reads `stderr`. */
+/**
+ * The parts of a reply that are read. `message` is ignored, because it quotes programs; only the agent's tool reads
+ * `stderr`.
+ */
 export const runReplySchema = z.object({
   status: z.enum(['Success', 'Failed', 'SandboxError']),
   run_result: ranSchema.nullish(),
@@ -34,7 +37,10 @@ export const runReplySchema = z.object({
 
 export type CodeRunReply = z.infer<typeof runReplySchema>;
 
-/** Part of the sandbox templates: raise it when the rules change by which a reply becomes an outcome. */
+/**
+ * Version of the rules by which a reply becomes an outcome; part of the sandbox templates. Raise it when the rules
+ * change.
+ */
 export const HARNESS_READER_VERSION = 1;
 
 /**
@@ -82,7 +88,7 @@ export function harnessLines(stdout: string, nonce: string): readonly string[] {
   return lines;
 }
 
-/** Builds the run of a harness that reads its task, nonce included, from standard input, so the task is on no disk. */
+/** Builds the run of a harness. The task, nonce included, is standard input, so no part of it is on a disk. */
 export function harnessRun(code: string, task: object, run_timeout: number): RunCode {
   return {
     code,

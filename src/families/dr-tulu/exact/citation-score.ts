@@ -11,14 +11,14 @@ const VALID_ID_SHARE = 0.4;
 
 /** One question about a claim. Claim texts are unique. */
 export type ClaimQuestion =
-  /** Do the texts of its known ids support the claim, and are they relevant to it? */
+  /** Asks for both: do the texts of its known ids support the claim, and are they relevant to it? */
   | {
       readonly kind: 'cited';
       readonly claim: string;
       readonly ids: readonly string[];
       readonly texts: readonly string[];
     }
-  /** Does the claim need a citation? */
+  /** Asks: does the claim need a citation? */
   | { readonly kind: 'uncited'; readonly claim: string };
 
 export type ClaimAnswer =
@@ -28,9 +28,9 @@ export type ClaimAnswer =
   | { readonly kind: 'uncited'; readonly needsCitation: number };
 
 export type CitationPlan = {
-  /** In the reference's order. */
+  /** The questions, in the reference's order. */
   readonly questions: readonly ClaimQuestion[];
-  /** Distinct cited ids that are known / distinct cited ids, [0, 1]; 0 without any. */
+  /** Distinct cited ids that exist / distinct cited ids, [0, 1]; 0 without any. */
   readonly validIds: number;
 };
 

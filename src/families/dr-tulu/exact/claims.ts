@@ -1,6 +1,6 @@
 /**
- * Claims and their ids as rlresearch/dr-tulu 6188f34c extracts them (`citation_utils.py`). A loose pattern separates
- * cited from uncited text and a strict one reads the ids; text that only the loose pattern matches is lost.
+ * Extracts claims and their ids like rlresearch/dr-tulu 6188f34c (`citation_utils.py`). A loose pattern separates cited
+ * from uncited text and a strict one reads the ids; text that only the loose pattern matches is lost.
  */
 
 import { stripPythonSpace } from '../../../tools/python-text.ts';
@@ -9,10 +9,10 @@ import { attributeStart, forwardSearch, isQuote, readId } from './elements.ts';
 const OPEN = '<cite';
 const CLOSE = '</cite>';
 
-/** Maps claim texts to ids, by first occurrence: uncited parts (no ids) first, then cited claims. */
+/** Maps claim texts to ids, ordered by first occurrence: uncited parts (no ids) first, then cited claims. */
 export type ExactClaims = ReadonlyMap<string, readonly string[]>;
 
-/** How uncited text is split further; the reward uses neither option. */
+/** Options that split uncited text further; the reward uses neither. */
 type UncitedSplit = { readonly atLineBreaks?: boolean; readonly atSentenceEnds?: boolean };
 
 /**
@@ -36,7 +36,7 @@ export function extractClaims(text: string, split: UncitedSplit = {}): ExactClai
   return claims;
 }
 
-/** Whether the text has a citation for the format reward, which uses the loose pattern. */
+/** Whether the text has a citation by the loose pattern, which the format reward uses. */
 export function hasCitation(text: string): boolean {
   return !looseElements(text).next().done;
 }
@@ -56,7 +56,7 @@ function uncitedParts(text: string, split: UncitedSplit): readonly string[] {
 
 type Element = { readonly start: number; readonly end: number };
 
-/** Elements whose id is anything that begins with neither quote nor `>`, with or without a quote before it. */
+/** Finds elements whose id begins with neither a quote nor `>`; a quote may precede it. */
 function* looseElements(text: string): Generator<Element> {
   const contentOf = contentReader(text);
   for (let at = text.indexOf(OPEN); at !== -1; ) {
@@ -69,7 +69,7 @@ function* looseElements(text: string): Generator<Element> {
   }
 }
 
-/** Elements whose ids are in equal quotes or none, without white space. */
+/** Finds elements whose ids have no white space and are in matching quotes or none. */
 function* citedElements(text: string): Generator<{ readonly ids: string; readonly content: string }> {
   const contentOf = contentReader(text);
   for (let at = text.indexOf(OPEN); at !== -1; ) {

@@ -5,7 +5,7 @@
 import { isPythonSpace, skipPythonSpace } from '../../../tools/python-text.ts';
 
 /**
- * `indexOf` for positions that never go back: it keeps a hit until the position passes it, so all searches together
+ * `indexOf` for positions that never decrease. It keeps a hit until the position passes it, so all searches together
  * read the text once.
  */
 export function forwardSearch(text: string, needle: string): (from: number) => number {
@@ -17,7 +17,8 @@ export function forwardSearch(text: string, needle: string): (from: number) => n
 }
 
 /**
- * Start of the value of attribute `name` if it is the first one after an element's name that ends at `after`; else -1.
+ * Returns the start of the value of attribute `name`, which must be the first one after an element's name that ends at
+ * `after`; else -1.
  */
 export function attributeStart(text: string, after: number, name: string): number {
   const at = skipPythonSpace(text, after);
@@ -30,7 +31,9 @@ type ReadId = {
   readonly end: number;
 };
 
-/** Reads an id without white space, quotes or `>`, in equal quotes or none; else `null`. `at`: position after `id=`. */
+/**
+ * Reads an id without white space, quotes or `>`, in matching quotes or none; else `null`. `at`: position after `id=`.
+ */
 export function readId(text: string, at: number): ReadId | null {
   const quote = isQuote(text, at) ? text.charAt(at) : '';
   const start = at + quote.length;

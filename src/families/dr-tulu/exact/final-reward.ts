@@ -43,17 +43,17 @@ type ExactRollout = {
   readonly rubrics: RubricSet;
   readonly variant: RubricVariant;
   readonly form: CallForm;
-  /** `false`: no questions about citations; their term is 0. */
+  /** `false`: asks nothing about citations, so the reward has no citation term. */
   readonly citations: boolean;
 };
 
 type ExactPlan = {
   readonly rollout: ExactRollout;
-  /** The text that the rubric judge sees; `null` = no answer, so no questions. */
+  /** The text that the rubric judge sees; `null` = no answer, so the rubric judge is not asked. */
   readonly answer: string | null;
   /** All criteria of the rollout. */
   readonly criteria: readonly ExactCriterion[];
-  /** The criteria that are asked about. */
+  /** The criteria that the judge is asked about. */
   readonly asked: readonly ExactCriterion[];
   readonly citations: CitationPlan;
   /** Format term, [0, 1]. */
@@ -63,8 +63,7 @@ type ExactPlan = {
 };
 
 /**
- * Computes what needs no judge, and lists the questions.
- * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * Computes the parts that need no judge, and lists the questions. Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - citations are judged in the whole transcript, tool output and tags included, not in the answer.
  */
 export function planExact(rollout: ExactRollout): ExactPlan {
@@ -101,7 +100,7 @@ type ExactReward = {
     readonly num_rubrics: number;
     readonly persistent_rubric_reward: number;
     readonly adaptive_rubric_reward: number;
-    /** By key, in spite of its name. */
+    /** Scores by criterion key; the reference's name is misleading. */
     readonly rubric_scores_by_title: Readonly<Record<string, number>>;
     readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
   };

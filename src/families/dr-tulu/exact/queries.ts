@@ -1,4 +1,4 @@
-/** Tool-call queries as rlresearch/dr-tulu 6188f34c counts them (`format_utils.py`, `search_utils.py`). */
+/** Counts tool-call queries like rlresearch/dr-tulu 6188f34c (`format_utils.py`, `search_utils.py`). */
 
 import { stripPythonSpace } from '../../../tools/python-text.ts';
 import type { CallForm } from '../terms/transcript.ts';

@@ -1,7 +1,6 @@
 /**
- * Reads judge replies as rlresearch/dr-tulu 6188f34c does (`citation_utils.py`, `run_utils.py`): an unreadable reply
- * and a failed call are 0. Only for recorded replies of the reference's own judges; elsewhere a failed judgment is
- * `null`.
+ * Reads recorded replies of the reference's judges like rlresearch/dr-tulu 6188f34c (`citation_utils.py`,
+ * `run_utils.py`): an unreadable reply and a failed call count as 0. Everywhere else a failed judgment is `null`.
  */
 
 import { pythonFloat, stripPythonSpace } from '../../../tools/python-text.ts';
@@ -31,8 +30,7 @@ const RELEVANCE: ReadonlyMap<string, number> = new Map([['relevant', 1]]);
 const NEED: ReadonlyMap<string, number> = new Map([['yes', 1]]);
 
 /**
- * The answer in the recorded replies to a question.
- * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
+ * Returns the answer in the recorded replies to a question. Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - a failed call and an unknown rating are 0: no support, irrelevant, and no citation needed, which pays in full;
  * - the rating extends to the last `]]` of its line, so later brackets make it unreadable.
  */
@@ -56,7 +54,7 @@ function rated(reply: RecordedReply, label: string, ratings: ReadonlyMap<string,
   return ratings.get(stripPythonSpace(bracketed(reply ?? '', label)).toLowerCase()) ?? 0;
 }
 
-/** The text between the first `label` that has a `]]` on its line and the last such `]]`; empty without one. */
+/** Returns the text between the first `label` that has a `]]` on its line and the last such `]]`; empty without one. */
 function bracketed(reply: string, label: string): string {
   for (const line of reply.split('\n')) {
     const at = line.indexOf(label);
@@ -102,7 +100,7 @@ function lastFlatObject(text: string): string {
 function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   if (text === '') return null;
   try {
-    // What begins with a brace and parses is an object.
+    // A JSON value that begins with a brace is an object.
     const value: Readonly<Record<string, unknown>> = JSON.parse(text);
     return value;
   } catch (error) {

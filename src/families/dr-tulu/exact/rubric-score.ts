@@ -28,7 +28,7 @@ export type RubricSet = {
   /** The question of the row. */
   readonly query: string;
   readonly rubrics: readonly Rubric[];
-  /** One for each rubric: `persistent` (default) or `adaptive`. Any other name is in neither total. */
+  /** One type for each rubric: `persistent` (default) or `adaptive`. Rubrics of another type are in neither total. */
   readonly types?: readonly string[];
 };
 
@@ -80,13 +80,13 @@ function wholeAnswer(name: string, top: number): ExactCriterion {
 /** Field names are the reference's. */
 type ExactRubricScore = {
   /**
-   * sum(s * w) / max(plain sum of w, 1) over the rubrics of one key: one of weight 0.5 that is met has 0.5, one of
-   * weight 2 has 1.
+   * By key: sum(s * w) / max(sum of w, 1), negative weights subtracted. A rubric that is met has 0.5 at weight 0.5, and
+   * 1 at weight 2.
    */
   readonly scores_by_key: Readonly<Record<string, number>>;
-  /** The same, each in a list. */
+  /** The same values, each in a list. */
   readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
-  /** Unclamped; below 0 if negative rubrics are met. */
+  /** Unclamped: below 0 if negative rubrics are met. */
   readonly overall: number;
   readonly persistent: number;
   readonly adaptive: number;

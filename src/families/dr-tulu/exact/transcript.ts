@@ -1,6 +1,6 @@
 /**
- * Answer, context and sources as rlresearch/dr-tulu 6188f34c reads them (`format_utils.py`). Element names are matched
- * in lower case only.
+ * Reads answer, context and sources like rlresearch/dr-tulu 6188f34c (`format_utils.py`). Matches element names in
+ * lower case only.
  */
 
 import { stripPythonSpace } from '../../../tools/python-text.ts';
@@ -9,15 +9,15 @@ import { attributeStart, forwardSearch, readId } from './elements.ts';
 const ANSWER_OPEN = '<answer>';
 const ANSWER_CLOSE = '</answer>';
 
-/** Maps ids to texts, by first occurrence. */
+/** Maps ids to texts, ordered by first occurrence. */
 export type ExactSources = ReadonlyMap<string, string>;
 
-/** What the answer is: the block, or with `use_full_response_as_answer` the whole response. */
+/** The answer: the block, or with `use_full_response_as_answer` the whole response. */
 export type AnswerScope = 'block' | 'whole_response';
 
 type ExactTranscript =
   | { readonly context: string; readonly answer: string; readonly sources: ExactSources }
-  /** No closed answer (then `answer` is `null` too), or the whole response is the answer. */
+  /** No context: no answer is closed (then `answer` is `null` too), or the whole response is the answer. */
   | { readonly context: null; readonly answer: string | null; readonly sources: null };
 
 /**

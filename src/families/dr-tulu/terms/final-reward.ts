@@ -15,7 +15,7 @@ type RewardShares = {
 
 export type Payment = {
   readonly shares: RewardShares;
-  /** Number of search queries that earns the whole term. */
+  /** Number of search queries that earns the full term. */
   readonly searchTurnsBound: number;
 };
 
@@ -33,7 +33,7 @@ export const PAYMENT_WITHOUT_CITATION: Payment = {
 /** The facts of a response that need no judge. */
 type ResponseFacts = {
   readonly hasAnswer: boolean;
-  /** Its own format term, [0, 1]. */
+  /** dr-tulu's own format term, [0, 1]. */
   readonly format: number;
   /** Search queries in the context before the answer; without an answer, in the whole response. */
   readonly queries: number;

@@ -1,5 +1,5 @@
 /**
- * The corrected terms of the dr-tulu reward that need no rubric judge: all ids, spaces, `<` and duplicates are kept.
+ * Computes the corrected terms of the dr-tulu reward. Corrected: all ids, spaces, `<` and duplicates are kept.
  * Formulas: rlresearch/dr-tulu 6188f34c, `format_utils.py`, `search_utils.py`, `citation_utils.py`.
  */
 import { parseSources } from '../../../citations/sources.ts';
@@ -15,13 +15,13 @@ type ScoredRubric = {
   readonly score: CriterionScore | null;
 };
 
-/** The judge's scale is 0, 1, 2, paid as 0, 0.5, 1. */
+/** Maps a score of the judge's scale (0, 1, 2) to 0, 0.5 and 1. */
 const TOP_CRITERION_SCORE = 2;
 
 /**
  * sum(s * w) / max(sum of positive w, 1), s = score / 2. Unclamped: below 0 if negative rubrics are met; 0 without
- * rubrics. `null` if a score is `null`; the reference counts a failed judgment as 0, which a negative rubric passes.
- * Source: rlresearch/dr-tulu 6188f34c, `longform_rubric_rewards.py`.
+ * rubrics. `null` if a score is `null`. (The reference counts a failed judgment as 0, so a negative rubric whose
+ * judgment failed costs nothing.) Source: rlresearch/dr-tulu 6188f34c, `longform_rubric_rewards.py`.
  * @throws RangeError on a non-finite weight.
  */
 export function rubricTerm(rubrics: readonly ScoredRubric[]): number | null {
@@ -43,7 +43,7 @@ const QUERY_SHARE = 0.2;
 const CLAIM_SHARE = 0.6;
 const VALID_ID_SHARE = 0.4;
 
-/** dr-tulu's own format term, [0, 1]: for an answer block, a citation with text, and a tool call. */
+/** dr-tulu's own format term, [0, 1]: pays for an answer block, a citation with text, and a tool call. */
 export function formatTerm(response: string, form: CallForm): number {
   const { answer } = readTranscript(response);
   const { claims } = readCitedClaims(response, parseSources(response));
@@ -78,8 +78,8 @@ export type CitationJudge = {
 };
 
 /**
- * 0.6 * mean claim F1 + 0.4 * valid id ratio. A claim without a known source is unsupported (the reference judges it as
- * uncited, which can pay in full). `null` if any verdict is missing.
+ * 0.6 * mean claim F1 + 0.4 * valid id ratio. A claim without a known source is unsupported. (The reference judges such
+ * a claim as uncited text, which can pay in full.) `null` if any verdict is missing.
  */
 export function citationTerm(response: string, sources: SourceSet, judge: CitationJudge): number | null {
   if (sources.list.length === 0) return 0;

@@ -1,7 +1,7 @@
 /**
  * Reads dr-tulu transcripts with our parser: the answer, the context and its sources, the search queries. Source of the
  * format and of each number: rlresearch/dr-tulu 6188f34c, `search_rewards/utils/format_utils.py` and `search_utils.py`.
- * That code loses text in some rows, which this one keeps (test/unit/families/dr-tulu-golden.test.ts).
+ * That code loses text of some rows; this parser keeps it (test/unit/families/dr-tulu-golden.test.ts).
  */
 import { readBlocks } from '../../../citations/blocks.ts';
 import { readElementClaims } from '../../../citations/element-claims.ts';
@@ -40,7 +40,7 @@ export function readTranscript(response: string): Transcript {
 const CALL_ELEMENTS: Record<CallForm, readonly string[]> = {
   search: ['search'],
   unified: ['tool'],
-  // The closing tag is written both ways.
+  // The closing tag has two spellings.
   v20250824: ['call_tool', 'call'],
 };
 
@@ -75,7 +75,7 @@ type TranscriptClaims = {
   readonly uncited: readonly string[];
 };
 
-/** Claims in the `cite` grammar, in the answer block if there is a closed one, else in the whole text. */
+/** Parses claims in the `cite` grammar, in the closed answer block if there is one, else in the whole text. */
 export function readCitedClaims(response: string, sources: SourceSet): TranscriptClaims {
   const grammar = GRAMMARS.cite;
   const answered = readBlocks(response, grammar.element, 'first');

@@ -1,6 +1,7 @@
 /**
- * The `citations` kind: all claims and uncited statements of one rollout in one call. A claim is checked against the sources
- * that it cites, a statement for whether it needs a citation. The three support levels are LongCite's.
+ * The `citations` kind: all claims and uncited statements of one rollout in one call. The judge decides how far the
+ * cited sources support each claim, and whether each statement needs a citation. The three support levels are
+ * LongCite's.
  */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, needsCitation, supportVerdict } from '../../../lexical/index.ts';

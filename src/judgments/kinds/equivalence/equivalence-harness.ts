@@ -1,13 +1,14 @@
 /**
- * The Python that decides whether two mathematical answers are equal. The texts come as data on standard input. A process
- * of its own does the work and is ended when its time is up, since SymPy can be stuck in one long multiplication; the
- * parent reports. Nobody's code runs here, only a reader and SymPy on hostile texts.
+ * Holds the Python program that decides whether two mathematical answers are equal. The answers are data on standard
+ * input. A child process does the work, because SymPy can spend minutes in one long multiplication; the parent kills
+ * the child when its time is up, and reports. No code of a caller runs here: a parser and SymPy read hostile texts.
  *
- * Two expressions are equal if their difference is zero: exactly for rational numbers; else evaluated at fixed points to
- * more digits than an approximation has, which settles most that differ and costs little, then simplified. Where the
- * points agree and neither simplification nor SymPy's `equals` proves it, nothing is decided. An answer that by itself
- * cannot be worked out within the limits, such as a tower of exponentials, is not equal: or a policy could have every lost
- * comparison called undecided.
+ * Two expressions are equal if their difference is zero. Rational numbers are compared exactly. Otherwise the
+ * difference is evaluated at fixed points, to more digits than an approximation has, which is cheap and detects most
+ * unequal expressions; the rest is simplified. If the difference is zero at all points, but neither simplification nor
+ * SymPy's `equals` proves equality, the comparison is undecided. An answer that cannot be evaluated within the limits,
+ * such as a tower of exponentials, is not equal: otherwise a policy could turn every wrong answer into an undecided
+ * one.
  */
 import { EXPRESSION_READER } from './expression-reader.ts';
 
@@ -200,7 +201,7 @@ def limit(what, value):
 report(limited() if found else 'library_missing')
 `;
 
-/** The whole text. A missing library is found out before anything of it is used. */
+/** The whole program. It reports a missing library before it uses any part of it. */
 export const EQUIVALENCE_HARNESS = `try:
     import sympy
     found = True

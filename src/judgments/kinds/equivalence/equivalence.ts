@@ -1,4 +1,4 @@
-/** The `equivalence` kind: whether two mathematical answers are equal as expressions, computed in a sandbox. */
+/** The `equivalence` kind: a sandbox computes whether two mathematical answers are equal as expressions. */
 import * as z from 'zod';
 import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { SandboxKind } from '../../protocol/judgment-kind.ts';
@@ -19,13 +19,15 @@ export type EquivalenceRequest = { readonly kind: 'equivalence'; readonly answer
 
 type EquivalenceVerdicts = { readonly kind: 'equivalence'; readonly equivalent: boolean };
 
-/** Processor time of the comparison; on the clock it may take twice as long. */
+/** Limit on the comparison's processor time, in seconds; wall time may be twice as long. */
 const TIME_LIMIT_S = 8;
 const MEMORY_LIMIT_MB = 1024;
 /** Seconds that Python and SymPy may take to start on a busy machine. */
 const START_S = 20;
 
-/** Builds the run of one comparison. @param nonce fresh for every run: it marks the harness's own output. */
+/**
+ * Builds the run of one comparison. @param nonce fresh for every run; marks the lines that the harness itself prints.
+ */
 export function equivalenceRun({ answer, reference }: EquivalenceRequest, nonce: string): RunCode {
   const limits = { time_limit_s: TIME_LIMIT_S, memory_limit_mb: MEMORY_LIMIT_MB };
   return harnessRun(EQUIVALENCE_HARNESS, { nonce, answer, reference, ...limits }, 2 * TIME_LIMIT_S + START_S);
@@ -35,7 +37,9 @@ const eventSchema = z.object({
   event: z.enum(['equal', 'different', 'reference_unread', 'comparison_open', 'library_missing']),
 });
 
-/** Reads whether the answer equals the reference, or why that is undecided. An unreadable answer is not equal. */
+/**
+ * Reads whether the answer equals the reference, or why the comparison is undecided. An unreadable answer is not equal.
+ */
 export function readEquivalence(reply: CodeRunReply, nonce: string): Reading<boolean> {
   const ran = reply.run_result;
   if (reply.status === 'SandboxError' || ran?.status === 'Error') return fault('sandbox_failed');

@@ -1,18 +1,18 @@
 /**
- * Python that reads a mathematical answer, LaTeX or plain, into SymPy. A reader of our own because nothing else is both
- * safe and there: SymPy's `parse_expr` evaluates Python, its LaTeX parsers want one exact version of ANTLR or Lark that
- * neither Debian nor SandboxFusion's image has beside it, and extractors such as Math-Verify search a text for something
- * that matches, by backtracking expressions, where a whole answer is to be read or refused.
+ * Holds the Python parser that reads a mathematical answer, LaTeX or plain text, into SymPy. The existing parsers do
+ * not fit: SymPy's `parse_expr` evaluates Python; its LaTeX parsers require one exact version of ANTLR or Lark that
+ * neither Debian nor SandboxFusion's image has; and extractors such as Math-Verify search a text for a matching part,
+ * with backtracking expressions, whereas this parser reads the whole answer or refuses it.
  *
- * Recursive descent over tokens, linear in the text; no character of it is ever evaluated as code. What cannot be read as a
- * whole is refused. Numbers stay exact. What would be a huge number is refused instead of computed.
+ * Recursive descent over tokens, linear in the text. It never evaluates text as code, keeps numbers exact, and refuses
+ * expressions that would make huge numbers.
  *
- * A value is a SymPy expression, or a tuple that begins with its kind: `list` with brackets and members, `set` and `union`
- * (members in any order), `rel` with operator, left, right, `matrix` with rows.
+ * A value is a SymPy expression, or a tuple that begins with its kind: `list` with brackets and members, `set` and
+ * `union` (members in any order), `rel` with operator, left, right, `matrix` with rows.
  *
- * Conventions, where mathematics has more than one: 50% is 1/2; degrees are numbers; `\log` without a base is base 10, as
- * in SymPy's LaTeX parser; `e` and `i` are the constants; `2\frac{1}{2}` is the mixed number 5/2; a unit in `\text{}`
- * after a value is not compared; `1,234` outside brackets is one number; a bare list is a set; `a \pm b` is a set of two.
+ * Conventions, where mathematics has several: 50% is 1/2; degrees are numbers; `\log` without a base is base 10, as in
+ * SymPy's LaTeX parser; `e` and `i` are the constants; `2\frac{1}{2}` is the mixed number 5/2; a unit in `\text{}`
+ * after a value is ignored; `1,234` outside brackets is one number; a bare list is a set; `a \pm b` is a set of two.
  */
 import { EXPRESSION_TOKENS } from './expression-tokens.ts';
 
@@ -354,5 +354,5 @@ def read(text):
         raise NotAnExpression
 `;
 
-/** The whole text. Nothing in it runs before `read` is called. */
+/** The whole parser. It only defines functions; the harness calls `read`. */
 export const EXPRESSION_READER = `${EXPRESSION_TOKENS}\n${READER}`;

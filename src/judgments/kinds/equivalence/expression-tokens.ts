@@ -1,4 +1,4 @@
-/** The first half of the Python that reads a mathematical answer (expression-reader.ts): from a text to tokens. */
+/** The tokeniser of the Python parser in expression-reader.ts. */
 
 export const EXPRESSION_TOKENS = String.raw`
 import sympy

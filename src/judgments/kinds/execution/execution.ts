@@ -49,15 +49,18 @@ type ExecutionVerdicts = {
 
 /** Seconds that the interpreters may take to start on a busy machine, before the program's own time begins. */
 const START_S = 15;
-/** How much more than the expected text a program may print before it is stopped. */
+/** Bytes beyond the expected text that a program may print before the harness stops it. */
 const SPARE_OUTPUT_BYTES = 1024 * 1024;
 
-/** Tests of one program that run side by side. MAX_TEST_SECONDS assumes this number. */
+/** Tests of one program that run at the same time. MAX_TEST_SECONDS assumes this number. */
 const PARALLEL_TESTS = 8;
 
 const encoder = new TextEncoder();
 
-/** Builds the run of one test. @param nonce unguessable and fresh for every run: it marks the harness's own output. */
+/**
+ * Builds the run of one test. @param nonce unguessable and fresh for every run; marks the lines that the harness itself
+ * prints.
+ */
 export function testRun(request: ExecutionRequest, test: ProgramTest, nonce: string): RunCode {
   const { program, time_limit_s, memory_limit_mb } = request;
   const task = { nonce, program, time_limit_s, memory_limit_mb };
@@ -75,8 +78,8 @@ const eventSchema = z.discriminatedUnion('event', [
 ]);
 
 /**
- * Reads the outcome of a test, or why there is none. If the harness reports a start and no end, the program killed the run,
- * which counts as the program's failure: otherwise a program could turn a lost test into an unscored one.
+ * Reads the outcome of a test, or why there is none. If the harness reports a start and no end, the program has killed
+ * the run; that is a failed test, because otherwise a program could avoid a failed test by killing its run.
  */
 export async function readTest(test: ProgramTest, reply: CodeRunReply, nonce: string): Promise<Reading<TestOutcome>> {
   const ran = reply.run_result;
@@ -134,7 +137,7 @@ export const execution: SandboxKind<ExecutionRequest, ExecutionVerdicts> = {
   judge: runTests,
 };
 
-/** Runs every test, a few at a time. After the first failure it starts no other test and waits for none. */
+/** Runs the tests, PARALLEL_TESTS at a time. Ends at the first failure of the sandbox and starts no further test. */
 async function runTests(request: ExecutionRequest, run: RunHarness): Promise<HarnessResult<ExecutionVerdicts>> {
   const { promise: failed, resolve: fail } = Promise.withResolvers<HarnessResult<never>>();
   const outcomes = new Map<number, TestOutcome>();

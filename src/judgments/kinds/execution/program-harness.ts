@@ -1,23 +1,26 @@
 /**
- * The Python that runs one test of a program inside the sandbox. Two processes:
+ * Holds the Python programs that run one test of a policy's program inside the sandbox. Two processes:
  *
- * The **harness** reads its task from standard input, so that nothing of it is on a disk, in an environment or on a
- * command line. It starts the runner, keeps time, bounds and hashes what the program prints, and alone writes to the
- * sandbox's output, each line behind a nonce that the program's process never holds. Its memory and descriptors are closed
- * to other processes of its user (`PR_SET_DUMPABLE`).
+ * The **harness** reads its task from standard input, so that no part of it is on a disk, in an environment or on a
+ * command line. It starts the runner, enforces the time limit, and bounds and hashes what the program prints. Only the
+ * harness writes to the sandbox's output; each line begins with a nonce that the program's process never holds. Other
+ * processes of its user cannot read its memory and descriptors (`PR_SET_DUMPABLE`).
  *
- * The **runner** is a fresh interpreter with the memory limit set. It compiles the program, runs it as `__main__`, and for
- * an assert test then asks for the test and a second secret, which it hands back once the test has run to its end. So the
- * program cannot pass by leaving early, by printing, or by patching builtins, and it does not see the test beforehand.
+ * The **runner** is a fresh interpreter with the memory limit set. It compiles the program and runs it as `__main__`.
+ * For an assert test it then asks the harness for the test and a second secret, and returns the secret once the test
+ * has run to its end. So the program cannot pass by exiting early, by printing, or by patching builtins, and it does
+ * not see the test beforehand.
  *
- * What this cannot do: an assert test shares its interpreter with the program, and must, since it calls its functions. A
- * program that returns objects equal to everything passes `assert f(1) == 2`, and one that studies this file can play the
- * runner's part. Tests on standard output share nothing with the program; use them where that matters.
+ * Known limit: an assert test calls the program's functions, so both share one interpreter. A program that returns
+ * objects equal to everything passes `assert f(1) == 2`, and one that studies this file can imitate the runner. Tests
+ * on standard output share nothing with the program; use them where that matters.
  *
  * Python 3.8 or newer on Linux, no threads (SandboxFusion's limits can forbid them).
  */
 
-/** The runner: argv = descriptor, `stdout` or `assert`, memory limit in bytes. Run with builtins of its own. */
+/**
+ * The runner: argv = descriptor, `stdout` or `assert`, memory limit in bytes. Runs with its own copy of the builtins.
+ */
 const RUNNER = String.raw`
 import builtins, os, resource, sys, types
 
@@ -107,7 +110,7 @@ def main():
 main()
 `;
 
-/** The harness: reads {nonce, program, style, test, stdin, time_limit_s, memory_limit_mb, output_limit} in JSON. */
+/** The harness: reads {nonce, program, style, test, stdin, time_limit_s, memory_limit_mb, output_limit} as JSON. */
 const HARNESS = String.raw`
 import ctypes, hashlib, json, os, secrets, select, signal, socket, subprocess, sys, tempfile, time
 
@@ -280,7 +283,9 @@ else:
     report(event, **facts)
 `;
 
-/** The whole text: the runner as a literal that Python reads back, started with a copy of the builtins. */
+/**
+ * The whole program: the harness, with the runner as a string literal that Python starts with a copy of the builtins.
+ */
 export const PROGRAM_HARNESS = `RUNNER = ${JSON.stringify(RUNNER)}
 START = "exec(compile(" + repr(RUNNER) + ", 'runner.py', 'exec'), {'__builtins__': dict(vars(__builtins__)), '__name__': 'runner'})"
 ${HARNESS}`;

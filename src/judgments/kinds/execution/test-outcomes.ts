@@ -1,4 +1,4 @@
-/** The result of one test. All but `passed` are the program's failures; if the sandbox fails, there are no verdicts. */
+/** The outcomes of one test. All but `passed` are the program's failures; a failure of the sandbox gives no outcome. */
 export const TEST_OUTCOMES = [
   'passed',
   'wrong_output',

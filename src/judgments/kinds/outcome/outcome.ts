@@ -1,4 +1,4 @@
-/** The `outcome` kind: whether a final answer says what the reference answer says. */
+/** The `outcome` kind: whether a final answer agrees with the reference answer. */
 import * as z from 'zod';
 import { gatherEvidence, indexSources } from '../../../lexical/index.ts';
 import { fitWhole } from '../../protocol/budget.ts';
@@ -51,7 +51,7 @@ export const outcome: ReadingKind<OutcomeRequest, OutcomeVerdicts> = {
   verdictsSchema: z.strictObject({ kind: z.literal('outcome'), correct: z.boolean() }),
   maxReplyTokens: () => MAX_REPLY_TOKENS,
 
-  /** Question and reference come first: all samples of a group share them. */
+  /** Question and reference come first, because all samples of a group share them. */
   prompt({ question, reference, answer }) {
     const nonce = contentNonce([question, reference]);
     return {
@@ -68,15 +68,15 @@ export const outcome: ReadingKind<OutcomeRequest, OutcomeVerdicts> = {
 
   readReply: (_request, json) => readAs(reply, json, ({ correct }) => ({ kind: 'outcome', correct })),
 
-  /** A final answer fits whole or not at all. */
+  /** Fits the request to the judge's context, or fails: a final answer is never cut. */
   fit: (request, promptTokens) =>
     fitWhole(request, [request.question, request.reference, request.answer], promptTokens),
 
   answers: () => true,
 
   /**
-   * Correct if one place of the answer contains all words, numbers and names of the reference. A negation is noticed where
-   * the reference is a sentence; "not Paris" contains "Paris" (docs/lexical-judge.md).
+   * Correct if one passage of the answer contains all words, numbers and names of the reference. Negation is considered
+   * only if the reference is a sentence: "not Paris" counts as "Paris" (docs/lexical-judge.md).
    */
   judgeLexically({ reference, answer }) {
     const index = indexSources([{ text: answer }]);

@@ -21,15 +21,17 @@ type Rubric = Evidence & {
 
 type Score = 0 | 1 | 2;
 
-/** Share of well-cited statements that scores 2, and 1, for Citation Discipline. */
+/** Least share of well-cited statements that scores 2, and 1, for Citation Discipline. */
 const DISCIPLINED_SHARE = 0.9;
 const PARTLY_DISCIPLINED_SHARE = 0.5;
-/** Share of off-query statements that scores 2, and 1, for Off-Query Padding. */
+/** Least share of off-query statements that scores 2, and 1, for Off-Query Padding. */
 const PADDED_SHARE = 0.4;
 const SOMEWHAT_PADDED_SHARE = 0.25;
-/** A statement is off the query if question and criteria together cover less than this share of it. */
+/** A statement is off the query if question and criteria together contain less than this share of its terms. */
 const ON_QUERY_COVERAGE = 0.08;
-/** Share of confabulated claims that scores 2 for Wrong-Entity Confabulation; any smaller share scores 1. */
+/**
+ * Least share of confabulated claims that scores 2 for Wrong-Entity Confabulation; a smaller share above 0 scores 1.
+ */
 const CONFABULATED_SHARE = 0.25;
 
 /** The score of each criterion, in order. Static criteria are scored from the citations of the answer. */
@@ -73,7 +75,7 @@ class StaticScores {
     }
   }
 
-  /** By the share of factual statements that are cited, with few ids that all exist. */
+  /** Scores Citation Discipline: the share of factual statements that are cited, with few ids that all exist. */
   #discipline(): Score {
     const { claims, statements, format } = this.#parsed;
     const disciplined = claims.filter(
@@ -87,7 +89,10 @@ class StaticScores {
     return share >= PARTLY_DISCIPLINED_SHARE ? 1 : 0;
   }
 
-  /** By the share of claims and statements that are repetitions, or share almost no words with question and criteria. */
+  /**
+   * Scores Off-Query Padding: the share of repeated statements and of those that share few words with the question and
+   * criteria.
+   */
   #padding(): Score {
     const { question, criteria } = this.#rubric;
     const own = criteria.filter((criterion) => !isStatic(criterion));
@@ -104,7 +109,7 @@ class StaticScores {
     return share >= PADDED_SHARE ? 2 : share >= SOMEWHAT_PADDED_SHARE ? 1 : 0;
   }
 
-  /** By the share of unsupported claims with a name that their cited sources do not contain. */
+  /** Scores Wrong-Entity Confabulation: the share of unsupported claims with a name that their cited sources lack. */
   #confabulation(): Score {
     const index = indexSourceSet(this.#sources);
     const suspects = this.#parsed.claims.filter((claim) => {

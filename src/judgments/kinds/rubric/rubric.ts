@@ -32,7 +32,7 @@ export type RubricRequest = Evidence & {
   readonly answer: string;
 };
 
-/** How far the answer does what the criterion describes: not at all, in part, completely. The scale is dr-tulu's. */
+/** How far the answer does what the criterion describes: 0 not at all, 1 in part, 2 completely (dr-tulu's scale). */
 export type CriterionScore = 0 | 1 | 2;
 
 type RubricVerdicts = {
@@ -80,7 +80,7 @@ export const rubric: ReadingKind<RubricRequest, RubricVerdicts> = {
   }),
   maxReplyTokens,
 
-  /** The criteria precede the answer: within a group only the answer differs. */
+  /** The criteria precede the answer, because within a group only the answer differs. */
   prompt(request) {
     return {
       messages: evidenceMessages(request, (nonce) => [
