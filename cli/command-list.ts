@@ -1,5 +1,7 @@
 /** All commands, in the order of `citeward --help`. The code of a command is loaded when it is needed. */
+
 import type { CommandEntry, CommandGroup } from './shared/command.ts';
+import { CITEWARD } from './shared/program.ts';
 
 export const BATCH_COMMANDS: CommandGroup = {
   name: 'batch',
@@ -47,8 +49,10 @@ export const BATCH_COMMANDS: CommandGroup = {
     },
   ],
   details: [
-    'Try: citeward batch submit rollouts.jsonl --url http://127.0.0.1:8799 --wait --fetch',
-    '     citeward batch run rollouts.jsonl --output scores.jsonl          (no Worker)',
+    'With a Worker:',
+    `  ${CITEWARD} batch submit examples/rollouts.jsonl --url http://127.0.0.1:8799 --wait --fetch`,
+    'Without one:',
+    `  ${CITEWARD} batch run examples/rollouts.jsonl --output scores.jsonl`,
   ],
 };
 
@@ -62,7 +66,7 @@ const RECEIPT_COMMANDS: CommandGroup = {
       load: async () => (await import('./commands/receipt/run.ts')).receiptVerifyCommand,
     },
   ],
-  details: ['Try: citeward receipt verify reply.json --keys keys.json --request request.json'],
+  details: [`Try: ${CITEWARD} receipt verify REPLY.json --keys KEYS.json --request REQUEST.json`],
 };
 
 const RUNS_COMMANDS: CommandGroup = {
@@ -96,8 +100,10 @@ const RUNS_COMMANDS: CommandGroup = {
     },
   ],
   details: [
-    'The Worker records a rollout whose request names a run: citeward score FILE --url URL --run ID --step N',
-    'To recompute a run under another recipe, without a judge: citeward replay',
+    'The Worker records a rollout whose request names a run:',
+    `  ${CITEWARD} score examples/rollouts.jsonl --url http://127.0.0.1:8799 --run NAME --step 0`,
+    'To recompute a run under another recipe, without a judge:',
+    `  ${CITEWARD} replay RUN --url URL --set citation_weight=0.5`,
   ],
 };
 

@@ -1,10 +1,12 @@
 /** Finds the command that the arguments name, runs it, and turns expected errors into a message and an exit code. */
+
 import manifest from 'citeward/package.json' with { type: 'json' };
 import { COMMANDS } from './command-list.ts';
 import type { CommandEntry, CommandGroup } from './shared/command.ts';
 import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from './shared/exit.ts';
 import { readFlags } from './shared/flags.ts';
 import { commandHelp, generalHelp, groupHelp } from './shared/help.ts';
+import { CITEWARD } from './shared/program.ts';
 import { styleFor } from './shared/style.ts';
 import { didYouMean } from './shared/suggest.ts';
 import { plainLine } from './shared/text-width.ts';
@@ -54,7 +56,7 @@ function actionNamed({ name, commands }: CommandGroup, action: string | undefine
   const found = commands.find((command) => command.name === `${name} ${action}`);
   if (found !== undefined) return found;
   const names = commands.map((command) => command.name.slice(name.length + 1));
-  const expected = `Commands: ${names.map((one) => `${name} ${one}`).join(', ')}. See: citeward help ${name}`;
+  const expected = `Commands: ${names.map((one) => `${name} ${one}`).join(', ')}. See: ${CITEWARD} help ${name}`;
   if (action === undefined) throw new UsageError(`${name} needs a command`, expected);
   throw new UsageError(`unknown command "${name} ${action}"`, didYouMean(action, names, `${name} `) ?? expected);
 }
@@ -67,7 +69,7 @@ function commandNamed(name: string): CommandEntry | CommandGroup {
   const problem = name.startsWith('-')
     ? `unknown flag ${name}; flags come after the command`
     : `unknown command "${name}"`;
-  throw new UsageError(problem, didYouMean(name, names) ?? `Commands: ${names.join(', ')}. See: citeward --help`);
+  throw new UsageError(problem, didYouMean(name, names) ?? `Commands: ${names.join(', ')}. See: ${CITEWARD} --help`);
 }
 
 /** Prints an expected error and returns its exit code. Any other error is a bug: it is thrown again, with its stack. */

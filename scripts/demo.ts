@@ -2,7 +2,9 @@
  * `npm run demo`: starts a local Worker, scores the example rollouts twice over HTTP, recomputes them under another
  * recipe, and generates one cited answer. Needs no account, network or GPU, and leaves no process running.
  */
+
 import { durationText } from '../cli/shared/number-text.ts';
+import { CITEWARD } from '../cli/shared/program.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
 import { refineLive } from './demo/refining.ts';
@@ -74,10 +76,10 @@ function sayWhatNext(): void {
   say('works, not how good the answers are. The built-in generator copies source sentences that share');
   say('words with the question (docs/refine.md).');
   say();
-  say('Next:  README.md                   scoring over HTTP, recipes, trainers');
-  say('       npm run citeward -- --help  the command line: score your own rollouts from a file or a pipe');
-  say('       npm run demo:run            a synthetic training run of 3,072 rollouts in the dashboard');
-  say('       npm run dev                 a Worker that keeps running on http://127.0.0.1:8799');
+  say('Next:  README.md              scoring over HTTP, recipes, trainers');
+  say(`       ${`${CITEWARD} --help`.padEnd(21)}  the command line: score your own rollouts from a file or a pipe`);
+  say('       npm run demo:run       a synthetic training run of 3,072 rollouts in the dashboard');
+  say('       npm run dev            a Worker that keeps running on http://127.0.0.1:8799');
 }
 
 say(style('bold', 'Citeward: rewards for cited answers'));

@@ -3,7 +3,7 @@ import type { FlagDescription, Flags } from './flags.ts';
 
 /** How a command is written, and its help text. */
 export type CommandSyntax = {
-  /** Usage lines, without the leading `citeward`. */
+  /** Usage lines, without the leading `npx citeward`. */
   readonly usage: readonly string[];
   readonly flags: readonly FlagDescription[];
   /** Paragraphs below the flags, already broken into lines. */

@@ -2,8 +2,10 @@
  * Reads the flags of a command. node:util's parseArgs splits the command line into tokens. Unknown flags and missing or
  * repeated values, which it lets pass, are errors here.
  */
+
 import { parseArgs } from 'node:util';
 import { UsageError } from './exit.ts';
+import { CITEWARD } from './program.ts';
 import { didYouMean } from './suggest.ts';
 
 export type FlagDescription = {
@@ -134,5 +136,5 @@ function flagValue(flag: FlagDescription, token: OptionToken): string {
 }
 
 function unknownFlag(command: string, raw: string, name: string, known: readonly string[]): UsageError {
-  return new UsageError(`unknown flag ${raw}`, didYouMean(name, known, '--') ?? `See: citeward help ${command}`);
+  return new UsageError(`unknown flag ${raw}`, didYouMean(name, known, '--') ?? `See: ${CITEWARD} help ${command}`);
 }

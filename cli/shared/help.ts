@@ -1,6 +1,8 @@
 /** Formats the help texts from the descriptions of the commands. */
+
 import type { CommandEntry, CommandGroup, CommandSyntax } from './command.ts';
 import { COMMON_FLAGS, type FlagDescription } from './flags.ts';
+import { CITEWARD } from './program.ts';
 
 const MAX_FLAG_WIDTH = 30;
 
@@ -12,16 +14,17 @@ export function generalHelp(commands: readonly (CommandEntry | CommandGroup)[], 
   return [
     `citeward ${version}: scores cited answers`,
     '',
-    'Usage: citeward COMMAND [flags]',
+    `Usage: ${CITEWARD} COMMAND [flags]`,
     '',
     'Commands:',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     'Flags:',
-    '  --help       Show this text; citeward help COMMAND shows the help of a command.',
+    '  --help       Show this text.',
     '  --version    Show the version.',
     '',
-    'Try: citeward score examples/rollouts.jsonl',
+    `The flags of a command: ${CITEWARD} help COMMAND`,
+    `Try: ${CITEWARD} score examples/rollouts.jsonl`,
   ].join('\n');
 }
 
@@ -31,12 +34,12 @@ export function groupHelp({ name, summary, commands, details }: CommandGroup): s
   return [
     summary,
     '',
-    `Usage: citeward ${name} COMMAND [flags]`,
+    `Usage: ${CITEWARD} ${name} COMMAND [flags]`,
     '',
     'Commands:',
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     '',
-    `Flags of a command: citeward help ${name} COMMAND`,
+    `The flags of a command: ${CITEWARD} help ${name} COMMAND`,
     '',
     ...details,
   ].join('\n');
@@ -47,7 +50,7 @@ export function commandHelp(summary: string, { usage, flags, details }: CommandS
   return [
     summary,
     '',
-    ...usage.map((line, position) => `${position === 0 ? 'Usage:' : '      '} citeward ${line}`),
+    ...usage.map((line, position) => `${position === 0 ? 'Usage:' : '      '} ${CITEWARD} ${line}`),
     '',
     'Flags:',
     ...[...flags, ...COMMON_FLAGS].map(flagLine),

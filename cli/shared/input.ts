@@ -1,7 +1,9 @@
 /** The input of a command: a file, or standard input for `-`. */
+
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from './exit.ts';
+import { CITEWARD } from './program.ts';
 
 export type Input = {
   readonly name: string;
@@ -12,11 +14,15 @@ export type Input = {
   readonly bytes: number | null;
 };
 
-/** Opens the only input of a command. @throws UsageError if none or several are named, or if it cannot be read. */
-export async function openInput(positionals: readonly string[], command: string): Promise<Input> {
+/**
+ * Opens the only input of a command.
+ * @param example a command with an input, printed if there is none.
+ * @throws UsageError if none or several are named, or if it cannot be read.
+ */
+export async function openInput(positionals: readonly string[], example: string): Promise<Input> {
   const [path, ...more] = positionals;
   if (path === undefined) {
-    throw new UsageError('no input', `Try: citeward ${command} examples/rollouts.jsonl (- reads standard input)`);
+    throw new UsageError('no input: give a file, or - for standard input', `Try: ${CITEWARD} ${example}`);
   }
   if (more.length > 0) throw new UsageError(`expected one input; also got ${more.join(' ')}`);
   if (path === '-') return { name: 'standard input', chunks: process.stdin, path: null, bytes: null };

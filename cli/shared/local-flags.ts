@@ -1,9 +1,11 @@
 /** Checks the scoring flags of a run in this process, before the first row. */
+
 import { RECIPE_NAMES } from '../../src/families/registry.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { UsageError } from './exit.ts';
+import { CITEWARD } from './program.ts';
 import { defaultRecipe, type ScoringOptions } from './scoring-flags.ts';
 import { didYouMean } from './suggest.ts';
 import { flagProblem } from './worker-failures.ts';
@@ -14,7 +16,7 @@ export async function checkLocalFlags(options: ScoringOptions): Promise<void> {
   if (judge !== null && judge !== LEXICAL_JUDGE.name) {
     throw new UsageError(
       `--judge: "${judge}" is unknown; without a Worker there is only "${LEXICAL_JUDGE.name}"`,
-      'Models are configured in a Worker: --url URL --judge NAME',
+      'Models are configured in a Worker: --url URL --judge JUDGE',
     );
   }
   if (judgments === 'only') {
@@ -37,7 +39,7 @@ export async function checkRecipe(options: ScoringOptions): Promise<void> {
   throw new UsageError(
     recipe.problems.map(({ path, message }) => flagProblem(pathText(path), message)).join('\n'),
     (typeof name === 'string' ? await fieldHint(name, recipe.problems) : null) ??
-      'citeward help score lists the recipes',
+      `To see the recipes: ${CITEWARD} help score`,
   );
 }
 

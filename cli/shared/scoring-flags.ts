@@ -8,7 +8,7 @@ export const DEFAULT_RECIPE = 'refiner-gpt54-instance-rubric';
 export const SCORING_FLAGS: readonly FlagDescription[] = [
   { name: 'recipe', kind: 'text', value: 'NAME|JSON|@FILE', help: `The recipe (default ${DEFAULT_RECIPE}).` },
   { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
-  { name: 'judge', kind: 'text', value: 'NAME', help: 'The judge, by its name in the Worker.' },
+  { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge, by its name in the Worker.' },
   {
     name: 'judgments',
     kind: 'text',

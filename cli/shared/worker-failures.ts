@@ -1,6 +1,8 @@
 /** Decides what a failure of the client means: the row is wrong, the row has no result, or the whole run ends. */
+
 import type { ClientFailure, ReceivedProblem } from '../../clients/typescript/reply.ts';
 import { RunError, UsageError } from './exit.ts';
+import { CITEWARD } from './program.ts';
 import type { Outcome } from './run-rows.ts';
 
 /**
@@ -62,9 +64,9 @@ export function refusal(
 }
 
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['key_missing', 'Set CITEWARD_KEY, or give --key. citeward keys add makes a key.'],
-  ['key_unknown', 'Is it the key of this deployment? citeward keys add makes a new key.'],
-  ['batch_not_found', 'citeward batch list shows the batches of the Worker.'],
+  ['key_missing', `Set CITEWARD_KEY, or give --key. To make a key: ${CITEWARD} keys add NAME`],
+  ['key_unknown', `Is it the key of this deployment? To make a new key: ${CITEWARD} keys add NAME`],
+  ['batch_not_found', `To see the batches of the Worker: ${CITEWARD} batch list --url URL`],
 ]);
 
 /** Names the flag if its whole value is wrong, else the path inside the value. */

@@ -122,7 +122,7 @@ describe('wrong command lines', () => {
     [['score', EXAMPLES, '--url', 'localhost'], 'expected http://'],
     [['verify', EXAMPLES, '--evidence', 'lexicl'], 'Did you mean lexical?'],
     [['keys', 'add'], 'expected one name'],
-    [[], 'Usage: citeward COMMAND'],
+    [[], 'Usage: npx citeward COMMAND'],
   ])('%j', async (args, said) => {
     const ended = await citeward(...args);
     expect(ended.stderr).toContain(said);

@@ -298,7 +298,7 @@ describe('replay', () => {
       await expect.poll(() => mean.textContent()).toContain(figures.after.mean.toFixed(3));
       const command = page.getByLabel('Command', { exact: true });
       const text = await command.inputValue();
-      expect(text.startsWith('npm run citeward -- replay ')).toBe(true);
+      expect(text.startsWith('npx citeward replay ')).toBe(true);
       expect(text).toContain(`--set citation_weight=${weight}`);
       const [download] = await Promise.all([
         page.waitForEvent('download'),

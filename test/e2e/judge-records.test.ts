@@ -97,7 +97,7 @@ test('names missing keys and lines that are no keys', async () => {
 });
 
 test.each([
-  [['judgments'], 'expected: citeward judgments export'],
+  [['judgments'], 'expected: judgments export'],
   [['judgments', 'exprot', 'x'], 'Did you mean export?'],
   [['judgments', 'import', EXAMPLES], 'give its --url'],
 ])('a wrong command line: %j', async (args, said) => {

@@ -99,7 +99,7 @@ describe('from submitting to fetching', () => {
     expect(submitted.code).toBe(0);
     const id = idOf(submitted.stdout);
     expect(submitted.stderr).toContain('19 requests · 1 chunk · 0.1 MB · /v1/score');
-    expect(submitted.stderr).toContain(`citeward batch wait ${id} --url ${worker.url}`);
+    expect(submitted.stderr).toContain(`npx citeward batch wait ${id} --url ${worker.url}`);
 
     const waited = await there('wait', id);
     expect(waited).toMatchObject({ code: 0, stdout: '' });
@@ -153,7 +153,7 @@ describe('from submitting to fetching', () => {
     await waiting.says(/validating|lines/);
     const interrupted = await waiting.stop('SIGINT');
     expect(interrupted.code).toBe(130);
-    expect(interrupted.stderr).toContain(`Wait for it again with: citeward batch wait ${id} --url ${worker.url}`);
+    expect(interrupted.stderr).toContain(`Wait for it again with: npx citeward batch wait ${id} --url ${worker.url}`);
     expect((await there('fetch', id, '--output', at('early.jsonl'))).stderr).toContain('there are no results yet');
 
     const cancelled = await there('cancel', id);

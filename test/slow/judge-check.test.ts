@@ -325,7 +325,7 @@ describe('a model server', () => {
 });
 
 test.each([
-  [['judge'], 'expected: citeward judge check FILE.jsonl'],
+  [['judge'], 'expected: npx citeward judge check FILE.jsonl'],
   [['judge', 'chek', EXAMPLES], 'Did you mean check?'],
   [['judge', 'check'], 'no input'],
   [['judge', 'check', EXAMPLES, '--judge', 'gpt'], 'not one of lexical'],

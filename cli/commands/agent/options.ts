@@ -33,7 +33,7 @@ export const agentSyntax: CommandSyntax = {
       help: `A recipe of the tool-call family (default ${DEFAULT_RECIPE}).`,
     },
     { name: 'set', kind: 'list', value: 'FIELD=VALUE', help: 'Change one field of the recipe; may be repeated.' },
-    { name: 'generator', kind: 'text', value: 'NAME', help: 'The generator, by its name in the Worker.' },
+    { name: 'generator', kind: 'text', value: 'GENERATOR', help: 'The generator, by its name in the Worker.' },
     { name: 'max-turns', kind: 'text', value: 'N', help: `Assistant turns, 1 to ${MAX_AGENT_TURNS} (default 16).` },
     { name: 'temperature', kind: 'text', value: 'T', help: '0 to 2 (default 1); 0 is greedy.' },
     { name: 'top-p', kind: 'text', value: 'P', help: 'Above 0, at most 1 (default 1).' },

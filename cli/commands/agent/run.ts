@@ -77,8 +77,7 @@ async function run(flags: Flags): Promise<number> {
 async function inputOf(flags: Flags): Promise<Input> {
   const question = flags.text('question');
   if (question === null) {
-    if (flags.positionals.length > 0) return openInput(flags.positionals, 'agent');
-    throw new UsageError('no input', 'Try: citeward agent --question "What is 6 times 7?" --url URL');
+    return openInput(flags.positionals, 'agent --question "What is 6 times 7?" --url URL');
   }
   if (flags.positionals.length > 0) throw new UsageError('--question and a file of rows', 'Give one of them.');
   const row = new TextEncoder().encode(JSON.stringify({ question }));

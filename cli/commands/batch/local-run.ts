@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
   const scoring = await readScoringOptions(flags);
   await checkLocalFlags(scoring);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'batch run');
+  const input = await openInput(flags.positionals, 'batch run examples/rollouts.jsonl --output scores.jsonl');
   return withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
     if (file.endpoint !== '/v1/verify') screen.message(LEXICAL_NOTICE, 'dim');

@@ -1,9 +1,11 @@
 /** `citeward batch status`, `list`, `cancel` and `redrive`. */
+
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { countOf } from '../../shared/number-text.ts';
 import { limitOf, printList } from '../../shared/paging.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
 import { resultTable } from '../../shared/table.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
@@ -42,7 +44,7 @@ async function runStatus(flags: Flags): Promise<number> {
 
 async function runList(flags: Flags): Promise<number> {
   if (flags.positionals.length > 0) {
-    throw new UsageError('citeward batch list takes no batch', 'citeward batch status ID shows one.');
+    throw new UsageError('batch list takes no batch', `To see one batch: ${CITEWARD} batch status BATCH --url URL`);
   }
   const limit = limitOf(flags);
   const screen = new Screen(flags.isOn('no-color'));

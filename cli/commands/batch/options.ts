@@ -1,4 +1,5 @@
 /** The flags of the `citeward batch` commands. */
+
 import { existsSync } from 'node:fs';
 import { parse, resolve } from 'node:path';
 import type { BatchInput } from '../../../clients/typescript/batches.ts';
@@ -10,6 +11,7 @@ import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { LIMIT_FLAG } from '../../shared/paging.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import type { Screen } from '../../shared/screen.ts';
 import { connect, WORKER_FLAGS } from '../../shared/worker.ts';
@@ -26,12 +28,12 @@ const INPUT_FLAGS: readonly FlagDescription[] = [
 
 const INPUT_DETAILS: readonly string[] = [
   'FILE holds one request a line, as in the OpenAI Batch API: {"custom_id", "method": "POST", "url",',
-  '"body"}; or plain rows, as for citeward score. The custom_id of a row is its id, else line-N, and',
+  '"body"}; or plain rows, as for score. The custom_id of a row is its id, else line-N, and',
   'the scoring flags apply to it. The whole file is checked before anything is done.',
 ];
 
 export const RESULT_FLAGS: readonly FlagDescription[] = [
-  { name: 'output', kind: 'text', value: 'FILE', help: 'File for the results (default ID.jsonl).' },
+  { name: 'output', kind: 'text', value: 'FILE', help: 'File for the results (default BATCH.jsonl).' },
   {
     name: 'errors',
     kind: 'text',
@@ -59,7 +61,7 @@ export const submitSyntax: CommandSyntax = {
       help: `Upload in parts of this size (default: above ${MAX_WHOLE_MB} MB, parts of ${MAX_PART_MB} MB).`,
     },
     { name: 'dry-run', kind: 'switch', help: 'Check the file, print what would be sent, and stop.' },
-    { name: 'wait', kind: 'switch', help: 'Then wait, as citeward batch wait does.' },
+    { name: 'wait', kind: 'switch', help: 'Then wait, as batch wait does.' },
     { name: 'fetch', kind: 'switch', help: 'Then wait and download the results.' },
     ...RESULT_FLAGS,
     ...WORKER_FLAGS,
@@ -68,12 +70,12 @@ export const submitSyntax: CommandSyntax = {
     ...INPUT_DETAILS,
     'Prints the id of the batch on standard output.',
     'Exit code: 0 submitted; 1 some lines invalid, or the Worker refused or stopped answering; 2 wrong',
-    'command line. With --wait or --fetch: that of citeward batch wait.',
+    'command line. With --wait or --fetch: that of batch wait.',
   ],
 };
 
 export const statusSyntax: CommandSyntax = {
-  usage: ['batch status ID --url URL [flags]'],
+  usage: ['batch status BATCH --url URL [flags]'],
   flags: [{ name: 'json', kind: 'switch', help: 'Print the batch as JSON.' }, ...WORKER_FLAGS],
   details: ['Exit code: 0 the batch exists, whatever its status; 1 it does not; 2 wrong command line.'],
 };
@@ -85,7 +87,7 @@ export const listSyntax: CommandSyntax = {
 };
 
 export const waitSyntax: CommandSyntax = {
-  usage: ['batch wait ID --url URL [flags]'],
+  usage: ['batch wait BATCH --url URL [flags]'],
   flags: WORKER_FLAGS,
   details: [
     'Ctrl-C ends the waiting, not the batch; wait again at any time. If the Worker does not answer,',
@@ -96,7 +98,7 @@ export const waitSyntax: CommandSyntax = {
 };
 
 export const fetchSyntax: CommandSyntax = {
-  usage: ['batch fetch ID --url URL [flags]'],
+  usage: ['batch fetch BATCH --url URL [flags]'],
   flags: [...RESULT_FLAGS, ...WORKER_FLAGS],
   details: [
     'Results and failed lines go into one file each, in the order of the input. Without failed lines',
@@ -109,13 +111,13 @@ export const fetchSyntax: CommandSyntax = {
 const CHANGE_EXIT_DETAILS = 'Exit code: 0 done, 1 the Worker refused or stopped answering, 2 wrong command line.';
 
 export const cancelSyntax: CommandSyntax = {
-  usage: ['batch cancel ID --url URL [flags]'],
+  usage: ['batch cancel BATCH --url URL [flags]'],
   flags: WORKER_FLAGS,
   details: ['Requests that were not made are in the error file, as batch_cancelled.', CHANGE_EXIT_DETAILS],
 };
 
 export const redriveSyntax: CommandSyntax = {
-  usage: ['batch redrive ID --url URL [flags]'],
+  usage: ['batch redrive BATCH --url URL [flags]'],
   flags: WORKER_FLAGS,
   details: [
     'A dead letter is a chunk of lines that failed several times, for a reason outside its lines;',
@@ -152,19 +154,25 @@ export function urlOf(flags: Flags): string {
 }
 
 function missingUrl(): UsageError {
-  return new UsageError('only a Worker has batches: give its --url', 'Without a Worker: citeward batch run');
+  return new UsageError(
+    'only a Worker has batches: give its --url',
+    `Without a Worker: ${CITEWARD} batch run FILE.jsonl --output SCORES.jsonl`,
+  );
 }
 
 /** The id of the batch on the command line. @throws UsageError if there is none, or more than one. */
 export function batchIdOf(flags: Flags, command: string): string {
   const [id, ...more] = flags.positionals;
   if (id !== undefined && more.length === 0) return id;
-  throw new UsageError(`expected one batch: citeward batch ${command} ID`, 'citeward batch list shows the ids.');
+  throw new UsageError(
+    `expected one batch: ${CITEWARD} batch ${command} BATCH --url URL`,
+    `To see the ids: ${CITEWARD} batch list --url URL`,
+  );
 }
 
 /** The command to type next, without the key. */
 export function nextCommand(action: string, id: string, flags: Flags): string {
-  return `citeward batch ${action} ${id} --url ${urlOf(flags)}`;
+  return `${CITEWARD} batch ${action} ${id} --url ${urlOf(flags)}`;
 }
 
 export type ResultPaths = { readonly output: string; readonly errors: string };
@@ -251,5 +259,5 @@ export function readBatchSettings(flags: Flags): BatchSettings {
     const [field = ''] = path;
     return `--${FLAG_OF_FIELD[field] ?? field}: ${message}`;
   });
-  throw new UsageError(problems.join('\n'), 'See: citeward help batch submit');
+  throw new UsageError(problems.join('\n'), `See: ${CITEWARD} help batch submit`);
 }

@@ -1,4 +1,5 @@
 /** `citeward batch submit`: checks a file, uploads it and creates a batch of it. */
+
 import { openAsBlob } from 'node:fs';
 import type { BatchInput } from '../../../clients/typescript/batches.ts';
 import type { Client } from '../../../clients/typescript/client.ts';
@@ -10,6 +11,7 @@ import { EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
 import { sizeText } from '../../shared/number-text.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { LiveLine } from '../../shared/progress.ts';
 import { readScoringOptions } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
@@ -39,7 +41,7 @@ async function run(flags: Flags): Promise<number> {
   if (!dry) urlOf(flags);
   if (flags.isOn('fetch') && flags.text('output') !== null) fetchPaths('', flags);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'batch submit');
+  const input = await openInput(flags.positionals, 'batch submit examples/rollouts.jsonl --url URL');
   const submitted = await withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
     if (file.bytes > MAX_FILE_BYTES) {
@@ -78,7 +80,7 @@ async function create(client: Client, batch: BatchInput): Promise<string> {
   if (created.failure.kind !== 'unreachable') throw error;
   throw new RunError(
     `${error.message}; it is unknown whether the batch was created`,
-    'If it was, citeward batch list shows it.',
+    `To see whether it was: ${CITEWARD} batch list --url URL`,
   );
 }
 

@@ -20,10 +20,10 @@ export const judgeSyntax: CommandSyntax = {
     {
       name: 'url',
       kind: 'text',
-      value: 'BASE_URL',
+      value: 'MODEL_URL',
       help: 'An OpenAI-compatible server, as in http://127.0.0.1:8000/v1.',
     },
-    { name: 'model', kind: 'text', value: 'NAME', help: 'The model that judges, by its name on the server.' },
+    { name: 'model', kind: 'text', value: 'MODEL', help: 'The model that judges, by its name on the server.' },
     { name: 'key', kind: 'text', value: 'KEY', help: 'Key of the server; safer in the environment, as VLLM_API_KEY.' },
     {
       name: 'context-tokens',
@@ -42,7 +42,7 @@ export const judgeSyntax: CommandSyntax = {
     { name: 'json', kind: 'switch', help: 'Print the report as one JSON object instead of tables.' },
   ],
   details: [
-    'Rows: those of citeward score, and labelled claims {set, id, claim, evidence, label}, also mixed.',
+    'Rows: those of score, and labelled claims {set, id, claim, evidence, label}, also mixed.',
     'Rollouts: compares criteria judged jointly with one by one, in reversed order, and judged again.',
     'Claims: compares verdicts with labels. A question without a verdict counts as a failure and is left',
     'out of all other figures. docs/judge-check.md explains each line.',

@@ -1,4 +1,5 @@
 /** `citeward judge check`: puts the questions of all rows to a judge and prints a report on its agreement. */
+
 import { MAX_BODY_BYTES } from '../../../src/limits.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
@@ -6,6 +7,7 @@ import type { Flags } from '../../shared/flags.ts';
 import { mapInOrder } from '../../shared/in-order.ts';
 import { type Input, openInput } from '../../shared/input.ts';
 import { type Line, readLines } from '../../shared/lines.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Progress } from '../../shared/progress.ts';
 import { type LineProblem, problemTexts } from '../../shared/rows.ts';
 import { Screen } from '../../shared/screen.ts';
@@ -25,14 +27,14 @@ async function run(flags: Flags): Promise<number> {
   const [action, ...files] = flags.positionals;
   if (action !== 'check') {
     const hint = action === undefined ? null : didYouMean(action, ['check']);
-    throw new UsageError('expected: citeward judge check FILE.jsonl', hint);
+    throw new UsageError(`expected: ${CITEWARD} judge check FILE.jsonl`, hint);
   }
   const replicates = flags.count('replicates', REPLICATES_RANGE) ?? DEFAULT_REPLICATES;
   const limit = flags.count('limit', LIMIT_RANGE);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const server = serverFlags(flags);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(files, 'judge check');
+  const input = await openInput(files, 'judge check examples/rollouts.jsonl');
   const judge = server === null ? lexicalUnderCheck : await serverUnderCheck(server);
   for (const notice of judge.notices) screen.message(notice, 'dim');
   const progress = new Progress(process.stderr, input.bytes);

@@ -8,6 +8,7 @@ import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
 import { type Line, readLines } from '../../shared/lines.ts';
 import { countText } from '../../shared/number-text.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { badLinesText } from '../../shared/summary.ts';
@@ -33,8 +34,8 @@ async function run(flags: Flags): Promise<number> {
     default: {
       const hint = action === undefined ? null : didYouMean(action, ['export', 'import']);
       throw new UsageError(
-        'expected: citeward judgments export KEYS.txt, or citeward judgments import FILE.jsonl',
-        hint,
+        'expected: judgments export, or judgments import',
+        hint ?? `See: ${CITEWARD} help judgments`,
       );
     }
   }
@@ -42,7 +43,7 @@ async function run(flags: Flags): Promise<number> {
 
 async function runExport(flags: Flags, files: readonly string[]): Promise<number> {
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(files, 'judgments export');
+  const input = await openInput(files, 'judgments export KEYS.txt --url URL');
   const endpoints = await connectForJudgments(flags);
   const bad = { lines: 0 };
   const keys = keysIn(readLines(input.chunks, MAX_KEY_LINE_BYTES), (line) => {
@@ -67,7 +68,7 @@ async function* keysIn(lines: AsyncIterable<Line>, onBad: (line: number) => void
 
 async function runImport(flags: Flags, files: readonly string[]): Promise<number> {
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(files, 'judgments import');
+  const input = await openInput(files, 'judgments import JUDGMENTS.jsonl --url URL');
   const endpoints = await connectForJudgments(flags);
   let shown = 0;
   const counts = await importJudgments(

@@ -1,10 +1,12 @@
 /** `citeward keys add`: makes an API key and prints the configuration that admits it. */
+
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { type ApiKeys, KEY_NAME } from '../../../src/wire/api-keys.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { isMissingFile, readError } from '../../shared/input.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { didYouMean } from '../../shared/suggest.ts';
 import { entryOf, makeKey, readApiKeys } from './api-keys.ts';
 import { keysSyntax, readScopes, VARIABLE } from './options.ts';
@@ -16,9 +18,9 @@ async function run(flags: Flags): Promise<number> {
   const [action, name, ...more] = flags.positionals;
   if (action !== 'add') {
     const hint = action === undefined ? null : didYouMean(action, ['add']);
-    throw new UsageError('expected: citeward keys add NAME', hint);
+    throw new UsageError(`expected: ${CITEWARD} keys add NAME`, hint);
   }
-  if (name === undefined || more.length > 0) throw new UsageError('expected one name: citeward keys add NAME');
+  if (name === undefined || more.length > 0) throw new UsageError(`expected one name: ${CITEWARD} keys add NAME`);
   if (!KEY_NAME.test(name)) {
     throw new UsageError(
       `"${name}" is not a valid name: expected 1 to 64 letters, digits, dots, hyphens and underscores`,
@@ -49,8 +51,8 @@ async function run(flags: Flags): Promise<number> {
   } else {
     console.error(`\nWritten to ${file}. To use the same keys in a deployment:`);
   }
-  console.error(`  npx wrangler secret put ${VARIABLE}     (and paste the line above)`);
-  console.error('To send it: CITEWARD_KEY=<key> citeward score FILE.jsonl --url URL');
+  console.error(`  npx wrangler secret put ${VARIABLE}\nand paste the line above.`);
+  console.error(`To send the key: CITEWARD_KEY=KEY ${CITEWARD} score FILE.jsonl --url URL`);
   return EXIT_OK;
 }
 

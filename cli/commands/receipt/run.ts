@@ -1,8 +1,10 @@
 /** `citeward receipt verify`: verifies that rewards are signed by their deployment and belong to the request. */
+
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
 import { plainLine } from '../../shared/text-width.ts';
 import { readDocuments, receiptedIn } from './documents.ts';
@@ -17,7 +19,7 @@ export const receiptVerifyCommand: Command = { ...receiptVerifySyntax, run };
 async function run(flags: Flags): Promise<number> {
   const [path, ...more] = flags.positionals;
   if (path === undefined || more.length > 0) {
-    throw new UsageError('expected one file: citeward receipt verify REPLY.json --keys KEYS.json');
+    throw new UsageError(`expected one file: ${CITEWARD} receipt verify REPLY.json --keys KEYS.json`);
   }
   const requestPath = flags.text('request');
   if (path === '-' && requestPath === '-')

@@ -17,7 +17,7 @@ export const refineSyntax: CommandSyntax = {
     { name: 'max-tokens', kind: 'text', value: 'N', help: 'For each candidate, thinking included (default 1024).' },
     { name: 'mode', kind: 'text', value: 'answer_only|full', help: 'full: the policy may think before its answer.' },
     { name: 'abort-invented', kind: 'switch', help: 'Stop a candidate as soon as it cites an id that no source has.' },
-    { name: 'generator', kind: 'text', value: 'NAME', help: 'The generator, by its name in the Worker.' },
+    { name: 'generator', kind: 'text', value: 'GENERATOR', help: 'The generator, by its name in the Worker.' },
     ...SCORING_FLAGS.filter(({ name }) => name !== 'receipt'),
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, when it is complete.' },
     ...ROW_WORKER_FLAGS,

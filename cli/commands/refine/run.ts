@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
     throw new UsageError('--concurrency needs --json', 'Without --json the rows are shown one after the other.');
   }
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'refine');
+  const input = await openInput(flags.positionals, 'refine examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, isJson ? input.bytes : null);
   screen.show(progress);
   const client = await connectIfGiven(flags, (text) => progress.remark(text));

@@ -1,4 +1,5 @@
 /** The flags of `citeward replay`, read as the request of `POST /v1/runs/{id}/replay`. */
+
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { parseSweep } from '../../../src/runs/sweep.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
@@ -6,6 +7,7 @@ import { type ReplayInput, type ReplayRequest, replayRequestSchema } from '../..
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { changedRecipe, readChanges, readRecipe } from '../../shared/recipe-flags.ts';
 import { flagProblem } from '../../shared/worker-failures.ts';
 
@@ -19,8 +21,8 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
     help: 'Replay once for each value of a field; also FIELD=A,B,C.',
   },
   { name: 'picture', kind: 'text', value: 'FILE.svg', help: 'With --sweep: write a chart as an SVG file.' },
-  { name: 'judge', kind: 'text', value: 'NAME', help: 'Judge every rollout again with this judge, and compare.' },
-  { name: 'fill', kind: 'switch', help: 'Judge what the run did not observe; with --judge NAME by that judge.' },
+  { name: 'judge', kind: 'text', value: 'JUDGE', help: 'Judge every rollout again with this judge, and compare.' },
+  { name: 'fill', kind: 'switch', help: 'Judge what the run did not observe; with --judge JUDGE by that judge.' },
   {
     name: 'advantages',
     kind: 'text',
@@ -36,7 +38,7 @@ export const replaySyntax: CommandSyntax = {
   flags: [
     ...REPLAY_FLAGS,
     { name: 'json', kind: 'switch', help: 'Print the lines of the reply instead of tables.' },
-    { name: 'file', kind: 'text', value: 'FILE', help: 'An exported run, instead of one of a Worker.' },
+    { name: 'file', kind: 'text', value: 'RUN.jsonl', help: 'An exported run, instead of one of a Worker.' },
     { name: 'url', kind: 'text', value: 'URL', help: 'The Worker that recorded the run.' },
     { name: 'key', kind: 'text', value: 'KEY', help: 'API key for --url; safer in the environment, as CITEWARD_KEY.' },
   ],
@@ -80,7 +82,7 @@ export async function readReplayRequest(
   if (recipe === null && sweep === null && judge === null && !flags.isOn('fill')) {
     throw new UsageError(
       'the replay changes nothing: give --recipe, --set, --sweep, --judge or --fill',
-      'Example: citeward replay RUN --url URL --set citation_weight=0.5',
+      `Example: ${CITEWARD} replay RUN --url URL --set citation_weight=0.5`,
     );
   }
   const parsed = replayRequestSchema.safeParse(input);

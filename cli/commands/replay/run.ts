@@ -1,6 +1,7 @@
 /**
  * `citeward replay`: recomputes the rewards of a run under another recipe, through a Worker or from an exported file.
  */
+
 import { writeFile } from 'node:fs/promises';
 import type { ReceivedReplayLine } from '../../../clients/typescript/replay.ts';
 import { pathText } from '../../../src/input-problem.ts';
@@ -12,6 +13,7 @@ import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { messageOf } from '../../shared/input.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Progress } from '../../shared/progress.ts';
 import { Screen } from '../../shared/screen.ts';
 import { connect } from '../../shared/worker.ts';
@@ -31,7 +33,10 @@ async function run(flags: Flags): Promise<number> {
   if (more.length > 0) throw new UsageError(`expected one run; also got ${more.join(' ')}`);
   if (file !== null && url !== null) throw new UsageError('--file and --url exclude each other', 'Give one of them.');
   if (file === null && (name === undefined || url === null)) {
-    throw new UsageError('no run', 'Try: citeward replay RUN --url URL, or citeward replay --file RUN.jsonl');
+    throw new UsageError(
+      'no run',
+      `A file of a run needs --file. Try: ${CITEWARD} replay RUN --url URL --set citation_weight=0.5`,
+    );
   }
   if (file !== null && name !== undefined) throw new UsageError(`--file names the run; also got ${name}`);
 

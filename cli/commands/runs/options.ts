@@ -1,10 +1,12 @@
 /** The flags of the `citeward runs` commands. */
+
 import type { Client } from '../../../clients/typescript/client.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { LIMIT_FLAG } from '../../shared/paging.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import type { Screen } from '../../shared/screen.ts';
 import { connect, WORKER_FLAGS } from '../../shared/worker.ts';
 
@@ -39,10 +41,7 @@ export const deleteSyntax: CommandSyntax = {
 
 export const exportSyntax: CommandSyntax = {
   usage: ['runs export RUN --url URL > RUN.jsonl', 'runs export RUN --judgments --url URL > JUDGMENTS.jsonl'],
-  flags: [
-    { name: 'judgments', kind: 'switch', help: 'Export the judgments, for citeward judgments import.' },
-    ...WORKER_FLAGS,
-  ],
+  flags: [{ name: 'judgments', kind: 'switch', help: 'Export the judgments, for judgments import.' }, ...WORKER_FLAGS],
   details: [
     'Neither file holds text. With both, the run can be replayed in a deployment without a judge.',
     'Exit code: 0 complete, 1 incomplete, 2 wrong command line.',
@@ -50,7 +49,7 @@ export const exportSyntax: CommandSyntax = {
 };
 
 export const importSyntax: CommandSyntax = {
-  usage: ['runs import RUN FILE.jsonl --url URL'],
+  usage: ['runs import RUN RUN.jsonl --url URL'],
   flags: WORKER_FLAGS,
   details: [
     'RUN is the id of the run in that Worker. Needs a key with the scope admin.',
@@ -68,7 +67,10 @@ export function connectForRuns(flags: Flags, screen: Screen): Promise<Client> {
 /** The id of the run on the command line. @throws UsageError */
 export function runIdOf([id]: readonly string[], command: string): string {
   if (id === undefined) {
-    throw new UsageError(`expected a run: citeward runs ${command} RUN`, 'citeward runs list shows the ids.');
+    throw new UsageError(
+      `expected a run: ${CITEWARD} runs ${command} RUN --url URL`,
+      `To see the ids: ${CITEWARD} runs list --url URL`,
+    );
   }
   const read = runIdSchema.safeParse(id);
   if (read.success) return read.data;

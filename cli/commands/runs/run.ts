@@ -11,6 +11,7 @@ import { chunksOf, readError } from '../../shared/input.ts';
 import { readLines } from '../../shared/lines.ts';
 import { countText } from '../../shared/number-text.ts';
 import { limitOf, PAGE_SIZE, printList } from '../../shared/paging.ts';
+import { CITEWARD } from '../../shared/program.ts';
 import { Screen } from '../../shared/screen.ts';
 import { recipeText } from '../../shared/summary.ts';
 import { resultTable } from '../../shared/table.ts';
@@ -34,7 +35,7 @@ export const importCommand: Command = { ...importSyntax, run: runImport };
 
 async function runList(flags: Flags): Promise<number> {
   if (flags.positionals.length > 0) {
-    throw new UsageError('citeward runs list takes no run', 'citeward runs show RUN shows one.');
+    throw new UsageError('runs list takes no run', `To see one run: ${CITEWARD} runs show RUN --url URL`);
   }
   const limit = limitOf(flags);
   const screen = new Screen(flags.isOn('no-color'));
@@ -140,7 +141,7 @@ const MAX_REFUSALS_SHOWN = 20;
 async function runImport(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'import');
   const [, file] = flags.positionals;
-  if (file === undefined) throw new UsageError('expected a file: citeward runs import RUN FILE.jsonl');
+  if (file === undefined) throw new UsageError(`expected a file: ${CITEWARD} runs import RUN RUN.jsonl --url URL`);
   const screen = new Screen(flags.isOn('no-color'));
   const content = await openAsBlob(file).catch((error: unknown) => {
     throw readError(file, error);

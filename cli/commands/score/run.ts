@@ -40,7 +40,7 @@ async function run(flags: Flags): Promise<number> {
   const addRun = runPlaces(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'score');
+  const input = await openInput(flags.positionals, 'score examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
   const client = await connectIfGiven(flags, (text) => progress.remark(text));

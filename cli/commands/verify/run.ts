@@ -23,7 +23,7 @@ async function run(flags: Flags): Promise<number> {
   const mode = readMode(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'verify');
+  const input = await openInput(flags.positionals, 'verify examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
   const client = await connectIfGiven(flags, (text) => progress.remark(text));

@@ -50,14 +50,10 @@ function BatchList() {
 }
 
 function NoBatches() {
-  const command = [
-    `curl -s ${location.origin}/v1/files -F purpose=batch -F file=@in.jsonl`,
-    `curl -s ${location.origin}/v1/batches -H 'content-type: application/json' \\`,
-    `  -d '{"input_file_id": "…", "endpoint": "/v1/score", "completion_window": "24h"}'`,
-  ].join('\n');
+  const command = `npx citeward batch submit examples/rollouts.jsonl --url ${location.origin} --wait`;
   return (
     <EmptyState title="No batch yet" command={command}>
-      A batch scores up to 50,000 requests from one file in the background. Upload the file, then create the batch:
+      A batch scores up to 50,000 requests from one file in the background. To submit the examples of a clone:
     </EmptyState>
   );
 }

@@ -100,6 +100,9 @@ function Outcome({ redriven }: { redriven: Redriven }) {
   return redriven.reason === 'nothing' ? (
     <>The input file contains none of these lines.</>
   ) : (
-    <>The selected lines exceed 64 MB; use the command line: citeward batch.</>
+    <>
+      The selected lines exceed 64 MB. Submit them from a file:{' '}
+      <code>npx citeward batch submit FILE.jsonl --url {location.origin}</code>
+    </>
   );
 }

@@ -38,5 +38,5 @@ function withChanges(recipe: Recipe, changes: Changes): Readonly<Record<string, 
 export function replayCommand(origin: string, { id, file }: ReplayedRun, changes: Changes): string {
   const flags = [...changes].map(([path, value]) => ` \\\n  --set ${path}=${value}`);
   const run = file === null ? `${id} --url ${origin}` : `--file '${file.replaceAll("'", `'\\''`)}'`;
-  return `npm run citeward -- replay ${run}${flags.join('')}`;
+  return `npx citeward replay ${run}${flags.join('')}`;
 }

@@ -102,7 +102,10 @@ function wordsOf(why: Extract<LoadedRun, { kind: 'refused' }>['why'], line: numb
     case 'cut_off':
       return `The file is truncated: it ends after line ${line}, without a matching end record.`;
     case 'too_many':
-      return `The run has more than ${countText(MAX_ROLLOUTS)} rollouts; use the command line: citeward replay.`;
+      return [
+        `The run has more than ${countText(MAX_ROLLOUTS)} rollouts. Replay its file on the command line:`,
+        'npx citeward replay --file RUN.jsonl --set citation_weight=0.5',
+      ].join(' ');
     case 'empty':
       return 'The run has no rollouts.';
   }

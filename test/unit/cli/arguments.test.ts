@@ -40,7 +40,7 @@ describe('flags', () => {
 
   test.each([
     [['--recpie', 'x'], 'unknown flag --recpie', 'Did you mean --recipe?'],
-    [['-x'], 'unknown flag -x', 'See: citeward help score'],
+    [['-x'], 'unknown flag -x', 'See: npx citeward help score'],
     [['--recipe'], '--recipe needs a value: --recipe VALUE', null],
     [['--recipe='], '--recipe needs a value: --recipe VALUE', null],
     [['--recipe', 'a', '--recipe', 'b'], '--recipe is given twice', null],

@@ -30,7 +30,7 @@ async function refusal(name: string, args: readonly string[]): Promise<string> {
 
 test.each([
   ['submit', [EXAMPLES], 'give its --url'],
-  ['submit', [EXAMPLES], 'citeward batch run'],
+  ['submit', [EXAMPLES], 'npx citeward batch run'],
   ['submit', ['--url', 'http://h'], 'no input'],
   ['submit', [EXAMPLES, '--url', 'u', '--window', '2d'], '--window: expected the format'],
   ['submit', [EXAMPLES, '--url', 'u', '--window', '500h'], '--window: expected 1h to 168h'],
