@@ -302,9 +302,11 @@ test('the group lists its commands, suggests near names, and each command has he
   }
 });
 
-test('the example in the README of the TypeScript client runs', async () => {
+test('the examples in the README of the TypeScript client run', async () => {
   const readme = await readFile(resolve(root, 'clients/typescript/README.md'), 'utf8');
-  const code = readme.split('```ts\n')[1]?.split('```')[0] ?? '';
+  const score = readme.split("<<'TS'\n")[1]?.split('\nTS\n')[0] ?? '';
+  const batch = readme.split('```ts\n')[1]?.split('```')[0] ?? '';
+  const code = `{ ${score.replace(/^import .*$/mu, '').replace('http://127.0.0.1:8799', worker.url)} }\n${batch}`;
   // Inside the repository, so that the package finds itself by its name.
   const folder = resolve(root, '.test-results');
   await mkdir(folder, { recursive: true });

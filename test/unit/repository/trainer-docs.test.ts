@@ -8,13 +8,15 @@ import { scoreAlone } from '../scoring/scoring-line.ts';
 
 const directory = resolve(import.meta.dirname, '../../../docs/trainers');
 
-/** The JSON blocks of a page, in order. */
+/** The request file that a page creates and the JSON block after it; null if the page creates none. */
 function blocksOf(page: string): unknown[] {
   const text = readFileSync(resolve(directory, page), 'utf8');
-  return [...text.matchAll(/```json\n(?<json>.*?)\n```/gsu)].map(({ groups }) => JSON.parse(groups?.['json'] ?? ''));
+  const [, afterFile = ''] = text.split("cat > request.json <<'JSON'\n");
+  const blocks = [afterFile.split('\nJSON\n')[0], afterFile.split('```json\n')[1]?.split('\n```')[0]];
+  return blocks.map((block) => JSON.parse(block || 'null'));
 }
 
-/** Pages whose first block is a request of `POST /v1/score` and whose second is its answer. */
+/** Pages that create a request of `POST /v1/score` and show its answer. */
 const SCORED = readdirSync(directory).filter((page) => scoreRequestSchema.safeParse(blocksOf(page)[0]).success);
 
 describe('the pages of the trainers', () => {
