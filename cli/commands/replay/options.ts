@@ -34,7 +34,7 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
 ];
 
 export const replaySyntax: CommandSyntax = {
-  usage: ['replay RUN --url URL [flags]', 'replay --file RUN.jsonl [flags]'],
+  usage: ['replay RUN --url URL --set FIELD=VALUE [flags]', 'replay --file RUN.jsonl --sweep FIELD=FROM:TO:BY [flags]'],
   flags: [
     ...REPLAY_FLAGS,
     { name: 'json', kind: 'switch', help: 'Print the lines of the reply instead of tables.' },

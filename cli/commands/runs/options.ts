@@ -67,10 +67,7 @@ export function connectForRuns(flags: Flags, screen: Screen): Promise<Client> {
 /** The id of the run on the command line. @throws UsageError */
 export function runIdOf([id]: readonly string[], command: string): string {
   if (id === undefined) {
-    throw new UsageError(
-      `expected a run: ${CITEWARD} runs ${command} RUN --url URL`,
-      `To see the ids: ${CITEWARD} runs list --url URL`,
-    );
+    throw new UsageError(`expected a run: runs ${command} RUN`, `To see the ids: ${CITEWARD} runs list --url URL`);
   }
   const read = runIdSchema.safeParse(id);
   if (read.success) return read.data;
