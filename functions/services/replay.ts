@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { Recipe } from '../../src/families/registry.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
+import type { UnscoredReason } from '../../src/family/score.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
@@ -24,6 +25,9 @@ import { scoreOne } from './score.ts';
 
 /** Rollouts of a group that are judged concurrently, with their texts in memory. */
 const REPLAY_CONCURRENCY = 8;
+
+/** Reasons that judging the rollout again would not remove. */
+const BEYOND_A_JUDGE: ReadonlySet<UnscoredReason | null> = new Set(['nothing_to_score', 'group_vote_unknown']);
 
 type Replay = {
   /** @throws RequestError or StorageError where the replay cannot continue. */
@@ -114,11 +118,11 @@ class RunMeasurer implements Measurer {
     return measured;
   }
 
-  /** Which rollouts to measure, by position. Where a recipe finds nothing to score, a judge would find nothing either. */
+  /** Which rollouts to measure, by position: those that lack something of their own which a judge can find. */
   #wanted(prepared: PreparedGroup, after: ReplayPlan['after']): boolean[] {
     if (this.#plan.measures.kind === 'all') return prepared.rows.map(() => true);
     const { samples } = replayPrepared(prepared, after);
-    return samples.map((sample) => sample.after.reward === null && sample.after.reason !== 'nothing_to_score');
+    return samples.map((sample) => sample.after.reward === null && !BEYOND_A_JUDGE.has(sample.after.reason));
   }
 
   async #measureRow(

@@ -125,18 +125,26 @@ export function compose(facts: Facts, recipe: Recipe, group: GroupVotes = null):
 }
 
 /**
- * Computes the votes of a group; a recipe's group maximum is computed nowhere else. Leave out members that cannot be
- * scored.
+ * Computes the votes of a group; a recipe's group maximum is computed nowhere else.
+ *
+ * @param members All members, in order. `facts` are `null` for a member whose facts do not hold what the recipe reads.
  */
 export function groupVotes(
-  members: Iterable<{ readonly facts: Facts; readonly recipe: Recipe }>,
+  members: readonly { readonly facts: Facts | null; readonly recipe: Recipe }[],
 ): NonNullable<GroupVotes> {
+  const votes = members.map(({ facts, recipe }) => familyOf(recipe).groupVote(facts, recipe));
   let max: number | null = null;
-  for (const { facts, recipe } of members) {
-    const vote = familyOf(recipe).groupVote(facts, recipe);
-    if (vote !== null && (max === null || vote > max)) max = vote;
+  let least = Number.NEGATIVE_INFINITY;
+  for (const vote of votes) {
+    if (typeof vote === 'number' && (max === null || vote > max)) max = vote;
+    if (vote !== null) least = Math.max(least, typeof vote === 'number' ? vote : vote.least);
   }
-  return { max };
+  const raising = votes.flatMap((vote, position) =>
+    vote !== null && typeof vote !== 'number' && vote.most > least ? [{ position, most: vote.most }] : [],
+  );
+  if (raising.length === 0) return { max: least === Number.NEGATIVE_INFINITY ? null : least };
+  const most = Math.max(...raising.map((vote) => vote.most));
+  return { max, unknown: { least, most, members: raising.map(({ position }) => position) } };
 }
 
 /** The final rewards of the samples of one prompt, in order. @throws RangeError like `compose`. */

@@ -41,8 +41,19 @@ export type FamilyTypes = {
   readonly reply: BaseScore;
 };
 
+/** The numbers that an unknown vote can be; both ends are included. */
+export type VoteRange = { readonly least: number; readonly most: number };
+
+/** A member's vote for its group's maximum: known, unknown within a range, or `null` if the member takes no part. */
+export type GroupVote = number | VoteRange | null;
+
 /** The largest vote of a group; `null` for a rollout that is scored alone. */
-export type GroupVotes = { readonly max: number | null } | null;
+export type GroupVotes = {
+  /** The largest known vote; `null` = there is none. */
+  readonly max: number | null;
+  /** Present if unknown votes can raise the maximum: its range, and the positions of the members with those votes. */
+  readonly unknown?: VoteRange & { readonly members: readonly number[] };
+} | null;
 
 /** A rollout whose judgments have been obtained. */
 export type Measured<T extends FamilyTypes> = {
@@ -115,13 +126,19 @@ export interface Family<T extends FamilyTypes = FamilyTypes> {
     recipe: T['recipe'],
     options: PlanOptions,
   ): Result<Stage<Measured<T>>, readonly InputProblem[]>;
-  /** Pure; only + - * /, so every runtime gives the same bits. @throws RangeError on a non-finite reward. */
+  /**
+   * Pure; only + - * /, so every runtime gives the same bits. The reward rises or falls with the group's maximum, never
+   * both: with an unknown maximum it is scored if both ends of the range give the same reward, else unscored for
+   * `group_vote_unknown`. @throws RangeError on a non-finite reward.
+   */
   compose(facts: T['facts'], recipe: T['recipe'], group: GroupVotes): T['score'];
   /**
-   * The member's vote for the group's maximum; `null` = no vote, because the value is unknown or the recipe does not
-   * compare within the group.
+   * The member's vote for the group's maximum; `null` = the recipe does not compare it within the group. A member that
+   * is unscored votes like any other: its failure must not change the rewards of the other members.
+   *
+   * @param facts `null` if nothing is known of the member; its vote is then the range of all votes.
    */
-  groupVote(facts: T['facts'], recipe: T['recipe']): number | null;
+  groupVote(facts: T['facts'] | null, recipe: T['recipe']): GroupVote;
   /**
    * Returns what `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ.
    */

@@ -2,11 +2,12 @@
 import * as z from 'zod';
 import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 
-const UNSCORED_REASONS = [...JUDGE_FAILURE_REASONS, 'not_measured', 'nothing_to_score'] as const;
+const UNSCORED_REASONS = [...JUDGE_FAILURE_REASONS, 'not_measured', 'nothing_to_score', 'group_vote_unknown'] as const;
 
 /**
  * Why a component or a reward has no number. `not_measured`: no judge was asked, because the reward did not depend on
- * the answer.
+ * the answer. `group_vote_unknown`: the recipe divides by the group's maximum, which another member's missing value
+ * decides.
  */
 export type UnscoredReason = (typeof UNSCORED_REASONS)[number];
 
@@ -46,6 +47,10 @@ export const rewardFields = {
   base: z.number().nullable().describe('Before scale and penalties.'),
   status: z.enum(['scored', 'unscored']),
   reason: unscoredReasonSchema.nullable().describe('Why the reward is null.'),
+  depends_on: z
+    .array(z.int().min(0))
+    .exactOptional()
+    .describe('With group_vote_unknown: positions of the members of the group on which the reward depends, from 0.'),
 };
 
 /** The rule of the recipe that decided the reward; null = undetermined. */
@@ -61,6 +66,8 @@ export type BaseScore = {
   readonly status: 'scored' | 'unscored';
   /** Why the reward is `null`. */
   readonly reason: UnscoredReason | null;
+  /** Positions of the group's members on whose unknown votes the reward depends; only with `group_vote_unknown`. */
+  readonly depends_on?: readonly number[];
   readonly decided_by: string | null;
   readonly components: Readonly<Record<string, Component>>;
   readonly details: ScoreDetails;
@@ -69,7 +76,7 @@ export type BaseScore = {
 /** Details are the family's own; the members that are read outside it are named here. */
 export type ScoreDetails = {
   readonly [name: string]: string | number | boolean | null | undefined;
-  /** The group's largest vote, by which the reward was divided; `null` = no group was given. Groupwise recipes only. */
+  /** The group's largest vote, by which the reward was divided; `null` = no group was given, or it is unknown. Groupwise only. */
   readonly group_max?: number | null;
   /** `false`: the reward depends on the group, and no group was given. Groupwise recipes only. */
   readonly final?: boolean;

@@ -3,7 +3,7 @@
  * `advantages` of scoring on the recorded facts, so it needs neither text nor judge and gives bit-identical results.
  */
 import { compose, type Facts, groupVotes, type Recipe } from '../families/registry.ts';
-import type { Component, UnscoredReason } from '../family/score.ts';
+import type { BaseScore, Component, UnscoredReason } from '../family/score.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type Degenerate } from '../scoring/advantages.ts';
 import { createGapFinder } from './gaps.ts';
@@ -17,6 +17,8 @@ export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
 export type ReplayedScore = {
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
+  /** Ids of the samples on whose unknown votes the reward depends; only with the reason `group_vote_unknown`. */
+  readonly depends_on?: readonly string[];
   /** Empty if the recipe reads something that was not observed. */
   readonly components: Readonly<Record<string, Component>>;
   readonly advantage: number;
@@ -95,7 +97,12 @@ export function prepareGroup(
   options: AdvantageOptions = 'mean',
 ): PreparedGroup {
   const members = rows.map(
-    (row): Member => ({ facts: row.facts, recipe: recipeOf(row, recipes, 'recorded'), open: false }),
+    (row): Member => ({
+      facts: row.facts,
+      recipe: recipeOf(row, recipes, 'recorded'),
+      open: false,
+      sample: row.sample,
+    }),
   );
   const before = composeMembers(members, options);
   const recorded = rows.map((row, position): RecordedReward => {
@@ -127,7 +134,8 @@ export function replayPrepared(
   const members = rows.map((row, position): Member => {
     const anew = measured[position] ?? null;
     const facts = anew !== null && 'facts' in anew ? anew.facts : row.facts;
-    return { facts, recipe: recipeOf(row, recipes, 'other'), open: (gaps[position] ?? NO_GAPS).length > 0 };
+    const open = (gaps[position] ?? NO_GAPS).length > 0;
+    return { facts, recipe: recipeOf(row, recipes, 'other'), open, sample: row.sample };
   });
   const after = composeMembers(members, prepared.advantages);
   const samples = rows.map((row, position): ReplayedSample => {
@@ -195,10 +203,12 @@ type Member = {
   readonly recipe: Recipe;
   /** Whether the recipe reads something that the facts do not hold. */
   readonly open: boolean;
+  /** The id of the sample. */
+  readonly sample: string;
 };
 
 function composeMembers(members: readonly Member[], options: AdvantageOptions): Side {
-  const votes = groupVotes(members.filter(({ open }) => !open));
+  const votes = groupVotes(members.map(({ facts, recipe, open }) => ({ facts: open ? null : facts, recipe })));
   const composed = members.map(({ facts, recipe, open }) => (open ? NOT_MEASURED : compose(facts, recipe, votes)));
   const result = advantages(
     composed.map(({ reward }) => reward),
@@ -208,15 +218,27 @@ function composeMembers(members: readonly Member[], options: AdvantageOptions): 
     const [problem] = result.problems;
     throw new RangeError(`replayGroup: no advantages: ${problem?.path.join('.')}: ${problem?.message}`);
   }
-  const scores = composed.map(({ reward, reason, components }, position): ReplayedScore => {
+  const scores = composed.map(({ reward, reason, components, depends_on }, position): ReplayedScore => {
     const own = result.group.advantages[position];
     if (own === undefined) throw new Error('replayGroup: an advantage was lost');
-    return { reward, reason, components, advantage: own.advantage, masked: own.masked };
+    const { advantage, masked } = own;
+    const score = { reward, reason, components, advantage, masked };
+    return depends_on === undefined ? score : { ...score, depends_on: depends_on.map((at) => sampleAt(members, at)) };
   });
   return { scores, degenerate: result.group.degenerate };
 }
 
-const NOT_MEASURED = { reward: null, reason: 'not_measured', components: {} } as const;
+const NOT_MEASURED: Pick<BaseScore, 'reward' | 'reason' | 'components' | 'depends_on'> = {
+  reward: null,
+  reason: 'not_measured',
+  components: {},
+};
+
+function sampleAt(members: readonly Member[], position: number): string {
+  const member = members[position];
+  if (member === undefined) throw new Error('replayGroup: a reward depends on a member that the group lacks');
+  return member.sample;
+}
 
 function signChange(before: ReplayedScore, after: ReplayedScore): SignChange {
   if (before.masked || after.masked) return 'not_compared';

@@ -136,7 +136,11 @@ function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): Re
 
 function sampleLine({ row, recorded, before, after, sign, gaps }: ReplayedSample): ReplayReportLine {
   const { step, group, sample, attempt } = row;
-  const side = ({ components, ...score }: ReplayedSample['before']) => ({ ...score, components: { ...components } });
+  const side = ({ components, depends_on, ...score }: ReplayedSample['before']) => ({
+    ...score,
+    ...(depends_on === undefined ? {} : { depends_on: [...depends_on] }),
+    components: { ...components },
+  });
   return {
     kind: 'sample',
     step,

@@ -93,6 +93,10 @@ export type DifferentReward = z.infer<typeof differentRewardSchema>;
 const sideSchema = z.strictObject({
   reward: z.number().nullable(),
   reason: unscoredReasonSchema.nullable(),
+  depends_on: z
+    .array(z.string())
+    .exactOptional()
+    .describe('With group_vote_unknown: the samples on whose unknown votes the reward depends.'),
   components: z.record(z.string(), componentSchema),
   advantage: z.number(),
   masked: z.boolean(),

@@ -31,7 +31,7 @@ export const receiptSchema = z
       .max(1)
       .nullable()
       .describe(
-        "The group's largest vote (long-trace: rubric share), by which the reward was divided; null = no group was given.",
+        "The group's largest vote (long-trace: rubric share), by which the reward was divided; null = no group was given, or it is unknown.",
       ),
     issued_at: z.iso.datetime(),
     issuer: recordSignatureSchema,

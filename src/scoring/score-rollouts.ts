@@ -96,7 +96,7 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
   const { facts } = run.value;
   const score = compose(facts, recipe.recipe);
   if (whenMissing === 'refuse' && score.reason === 'judgment_missing') return { status: 'missing', judgments: missing };
-  return { status: 'done', ...(await replies({ rollout, run, score })), timings };
+  return { status: 'done', ...(await replies({ rollout, run, score, failure: failureBehind(score, [run]) })), timings };
 }
 
 /**
@@ -112,10 +112,13 @@ export async function scoreGroup(request: GroupScoringRequest, options: ObtainOp
   const votes = groupVotes(runs.map(({ value: { facts } }) => ({ facts, recipe })));
   const finished = rollouts.flatMap((rollout, position): Finished[] => {
     const run = runs[position];
-    return run === undefined ? [] : [{ rollout, run, score: compose(run.value.facts, recipe, votes) }];
+    if (run === undefined) return [];
+    const score = compose(run.value.facts, recipe, votes);
+    const behind = score.depends_on?.flatMap((other) => runs[other] ?? []) ?? [run];
+    return [{ rollout, run, score, failure: failureBehind(score, behind) }];
   });
   if (finished.length !== rollouts.length) throw new Error('scoreGroup: a member was lost');
-  if (whenMissing === 'refuse' && finished.some(({ score }) => score.reason === 'judgment_missing')) {
+  if (whenMissing === 'refuse' && finished.some(({ failure }) => failure?.reason === 'judgment_missing')) {
     return { status: 'missing', judgments: missing };
   }
   const replies = createReplies(resolved, receiptIssuer, options);
@@ -186,7 +189,12 @@ function ofSample(problem: InputProblem, position: number): InputProblem {
   return { ...problem, path: ['responses', position, ...problem.path] };
 }
 
-type Finished = { readonly rollout: Rollout; readonly run: RolloutRun; readonly score: Score };
+type Finished = {
+  readonly rollout: Rollout;
+  readonly run: RolloutRun;
+  readonly score: Score;
+  readonly failure: JudgeFailure | null;
+};
 
 /**
  * Makes the replies of one request, with receipts if there is an issuer. Digests of shared fields are computed once.
@@ -204,7 +212,7 @@ function createReplies(
     return createReceipt({ request, recipe: digest, judgments: pinned, score, issued_at: options.now() }, by);
   };
   return async (finished) => {
-    const { score } = finished;
+    const { score, failure } = finished;
     const { value: measured, obtained } = finished.run;
     const madeBy: MadeBy = {
       judgments: obtained.map(reportJudgment),
@@ -213,7 +221,7 @@ function createReplies(
     };
     return {
       reply: { ...measured.reply(score), ...madeBy },
-      failure: failureBehind(score, obtained),
+      failure,
       facts: measured.facts,
       obtained,
     };
@@ -222,12 +230,18 @@ function createReplies(
 
 /**
  * The failure that the reward's reason names. A skipped judgment is no failure: the caller asked for it.
+ *
+ * @param runs The member's own run, or those of the members on which its reward depends.
  * @throws Error if no judgment failed with that reason, which no path should reach.
  */
-function failureBehind(score: Score, judgments: readonly ObtainedJudgment[]): JudgeFailure | null {
-  if (score.reason === null || score.reason === 'nothing_to_score' || score.reason === 'judgment_skipped') return null;
-  for (const { outcome } of judgments) {
-    if (!outcome.ok && outcome.failure.reason === score.reason) return outcome.failure;
+function failureBehind({ reason }: Score, runs: readonly RolloutRun[]): JudgeFailure | null {
+  if (reason === null || reason === 'nothing_to_score' || reason === 'judgment_skipped') return null;
+  for (const { obtained } of runs) {
+    for (const { outcome } of obtained) {
+      if (outcome.ok || outcome.failure.reason === 'judgment_skipped') continue;
+      if (reason === 'group_vote_unknown' || outcome.failure.reason === reason) return outcome.failure;
+    }
   }
-  throw new Error(`scoring: no judgment failed with ${score.reason}, and yet the reward is unscored for it`);
+  if (reason === 'group_vote_unknown') return null;
+  throw new Error(`scoring: no judgment failed with ${reason}, and yet the reward is unscored for it`);
 }

@@ -29,6 +29,7 @@ describe('the library', () => {
   const resultSchema = z.object({
     alone: z.array(score.extend({ judgments: z.array(z.looseObject({ kind: z.string() })) })),
     group: z.array(score),
+    lost: z.array(score),
     missing: z.array(z.unknown()),
     deadlines: z.array(z.number()),
     recorded: z.array(z.looseObject({ statistics: z.looseObject({}), report: z.looseObject({}) })),
@@ -61,6 +62,14 @@ describe('the library', () => {
     expect(half?.reward).toBeGreaterThan(0.5);
     expect(half?.reward).toBeLessThan(1);
     expect(wrong).toMatchObject({ reward: 0 });
+  });
+
+  it('names the member on whose lost vote a reward depends, and keeps the rewards that do not', () => {
+    const [lost, half, wrong] = result.lost;
+    expect(lost).toMatchObject({ reward: null, reason: 'judge_unreachable', failure: 'judge_unreachable' });
+    const dependent = { reward: null, reason: 'group_vote_unknown', depends_on: [0], failure: 'judge_unreachable' };
+    expect(half).toMatchObject(dependent);
+    expect(wrong).toMatchObject({ reward: 0, status: 'scored', failure: null });
   });
 
   it('names the missing keys of the stage that it has reached', () => {

@@ -68,6 +68,25 @@ const slow: ObtainOptions = {
 };
 await scoreRollout({ rollout: right, recipe }, slow);
 
+// The judge fails for the criteria of the first member: no other reward may change, unless it names that member.
+const half: ObtainOptions = {
+  ...options('use'),
+  judge: {
+    ok: true,
+    judge: {
+      ...LEXICAL_JUDGE,
+      judge(request, limits) {
+        if (request.kind !== 'rubric' || request.answer !== right.response) return LEXICAL_JUDGE.judge(request, limits);
+        const failure = { reason: 'judge_unreachable', detail: 'down', retryable: true } as const;
+        return Promise.resolve({ ok: false, failure });
+      },
+    },
+  },
+};
+const lost = await scoreGroup({ rollouts, recipe }, half);
+if (lost.status !== 'done') throw new Error(JSON.stringify(lost));
+for (const { reply } of lost.members) scoreResponseSchema.parse(JSON.parse(JSON.stringify(reply)));
+
 const recorded = await Promise.all(group.members.map((member) => recordedScore(member, false)));
 const rows = recorded.map(
   ({ stored }, position): LedgerRow => ({
@@ -104,6 +123,7 @@ console.log(
   JSON.stringify({
     alone: alone.map((one) => (one.status === 'done' ? one.reply : one)),
     group: group.members.map(({ reply }) => reply),
+    lost: lost.members.map(({ reply, failure }) => ({ ...reply, failure: failure?.reason ?? null })),
     missing: [first, second].map((one) => (one.status === 'missing' ? one.judgments.map(({ kind }) => kind) : one)),
     deadlines,
     recorded: recorded.map(({ statistics, report }) => ({ statistics, report })),

@@ -92,11 +92,12 @@ export class LivePass {
   }
 
   #rewardsOf({ rows }: PreparedGroup): (number | null)[] {
-    const voters = rows.filter((row) => !this.#isOpen(row));
-    const votes = groupVotes(voters.map((row) => ({ facts: row.facts, recipe: this.#contextOf(row).recipe })));
-    return rows.map((row) =>
-      this.#isOpen(row) ? null : compose(row.facts, this.#contextOf(row).recipe, votes).reward,
-    );
+    const members = rows.map((row) => ({
+      facts: this.#isOpen(row) ? null : row.facts,
+      recipe: this.#contextOf(row).recipe,
+    }));
+    const votes = groupVotes(members);
+    return members.map(({ facts, recipe }) => (facts === null ? null : compose(facts, recipe, votes).reward));
   }
 
   #contextOf({ recipe }: LedgerRow): Context {

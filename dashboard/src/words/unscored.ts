@@ -34,6 +34,7 @@ export const UNSCORED_WORDS: Readonly<Record<UnscoredReason, string>> = {
   judgment_record_invalid: 'the stored judgment is unusable',
   not_measured: 'it was not measured',
   nothing_to_score: 'there is nothing to score',
+  group_vote_unknown: "it depends on another sample, whose part in the group's maximum is unknown",
 };
 
 /** Explains a reason from a reply; a reason that this version does not know is shown by its name. */

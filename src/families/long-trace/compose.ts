@@ -1,10 +1,10 @@
 /** Computes the long-trace reward from facts, a recipe and the votes of the group. Pure. */
-import type { GroupVotes } from '../../family/family.ts';
+import type { GroupVote, GroupVotes, VoteRange } from '../../family/family.ts';
 import type { Component } from '../../family/score.ts';
 import type { LongTraceFacts } from './facts.ts';
 import type { LongTraceRecipe } from './recipe.ts';
 import type { LongTraceScore } from './reply.ts';
-import { longTraceContributions } from './reward.ts';
+import { longTraceContributions, longTraceReward } from './reward.ts';
 
 /** With `punish_ill_formed` a truncated or ill-formed response earns 0 and is not judged. */
 export function isPunished(
@@ -29,15 +29,25 @@ function rubricShare({ entities, chunks }: LongTraceFacts, recipe: LongTraceReci
   return entities.total === 0 ? 0 : entities[recipe.text] / entities.total;
 }
 
+const UNKNOWN_VOTE = 'group_vote_unknown';
+
+/** The range of every share. */
+const ANY_SHARE: VoteRange = { least: 0, most: 1 };
+
 /**
- * The member's u, of which the group takes the maximum; `null` = it abstains, since its own reward cannot be
- * determined. Wrong answers vote, as in the reference; so do punished ones, whose rubric reward the reference sets to
- * 0.
+ * The member's u, of which the group takes the maximum; `null` = the row has nothing to share. No judge reads u, so a
+ * member votes whatever becomes of its outcome. Wrong answers vote, as in the reference; so do punished ones, whose
+ * rubric reward the reference sets to 0.
  */
-export function longTraceVote(facts: LongTraceFacts, recipe: LongTraceRecipe): number | null {
+export function longTraceVote(facts: LongTraceFacts | null, recipe: LongTraceRecipe): GroupVote {
   if (!recipe.normalise_in_group) return null;
-  if (isPunished(facts, recipe)) return 0;
-  return facts.outcome.status === 'scored' || !readsOutcome(recipe) ? rubricShare(facts, recipe) : null;
+  if (facts === null) return ANY_SHARE;
+  return isPunished(facts, recipe) ? 0 : rubricShare(facts, recipe);
+}
+
+/** @param max The group's maximum; `null` = the share is not divided. */
+function dividedShare(share: number, max: number | null): number {
+  return max === null || max === 0 ? share : share / max;
 }
 
 /**
@@ -52,12 +62,13 @@ export function longTraceVote(facts: LongTraceFacts, recipe: LongTraceRecipe): n
  * @throws RangeError on a non-finite result.
  */
 export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe, group: GroupVotes): LongTraceScore {
-  const normalised = recipe.normalise_in_group;
+  const votes = recipe.normalise_in_group ? group : null;
+  const range = votes?.unknown ?? { least: votes?.max ?? null, most: votes?.max ?? null };
   const share = rubricShare(facts, recipe);
   const details = {
     rubric_share: share,
-    group_max: normalised ? (group?.max ?? null) : null,
-    final: !normalised || group !== null,
+    group_max: range.least === range.most ? range.most : null,
+    final: !recipe.normalise_in_group || group !== null,
   };
   if (isPunished(facts, recipe)) {
     const nothing: Component = { status: 'scored', value: 0, weight: 0, contribution: 0 };
@@ -72,12 +83,19 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       details,
     };
   }
-  const max = details.group_max;
-  const u = share === null ? null : max === null || max === 0 ? share : share / max;
   const { outcome } = facts;
   const lost = outcome.status === 'unscored' && readsOutcome(recipe) ? outcome.reason : null;
-  if (lost !== null || u === null) {
-    const reason = lost ?? 'nothing_to_score';
+  // A missing outcome has no weight, unless it is lost.
+  const o = outcome.status === 'scored' ? outcome.observed : 0;
+  const largest = dividedShare(share ?? 0, range.least);
+  const least = dividedShare(share ?? 0, range.most);
+  const u = share !== null && least === largest ? largest : null;
+  const parts = longTraceContributions({ outcome: o, rubric: largest }, recipe.variant, recipe.eta);
+  const reward = parts.outcome.contribution + parts.rubric.contribution;
+  if (!Number.isFinite(reward)) throw new RangeError('composeLongTrace: a non-finite reward; the facts hold one');
+  const isOpen = longTraceReward({ outcome: o, rubric: least }, recipe.variant, recipe.eta) !== reward;
+  const reason = lost ?? (share === null ? 'nothing_to_score' : isOpen ? UNKNOWN_VOTE : null);
+  if (reason !== null) {
     const unscored: Component = { status: 'unscored', value: null, weight: 0, contribution: null, reason };
     return {
       family: 'long-trace',
@@ -85,6 +103,7 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       base: null,
       status: 'unscored',
       reason,
+      ...(reason === UNKNOWN_VOTE ? { depends_on: [...(votes?.unknown?.members ?? [])] } : {}),
       decided_by: null,
       // Each component's contribution depends on the other component, which is missing.
       components: {
@@ -100,11 +119,6 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
       details,
     };
   }
-  // A missing outcome reaches this line only with weight 0.
-  const o = outcome.status === 'scored' ? outcome.observed : 0;
-  const parts = longTraceContributions({ outcome: o, rubric: u }, recipe.variant, recipe.eta);
-  const reward = parts.outcome.contribution + parts.rubric.contribution;
-  if (!Number.isFinite(reward)) throw new RangeError('composeLongTrace: a non-finite reward; the facts hold one');
   return {
     family: 'long-trace',
     reward,
@@ -117,7 +131,10 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
         outcome.status === 'scored'
           ? { status: 'scored', value: outcome.observed, ...parts.outcome }
           : { status: 'unscored', value: null, weight: 0, contribution: null, reason: outcome.reason },
-      rubric: { status: 'scored', value: u, ...parts.rubric },
+      rubric:
+        u === null
+          ? { status: 'unscored', value: null, weight: parts.rubric.weight, contribution: null, reason: UNKNOWN_VOTE }
+          : { status: 'scored', value: u, ...parts.rubric },
     },
     details,
   };

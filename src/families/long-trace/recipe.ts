@@ -54,7 +54,7 @@ export const LONG_TRACE_FORMULA = [
   'punish_ill_formed: a truncated or ill-formed response has reward = 0 and is not judged',
   'o      = 1 if the final answer is judged right, else 0',
   'u      = share of the gold entities found in the text; chunks: F-beta (beta 2) of the last <useful_chunks> block',
-  '         normalise_in_group: divided by the largest u of the scored group, wrong answers included, if above 0',
+  '         normalise_in_group: divided by the largest u of the group, wrong and unscored answers included, if above 0',
   'reward = positive_only: 0 if o = 0, else (1 - eta) * o + eta * u',
   '         negative_only: o if o > 0, else eta * u',
   '         plain:         (1 - eta) * o + eta * u',

@@ -10,7 +10,9 @@ const scoreFields = {
   components: z.strictObject({ outcome: componentSchema, rubric: componentSchema }),
   details: z.strictObject({
     rubric_share: shareSchema.describe("u, not yet divided by the group's maximum."),
-    group_max: shareSchema.describe('The largest u of the group; null for a rollout that was scored alone.'),
+    group_max: shareSchema.describe(
+      'The largest u of the group; null for a rollout that was scored alone, and where it is unknown.',
+    ),
     final: z
       .boolean()
       .describe("false: the recipe divides by the group's maximum, and no group was given; the reward is not final."),

@@ -87,21 +87,16 @@ type LongTraceGroupOptions = {
 };
 
 /**
- * The final rewards of a group, in order. An unscored member is `null`: it does not count for the maximum and stays
- * `null`. The reference has no such member; its failures are zeros.
+ * The final rewards of a group, in order.
  *
  * @throws RangeError on a non-finite number.
  */
 export function longTraceGroupRewards(
-  members: readonly (LongTraceParts | null)[],
+  members: readonly LongTraceParts[],
   { variant, eta, normalise }: LongTraceGroupOptions,
-): (number | null)[] {
+): number[] {
   let largest = 0;
-  for (const member of members) if (member !== null && member.rubric > largest) largest = member.rubric;
+  for (const { rubric } of members) if (rubric > largest) largest = rubric;
   const divisor = normalise && largest > 0 ? largest : 1;
-  return members.map((member) =>
-    member === null
-      ? null
-      : longTraceReward({ outcome: member.outcome, rubric: member.rubric / divisor }, variant, eta),
-  );
+  return members.map(({ outcome, rubric }) => longTraceReward({ outcome, rubric: rubric / divisor }, variant, eta));
 }

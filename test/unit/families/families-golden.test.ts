@@ -3,9 +3,9 @@
  * The judges of the rows are put behind our judgment requests.
  */
 import { describe, expect, it } from 'vitest';
-import { composeLongTrace, longTraceVote } from '../../../src/families/long-trace/compose.ts';
 import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import { LONG_TRACE_RECIPES, type LongTraceRecipe } from '../../../src/families/long-trace/recipe.ts';
+import { composeGroup } from '../../../src/families/registry.ts';
 import type { Support } from '../../../src/judgments/kinds/citations/citations.ts';
 import type { Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
@@ -123,9 +123,7 @@ describe('long-trace: the rewards of a group, from facts', () => {
         chunks: content,
       };
     });
-    const votes = members.flatMap((facts) => longTraceVote(facts, recipe) ?? []);
-    const group = { max: votes.length === 0 ? null : Math.max(...votes) };
-    const rewards = members.map((facts) => composeLongTrace(facts, recipe, group).reward ?? Number.NaN);
+    const rewards = composeGroup(members, recipe).map(({ reward }) => reward ?? Number.NaN);
     expect(rewards).toHaveLength(numbers(output).length);
     numbers(output).forEach((expected, n) => {
       expect(Math.abs((rewards[n] ?? Number.NaN) - expected)).toBeLessThan(GOLDEN_TOLERANCE);

@@ -78,8 +78,9 @@ describe('long-trace', () => {
       'longtrace-rl',
       { judge },
     );
-    // The lost member names all four entities, and does not vote: the largest scored share is 2 of 4.
-    expect(members.map(({ reply: { reward } }) => reward)).toEqual([null, 0.7 + 0.3, 0.7 + 0.3 * 0.5]);
+    // The lost member names all four entities, and no judge is needed to see that: the others get half and a quarter.
+    expect(members.map(({ reply: { reward } }) => reward)).toEqual([null, 0.7 + 0.3 * 0.5, 0.7 + 0.3 * 0.25]);
+    expect(members[0]?.reply).not.toHaveProperty('depends_on');
   });
 
   it('lets a wrong answer vote', async () => {

@@ -184,15 +184,6 @@ describe('beyond the rows', () => {
     expect(finalAnswer('<think>a</think>\u001c\n')).toBeNull();
   });
 
-  it('leaves an unscored member out of the maximum and out of the rewards', () => {
-    const options = { variant: 'positive_only', eta: 0.3, normalise: true } as const;
-    const member = { outcome: 1, rubric: 0.4 };
-    const [first, second] = longTraceGroupRewards([member, null], options);
-    expect(first).toBeCloseTo(1, 12);
-    expect(second).toBeNull();
-    expect(longTraceGroupRewards([member, { outcome: 0, rubric: 0.8 }], options)[0]).toBeCloseTo(0.85, 12);
-  });
-
   it('never makes a reward of a non-finite number', () => {
     expect(() => longTraceReward({ outcome: Number.NaN, rubric: 0 }, 'positive_only', 0.3)).toThrow(RangeError);
     const infinite = { outcome: 1, rubric: Number.POSITIVE_INFINITY };
