@@ -1,9 +1,11 @@
 /**
  * `npm run demo:run`: scores a synthetic training run of 12 steps x 32 prompts x 8 samples on a local Worker, then
- * serves the dashboard for it until Ctrl-C (`--once` exits instead). The places are invented, the policy is the
- * extractive refiner with faults that decrease by step, the judge compares words. Data stays in .citeward/, so a second
- * start scores nothing.
+ * serves the dashboard for it until Ctrl-C (`--once` exits instead). It also exports the run to a file, for
+ * `citeward replay --file`. The places are invented, the policy is the extractive refiner with faults that decrease by
+ * step, the judge compares words. Data stays in .citeward/, so a second start scores nothing.
  */
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { durationText } from '../cli/shared/number-text.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
@@ -21,6 +23,8 @@ const SHAPE: RunShape = {
   prompts: 32,
   samples: 8,
 };
+/** The exported run; relative to the root of the project. */
+const EXPORT = `${STATE}/${SHAPE.run}.jsonl`;
 const START_MS = 60_000;
 
 const style = styleFor(process.stdout, false);
@@ -39,6 +43,14 @@ async function demoRun(worker: LocalWorker): Promise<void> {
   const started = performance.now();
   for await (const scored of recordRun(client, SHAPE, done)) say(stepLine(scored));
   say(`   scored in ${durationText((performance.now() - started) / 1000)}`);
+}
+
+/** Writes the ledger of the run to a file. @throws Error if the Worker refuses the export. */
+async function exportRun(worker: LocalWorker): Promise<void> {
+  const client = createClient({ url: new URL(worker.url), key: null });
+  const exported = await client.runs.export(SHAPE.run);
+  if (!exported.ok) throw new Error(`the run was not exported: ${JSON.stringify(exported.failure)}`);
+  await writeFile(resolve(import.meta.dirname, '..', EXPORT), exported.body);
 }
 
 function stepLine({ step, groups, seconds }: ScoredStep): string {
@@ -76,7 +88,10 @@ await showWithWorker(
   },
   async (worker) => {
     await demoRun(worker);
+    await exportRun(worker);
     say(`   run ${SHAPE.run}, stored in ${STATE} (delete this folder to start over)`);
+    say(`\nReplay it under another recipe, without a Worker:`);
+    say(`   npx citeward replay --file ${EXPORT} --set citation_weight=0.5`);
     if (!staying) return;
     say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   (Ctrl-C stops the Worker)`);
     // Waits until a signal ends the process.
