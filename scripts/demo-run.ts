@@ -10,19 +10,11 @@ import { durationText } from '../cli/shared/number-text.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
 import { ensureDashboard } from './build-dashboard.ts';
-import { type RunShape, recordedSteps, recordRun, type ScoredStep } from './demo-run/record.ts';
+import { recordedSteps, recordRun, type ScoredStep, DEMO_RUN as SHAPE } from './demo-run/record.ts';
 import { demoState, STATE } from './demo-run/state.ts';
 import { showWithWorker } from './demo-worker.ts';
 import type { LocalWorker } from './local-worker.ts';
 
-const SHAPE: RunShape = {
-  seed: 'citeward demo run 1',
-  run: 'demo-synthetic-1',
-  recipe: 'refiner-gpt54-instance-rubric',
-  steps: 12,
-  prompts: 32,
-  samples: 8,
-};
 /** The exported run; relative to the root of the project. */
 const EXPORT = `${STATE}/${SHAPE.run}.jsonl`;
 const START_MS = 60_000;

@@ -18,6 +18,16 @@ export type RunShape = {
   readonly samples: number;
 };
 
+/** What `npm run demo:run` records; the README and docs/demo-run.md show its replay. */
+export const DEMO_RUN: RunShape = {
+  seed: 'citeward demo run 1',
+  run: 'demo-synthetic-1',
+  recipe: 'refiner-gpt54-instance-rubric',
+  steps: 12,
+  prompts: 32,
+  samples: 8,
+};
+
 export type ScoredStep = {
   readonly step: number;
   readonly groups: readonly GroupResponse[];
