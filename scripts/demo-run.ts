@@ -83,7 +83,7 @@ await showWithWorker(
     await exportRun(worker);
     say(`   run ${SHAPE.run}, stored in ${STATE} (delete this folder to start over)`);
     say(`\nReplay it under another recipe, without a Worker:`);
-    say(`   npx citeward replay --file ${EXPORT} --set citation_weight=0.5`);
+    say('   npx citeward replay --file .citeward/demo-run/demo-synthetic-1.jsonl --set citation_weight=0.5');
     if (!staying) return;
     say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   (Ctrl-C stops the Worker)`);
     // Waits until a signal ends the process.
