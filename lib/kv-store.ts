@@ -34,7 +34,7 @@ export function createKvJudgmentStore(kv: JudgmentKv, recent: RecentJudgments): 
         }
         const text = texts.get(JUDGMENT_KV_PREFIX + key);
         if (text === undefined || text === null) return;
-        const stored = await checkRecord(key, text);
+        const stored = checkRecord(key, text);
         if (stored.ok) recent.add(stored.judgment, text.length);
         found.set(key, stored);
       }),

@@ -138,7 +138,7 @@ export class FinishedJudgments {
 }
 
 async function read(key: string, row: Row): Promise<FinishedJudgment> {
-  const stored = await checkRecord(key, row.record);
+  const stored = checkRecord(key, row.record);
   if (!stored.ok) throw new Error(`finished_v1 holds an unusable record: ${stored.failure.detail}`);
   return { judgment: stored.judgment, inKv: row.in_kv === 1 };
 }

@@ -130,7 +130,7 @@ async function recordingOf(
   run: string,
 ): Promise<Recording> {
   const { replicate, judge } = options;
-  const contents = await contentDigests(rollouts, { recipe: recipe.digest, judge, replicate });
+  const contents = contentDigests(rollouts, { recipe: recipe.digest, judge, replicate });
   const shared = store_text ? sharedFields(rollouts) : {};
   const recorded = rollouts.map(async (rollout, position) => {
     const [member, place, content] = [scored[position], places[position], contents[position]];
@@ -140,7 +140,7 @@ async function recordingOf(
     const { step, group, sample, grouping } = place;
     const own = Object.entries(rollout).filter(([name]) => !Object.hasOwn(shared, name));
     return {
-      ...(await recordedScore(member, store_text)),
+      ...recordedScore(member, store_text),
       ...{ step, group, sample, grouping, content },
       recipe: recipe.digest,
       rollout: store_text ? Object.fromEntries(own) : null,

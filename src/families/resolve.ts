@@ -40,7 +40,7 @@ export async function resolveRecipe(
 ): Promise<RecipeResolution> {
   if (typeof input === 'string') {
     if (!isRecipeName(input)) return unknownName(path);
-    return { ok: true, resolved: await described(input, RECIPES[input]) };
+    return { ok: true, resolved: described(input, RECIPES[input]) };
   }
   const { base, ...fields } = input;
   let candidate: Readonly<Record<string, unknown>> = fields;
@@ -50,7 +50,7 @@ export async function resolveRecipe(
   }
   const parsed = recipeSchema.safeParse(candidate);
   if (!parsed.success) return { ok: false, problems: problemsOfRecipe(parsed.error.issues, candidate, path) };
-  return { ok: true, resolved: await described(null, parsed.data) };
+  return { ok: true, resolved: described(null, parsed.data) };
 }
 
 function unknownName(path: InputProblem['path']): RecipeResolution {
@@ -69,6 +69,6 @@ function problemsOfRecipe(
   return [{ path: [...path, 'family'], message }];
 }
 
-async function described(name: RecipeName | null, recipe: Recipe): Promise<ResolvedRecipe> {
-  return { name, recipe, digest: await digestJson(recipe), reward_range: rewardRange(recipe) };
+function described(name: RecipeName | null, recipe: Recipe): ResolvedRecipe {
+  return { name, recipe, digest: digestJson(recipe), reward_range: rewardRange(recipe) };
 }

@@ -77,7 +77,7 @@ export async function importJudgments(
       tally.refuse(number, line.problem, 'the line cannot be read');
       continue;
     }
-    const parsed = await readRecordLine(line.text);
+    const parsed = readRecordLine(line.text);
     if (!parsed.ok) {
       tally.refuse(number, parsed.problem, parsed.detail);
       continue;

@@ -39,7 +39,7 @@ export async function readIssuer(text: string): Promise<ReadIssuer> {
   const trimmed = text.trim();
   const pair = trimmed.startsWith('{') ? await fromJwk(trimmed) : await fromPkcs8(trimmed);
   if (pair === null) return { ok: false, problem: 'expected an Ed25519 private key as JWK or PKCS #8 (base64 or PEM)' };
-  const key = await issuerKeyOf(pair.publicKey);
+  const key = issuerKeyOf(pair.publicKey);
   const issuer = createIssuer(key, pair.privateKey);
   if (!(await belongTogether(pair))) return { ok: false, problem: 'd and x of the JWK are not one key pair' };
   return { ok: true, issuer };
@@ -52,17 +52,16 @@ export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
   if (!parsed.success) {
     return { ok: false, problem: `expected a JSON list of at most ${MAX_KEYS} Ed25519 public keys (kty, crv, x)` };
   }
-  const listed = (wanted: boolean) =>
-    Promise.all(parsed.data.filter(({ revoked = false }) => revoked === wanted).map(issuerKeyOf));
-  return { ok: true, keys: await listed(false), revoked: await listed(true) };
+  const listed = (wanted: boolean) => parsed.data.filter(({ revoked = false }) => revoked === wanted).map(issuerKeyOf);
+  return { ok: true, keys: listed(false), revoked: listed(true) };
 }
 
 type KeyPair = { readonly publicKey: PublicKey; readonly privateKey: CryptoKey };
 
 /** The RFC 7638 thumbprint is the SHA-256 of exactly these members in this order, which is also their RFC 8785 form. */
-async function issuerKeyOf({ kty, crv, x }: PublicKey): Promise<IssuerKey> {
+function issuerKeyOf({ kty, crv, x }: PublicKey): IssuerKey {
   const public_key = { kty, crv, x };
-  return { key_id: await digestJson(public_key), public_key };
+  return { key_id: digestJson(public_key), public_key };
 }
 
 async function fromJwk(text: string): Promise<KeyPair | null> {

@@ -8,34 +8,22 @@ import type { JudgeIdentity, JudgmentPreimage } from './judgment.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
 
 /** Collects everything that could change the verdicts of a request, with the inputs as digests. */
-export async function judgmentPreimage(
-  request: JudgmentRequest,
-  judge: JudgeIdentity,
-  replicate: number,
-): Promise<JudgmentPreimage> {
+export function judgmentPreimage(request: JudgmentRequest, judge: JudgeIdentity, replicate: number): JudgmentPreimage {
   const { kind, ...inputs } = request;
-  // Keeps the order of the request: assigning digests as they arrive would make a record's member order depend on timing.
-  const digests = Object.fromEntries(
-    await Promise.all(
-      Object.entries(inputs).map(
-        async ([name, value]): Promise<[string, string]> => [name, await digestOfInput(value)],
-      ),
-    ),
-  );
   return {
     v: 1,
     kind,
     judge,
     parser: kindOf(kind).dependsOnParser ? PARSER_VERSION : 'none',
     replicate,
-    inputs: digests,
+    inputs: Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, digestOfInput(value)])),
   };
 }
 
 /** Caches digests by object: all keys of a group share its sources, which may be a megabyte. */
-const known = new WeakMap<object, Promise<string>>();
+const known = new WeakMap<object, string>();
 
-function digestOfInput(value: unknown): Promise<string> {
+function digestOfInput(value: unknown): string {
   if (typeof value !== 'object' || value === null) return digestJson(value);
   const digest = known.get(value) ?? digestJson(value);
   known.set(value, digest);
@@ -43,6 +31,6 @@ function digestOfInput(value: unknown): Promise<string> {
 }
 
 /** The key of a judgment: the SHA-256 of its preimage, 64 hex digits. */
-export function judgmentKey(preimage: JudgmentPreimage): Promise<string> {
+export function judgmentKey(preimage: JudgmentPreimage): string {
   return digestJson(preimage);
 }

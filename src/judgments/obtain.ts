@@ -107,8 +107,8 @@ async function keyed(
   const { judge } = choice;
   const fitted = fitToJudge(request, judge, cited);
   if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
-  const preimage = await judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate);
-  return { judge, request: fitted.request, cuts: fitted.cuts, preimage, key: await judgmentKey(preimage) };
+  const preimage = judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate);
+  return { judge, request: fitted.request, cuts: fitted.cuts, preimage, key: judgmentKey(preimage) };
 }
 
 async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Promise<Obtained> {

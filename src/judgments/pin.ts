@@ -13,11 +13,10 @@ export type PinnedJudgment = {
 };
 
 /** Pins the judgments that were obtained, in order; failed ones are left out. */
-export async function pinJudgments(obtained: readonly ObtainedJudgment[]): Promise<PinnedJudgment[]> {
-  const pinned = obtained.map(async ({ kind, key, outcome }): Promise<PinnedJudgment[]> => {
+export function pinJudgments(obtained: readonly ObtainedJudgment[]): PinnedJudgment[] {
+  return obtained.flatMap(({ kind, key, outcome }): PinnedJudgment[] => {
     if (!outcome.ok) return [];
     if (key === null) throw new Error(`pinJudgments: the ${kind} judgment has no key`);
-    return [{ kind, key, verdicts: await digestJson(outcome.judgment.verdicts) }];
+    return [{ kind, key, verdicts: digestJson(outcome.judgment.verdicts) }];
   });
-  return (await Promise.all(pinned)).flat();
 }

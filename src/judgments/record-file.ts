@@ -61,7 +61,7 @@ function lineValue(line: RecordLine): unknown {
 }
 
 /** Reads and checks one line, except for its signature, which the importer checks. */
-export async function readRecordLine(text: string): Promise<ReadRecordLine> {
+export function readRecordLine(text: string): ReadRecordLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -76,7 +76,7 @@ export async function readRecordLine(text: string): Promise<ReadRecordLine> {
     const { judgments, missing: absent } = end.data.end;
     return { ok: true, line: { kind: 'end', judgments, missing: absent } };
   }
-  const record = await readRecord(value);
+  const record = readRecord(value);
   if (record.ok) return { ok: true, line: { kind: 'judgment', judgment: record.judgment } };
   return { ok: false, problem: 'record_invalid', detail: record.failure.detail };
 }
@@ -100,7 +100,7 @@ export async function* exportJudgments(
 ): AsyncGenerator<string> {
   const counts = { judgments: 0, missing: 0 };
   const lineOf = async (record: WantedRecord, find: FindRecord): Promise<string> => {
-    const line = await recordLine(record, find(record.key));
+    const line = recordLine(record, find(record.key));
     if (line.kind === 'judgment') counts.judgments++;
     else counts.missing++;
     return writeRecordLine(line);
@@ -143,13 +143,13 @@ async function readBulk(
   };
 }
 
-async function recordLine(
+function recordLine(
   { key, verdicts }: WantedRecord,
   found: FoundRecord | undefined,
-): Promise<Exclude<RecordLine, { kind: 'end' }>> {
+): Exclude<RecordLine, { kind: 'end' }> {
   if (found?.ok !== true) return { kind: 'missing', key, reason: missingReason(found?.failure.reason) };
   const { judgment } = found;
-  const isOther = verdicts !== null && (await digestJson(judgment.verdicts)) !== verdicts;
+  const isOther = verdicts !== null && digestJson(judgment.verdicts) !== verdicts;
   return isOther ? { kind: 'missing', key, reason: 'judgment_differs' } : { kind: 'judgment', judgment };
 }
 

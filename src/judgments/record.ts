@@ -51,19 +51,19 @@ export type StoredJudgment =
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 /** Parses and checks the JSON text that is stored under `key`. */
-export async function checkRecord(key: string, text: string): Promise<StoredJudgment> {
+export function checkRecord(key: string, text: string): StoredJudgment {
   const parsed = parseJson(text);
   if (!parsed.ok) return invalid('the stored record is not JSON');
-  const read = await readRecord(parsed.value);
+  const read = readRecord(parsed.value);
   if (read.ok && read.judgment.key !== key) return invalid('the stored record carries another key');
   return read;
 }
 
 /** Checks a record from any source: its form, its key (the hash of its preimage), and the kind of its verdicts. */
-export async function readRecord(value: unknown): Promise<StoredJudgment> {
+export function readRecord(value: unknown): StoredJudgment {
   const judgment = currentForm(value);
   if (judgment === null) return invalid('the record is not a judgment of version 1 or 2');
-  if ((await judgmentKey(judgment.preimage)) !== judgment.key) return invalid('the record does not hash to its key');
+  if (judgmentKey(judgment.preimage) !== judgment.key) return invalid('the record does not hash to its key');
   if (judgment.verdicts.kind !== judgment.preimage.kind) return invalid('the verdicts are of another kind');
   return { ok: true, judgment };
 }

@@ -29,7 +29,7 @@ export function createMemoryJudgmentStore(records: Map<string, string> = new Map
       const found = new Map<string, StoredJudgment>();
       for (const key of new Set(keys)) {
         const text = records.get(key);
-        if (text !== undefined) found.set(key, await checkRecord(key, text));
+        if (text !== undefined) found.set(key, checkRecord(key, text));
       }
       return found;
     },

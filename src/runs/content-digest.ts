@@ -19,14 +19,10 @@ type ContentWishes = {
  * Returns the content digest of each rollout, in order, as 64 hex digits: SHA-256 of the RFC 8785 JSON of `{"v": 1,
  * "rollout": <request digest>, "recipe", "judge": <names or null>, "replicate"}`. A list of one name equals the name.
  */
-export function contentDigests(rollouts: readonly Rollout[], wishes: ContentWishes): Promise<string[]> {
+export function contentDigests(rollouts: readonly Rollout[], wishes: ContentWishes): string[] {
   const requestDigest = createRequestDigests();
   const { recipe, replicate } = wishes;
   const named = typeof wishes.judge === 'string' ? [wishes.judge] : (wishes.judge ?? null);
   const judge = named?.length === 1 ? (named[0] ?? null) : named;
-  return Promise.all(
-    rollouts.map(async (rollout) =>
-      digestJson({ v: 1, rollout: await requestDigest(rollout), recipe, judge, replicate }),
-    ),
-  );
+  return rollouts.map((rollout) => digestJson({ v: 1, rollout: requestDigest(rollout), recipe, judge, replicate }));
 }

@@ -31,9 +31,9 @@ type RecordedScore = {
 };
 
 /** @param keepText whether the caller asked to keep the rollout's text. */
-export async function recordedScore(scored: ScoredRollout, keepText: boolean): Promise<RecordedScore> {
+export function recordedScore(scored: ScoredRollout, keepText: boolean): RecordedScore {
   const { reply, facts, obtained } = scored;
-  const judgments = await pinJudgments(obtained);
+  const judgments = pinJudgments(obtained);
   const { reward, reason } = reply;
   return {
     stored: { v: 1, facts, judgments, reward, reason },

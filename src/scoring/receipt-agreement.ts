@@ -35,12 +35,12 @@ export function differsFromReply(receipt: Receipt, reply: ReceiptedReply): Reply
  * The parts in which a request differs from a receipt, recomputed from the request.
  * @param recipe digest of the recipe that the request names (`resolveRecipe`); `null` = unknown, not compared.
  */
-export async function differsFromRequest(
+export function differsFromRequest(
   receipt: Receipt,
   asked: { readonly rollout: Rollout; readonly recipe: string | null },
-): Promise<RequestPart[]> {
+): RequestPart[] {
   const differing: RequestPart[] = [];
-  if ((await createRequestDigests()(asked.rollout)) !== receipt.request) differing.push('request');
+  if (createRequestDigests()(asked.rollout) !== receipt.request) differing.push('request');
   if (asked.recipe !== null && asked.recipe !== receipt.recipe) differing.push('recipe');
   return differing;
 }

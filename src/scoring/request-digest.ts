@@ -32,7 +32,7 @@ const FIELDS = {
 /**
  * Computes digests of rollouts and hashes each shared value once. Use one per request; it keeps the values it has seen.
  */
-type RequestDigests = (rollout: Rollout) => Promise<string>;
+type RequestDigests = (rollout: Rollout) => string;
 
 /**
  * The digest, 64 hex digits: SHA-256 of the RFC 8785 JSON of `{"fields": {name: digest of its value}, "v": 1}`, where
@@ -40,15 +40,15 @@ type RequestDigests = (rollout: Rollout) => Promise<string>;
  * text counts as `{"description": text}`.
  */
 export function createRequestDigests(): RequestDigests {
-  const known = new Map<unknown, Promise<string>>();
-  const digestOf = (value: unknown): Promise<string> => {
+  const known = new Map<unknown, string>();
+  const digestOf = (value: unknown): string => {
     const digest = known.get(value) ?? digestJson(value);
     known.set(value, digest);
     return digest;
   };
-  return async (rollout) => {
+  return (rollout) => {
     const given = Object.entries(rollout).filter(([name, value]) => Object.hasOwn(FIELDS, name) && isGiven(value));
-    const fields = await Promise.all(given.map(async ([name, value]) => [name, await digestOf(value)] as const));
+    const fields = given.map(([name, value]) => [name, digestOf(value)] as const);
     return digestJson({ v: 1, fields: Object.fromEntries(fields) });
   };
 }

@@ -208,8 +208,9 @@ function createReplies(
   const [least, most] = recipe.reward_range;
   const requestDigest = createRequestDigests();
   const receiptOf = async ({ rollout, run, score }: Finished, by: Issuer): Promise<Receipt> => {
-    const [request, pinned] = await Promise.all([requestDigest(rollout), pinJudgments(run.obtained)]);
-    return createReceipt({ request, recipe: digest, judgments: pinned, score, issued_at: options.now() }, by);
+    const request = requestDigest(rollout);
+    const judgments = pinJudgments(run.obtained);
+    return createReceipt({ request, recipe: digest, judgments, score, issued_at: options.now() }, by);
   };
   return async (finished) => {
     const { score, failure } = finished;

@@ -17,14 +17,14 @@ export type StoreHarness = {
 
 /** A judgment of one criterion. Different numbers give different keys. */
 export async function sampleJudgment(number: number, score: 0 | 1 | 2 = 2): Promise<Judgment> {
-  const preimage = await judgmentPreimage(
+  const preimage = judgmentPreimage(
     { kind: 'rubric', question: `question ${number}`, sources: [], criteria: [], answer: 'an answer' },
     { model: 'sample', template: 't1', sampling: { temperature: 0 } },
     0,
   );
   return {
     v: 2,
-    key: await judgmentKey(preimage),
+    key: judgmentKey(preimage),
     preimage,
     verdicts: { kind: 'rubric', criteria: [{ key: 'c1', score }] },
     usage: { prompt_tokens: 10, completion_tokens: 2 },

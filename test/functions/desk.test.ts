@@ -315,7 +315,7 @@ async function callOf(
     answer: 'an answer',
   };
   const identity = { model, template: 't1', sampling: { temperature: 0 } };
-  const preimage = await judgmentPreimage(request, identity, 0);
-  const key = await judgmentKey(preimage);
+  const preimage = judgmentPreimage(request, identity, 0);
+  const key = judgmentKey(preimage);
   return { judge: COUNTING, key, preimage, request, class: 'live', deadline_ms: 10_000, ...changes };
 }

@@ -26,7 +26,7 @@ const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
 
 /** Rows of a long run, as the ledger keeps them. */
 async function recordSynthetic(run: string, rollouts: number, perStep = 64): Promise<LedgerRow[][]> {
-  const digest = await digestJson(RECIPE);
+  const digest = digestJson(RECIPE);
   const groups = [...syntheticRun(rollouts, perStep)].map((rows) =>
     rows.map((row) => ({ ...row, run, recipe: digest })),
   );
@@ -97,7 +97,7 @@ async function* streamed<T>(values: readonly T[]): AsyncGenerator<T> {
 describe('replay of what was observed', () => {
   it('gives what the library gives for the same rows, bit for bit, and asks no judge', async () => {
     const groups = await recordSynthetic('exact', 320);
-    const recorded = new Map([[await digestJson(RECIPE), RECIPE]]);
+    const recorded = new Map([[digestJson(RECIPE), RECIPE]]);
     for (const input of [
       { recipe: { set: { citation_weight: 0.55, instance_rubrics_only: true } }, advantages: 'verl', samples: true },
       { sweep: { field: 'citation_weight', values: [0, 0.5, 1] } },

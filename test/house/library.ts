@@ -87,7 +87,7 @@ const lost = await scoreGroup({ rollouts, recipe }, half);
 if (lost.status !== 'done') throw new Error(JSON.stringify(lost));
 for (const { reply } of lost.members) scoreResponseSchema.parse(JSON.parse(JSON.stringify(reply)));
 
-const recorded = await Promise.all(group.members.map((member) => recordedScore(member, false)));
+const recorded = group.members.map((member) => recordedScore(member, false));
 const rows = recorded.map(
   ({ stored }, position): LedgerRow => ({
     ...stored,

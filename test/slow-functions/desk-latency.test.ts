@@ -30,12 +30,8 @@ async function call(callClass: CallClass): Promise<void> {
     criteria: [{ key: 'c1', description: 'Says something' }],
     answer: 'an answer',
   };
-  const preimage = await judgmentPreimage(
-    request,
-    { model: 'counting-1', template: 't1', sampling: { temperature: 0 } },
-    0,
-  );
-  const key = await judgmentKey(preimage);
+  const preimage = judgmentPreimage(request, { model: 'counting-1', template: 't1', sampling: { temperature: 0 } }, 0);
+  const key = judgmentKey(preimage);
   const message = { judge: COUNTING, key, preimage, request, class: callClass, deadline_ms: 20_000 };
   const reply = await createDeskClient(env.JUDGE_DESK).judge(message);
   expect(reply).toMatchObject({ ok: true, cached: false });

@@ -85,9 +85,9 @@ export async function* runLines(
   for (let number = 0; number < shape.steps * shape.perStep; number++) {
     const group = rolloutsOf(number);
     const scored = await judgments.score(group, recipe, 'use');
-    const contents = await contentDigests(group, { recipe: recipe.digest, judge: undefined, replicate: 0 });
+    const contents = contentDigests(group, { recipe: recipe.digest, judge: undefined, replicate: 0 });
     for (const [sample, member] of scored.entries()) {
-      const { stored, statistics } = await recordedScore(member, false);
+      const { stored, statistics } = recordedScore(member, false);
       rollouts++;
       yield writeRunLine({
         kind: 'rollout',

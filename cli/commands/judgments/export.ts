@@ -75,7 +75,7 @@ async function* linesOfReply(endpoints: JudgmentEndpoints, keys: readonly string
   if (response.status !== 200) throw refusedByWorker(response.status, await jsonOf(response));
   if (response.body === null) return;
   for await (const line of readLines(chunksOf(response.body, interrupted), MAX_IMPORT_LINE_BYTES)) {
-    if (line.ok) yield await readRecordLine(line.text);
+    if (line.ok) yield readRecordLine(line.text);
     else throw new RunError(`the Worker sent a line that cannot be read: ${line.problem}`);
   }
 }

@@ -62,7 +62,7 @@ export async function importJudgments(
       refuse(number, content.problem === 'not_utf8' ? 'not UTF-8' : 'too long');
       continue;
     }
-    const record = await readRecordLine(content.text);
+    const record = readRecordLine(content.text);
     if (!record.ok) {
       refuse(number, `${record.problem}: ${record.detail}`);
       continue;

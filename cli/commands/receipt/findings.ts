@@ -80,7 +80,7 @@ async function signatureFinding(receipt: Receipt, { known, keys, keysFrom, pinne
 
 async function requestFindings(receipt: Receipt, found: FoundRequest): Promise<Finding[]> {
   if (!found.ok) return [{ subject: 'request', verdict: 'fails', text: found.error }];
-  const differs = await differsFromRequest(receipt, found.value);
+  const differs = differsFromRequest(receipt, found.value);
   const request: Finding = differs.includes('request')
     ? { subject: 'request', verdict: 'fails', text: `does not match: its digest is not ${short(receipt.request)}` }
     : { subject: 'request', verdict: 'holds', text: `matches: digest ${short(receipt.request)}` };

@@ -123,7 +123,7 @@ async function runExport(flags: Flags): Promise<number> {
   )) {
     if (!content.ok) throw new RunError('the Worker gave an unexpected reply: a line is too long or not UTF-8');
     await screen.result(content.text);
-    const read = isJudgments ? await readRecordLine(content.text) : readRunLine(content.text);
+    const read = isJudgments ? readRecordLine(content.text) : readRunLine(content.text);
     const kind = read.ok ? read.line.kind : null;
     if (kind === 'end') counts.complete = true;
     if (kind === 'missing') counts.missing++;

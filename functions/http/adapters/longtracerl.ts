@@ -34,7 +34,7 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
       throw invalidInput(['query', 'recipe'], message);
     }
     const request = await readRow(c, longTraceRlRequestSchema);
-    const run = query.run === undefined ? null : await inferredRun(query.run, longTraceRlPrompt(request), request);
+    const run = query.run === undefined ? null : inferredRun(query.run, longTraceRlPrompt(request), request);
     const runs = run === null ? [] : [run];
     noteRun(c, runs);
 

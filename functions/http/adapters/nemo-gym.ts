@@ -33,7 +33,7 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
         question: questionOf(input),
         family: RECIPES[query.recipe].family,
       });
-      const run = query.run === undefined ? null : await inferredRun(query.run, input, request);
+      const run = query.run === undefined ? null : inferredRun(query.run, input, request);
       const runs = run === null ? [] : [run];
       noteRun(c, runs);
       const scoring = { recipe: query.recipe, query, runs, retryWindowMs };

@@ -24,7 +24,7 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
       question: questionOf(prompt),
       family: RECIPES[query.recipe].family,
     });
-    const run = query.run === undefined ? null : await inferredRun(query.run, prompt, request);
+    const run = query.run === undefined ? null : inferredRun(query.run, prompt, request);
     const runs = run === null ? [] : [run];
     noteRun(c, runs);
     const {

@@ -73,7 +73,6 @@ export const runReportsSchema = z.strictObject({
  * request identifies the sample. Two samples of a group with equal text therefore count as one.
  * @param prompt the part that all samples of a group share.
  */
-export async function inferredRun(id: string, prompt: unknown, request: unknown): Promise<InferredRun> {
-  const [group, sample] = await Promise.all([digestJson(prompt), digestJson(request)]);
-  return { id, group, sample, grouping: 'inferred' };
+export function inferredRun(id: string, prompt: unknown, request: unknown): InferredRun {
+  return { id, group: digestJson(prompt), sample: digestJson(request), grouping: 'inferred' };
 }

@@ -47,7 +47,7 @@ async function obtain(mode: JudgmentMode) {
 
 const { judgment } = await obtain('use');
 const { cached } = await obtain('only');
-const line = await readRecordLine(writeRecordLine({ kind: 'judgment', judgment }));
+const line = readRecordLine(writeRecordLine({ kind: 'judgment', judgment }));
 console.log(
   JSON.stringify({
     judgment,

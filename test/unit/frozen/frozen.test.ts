@@ -158,7 +158,7 @@ async function written(): Promise<Record<string, unknown>> {
         frozen[`${name} ${position}`] = result;
         continue;
       }
-      const contents = await contentDigests(rollouts, { recipe: recipe.digest, judge: undefined, replicate: 0 });
+      const contents = contentDigests(rollouts, { recipe: recipe.digest, judge: undefined, replicate: 0 });
       const prompts = asked.flatMap(({ request }) =>
         request.kind === 'execution' || request.kind === 'equivalence' ? [] : [digestJson(judgePrompt(request))],
       );
@@ -166,7 +166,7 @@ async function written(): Promise<Record<string, unknown>> {
         prompts: await Promise.all(prompts),
         members: await Promise.all(
           result.members.map(async (member, sample) => {
-            const { stored, statistics, report } = await recordedScore(member, false);
+            const { stored, statistics, report } = recordedScore(member, false);
             const row = {
               ...{ run: 'r', step: 1, group: 'g', sample: String(sample), attempt: 0, grouping: 'given' as const },
               ...{ content: contents[sample] ?? '', recipe: recipe.digest, recorded_at: AT, ...stored },
@@ -178,11 +178,11 @@ async function written(): Promise<Record<string, unknown>> {
             return {
               keys: member.obtained.map(({ key }) => key),
               // Of the values: 9fbe5b6 wrote the members of `preimage.inputs` in the order in which their digests arrived.
-              records: await digestJson(records),
+              records: digestJson(records),
               row: writeRunLine({ kind: 'rollout', rollout: row }),
               statistics,
-              report: await digestJson(report),
-              reply: await digestJson(JSON.stringify(member.reply)),
+              report: digestJson(report),
+              reply: digestJson(JSON.stringify(member.reply)),
               receipt: member.reply.receipt,
             };
           }),

@@ -26,7 +26,7 @@ export async function keyOfEachKind(): Promise<Readonly<Record<string, string>>>
       answeredBy === 'sandbox'
         ? { model: 'python-3', template, sampling: null }
         : modelJudgeIdentity('m', request.kind);
-    return [request.kind, await judgmentKey(await judgmentPreimage(request, identity, 0))];
+    return [request.kind, judgmentKey(judgmentPreimage(request, identity, 0))];
   });
   return Object.fromEntries(await Promise.all(pairs));
 }

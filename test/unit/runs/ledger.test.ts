@@ -9,7 +9,7 @@ const ROLLOUT = { question: 'q', response: 'r', sources: [] };
 const WISHES = { recipe: 'a'.repeat(64), judge: undefined, replicate: 0 };
 
 async function contentOf(changes: object = {}, wishes: object = {}): Promise<string | undefined> {
-  return (await contentDigests([{ ...ROLLOUT, ...changes }], { ...WISHES, ...wishes }))[0];
+  return contentDigests([{ ...ROLLOUT, ...changes }], { ...WISHES, ...wishes })[0];
 }
 
 describe('the content digest', () => {

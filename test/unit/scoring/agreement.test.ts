@@ -72,8 +72,8 @@ async function expectAgreement(reply: ScoreResponse, rollout: Rollout, recipe: R
   expect(await checkReceipt(receipt, known)).toBe('valid');
   expect(differsFromReply(receipt, receiptedReplySchema.parse(reply))).toEqual([]);
   const asked = { rollout, recipe: (await resolved(recipe)).digest };
-  expect(await differsFromRequest(receipt, asked)).toEqual([]);
-  expect(await differsFromRequest(receipt, { ...asked, recipe: null })).toEqual([]);
+  expect(differsFromRequest(receipt, asked)).toEqual([]);
+  expect(differsFromRequest(receipt, { ...asked, recipe: null })).toEqual([]);
 }
 
 describe('receipts of replies', () => {
@@ -108,7 +108,7 @@ describe('receipts of replies', () => {
     expect(judgment).toEqual({
       kind: 'outcome',
       key: reply.judgments[0]?.key,
-      verdicts: await digestJson({ kind: 'outcome', correct: true }),
+      verdicts: digestJson({ kind: 'outcome', correct: true }),
     });
     expect(receiptOf(wrong).judgments).toMatchObject([{ key: judgment?.key }]);
     expect(receiptOf(wrong).judgments[0]?.verdicts).not.toBe(judgment?.verdicts);
@@ -171,7 +171,7 @@ describe('a receipt beside a reply that is not its own', () => {
     const recipe = (await resolved('refiner-rl-balanced')).digest;
     const other = (await resolved('refiner-gpt54-instance-rubric')).digest;
     const changed: Rollout = { ...CITED, response: CITED.response.replace('288', '289') };
-    expect(await differsFromRequest(receipt, { rollout: changed, recipe })).toEqual(['request']);
-    expect(await differsFromRequest(receipt, { rollout: CITED, recipe: other })).toEqual(['recipe']);
+    expect(differsFromRequest(receipt, { rollout: changed, recipe })).toEqual(['request']);
+    expect(differsFromRequest(receipt, { rollout: CITED, recipe: other })).toEqual(['recipe']);
   });
 });

@@ -206,7 +206,7 @@ describe('the digest of a request', () => {
       response: sha256(JSON.stringify(ROLLOUT.response)),
       tool_output: sha256(JSON.stringify(ROLLOUT.tool_output)),
     };
-    expect(await createRequestDigests()(ROLLOUT)).toBe(sha256(JSON.stringify({ fields, v: 1 })));
+    expect(createRequestDigests()(ROLLOUT)).toBe(sha256(JSON.stringify({ fields, v: 1 })));
   });
 
   it('changes with every field that is there, and with none that is absent or empty', async () => {
@@ -244,7 +244,7 @@ describe('the digest of a request', () => {
     const shared = createRequestDigests();
     for (const response of ['a', 'b', '', '\ud800']) {
       const rollout = { ...ROLLOUT, response };
-      expect(await shared(rollout)).toBe(await createRequestDigests()(rollout));
+      expect(shared(rollout)).toBe(createRequestDigests()(rollout));
     }
   });
 });

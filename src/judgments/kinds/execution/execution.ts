@@ -8,6 +8,7 @@
  * program that exits before that fails the test.
  */
 import * as z from 'zod';
+import { sha256 } from '../../../digest.ts';
 import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { HarnessResult, RunHarness, SandboxKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -100,7 +101,7 @@ export async function readTest(test: ProgramTest, reply: CodeRunReply, nonce: st
       return fault('reply_malformed');
     case 'printed':
       if ('assert' in test) return fault('reply_malformed');
-      return { ok: true, value: ended.sha256 === (await expectedDigest(test.stdout)) ? 'passed' : 'wrong_output' };
+      return { ok: true, value: ended.sha256 === expectedDigest(test.stdout) ? 'passed' : 'wrong_output' };
     default:
       return { ok: true, value: ended.event };
   }
@@ -111,11 +112,10 @@ function eventOf(line: string): z.infer<typeof eventSchema> | null {
 }
 
 /** SHA-256 (hex) of the expected text as UTF-8, without the newlines at its end. */
-async function expectedDigest(stdout: string): Promise<string> {
+function expectedDigest(stdout: string): string {
   let end = stdout.length;
   while (end > 0 && stdout[end - 1] === '\n') end--;
-  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(stdout.slice(0, end)));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return sha256(stdout.slice(0, end));
 }
 
 export const execution: SandboxKind<ExecutionRequest, ExecutionVerdicts> = {
