@@ -7,7 +7,7 @@ import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
 import type { BatchError } from '../../src/wire/batches/request-line.ts';
 
-export const BATCH_MESSAGE_VERSION = 1;
+export const BATCH_MESSAGE_VERSION = 2;
 
 /** Numbers of the tasks that are not chunks. Chunks count from 0. */
 export const VALIDATE = -1;
@@ -18,7 +18,7 @@ export type JobMessage = { readonly v: number; readonly kind: 'batch'; readonly 
 
 /** A batch at its creation. */
 export type NewBatch = {
-  readonly v: typeof BATCH_MESSAGE_VERSION;
+  readonly v: 1 | typeof BATCH_MESSAGE_VERSION;
   readonly id: string;
   readonly endpoint: BatchEndpoint;
   readonly input_file_id: string;
@@ -38,7 +38,7 @@ type Claimed = {
   readonly batch: NewBatch;
 };
 
-/** How often a judge answered a line without a usable judgment, by line number. Lines with 0 are left out. */
+/** How often a judge answered an unfinished line without a usable judgment, by line number. Absent = 0. */
 export type LineTries = Readonly<Record<string, number>>;
 
 /** A claimed task with everything that its consumer needs. */
@@ -47,15 +47,24 @@ export type ClaimedTask =
   | (Claimed & { readonly kind: 'chunk'; readonly n: number; readonly chunk: Chunk; readonly tries: LineTries })
   | (Claimed & { readonly kind: 'finalise'; readonly chunks: readonly FinalChunk[] });
 
-/** A chunk for the finaliser. `unsent` = why it was not scored; `null` = it was. */
-export type FinalChunk = Chunk & { readonly n: number; readonly unsent: 'batch_expired' | 'batch_cancelled' | null };
+/** A chunk for the finaliser. */
+export type FinalChunk = Chunk & {
+  readonly n: number;
+  /** Requests whose results are stored. */
+  readonly finished: number;
+  /** The error of the other requests. */
+  readonly unsent: 'batch_expired' | 'batch_cancelled';
+};
+
+/** Lines of a chunk whose results are stored: in the output file and in the error file. */
+export type ChunkCounts = { readonly completed: number; readonly failed: number };
 
 export type TaskReport =
   | { readonly kind: 'planned'; readonly chunks: readonly Chunk[]; readonly total: number }
   | { readonly kind: 'invalid'; readonly errors: readonly BatchError[]; readonly error_count: number }
-  | { readonly kind: 'scored'; readonly completed: number; readonly failed: number }
-  /** Some lines need another round, because their judge failed. `tries` include this round. */
-  | { readonly kind: 'again'; readonly retry_after_s: number | null; readonly tries: LineTries }
+  | ({ readonly kind: 'scored' } & ChunkCounts)
+  /** Some lines need another round, because their judge failed. The results of the others are stored. */
+  | ({ readonly kind: 'again'; readonly retry_after_s: number | null; readonly tries: LineTries } & ChunkCounts)
   /** The input file was deleted, so the remaining lines cannot be scored. */
   | { readonly kind: 'input_gone' }
   /** Which result files exist, and how many requests have no line because the input file was deleted. */

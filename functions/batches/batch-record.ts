@@ -14,7 +14,7 @@ import { BATCH_MESSAGE_VERSION } from './batch-messages.ts';
 import type { TaskCounts } from './task-table.ts';
 
 const newBatchSchema = z.object({
-  v: z.literal(BATCH_MESSAGE_VERSION),
+  v: z.union([z.literal(1), z.literal(BATCH_MESSAGE_VERSION)]),
   id: z.string(),
   endpoint: z.enum(BATCH_ENDPOINTS),
   input_file_id: z.string(),

@@ -29,6 +29,7 @@ import { chunkOf, type TaskRow, TaskTable, triesOf } from './task-table.ts';
 
 /** The tasks of validation and of the finaliser have no lines. */
 const NO_LINES = { first_line: 0, requests: 0, start: 0, end: 0 };
+const NO_COUNTS = { completed: 0, failed: 0 };
 
 export class BatchState {
   readonly #sql: SqlStorage;
@@ -132,23 +133,23 @@ export class BatchState {
     switch (report.kind) {
       case 'planned':
         if (record.status !== 'validating') return;
-        this.#tasks.finish(n, 0, 0);
+        this.#tasks.finish(n, NO_COUNTS);
         this.#transition({ ...record, total: report.total }, 'in_progress');
         for (const [position, chunk] of report.chunks.entries()) this.#tasks.add(position, chunk);
         return;
       case 'invalid':
         if (record.status !== 'validating') return;
-        this.#tasks.finish(n, 0, 0);
+        this.#tasks.finish(n, NO_COUNTS);
         this.#transition({ ...record, errors: report.errors, error_count: report.error_count }, 'failed');
         return;
       case 'scored':
         // Accepted without the lease, because the results are stored once. Once the finaliser runs, its list is fixed.
         if (record.status === 'finalizing') return;
-        this.#tasks.finish(n, report.completed, report.failed);
+        this.#tasks.finish(n, report);
         break;
       case 'again':
         if (!this.#tasks.isHeldWith(n, token)) return;
-        this.#tasks.repeat(n, report.tries, this.#nextRound(record, row.rounds, report.retry_after_s));
+        this.#tasks.repeat(n, report, report.tries, this.#nextRound(record, row.rounds, report.retry_after_s));
         break;
       case 'broke': {
         if (!this.#tasks.isHeldWith(n, token)) return;
@@ -164,7 +165,7 @@ export class BatchState {
         break;
       case 'finalised': {
         if (record.status !== 'finalizing') return;
-        this.#tasks.finish(n, 0, 0);
+        this.#tasks.finish(n, NO_COUNTS);
         const files = { output: report.output, error: report.error };
         this.#transition({ ...record, files, ...errorsOfLost(report.lost) }, endOf(record));
         return;
@@ -228,12 +229,11 @@ export class BatchState {
     return Number.isFinite(next) ? Math.max(next, this.#now()) : soon;
   }
 
-  /** The chunks whose results can be deleted now; `null` = none yet, or already deleted. */
-  chunksToClear(): number[] | null {
+  /** Whether the results of the chunks can be deleted now. */
+  get isClearingDue(): boolean {
     const { record } = this;
     const ended = record === null ? null : endedAt(record);
-    if (record === null || ended === null || record.cleared || this.#now() < ended + CHUNK_RESULTS_KEPT_MS) return null;
-    return this.#tasks.chunks().map(({ n }) => n);
+    return record !== null && ended !== null && !record.cleared && this.#now() >= ended + CHUNK_RESULTS_KEPT_MS;
   }
 
   /** Records that the results were deleted. */
@@ -267,7 +267,8 @@ export class BatchState {
     return this.#tasks.chunks().map((row) => ({
       ...chunkOf(row),
       n: row.n,
-      unsent: row.state === 'done' ? null : unsent,
+      finished: row.completed + row.failed,
+      unsent,
     }));
   }
 

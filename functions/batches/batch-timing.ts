@@ -17,7 +17,7 @@ export const CHUNK_MAX_BACKOFF_MS = 10 * 60 * 1000;
 export const LAST_ROUND_MS = 2 * 60 * 1000;
 /** Tries of a line whose judge answers without a usable judgment. While a judge is down, only the window limits the tries. */
 export const MAX_LINE_TRIES = 5;
-/** A chunk becomes a dead letter after this many failures that its lines did not cause (storage, a bug). */
+/** A chunk becomes a dead letter after this many failures that its lines did not cause (storage). */
 export const MAX_CHUNK_FAILURES = 8;
 /**
  * A chunk becomes a dead letter after it has lost this many consumers without a report (crashes, memory). The number is

@@ -160,11 +160,10 @@ export class Batch extends DurableObject<Environment> {
 
   /** Deletes the results of the chunks some time after the end. Returns false if that failed. */
   async #clear(): Promise<boolean> {
-    const chunks = this.#state.chunksToClear();
     const batch = this.#state.record?.batch.id;
-    if (chunks === null || batch === undefined) return true;
+    if (!this.#state.isClearingDue || batch === undefined) return true;
     try {
-      await new ChunkResults(this.env.FILES).remove(batch, chunks);
+      await new ChunkResults(this.env.FILES).removeAll(batch);
       this.#state.markCleared();
       return true;
     } catch (error) {

@@ -1,29 +1,61 @@
 /**
- * Stores the results of a batch's chunks in R2, one object per chunk, written once (put if absent). An object holds the
- * lines of the output file, then those of the error file; its metadata says where the error lines start.
+ * Stores the results of a batch's chunks in R2. A chunk has one part for each round that finished lines, usually a single
+ * one. Parts are numbered from 0 without gaps. Each is written once (put if absent), and each line is in one part only.
+ * A part holds lines of the output file, then lines of the error file; its metadata says which lines.
  */
 import * as z from 'zod';
 import type { OutputLine } from '../../src/wire/batches/result-line.ts';
 import { stored } from '../storage/storage-error.ts';
 import { MAX_R2_BULK_KEYS } from '../storage/uploads.ts';
+import type { ChunkCounts } from './batch-messages.ts';
 
-type ChunkCounts = { readonly completed: number; readonly failed: number };
+/** A result, with the number of its line in the input file. */
+export type FinishedLine = OutputLine & { readonly line: number };
 
-/** The stored bytes: the first `outputBytes` belong to the output file, the rest to the error file. */
-type OpenResults = {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly bytes: number;
-  readonly outputBytes: number;
+/** Line numbers by file, in the order of the stored lines; `null` = all lines of the chunk. */
+type PartLines = { readonly output: readonly number[]; readonly error: readonly number[] } | null;
+
+/** What a part holds, without its bytes. */
+type PartHead = ChunkCounts & { readonly lines: PartLines; readonly outputBytes: number };
+
+/** An opened part: the first `outputBytes` bytes belong to the output file, the rest to the error file. */
+export type OpenPart = PartHead & { readonly body: ReadableStream<Uint8Array>; readonly bytes: number };
+
+/** The stored results of a chunk. */
+export type StoredResults = ChunkCounts & {
+  /** Number of parts. */
+  readonly parts: number;
+  /** Numbers of the finished lines; `null` = all lines of the chunk. */
+  readonly lines: ReadonlySet<number> | null;
 };
 
-const VERSION = '1';
+const NOTHING: StoredResults = { parts: 0, completed: 0, failed: 0, lines: new Set() };
 
-const metadataSchema = z.object({
-  v: z.literal(VERSION),
-  output_bytes: z.string().regex(/^\d+$/),
-  completed: z.string().regex(/^\d+$/),
-  failed: z.string().regex(/^\d+$/),
-});
+const count = z.string().regex(/^\d+$/).transform(Number);
+const numbers = z
+  .string()
+  .regex(/^(\d+(,\d+)*)?$/)
+  .transform((text) => (text === '' ? [] : text.split(',').map(Number)));
+
+const metadataSchema = z.union([
+  z.object({ v: z.literal('2'), output_bytes: count, output_lines: numbers, error_lines: numbers }).transform(
+    ({ output_bytes, output_lines: output, error_lines: error }): PartHead => ({
+      outputBytes: output_bytes,
+      completed: output.length,
+      failed: error.length,
+      lines: { output, error },
+    }),
+  ),
+  // The previous version wrote whole chunks only.
+  z.object({ v: z.literal('1'), output_bytes: count, completed: count, failed: count }).transform(
+    ({ output_bytes, completed, failed }): PartHead => ({
+      outputBytes: output_bytes,
+      completed,
+      failed,
+      lines: null,
+    }),
+  ),
+]);
 
 const encoder = new TextEncoder();
 
@@ -34,64 +66,97 @@ export class ChunkResults {
     this.#bucket = bucket;
   }
 
-  /** Returns the counts of a scored chunk, or `null` if it is not scored. */
-  async find(batch: string, n: number): Promise<ChunkCounts | null> {
-    const object = await stored('r2', 'head', () => this.#bucket.head(keyOf(batch, n)));
-    return object === null ? null : countsOf(object);
+  /** Returns what is stored of a chunk. */
+  find(batch: string, n: number): Promise<StoredResults> {
+    return this.#findFrom(batch, n, NOTHING);
   }
 
-  /** Writes the results if there are none. Returns the counts of the stored results. */
-  async putIfAbsent(batch: string, n: number, lines: readonly OutputLine[]): Promise<ChunkCounts> {
-    const output = lines.flatMap(({ file, text }) => (file === 'output' ? [text] : []));
-    const error = lines.flatMap(({ file, text }) => (file === 'error' ? [text] : []));
-    const outputBytes = encoder.encode(output.join(''));
-    const errorBytes = encoder.encode(error.join(''));
+  /** Stores finished lines as a new part, except lines that another consumer stored. Returns all that is stored. */
+  async add(
+    batch: string,
+    n: number,
+    before: StoredResults,
+    finished: readonly FinishedLine[],
+  ): Promise<StoredResults> {
+    let known = before;
+    for (;;) {
+      const { lines } = known;
+      const fresh = lines === null ? [] : finished.filter(({ line }) => !lines.has(line));
+      if (fresh.length === 0) return known;
+      const written = await this.#putIfAbsent(keyOf(batch, n, known.parts), fresh);
+      if (written !== null) return withPart(known, headOf(written));
+      const next = await this.#findFrom(batch, n, known);
+      if (next.parts === known.parts) throw new Error('ChunkResults: the results were deleted while they were written');
+      known = next;
+    }
+  }
+
+  /** Opens a part. Returns `null` if there is none. */
+  async open(batch: string, n: number, part: number): Promise<OpenPart | null> {
+    const object = await stored('r2', 'get', () => this.#bucket.get(keyOf(batch, n, part)));
+    return object === null ? null : { ...headOf(object), body: object.body, bytes: object.size };
+  }
+
+  /** Deletes the results of all chunks after the finaliser has used them. */
+  async removeAll(batch: string): Promise<void> {
+    for (;;) {
+      const page = await stored('r2', 'list', () =>
+        this.#bucket.list({ prefix: `batches/${batch}/chunks/`, limit: MAX_R2_BULK_KEYS }),
+      );
+      const keys = page.objects.map(({ key }) => key);
+      if (keys.length > 0) await stored('r2', 'delete', () => this.#bucket.delete(keys));
+      if (!page.truncated) return;
+    }
+  }
+
+  async #findFrom(batch: string, n: number, before: StoredResults): Promise<StoredResults> {
+    let found = before;
+    for (;;) {
+      const object = await stored('r2', 'head', () => this.#bucket.head(keyOf(batch, n, found.parts)));
+      if (object === null) return found;
+      found = withPart(found, headOf(object));
+    }
+  }
+
+  /** Returns `null` if the part exists. */
+  async #putIfAbsent(key: string, finished: readonly FinishedLine[]): Promise<R2Object | null> {
+    const output = finished.filter(({ file }) => file === 'output');
+    const error = finished.filter(({ file }) => file === 'error');
+    const outputBytes = encoder.encode(output.map(({ text }) => text).join(''));
+    const errorBytes = encoder.encode(error.map(({ text }) => text).join(''));
     const whole = new Uint8Array(outputBytes.byteLength + errorBytes.byteLength);
     whole.set(outputBytes);
     whole.set(errorBytes, outputBytes.byteLength);
     const options = {
       onlyIf: new Headers({ 'if-none-match': '*' }),
       customMetadata: {
-        v: VERSION,
+        v: '2',
         output_bytes: String(outputBytes.byteLength),
-        completed: String(output.length),
-        failed: String(error.length),
+        output_lines: output.map(({ line }) => line).join(','),
+        error_lines: error.map(({ line }) => line).join(','),
       },
     };
-    const written = await stored('r2', 'put', () => this.#bucket.put(keyOf(batch, n), whole, options));
-    if (written !== null) return { completed: output.length, failed: error.length };
-    const there = await this.find(batch, n);
-    if (there === null) throw new Error('ChunkResults: the results were deleted while they were written');
-    return there;
-  }
-
-  /** Opens the results of a chunk. Returns `null` if it is not scored. */
-  async open(batch: string, n: number): Promise<OpenResults | null> {
-    const object = await stored('r2', 'get', () => this.#bucket.get(keyOf(batch, n)));
-    if (object === null) return null;
-    return { body: object.body, bytes: object.size, outputBytes: Number(metadataOf(object).output_bytes) };
-  }
-
-  /** Deletes results after the finaliser has used them. */
-  async remove(batch: string, chunks: readonly number[]): Promise<void> {
-    for (let from = 0; from < chunks.length; from += MAX_R2_BULK_KEYS) {
-      const keys = chunks.slice(from, from + MAX_R2_BULK_KEYS).map((n) => keyOf(batch, n));
-      await stored('r2', 'delete', () => this.#bucket.delete(keys));
-    }
+    return stored('r2', 'put', () => this.#bucket.put(key, whole, options));
   }
 }
 
-function keyOf(batch: string, n: number): string {
-  return `batches/${batch}/chunks/${n}`;
+function withPart({ parts, completed, failed, lines }: StoredResults, part: PartHead): StoredResults {
+  return {
+    parts: parts + 1,
+    completed: completed + part.completed,
+    failed: failed + part.failed,
+    lines:
+      lines === null || part.lines === null ? null : new Set([...lines, ...part.lines.output, ...part.lines.error]),
+  };
 }
 
-function metadataOf(object: R2Object): z.infer<typeof metadataSchema> {
+/** The first part has no number of its own. */
+function keyOf(batch: string, n: number, part: number): string {
+  return part === 0 ? `batches/${batch}/chunks/${n}` : `batches/${batch}/chunks/${n}/${part}`;
+}
+
+function headOf(object: R2Object): PartHead {
   const parsed = metadataSchema.safeParse(object.customMetadata);
-  if (!parsed.success) throw new Error('ChunkResults: the object lacks the metadata of a chunk');
+  if (!parsed.success) throw new Error('ChunkResults: the object lacks the metadata of a part');
   return parsed.data;
-}
-
-function countsOf(object: R2Object): ChunkCounts {
-  const { completed, failed } = metadataOf(object);
-  return { completed: Number(completed), failed: Number(failed) };
 }

@@ -1,5 +1,5 @@
 /**
- * Assembles the output file and the error file from the results of all chunks in order. Requests that were never sent get a
+ * Assembles the output file and the error file from the results of all chunks in order. Requests without a result get a
  * line in the error file. Idempotent: a second run writes the same bytes under the same names.
  */
 
@@ -10,7 +10,7 @@ import type { FileStore } from '../storage/files.ts';
 import type { PartWriter } from '../storage/part-writer.ts';
 import { linesOf } from './batch-input.ts';
 import type { ClaimedTask, FinalChunk, NewBatch, TaskReport } from './batch-messages.ts';
-import type { ChunkResults } from './chunk-results.ts';
+import type { ChunkResults, OpenPart } from './chunk-results.ts';
 
 type FinaliseParts = {
   readonly files: FileStore;
@@ -29,10 +29,7 @@ export async function finalise(
   try {
     for (const chunk of chunks) {
       if (!parts.isHeld()) return await giveUp(output, error, 'lease_lost');
-      const part =
-        chunk.unsent === null
-          ? await copy(batch, chunk, parts, output, error)
-          : await unsent(batch, chunk, chunk.unsent, parts, error);
+      const part = await assemble(batch, chunk, parts, { output, error });
       if (!part.ok) return await giveUp(output, error, part.reason);
       lost += part.lost;
     }
@@ -56,48 +53,86 @@ type Part = { readonly ok: true; readonly lost: number } | { readonly ok: false;
 
 const WHOLE: Part = { ok: true, lost: 0 };
 
-async function copy(
-  batch: NewBatch,
-  { n }: FinalChunk,
-  { results }: FinaliseParts,
-  output: Assembly,
-  error: Assembly,
-): Promise<Part> {
-  const found = await results.open(batch.id, n);
-  if (found === null) return { ok: false, reason: 'chunk_results_gone' };
+type Assemblies = { readonly output: Assembly; readonly error: Assembly };
+
+/** Writes the lines of one chunk: its stored results, and an error line for each other request. */
+async function assemble(batch: NewBatch, chunk: FinalChunk, parts: FinaliseParts, into: Assemblies): Promise<Part> {
+  const lines: FinalLine[] = [];
+  for (let number = 0; lines.length < chunk.finished; number++) {
+    const part = await parts.results.open(batch.id, chunk.n, number);
+    if (part === null) return { ok: false, reason: 'chunk_results_gone' };
+    if (part.completed + part.failed === chunk.requests) return (await copy(part, into)) ? WHOLE : CUT;
+    // The lines of several rounds are sorted in memory, where the consumer that scored them has held them, too.
+    const read = await linesOfPart(part);
+    if (read === null) return CUT;
+    lines.push(...read);
+  }
+  const others = chunk.finished === chunk.requests ? [] : await unsentLines(batch, chunk, lines, parts);
+  if (others === null) return { ok: false, reason: 'input_file_changed' };
+  lines.push(...(others === 'input_gone' ? [] : others));
+  for (const { file, bytes } of lines.sort((one, other) => one.line - other.line)) await into[file].write(bytes);
+  return { ok: true, lost: others === 'input_gone' ? chunk.requests - chunk.finished : 0 };
+}
+
+const CUT: Part = { ok: false, reason: 'chunk_results_cut' };
+
+/** Copies a part that holds the whole chunk. Returns false if its bytes end early. */
+async function copy({ body, bytes, outputBytes }: OpenPart, { output, error }: Assemblies): Promise<boolean> {
   let read = 0;
-  const reader = found.body.getReader();
+  const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return read === found.bytes ? WHOLE : { ok: false, reason: 'chunk_results_cut' };
-    const own = value.subarray(0, Math.max(0, found.outputBytes - read));
+    if (done) return read === bytes;
+    const own = value.subarray(0, Math.max(0, outputBytes - read));
     if (own.byteLength > 0) await output.write(own);
     if (value.byteLength > own.byteLength) await error.write(value.subarray(own.byteLength));
     read += value.byteLength;
   }
 }
 
+/** A line of a result file, with the number of its line in the input file and its line feed. */
+type FinalLine = { readonly line: number; readonly file: 'output' | 'error'; readonly bytes: Uint8Array };
+
+/** Reads the lines of a part. Returns `null` if its bytes end early. */
+async function linesOfPart({ body, bytes, outputBytes, lines }: OpenPart): Promise<FinalLine[] | null> {
+  const whole = new Uint8Array(await new Response(body).arrayBuffer());
+  if (whole.byteLength !== bytes || lines === null) return null;
+  const found: FinalLine[] = [];
+  let at = 0;
+  for (const file of ['output', 'error'] as const) {
+    for (const line of lines[file]) {
+      const end = whole.indexOf(LINE_FEED, at) + 1;
+      if (end === 0) return null;
+      found.push({ line, file, bytes: whole.subarray(at, end) });
+      at = end;
+    }
+    if (file === 'output' && at !== outputBytes) return null;
+  }
+  return at === bytes ? found : null;
+}
+
+const LINE_FEED = 0x0a;
 const encoder = new TextEncoder();
 
-async function unsent(
+/** Makes the error lines of the requests that have no result; `null` = the input file has changed. */
+async function unsentLines(
   batch: NewBatch,
   chunk: FinalChunk,
-  reason: 'batch_expired' | 'batch_cancelled',
+  finished: readonly FinalLine[],
   { files }: FinaliseParts,
-  error: Assembly,
-): Promise<Part> {
+): Promise<FinalLine[] | 'input_gone' | null> {
   const file = await files.open(batch.input_file_id, { offset: chunk.start, length: chunk.end - chunk.start });
-  if (file === null) return { ok: true, lost: chunk.requests };
-  let lines = 0;
+  if (file === null) return 'input_gone';
+  const have = new Set(finished.map(({ line }) => line));
+  const lines: FinalLine[] = [];
   for await (const { bytes, number } of linesOf(file.body, { number: chunk.first_line, start: chunk.start })) {
-    if (bytes === null || isBlankLine(bytes)) continue;
+    if (bytes === null || isBlankLine(bytes) || have.has(number)) continue;
     const read = readEnvelope(bytes, number, batch.endpoint);
-    if (!read.ok) return { ok: false, reason: 'input_file_changed' };
-    const line = outputLine(batch.id, number, read.envelope.custom_id, { ok: false, unsent: reason });
-    await error.write(encoder.encode(line.text));
-    lines++;
+    if (!read.ok) return null;
+    const { text } = outputLine(batch.id, number, read.envelope.custom_id, { ok: false, unsent: chunk.unsent });
+    lines.push({ line: number, file: 'error', bytes: encoder.encode(text) });
   }
-  return lines === chunk.requests ? WHOLE : { ok: false, reason: 'input_file_cut' };
+  return have.size + lines.length === chunk.requests ? lines : null;
 }
 
 async function record(id: string, filename: string, bytes: number, { files, now }: FinaliseParts): Promise<void> {

@@ -1,22 +1,23 @@
 /**
- * Scores one chunk. The results of all its lines are written once (put if absent): if two consumers score the same chunk,
- * one of them writes and both report the stored counts. While a line needs another round nothing is written; finished
- * judgments are stored, so the next round only asks for the missing ones.
+ * Scores one chunk in rounds. A round stores the results of all lines that it finishes, and the next round scores the
+ * rest: lines whose judge failed. If two consumers score the same chunk, the first stored result of a line counts, and
+ * both report the stored counts. An exception on one line becomes the error of that line only.
  */
 
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
-import { type LineResult, type OutputLine, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
+import { type LineResult, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import { evidenceOf } from '../desk/circuit-breaker.ts';
-import { problemOf } from '../problems.ts';
+import { describeError } from '../error-log.ts';
+import { failureOf, problemOf } from '../problems.ts';
 import { answer, type RequestOutcome } from '../services/answer-request.ts';
 import type { ScoringPlatform } from '../services/ports.ts';
 import type { FileStore } from '../storage/files.ts';
 import { linesOf } from './batch-input.ts';
-import type { ClaimedTask, LineTries, TaskReport } from './batch-messages.ts';
+import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';
 import { CHUNK_MAX_BACKOFF_MS, MAX_LINE_TRIES } from './batch-timing.ts';
-import type { ChunkResults } from './chunk-results.ts';
+import type { ChunkResults, FinishedLine, StoredResults } from './chunk-results.ts';
 
 /** Requests of a chunk that run in parallel. More would not help: the platform allows six connections. */
 const CHUNK_CONCURRENCY = 8;
@@ -35,7 +36,7 @@ type ClaimedChunk = Extract<ClaimedTask, { kind: 'chunk' }>;
 export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise<TaskReport> {
   const { batch, n, chunk, tries } = task;
   const there = await parts.results.find(batch.id, n);
-  if (there !== null) return { kind: 'scored', ...there };
+  if (there.completed + there.failed === chunk.requests) return { kind: 'scored', ...countsOf(there) };
   const file = await parts.files.open(batch.input_file_id, { offset: chunk.start, length: chunk.end - chunk.start });
   if (file === null) return { kind: 'input_gone' };
 
@@ -50,22 +51,32 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   if (requests.length !== chunk.requests) return { kind: 'broke', reason: 'input_file_changed' };
 
   // The last round, if the next one would start after the window.
-  const lastTry = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
-  const ask = (some: readonly NumberedRequest[], last: boolean): Promise<Outcomes | null> =>
-    answerAll(some, (request) => answer(batch.endpoint, request.body, parts.platform, last), parts);
-  const outcomes = await ask(requests, lastTry);
+  const isLastRound = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
+  const ask = (some: readonly NumberedRequest[], lastTry: boolean): Promise<Outcomes | null> =>
+    answerAll(some, (request) => answerLine(batch, request, parts.platform, lastTry), parts);
+  const unfinished = requests.filter(({ line }) => there.lines?.has(line) !== true);
+  const outcomes = await ask(unfinished, isLastRound);
   if (outcomes === null) return LEASE_LOST;
-  if (!lastTry) {
-    const again = anotherRound(outcomes, tries);
-    if (again !== null) return again;
+  const waiting = isLastRound ? NONE_WAIT : waitingLines(outcomes, tries);
+  if (!isLastRound) {
     // From here on the request's own `on_judge_failure` applies. Finished judgments are not repeated.
-    const unanswered = requests.filter(({ line }) => backendFailureOf(outcomes.get(line)) !== null);
-    const last = await ask(unanswered, true);
+    const lost = unfinished.filter(
+      ({ line }) => !waiting.lines.has(line) && backendFailureOf(outcomes.get(line)) !== null,
+    );
+    const last = await ask(lost, true);
     if (last === null) return LEASE_LOST;
     for (const [line, outcome] of last) outcomes.set(line, outcome);
   }
-  const lines = requests.map((request) => lineOf(batch.id, request, outcomes.get(request.line)));
-  return { kind: 'scored', ...(await parts.results.putIfAbsent(batch.id, n, lines)) };
+  const finished = unfinished.flatMap((request): FinishedLine[] =>
+    waiting.lines.has(request.line) ? [] : [finishedLine(batch.id, request, outcomes.get(request.line))],
+  );
+  const counts = countsOf(await parts.results.add(batch.id, n, there, finished));
+  if (counts.completed + counts.failed === chunk.requests) return { kind: 'scored', ...counts };
+  return { kind: 'again', ...counts, tries: waiting.tries, retry_after_s: waiting.retry_after_s };
+}
+
+function countsOf({ completed, failed }: StoredResults): ChunkCounts {
+  return { completed, failed };
 }
 
 /** Another consumer holds the chunk, so the object ignores this report. */
@@ -95,23 +106,50 @@ async function answerAll(
   return isHeld() ? outcomes : null;
 }
 
-/** Returns the report of another round, or `null` if no line needs one. */
-function anotherRound(outcomes: Outcomes, before: LineTries): TaskReport | null {
-  const tries: Record<string, number> = { ...before };
-  const waits: number[] = [];
+/** Answers one request. An exception (a bug, or a failed store) must not cost the other lines their results. */
+async function answerLine(
+  batch: NewBatch,
+  { line, body }: NumberedRequest,
+  platform: ScoringPlatform,
+  lastTry: boolean,
+): Promise<RequestOutcome> {
+  try {
+    return await answer(batch.endpoint, body, platform, lastTry);
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) }));
+    return { ok: false, failure: failureOf(error) };
+  }
+}
+
+/** The lines that need another round, because their judge failed. */
+type WaitingLines = {
+  readonly lines: ReadonlySet<number>;
+  /** Their tries, this round included. */
+  readonly tries: LineTries;
+  /** The longest wait that a judge asked for, in seconds. */
+  readonly retry_after_s: number;
+};
+
+const NONE_WAIT: WaitingLines = { lines: new Set(), tries: {}, retry_after_s: 0 };
+
+function waitingLines(outcomes: Outcomes, before: LineTries): WaitingLines {
+  const lines = new Set<number>();
+  const tries: Record<string, number> = {};
+  let longest_s = 0;
   for (const [line, outcome] of outcomes) {
     const failure = backendFailureOf(outcome);
     if (failure === null || !failure.retryable) continue;
     // A backend that is down is retried until the window ends; one that answers gets MAX_LINE_TRIES per line.
-    const { answered } = failure;
-    const made = (before[line] ?? 0) + (answered ? 1 : 0);
-    if (answered) tries[line] = made;
-    if (!answered || made < MAX_LINE_TRIES) waits.push(failure.retry_after_s ?? 0);
+    const made = (before[line] ?? 0) + (failure.answered ? 1 : 0);
+    if (failure.answered && made >= MAX_LINE_TRIES) continue;
+    lines.add(line);
+    if (made > 0) tries[line] = made;
+    longest_s = Math.max(longest_s, failure.retry_after_s ?? 0);
   }
-  return waits.length === 0 ? null : { kind: 'again', retry_after_s: Math.max(...waits), tries };
+  return { lines, tries, retry_after_s: longest_s };
 }
 
-/** A failure of the judge, the generator or the run's ledger on a line. */
+/** A failure of the judge, the generator or a store on a line. */
 type BackendFailure = {
   readonly retryable: boolean;
   readonly retry_after_s?: number;
@@ -127,6 +165,7 @@ function backendFailureOf(outcome: RequestOutcome | undefined): BackendFailure |
     case 'generation_failed':
       return { ...outcome.failure.failure, answered: isAnswer(outcome.failure.failure) };
     case 'ledger_failed':
+    case 'storage_failed':
       return { retryable: true, answered: false };
     default:
       return null;
@@ -145,10 +184,14 @@ const ANSWERS: ReadonlySet<GenerationFailureReason> = new Set([
   'generator_model_mismatch',
 ]);
 
-function lineOf(batch: string, { line, custom_id }: NumberedRequest, outcome: RequestOutcome | undefined): OutputLine {
+function finishedLine(
+  batch: string,
+  { line, custom_id }: NumberedRequest,
+  outcome: RequestOutcome | undefined,
+): FinishedLine {
   if (outcome === undefined) throw new Error('scoreChunk: a request has no outcome');
   const result: LineResult = outcome.ok
     ? outcome
     : { ok: false, problem: problemOf(outcome.failure, requestId(batch, line)) };
-  return outputLine(batch, line, custom_id, result);
+  return { line, ...outputLine(batch, line, custom_id, result) };
 }

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
-import type { LineTries } from './batch-messages.ts';
+import type { ChunkCounts, LineTries } from './batch-messages.ts';
 import { MAX_CHUNK_LOSSES } from './batch-timing.ts';
 
 /**
@@ -162,7 +162,7 @@ export class TaskTable {
     return this.#sql.exec(`SELECT n FROM tasks_v1 WHERE n = ? AND ${HOLDABLE}`, n, token).toArray().length > 0;
   }
 
-  finish(n: number, completed: number, failed: number): void {
+  finish(n: number, { completed, failed }: ChunkCounts): void {
     this.#sql.exec(
       "UPDATE tasks_v1 SET state = 'done', token = NULL, completed = ?, failed = ? WHERE n = ?",
       completed,
@@ -171,10 +171,13 @@ export class TaskTable {
     );
   }
 
-  /** Schedules another round at `due_at` after a judge failed. */
-  repeat(n: number, tries: LineTries, due_at: number): void {
+  /** Schedules another round at `due_at` for the lines whose judge failed. */
+  repeat(n: number, { completed, failed }: ChunkCounts, tries: LineTries, due_at: number): void {
     this.#sql.exec(
-      "UPDATE tasks_v1 SET state = 'waiting', token = NULL, rounds = rounds + 1, tries = ?, due_at = ? WHERE n = ?",
+      `UPDATE tasks_v1 SET state = 'waiting', token = NULL, rounds = rounds + 1, completed = ?, failed = ?, tries = ?,
+         due_at = ? WHERE n = ?`,
+      completed,
+      failed,
       JSON.stringify(tries),
       due_at,
       n,
@@ -241,7 +244,7 @@ export class TaskTable {
         `SELECT COUNT(*) AS chunks, COALESCE(SUM(state = 'done'), 0) AS done, COALESCE(SUM(state = 'waiting'), 0) AS waiting,
                 COALESCE(SUM(state = 'dead'), 0) AS dead, COALESCE(SUM(completed), 0) AS completed,
                 COALESCE(SUM(failed), 0) AS failed,
-                COALESCE(SUM(CASE WHEN state = 'skipped' THEN requests ELSE 0 END), 0) AS skipped
+                COALESCE(SUM(CASE WHEN state = 'skipped' THEN requests - completed - failed ELSE 0 END), 0) AS skipped
          FROM tasks_v1 WHERE n >= 0`,
       )
       .one();

@@ -5,6 +5,7 @@
  */
 import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
+import { describeError } from '../error-log.ts';
 import { RequestError } from '../failures.ts';
 import { wireReason } from '../problems.ts';
 import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
@@ -49,7 +50,7 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
     request_id: c.get('requestId'),
     ...(storeProblems > 0 ? { store_problems: storeProblems } : {}),
     ...c.get('namedRun'),
-    ...(c.error === undefined ? {} : describeError(c.error)),
+    ...(c.error === undefined ? {} : failedWith(c.error)),
   };
 }
 
@@ -58,19 +59,6 @@ function routePattern(c: Context): string {
   return matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))?.path ?? 'none';
 }
 
-/** Class and stack frames of an unexpected error. Its message may quote content and is not logged. */
-function describeError(error: Error): Readonly<Record<string, unknown>> {
-  if (error instanceof RequestError) return { reason: wireReason(error.failure) };
-  const head = `${error.name}: ${error.message}`;
-  const stack = error.stack ?? '';
-  const frames = stack.startsWith(head) ? stack.slice(head.length) : '';
-  return {
-    error: error.name,
-    frames: frames
-      .trim()
-      .split('\n', MAX_FRAMES)
-      .map((frame) => frame.trim()),
-  };
+function failedWith(error: Error): Readonly<Record<string, unknown>> {
+  return error instanceof RequestError ? { reason: wireReason(error.failure) } : describeError(error);
 }
-
-const MAX_FRAMES = 8;

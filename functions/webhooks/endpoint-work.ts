@@ -6,7 +6,7 @@
 import type { Environment } from '../environment.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { PlatformFactory } from '../platform.ts';
-import { problemOf, wireReason } from '../problems.ts';
+import { failureOf, problemOf, wireReason } from '../problems.ts';
 import { answer } from '../services/answer-request.ts';
 import { attemptDelivery } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
@@ -65,7 +65,7 @@ export class EndpointWork {
         maxRunningBytes: MAX_RUNNING_BYTES,
         due: (now, limit) => this.#inbox.due(now, limit),
         run: (id) => this.#score(id),
-        onThrow: (id) => this.#endJob(id, INTERNAL_FAILURE),
+        onThrow: (id, error) => this.#endJob(id, outcomeOfThrown(error)),
       },
       {
         name: 'delivery',
@@ -164,9 +164,8 @@ export class EndpointWork {
   }
 }
 
-const INTERNAL_FAILURE: JobOutcome = {
-  ok: false,
-  failure: { reason: 'internal' },
-  retryable: true,
-  retry_after_s: null,
-};
+/** A store may recover. A bug would throw again, so the sender learns of it at once. */
+function outcomeOfThrown(error: unknown): JobOutcome {
+  const failure = failureOf(error);
+  return { ok: false, failure, retryable: failure.reason === 'storage_failed', retry_after_s: null };
+}

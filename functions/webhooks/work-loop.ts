@@ -2,6 +2,7 @@
  * Runs due work with bounded concurrency until nothing is due. SQLite holds the work; the loop only knows what runs now.
  * Each object has one loop, so that no work runs twice at the same time.
  */
+import { describeError } from '../error-log.ts';
 
 /** One due item, with the size of its body in bytes. */
 export type DueWork = { id: string; bytes: number };
@@ -15,8 +16,8 @@ export type WorkKind = {
   /** Returns due items, the most overdue first. Running items are included. */
   readonly due: (now: number, limit: number) => readonly DueWork[];
   readonly run: (id: string) => Promise<void>;
-  /** Postpones an item whose run threw; otherwise it would be due again immediately. */
-  readonly onThrow: (id: string) => void;
+  /** Ends or postpones an item whose run threw; otherwise it would be due again immediately. */
+  readonly onThrow: (id: string, error: unknown) => void;
 };
 
 type Running = { readonly kind: WorkKind; readonly bytes: number; readonly done: Promise<void> };
@@ -82,10 +83,9 @@ export class WorkLoop {
     try {
       await kind.run(id);
     } catch (error) {
-      // A bug or a storage failure. The message may quote content, so the log only names the error.
-      const name = error instanceof Error ? error.name : typeof error;
-      console.error(JSON.stringify({ event: 'webhook_work_failed', work: kind.name, id, error: name }));
-      kind.onThrow(id);
+      // A bug or a storage failure.
+      console.error(JSON.stringify({ event: 'webhook_work_failed', work: kind.name, id, ...describeError(error) }));
+      kind.onThrow(id, error);
     } finally {
       this.#running.delete(id);
     }

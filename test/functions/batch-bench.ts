@@ -8,7 +8,7 @@ import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
 import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
-import { type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
+import { BATCH_MESSAGE_VERSION, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import { consumeJobs } from '../../functions/batches/consume-queue.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
@@ -36,7 +36,7 @@ export const faults: Faults = { files: null, db: null, kv: null, queue: null, ba
 export const messages: JobMessage[] = [];
 
 export function message(batch: string, task: number): JobMessage {
-  return { v: 1, kind: 'batch', batch, task };
+  return { v: BATCH_MESSAGE_VERSION, kind: 'batch', batch, task };
 }
 
 /** How the judge answers. */

@@ -5,7 +5,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FINALISE } from '../../functions/batches/batch-messages.ts';
+import { BATCH_MESSAGE_VERSION, FINALISE } from '../../functions/batches/batch-messages.ts';
 import {
   BATCH_WATCH_MS,
   CHUNK_RESULTS_KEPT_MS,
@@ -51,33 +51,62 @@ const LINES = 2 * CHUNK_LINES + 2;
 const HOUR_MS = 3_600_000;
 
 describe('a judge', () => {
-  it('that is down for some lines and comes back: the right rewards, and no number meanwhile', async () => {
+  it('that is down for some lines: the others are written, and no line waits for another', async () => {
     const undisturbed = await planned(LINES);
     const right = await rewardsOf((await finish(undisturbed.id)).output_file_id);
     expect(new Set(right).size).toBe(1);
 
     const { id, ids } = await planned(LINES);
-    let calls = 0;
-    judging.answer = async (request) => (calls++ % 3 === 1 ? unjudged('judge_unreachable') : judged(request));
+    judging.answer = async (request) => (judging.calls % 3 === 1 ? unjudged('judge_unreachable') : judged(request));
     await deliverAll();
-    expect(await state(id)).toMatchObject({
+    const early = await state(id);
+    const { completed } = early.request_counts;
+    expect(early).toMatchObject({
       status: 'in_progress',
       output_file_id: null,
-      request_counts: { completed: 0, failed: 0 },
+      request_counts: { failed: 0 },
       progress: { chunks: { waiting: 3, done: 0 } },
     });
-    expect((await env.FILES.list({ prefix: `batches/${id}/` })).objects).toEqual([]);
+    expect(completed).toBeGreaterThan(0);
+    expect(completed).toBeLessThan(LINES);
     judging.answer = async () => unjudged('judge_timeout');
     // For hours: as long as the judge is away, only the window ends the waiting.
     for (let round = 0; round < 12; round++) {
       await pass(id, HOUR_MS / 4);
       await deliverAll();
     }
-    expect(await state(id)).toMatchObject({ status: 'in_progress', request_counts: { completed: 0, failed: 0 } });
+    expect(await state(id)).toMatchObject({ status: 'in_progress', request_counts: { completed, failed: 0 } });
     judging.answer = judged;
     const batch = await finish(id);
-    await linesOnce(batch, ids);
+    const { output } = await linesOnce(batch, ids);
+    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids);
     expect(await rewardsOf(batch.output_file_id)).toEqual(right);
+  });
+
+  it('that throws on one line: that line is an error, the others are scored', async () => {
+    const { id, ids } = await planned(LINES, (n: number) => (n === 3 ? { question: 'What is odd here?' } : {}));
+    judging.answer = async (request) => {
+      if (request.kind === 'rubric' && request.question.includes('odd')) throw new TypeError('secret text of the line');
+      return judged(request);
+    };
+    const logged = vi.spyOn(console, 'error');
+    const batch = await finish(id);
+    expect(batch).toMatchObject({ status: 'completed', dead_letters: [] });
+    const { output, error } = await linesOnce(batch, ids);
+    expect(output).toHaveLength(LINES - 1);
+    expect(error).toMatchObject([
+      {
+        custom_id: 'line-3',
+        response: { status_code: 500, body: { reason: 'internal' } },
+        error: { code: 'internal' },
+      },
+    ]);
+    const log = logged.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('batch_line_failed'));
+    logged.mockRestore();
+    expect(log.map((text): unknown => JSON.parse(text))).toMatchObject([
+      { event: 'batch_line_failed', batch: id, line: 4, error: 'TypeError' },
+    ]);
+    expect(log.join()).not.toContain('secret');
   });
 
   it('is asked when it said to be', async () => {
@@ -182,7 +211,7 @@ describe('the window ends', () => {
     });
     await pass(id, 24 * HOUR_MS);
     expect(await state(id)).toMatchObject({ status: 'in_progress' });
-    expect(await objectOf(id).claim(1, 0)).toBeNull();
+    expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0)).toBeNull();
     gate.resolve();
     await held;
     const { output } = await linesOnce(await finish(id), ids);
@@ -235,16 +264,33 @@ describe('a cancellation', () => {
     expect(new Set(error.map((one) => one.error?.code))).toEqual(new Set(['batch_cancelled']));
   });
 
+  it.each([
+    ['a cancellation', 'batch_cancelled', (id: string) => cancel(id)],
+    ['the end of the window', 'batch_expired', (id: string) => pass(id, 24 * HOUR_MS)],
+  ])('keeps the finished lines of a chunk whose other lines wait for their judge: %s', async (_end, code, end) => {
+    const odd = (n: number) => n % 4 === 1;
+    const { id, ids } = await planned(LINES, (n: number) => (odd(n) ? { question: 'What is odd here?' } : {}));
+    judging.answer = async (request) =>
+      request.kind === 'rubric' && request.question.includes('odd') ? unjudged('judge_unreachable') : judged(request);
+    await deliverAll();
+    messages.length = 0;
+    await end(id);
+    const { output, error } = await linesOnce(await finish(id), ids);
+    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids.filter((_, n) => !odd(n)));
+    expect(error.map(({ custom_id }) => custom_id)).toEqual(ids.filter((_, n) => odd(n)));
+    expect(new Set(error.map((one) => one.error?.code))).toEqual(new Set([code]));
+  });
+
   it.each(['again', 'broke', 'scored'] as const)('is over before a lost consumer reports "%s"', async (kind) => {
     const { id, ids } = await planned(LINES);
-    const claim = await objectOf(id).claim(1, 0);
+    const claim = await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0);
     if (claim === null) throw new Error('nothing to claim');
     messages.length = 0;
     await cancel(id);
     await pass(id, TASK_LEASE_MS);
     expect(await state(id)).toMatchObject({ status: 'finalizing' });
     const reports = {
-      again: { kind: 'again', retry_after_s: null, tries: {} },
+      again: { kind: 'again', retry_after_s: null, tries: {}, completed: 0, failed: 0 },
       broke: { kind: 'broke', reason: 'internal' },
       scored: { kind: 'scored', completed: CHUNK_LINES, failed: 0 },
     } as const;
@@ -335,6 +381,18 @@ describe('after the end', () => {
       tables: storage.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE '%_v1'").toArray(),
     }));
     expect(left).toEqual({ alarm: null, tables: [] });
+  });
+
+  it('the results of a chunk that the previous version stored are used', async () => {
+    const { id, ids } = await planned(2);
+    const texts = ids.map((custom_id) => `${JSON.stringify({ custom_id, response: { body: { reward: 7 } } })}\n`);
+    await env.FILES.put(`batches/${id}/chunks/0`, texts.join(''), {
+      customMetadata: { v: '1', output_bytes: String(texts.join('').length), completed: '2', failed: '0' },
+    });
+    const batch = await finish(id);
+    await linesOnce(batch, ids);
+    expect(await rewardsOf(batch.output_file_id)).toEqual([7, 7]);
+    expect(judging.calls).toBe(0);
   });
 
   it('an object of another form is an error, not a batch', async () => {

@@ -426,17 +426,18 @@ describe('work', () => {
     expect((await accepted(await ask({ id: 'weekly' }))).job).not.toBe(first.job);
   });
 
-  it('that breaks on a bug is put off, and logged without its message', async () => {
+  it('that breaks on a bug fails with a reason, and is logged without its message', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     counting.answer = () => Promise.reject(new TypeError('kanarienvogel'));
     const { job: id } = await accepted(await ask());
     await work(endpoint.id);
-    expect(await job(id)).toMatchObject({ status: 'pending', attempts: 1, reason: 'internal' });
-    expect(error.mock.calls.flat().join('\n')).not.toContain('kanarienvogel');
-    counting.answer = lexically;
-    advance(HOUR_MS);
-    await work(endpoint.id);
-    expect((await job(id)).status).toBe('completed');
+    expect(await job(id)).toMatchObject({ status: 'failed', attempts: 1, reason: 'internal' });
+    const log = error.mock.calls.flat().join('\n');
+    expect(log).toContain('webhook_work_failed');
+    expect(log).not.toContain('kanarienvogel');
+    const event = scoreFailedEventSchema.parse(verified(only(), endpoint.secret));
+    expect(event.data.problem).toMatchObject({ reason: 'internal', status: 500 });
+    expect(event.data).not.toHaveProperty('score');
   });
 });
 

@@ -6,7 +6,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
-import { FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
+import { BATCH_MESSAGE_VERSION, FINALISE, type JobMessage, VALIDATE } from '../../functions/batches/batch-messages.ts';
 import {
   BATCH_WATCH_MS,
   MAX_CHUNK_FAILURES,
@@ -16,6 +16,7 @@ import {
   TASK_LEASE_MS,
 } from '../../functions/batches/batch-timing.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { D1_FAILED, type Detour, failing, R2_FAILED, unacknowledged } from '../contract/detoured-binding.ts';
 import { ORIGIN, problemOf, ROLLOUT } from '../functions/api.ts';
 import { batchOf, batchRequest, inputFile, line, redrive, rewardsOf, submit } from '../functions/batch-api.ts';
@@ -39,6 +40,7 @@ import {
   resetBench,
   restart,
   state,
+  unjudged,
 } from '../functions/batch-bench.ts';
 import { replaceParts } from '../functions/worker.ts';
 
@@ -88,7 +90,13 @@ describe('messages', () => {
   it('of another version or form are dropped, and the batch goes on', async () => {
     const { id, ids } = await planned(3);
     const [hint] = messages.splice(0);
-    for (const odd of [{ ...hint, v: 2 }, { ...hint, kind: 'other' }, { ...hint, task: 'x' }, 'text', null])
+    for (const odd of [
+      { ...hint, v: BATCH_MESSAGE_VERSION + 1 },
+      { ...hint, kind: 'other' },
+      { ...hint, task: 'x' },
+      'text',
+      null,
+    ])
       await deliver(odd);
     await deliver(hint, 'citeward-jobs-dead');
     await deliver(message(id, 7));
@@ -112,13 +120,13 @@ describe('messages', () => {
     faults.queue = async (_method, _args, proceed) => {
       await proceed();
       for (const { batch, task } of messages.splice(0)) {
-        if ((await objectOf(batch).claim(1, task)) !== null) held++;
+        if ((await objectOf(batch).claim(BATCH_MESSAGE_VERSION, task)) !== null) held++;
       }
       throw new Error('Queue sendBatch failed: 500');
     };
     const { id, ids } = await begin(LINES);
     expect(held).toBe(1);
-    expect(await objectOf(id).claim(1, VALIDATE)).toBeNull();
+    expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, VALIDATE)).toBeNull();
     faults.queue = null;
     await linesOnce(await finish(id), ids);
   });
@@ -149,7 +157,7 @@ describe('messages', () => {
 describe('two consumers with one chunk', () => {
   it('of 20 parallel claims one holds it', async () => {
     const { id, ids } = await planned(3);
-    const claims = await Promise.all(Array.from({ length: 20 }, () => objectOf(id).claim(1, 0)));
+    const claims = await Promise.all(Array.from({ length: 20 }, () => objectOf(id).claim(BATCH_MESSAGE_VERSION, 0)));
     const held = claims.filter((claim) => claim !== null);
     expect(held).toHaveLength(1);
     // Its holder is never heard of again.
@@ -183,17 +191,46 @@ describe('two consumers with one chunk', () => {
     await linesOnce(await finish(id), ids);
   });
 
+  it('finish different lines of it: each line is written once, in the order of the input', async () => {
+    const { id, ids } = await planned(CHUNK_LINES, (n: number) => ({ question: `Which line is number ${n % 3}?` }));
+    const down = (some: readonly number[]) => async (request: JudgmentRequest) =>
+      request.kind === 'rubric' && some.some((n) => request.question.includes(`number ${n}`))
+        ? unjudged('judge_unreachable')
+        : judged(request);
+    const gate = Promise.withResolvers<void>();
+    judging.answer = async (request) => {
+      await gate.promise;
+      return down([0, 1])(request);
+    };
+    const slow = deliver(message(id, 0));
+    await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
+    messages.length = 0;
+    await pass(id, TASK_LEASE_MS);
+    judging.answer = down([1, 2]);
+    await deliver(messages.shift());
+    const first = await state(id);
+    expect(first).toMatchObject({ status: 'in_progress', request_counts: { failed: 0 } });
+    gate.resolve();
+    await slow;
+    // Its report comes without the lease, but its lines are stored.
+    expect(await state(id)).toEqual(first);
+    expect((await env.FILES.list({ prefix: `batches/${id}/` })).objects).toHaveLength(2);
+    judging.answer = judged;
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output.map(({ custom_id }) => custom_id)).toEqual(ids);
+  });
+
   it('a slow one keeps its chunk where nobody else wants it', async () => {
     const { id, ids } = await planned(3);
-    const claim = await objectOf(id).claim(1, 0);
+    const claim = await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0);
     if (claim === null) throw new Error('nothing to claim');
     messages.length = 0;
     // Its heartbeat comes too late, after a message was sent for another consumer.
     await pass(id, TASK_LEASE_MS);
     expect(await objectOf(id).extend(0, claim.token)).toBe(true);
-    expect(await objectOf(id).claim(1, 0)).toBeNull();
+    expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0)).toBeNull();
     await pass(id, TASK_LEASE_MS);
-    expect(await objectOf(id).claim(1, 0)).not.toBeNull();
+    expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0)).not.toBeNull();
     expect(await objectOf(id).extend(0, claim.token)).toBe(false);
     await linesOnce(await finish(id), ids);
   });
@@ -226,7 +263,7 @@ describe('consumers that vanish', () => {
     const { id, ids } = await planned(3);
     for (let loss = 0; loss < MAX_CHUNK_LOSSES; loss++) {
       expect(await state(id)).toMatchObject({ dead_letters: [] });
-      expect(await objectOf(id).claim(1, 0)).not.toBeNull();
+      expect(await objectOf(id).claim(BATCH_MESSAGE_VERSION, 0)).not.toBeNull();
       messages.length = 0;
       await pass(id, TASK_LEASE_MS);
     }

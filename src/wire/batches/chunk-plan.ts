@@ -35,7 +35,7 @@ export const CHUNK_LIMITS: ChunkLimits = {
     '/v1/verify': 100,
     // A group has up to MAX_GROUP samples, so a chunk makes about a thousand judgments at most.
     '/v1/groups': 8,
-    // A retry of one line generates the whole chunk again.
+    // If a consumer dies, the whole chunk is generated again.
     '/v1/refine': 4,
   },
   bytes: 4 * 1024 * 1024,
