@@ -33,6 +33,8 @@ export const MAX_JUDGES_IN_TURN = 4;
 export const MAX_GROUP = 64;
 /** Criteria of one polarity. */
 export const MAX_CRITERIA = 100;
+/** Largest weight of a criterion, in size. Rewards divide by sums of weights, which must stay finite and exact. */
+export const MAX_CRITERION_WEIGHT = 1_000_000;
 /** Longest description of a criterion. */
 export const MAX_CRITERION_CHARS = 8_000;
 /** Gold entities. */

@@ -4,7 +4,9 @@
  */
 import * as z from 'zod';
 import type { Family, GroupVotes, Measured, PlanOptions, RewardRange } from '../family/family.ts';
+import { weightProblems } from '../family/requirements.ts';
 import type { Rollout } from '../family/rollout.ts';
+import type { Component } from '../family/score.ts';
 import type { Stage } from '../family/stages.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
@@ -107,7 +109,8 @@ export function planRollout(
     const message = `recipes of the ${able.join(' and the ')} family have compat modes`;
     return { ok: false, error: [{ path: ['explain'], message }] };
   }
-  return family.plan(rollout, recipe, options);
+  const problems = weightProblems(rollout);
+  return problems.length > 0 ? { ok: false, error: problems } : family.plan(rollout, recipe, options);
 }
 
 /**
@@ -115,13 +118,23 @@ export function planRollout(
  *
  * @param group votes of its group; `null` for a rollout that is scored alone. Its reward is not final if the recipe
  *   compares within the group.
- * @throws RangeError if the facts are of another family than the recipe, or the reward is not finite.
+ * @throws RangeError if the facts are of another family than the recipe, or a number of the score is not finite.
  */
 export function compose(facts: Facts, recipe: Recipe, group: GroupVotes = null): Score {
   if (facts.family !== recipe.family) {
     throw new RangeError(`compose: facts of the family ${facts.family} under a recipe of ${recipe.family}`);
   }
-  return familyOf(recipe).compose(facts, recipe, group);
+  const score = familyOf(recipe).compose(facts, recipe, group);
+  if (isFiniteScore(score)) return score;
+  throw new RangeError(`compose: a number of the ${facts.family} score is not finite; check the facts and the recipe`);
+}
+
+function isFiniteScore({ reward, base, components }: Score): boolean {
+  const isNumber = (value: number | null) => value === null || Number.isFinite(value);
+  const parts: readonly Component[] = Object.values(components);
+  return (
+    isNumber(reward) && isNumber(base) && parts.every((part) => isNumber(part.value) && isNumber(part.contribution))
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Checks that families share: the fields that a recipe requires of a rollout, and those that recorded facts lack. */
 import type { InputProblem } from '../input-problem.ts';
+import { MAX_CRITERION_WEIGHT } from '../limits.ts';
 import type { Result } from '../result.ts';
 import type { Rollout, RolloutSources } from './rollout.ts';
 
@@ -8,6 +9,22 @@ export function missingFields(rollout: Rollout, fields: readonly (keyof Rollout)
   return fields.flatMap((field) =>
     rollout[field] === undefined ? [{ path: [field], message: `required by recipes of the ${family} family` }] : [],
   );
+}
+
+/** Returns one problem for each criterion whose weight is out of its bounds. */
+export function weightProblems({ positive_rubrics, negative_rubrics, rubrics }: Rollout): InputProblem[] {
+  const of = (field: string, criteria: readonly { readonly weight?: number }[] | undefined, least: number) =>
+    (criteria ?? []).flatMap(({ weight = 1 }, position): InputProblem[] => {
+      if (weight >= least && weight <= MAX_CRITERION_WEIGHT) return [];
+      return [
+        { path: [field, position, 'weight'], message: `expected a number from ${least} to ${MAX_CRITERION_WEIGHT}` },
+      ];
+    });
+  return [
+    ...of('positive_rubrics', positive_rubrics, 0),
+    ...of('negative_rubrics', negative_rubrics, 0),
+    ...of('rubrics', rubrics, -MAX_CRITERION_WEIGHT),
+  ];
 }
 
 /** Returns the rollout's tool output or sources, or the problem that it has neither. */

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import {
   MAX_CRITERIA,
   MAX_CRITERION_CHARS,
+  MAX_CRITERION_WEIGHT,
   MAX_ENTITIES,
   MAX_ENTITY_CHARS,
   MAX_ID_CHARS,
@@ -41,7 +42,7 @@ export const sourceInputSchema = z
 export const criterionInputSchema = z.strictObject({
   title: titleSchema.exactOptional(),
   description: descriptionSchema,
-  weight: z.number().min(0).exactOptional().describe('Default 1.'),
+  weight: z.number().min(0).max(MAX_CRITERION_WEIGHT).exactOptional().describe('Default 1.'),
 });
 
 export const rubricsSchema = z
@@ -96,7 +97,11 @@ const signedRubricsSchema = z
     z.strictObject({
       title: titleSchema.exactOptional(),
       description: descriptionSchema,
-      weight: z.number().describe('Finite; negative = the criterion describes a fault.'),
+      weight: z
+        .number()
+        .min(-MAX_CRITERION_WEIGHT)
+        .max(MAX_CRITERION_WEIGHT)
+        .describe('Negative = the criterion describes a fault.'),
     }),
   )
   .min(1)

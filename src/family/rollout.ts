@@ -10,7 +10,7 @@ import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
 export type CriterionInput = {
   readonly title?: string;
   readonly description: string;
-  /** Finite, >= 0. Default 1. */
+  /** From 0 to MAX_CRITERION_WEIGHT. Default 1. */
   readonly weight?: number;
 };
 
@@ -18,7 +18,7 @@ export type CriterionInput = {
 export type SignedCriterionInput = {
   readonly title?: string;
   readonly description: string;
-  /** Finite; negative = the criterion describes a fault. */
+  /** At most MAX_CRITERION_WEIGHT in size; negative = the criterion describes a fault. */
   readonly weight: number;
 };
 

@@ -41,6 +41,8 @@ type AdvantagesResult =
 
 /** Largest absolute reward; low enough that no sum or difference of a group overflows. */
 export const REWARD_LIMIT = 1e100;
+/** Smallest epsilon; high enough that no reward divided by it overflows. */
+const LEAST_EPSILON = 1 / REWARD_LIMIT;
 /** open-instruct caps its margin at this share of the largest reward. */
 const MARGIN_CAP = 0.9;
 
@@ -104,8 +106,10 @@ function ruleProblems(rule: AdvantageRule, options: AdvantageOptions): InputProb
   const expect = (holds: boolean, field: readonly string[], expected: string) => {
     if (!holds) problems.push({ path: ['options', ...field], message: `expected ${expected}` });
   };
+  const isDivisor = (value: number) => value >= LEAST_EPSILON && value <= REWARD_LIMIT;
   const isPositive = (value: number) => value > 0 && value <= REWARD_LIMIT;
-  if (rule.scale !== 'none') expect(isPositive(rule.epsilon), ['epsilon'], 'a finite number above 0');
+  if (rule.scale !== 'none')
+    expect(isDivisor(rule.epsilon), ['epsilon'], `a number from ${LEAST_EPSILON} to ${REWARD_LIMIT}`);
   expect(Number.isInteger(rule.min_valid) && rule.min_valid >= 1, ['min_valid'], 'an integer of at least 1');
   if (rule.filter !== null) expect(rule.filter.above >= 0, ['filter', 'above'], 'a number of at least 0');
   if (rule.baseline !== 'mean') {

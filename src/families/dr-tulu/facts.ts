@@ -11,6 +11,7 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 
 export const drTuluFactsSchema = z.strictObject({
   v: z.literal(1),
@@ -22,7 +23,14 @@ export const drTuluFactsSchema = z.strictObject({
   format: shareFactSchema,
   // Search queries in the transcript, as the compat mode counts them.
   queries: countSchema,
-  rubric: observedSchema(z.array(z.strictObject({ weight: z.number(), score: criterionScoreSchema }))),
+  rubric: observedSchema(
+    z.array(
+      z.strictObject({
+        weight: z.number().min(-MAX_CRITERION_WEIGHT).max(MAX_CRITERION_WEIGHT),
+        score: criterionScoreSchema,
+      }),
+    ),
+  ),
   citation: observedSchema(
     z.strictObject({
       // One entry for each claim or uncited part, in order. relevance: share of its sources that help.

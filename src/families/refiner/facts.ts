@@ -9,12 +9,13 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 
 const criterionFactSchema = z.strictObject({
   origin: z.enum(['instance', 'static']),
   polarity: z.enum(['positive', 'negative']),
   // The row's own weight.
-  weight: z.number().min(0),
+  weight: z.number().min(0).max(MAX_CRITERION_WEIGHT),
   score: criterionScoreSchema,
 });
 

@@ -24,6 +24,8 @@ const TOP_CRITERION_SCORE = 2;
 /**
  * `sum(w * s') / sum(w)` with s' = s for positive and 1 - s for negative criteria (model card). With
  * `negatives_require_positive` the negatives' part is multiplied by the positives' mean.
+ *
+ * @throws RangeError if the sum of the weights is not finite: a share of it would be 0, not unknown.
  */
 export function composeRubric(
   rubric: Observed<readonly CriterionFact[]>,
@@ -47,6 +49,7 @@ export function composeRubric(
     }
   }
   const total = positiveWeight + negativeWeight;
+  if (!Number.isFinite(total)) throw new RangeError('composeRubric: the sum of the weights is not finite');
   if (total === 0) return { status: 'unscored', reason: 'nothing_to_score' };
   const positive = positiveWeight > 0 ? positiveSum / positiveWeight : null;
   const negative = negativeWeight > 0 ? negativeSum / negativeWeight : null;

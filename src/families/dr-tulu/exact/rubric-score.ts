@@ -148,7 +148,8 @@ class Total {
 
   share(): number {
     const share = this.#earned / Math.max(this.#divisor, 1);
-    if (!Number.isFinite(share)) throw new RangeError('rubricScore: a non-finite score or weight');
+    if (!Number.isFinite(share) || !Number.isFinite(this.#divisor))
+      throw new RangeError('rubricScore: a non-finite score or weight');
     return share;
   }
 }

@@ -22,7 +22,7 @@ const TOP_CRITERION_SCORE = 2;
  * sum(s * w) / max(sum of positive w, 1), s = score / 2. Unclamped: below 0 if negative rubrics are met; 0 without
  * rubrics. `null` if a score is `null`. (The reference counts a failed judgment as 0, so a negative rubric whose
  * judgment failed costs nothing.) Source: rlresearch/dr-tulu 6188f34c, `longform_rubric_rewards.py`.
- * @throws RangeError on a non-finite weight.
+ * @throws RangeError on a non-finite weight, or a non-finite sum of weights.
  */
 export function rubricTerm(rubrics: readonly ScoredRubric[]): number | null {
   let earned = 0;
@@ -33,7 +33,7 @@ export function rubricTerm(rubrics: readonly ScoredRubric[]): number | null {
     positive += Math.max(weight, 0);
   }
   const term = earned / Math.max(positive, 1);
-  if (!Number.isFinite(term)) throw new RangeError('rubricTerm: a non-finite weight');
+  if (!Number.isFinite(term) || !Number.isFinite(positive)) throw new RangeError('rubricTerm: a non-finite weight');
   return term;
 }
 
