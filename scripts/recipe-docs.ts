@@ -1,7 +1,6 @@
 /**
- * `node scripts/recipe-docs.ts`: generates the tables in docs/recipes.md, between its markers, from the recipes and
- * their origins. `--check` writes nothing and fails if the tables differ. Another file can be given as an argument, for
- * tests.
+ * `node scripts/recipe-docs.ts`: generates the parts of docs/recipes.md between its markers from the recipes and their
+ * origins. `--check` writes nothing and fails if the page differs. Another file can be given as an argument, for tests.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,11 +14,16 @@ import {
 import { FAMILY_NAMES, type FamilyName, familyOf } from '../src/families/registry.ts';
 import type { RewardRange } from '../src/family/family.ts';
 
+const MAX_COLUMNS = 120;
+
+/** A space where a line may break: a list item, heading, quotation, ruler or table would begin after the others. */
+const BREAK = / (?!(?:[-+*]|#+|[-=]+|\d+[.)])(?: |$)|[>|])/u;
+
 const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true });
 const path = resolve(positionals[0] ?? resolve(import.meta.dirname, '..', 'docs/recipes.md'));
 const recipes = await describeRecipes();
 const found = readFileSync(path, 'utf8');
-const wanted = withTables(found);
+const wanted = withGenerated(found);
 if (values.check !== true) {
   writeFileSync(path, wanted);
   console.log(`wrote ${path}`);
@@ -28,9 +32,10 @@ if (values.check !== true) {
   process.exitCode = 1;
 }
 
-function withTables(text: string): string {
-  let result = between(text, 'published models', publishedModels());
-  for (const family of FAMILY_NAMES) result = between(withSection(result, family), family, familyTables(family));
+function withGenerated(text: string): string {
+  let result = between(text, 'recipes', recipes.map(recipeItem).join('\n'));
+  result = between(result, 'published models', publishedModels());
+  for (const family of FAMILY_NAMES) result = between(withSection(result, family), family, familyText(family));
   return result;
 }
 
@@ -59,83 +64,112 @@ function between(text: string, name: string, content: string): string {
   return `${before}${opening}\n${content}\n\n${closing}${after}`;
 }
 
-/** Parameters that each published run states or leaves open; variants without a published run are left out. */
+/** What the card and the code of each published run give, and what is left open; unpublished variants are left out. */
 function publishedModels(): string {
-  const rows = recipes.flatMap((recipe): string[][] => {
-    const { not_said } = originOf(recipe.name);
-    if (not_said === null) return [];
-    const facts = [...recipe.parameters, ...recipe.training];
-    const of = (mark: string): string =>
-      facts.flatMap(({ name, value, ...fact }) => (fact.mark === mark ? [`${name} ${code(value)}`] : [])).join(', ');
-    const chosen = recipe.parameters.flatMap(({ name, mark }) => (mark === 'ours' ? [code(name)] : []));
-    const open = chosen.length === 0 ? not_said : `${not_said}. Ours: ${chosen.join(', ')}`;
-    return [[recipe.model ?? 'none', code(recipe.name), of('card') || '-', of('code') || '-', open]];
-  });
-  return table(['model', 'recipe', 'its card gives', 'public code gives', 'not said'], rows);
+  return recipes
+    .flatMap((recipe) => {
+      const { not_said } = originOf(recipe.name);
+      if (not_said === null) return [];
+      const facts = [...recipe.parameters, ...recipe.training];
+      const given = (mark: string): string[] => facts.flatMap((fact) => (fact.mark === mark ? [code(fact.name)] : []));
+      const chosen = recipe.parameters.flatMap(({ name, mark }) => (mark === 'ours' ? [code(name)] : []));
+      const part = (title: string, names: readonly string[]): string[] =>
+        names.length === 0 ? [] : [item(`${title}: ${names.join(', ')}.`, 1)];
+      return [
+        item(`${bold(recipe.name)}, ${recipe.model === null ? 'no published model' : `model ${code(recipe.model)}`}`),
+        ...part('The card gives', given('card')),
+        ...part('The code gives', given('code')),
+        item(`Not published: ${escaped(not_said)}.`, 1),
+        ...part('We chose', chosen),
+      ];
+    })
+    .join('\n');
 }
 
-function familyTables(family: FamilyName): string {
+function familyText(family: FamilyName): string {
   const members = recipes.filter((recipe) => recipe.family === family);
   const parameters = members[0]?.parameters ?? [];
   return [
     familyOf({ family })
       .recipe.formula.map((line) => `    ${line}`)
       .join('\n'),
-    table(
-      ['recipe', 'model', 'reward', 'what it is'],
-      members.map(({ name, model, reward_range, summary }) => [
-        code(name),
-        model ?? '-',
-        rangeText(reward_range),
-        summary,
-      ]),
-    ),
-    table(['parameter', 'kind', 'meaning'], meaningRows(parameters)),
-    table(['parameter', 'recipes', 'value', 'mark', 'source'], valueRows(members, 'parameters')),
-    table(['of the run', 'recipes', 'value', 'mark', 'source'], valueRows(members, 'training')),
+    `### Parameters of ${family}`,
+    meaningItems(parameters).join('\n'),
+    `### Values of ${family}`,
+    valueTable(members, parameters),
+    `### Origins of the values of ${family}`,
+    originItems(members, ({ parameters }) => parameters).join('\n'),
+    `### Training runs of ${family}`,
+    originItems(members, ({ training }) => training).join('\n'),
   ].join('\n\n');
 }
 
-/** One row per description: members of a parameter without their own description share a row. */
-function meaningRows(parameters: readonly ParameterDescription[]): string[][] {
-  const rows = new Map<string, string[]>();
-  for (const { name, kind, description } of parameters) {
-    const key = JSON.stringify([name.split('.')[0], description]);
-    const row = rows.get(key);
-    if (row === undefined) rows.set(key, [code(name), kind, description ?? '']);
-    else row[0] = `${row[0]}, ${code(name)}`;
-  }
-  return [...rows.values()];
+function recipeItem({ name, family, model, reward_range, summary }: RecipeDescription): string {
+  const trained = model === null ? '' : ` Model: ${code(model)}.`;
+  const link = `[${family}](#the-${family}-family)`;
+  return item(`${bold(name)} (${link}, reward ${rangeText(reward_range)}): ${escaped(summary)}${trained}`);
 }
 
-/** One row per distinct value and source of a parameter, with the recipes that share it. */
-function valueRows(members: readonly RecipeDescription[], part: 'parameters' | 'training'): string[][] {
-  const names = new Set(members.flatMap((recipe) => recipe[part].map(({ name }) => name)));
-  return [...names].flatMap((name) => {
-    const rows = new Map<string, { readonly cells: readonly string[]; readonly sharing: string[] }>();
-    for (const recipe of members) {
-      const fact = recipe[part].find((each) => each.name === name);
-      if (fact === undefined) continue;
-      const cells = [code(fact.value), fact.mark, sourceCell(recipe, fact)];
-      const key = JSON.stringify(cells);
-      const row = rows.get(key) ?? { cells, sharing: [] };
-      row.sharing.push(code(recipe.name));
-      rows.set(key, row);
-    }
-    return [...rows.values()].map(({ cells, sharing }) => [
+/** One item per description: members of a parameter without their own description share an item. */
+function meaningItems(parameters: readonly ParameterDescription[]): string[] {
+  const items = new Map<string, { readonly names: string[]; readonly text: string }>();
+  for (const { name, kind, description } of parameters) {
+    const key = JSON.stringify([name.split('.')[0], description]);
+    const entry = items.get(key) ?? { names: [], text: `(${kind}): ${escaped(description ?? '')}` };
+    entry.names.push(bold(name));
+    items.set(key, entry);
+  }
+  return [...items.values()].map(({ names, text }) => item(`${names.join(', ')} ${text}`));
+}
+
+/** One row per parameter, one column per recipe. */
+function valueTable(members: readonly RecipeDescription[], parameters: readonly ParameterDescription[]): string {
+  return table(
+    ['parameter', 'kind', ...members.map(({ name }) => code(name))],
+    parameters.map(({ name, kind }) => [
       code(name),
-      sharing.length === members.length ? 'all' : sharing.join(', '),
-      ...cells,
-    ]);
-  });
+      kind,
+      ...members.map((recipe) => {
+        const fact = recipe.parameters.find((each) => each.name === name);
+        return fact === undefined ? '' : `${code(fact.value)} ${fact.mark}`;
+      }),
+    ]),
+  );
+}
+
+type Fact = Pick<ParameterDescription, 'name' | 'value' | 'mark' | 'source'>;
+
+/** The values by recipe and origin: those that all recipes share come first, and values with one origin are one item. */
+function originItems(
+  members: readonly RecipeDescription[],
+  factsOf: (recipe: RecipeDescription) => readonly Fact[],
+): string[] {
+  const lists = members.map((recipe) => ({ recipe, items: groupedOrigins(recipe, factsOf(recipe)) }));
+  const [first] = lists;
+  const shared =
+    lists.length < 2 ? [] : (first?.items ?? []).filter((one) => lists.every(({ items }) => items.includes(one)));
+  return [
+    ...(shared.length === 0 ? [] : ['* all recipes', ...shared]),
+    ...lists.flatMap(({ recipe, items }) => {
+      const own = items.filter((one) => !shared.includes(one));
+      return own.length === 0 ? [] : [`* ${code(recipe.name)}`, ...own];
+    }),
+  ];
+}
+
+function groupedOrigins({ model }: RecipeDescription, facts: readonly Fact[]): string[] {
+  const groups = new Map<string, string[]>();
+  for (const { name, value, mark, source } of facts) {
+    const origin = `${mark}: ${mark === 'card' ? quoteText(model, source) : escaped(source)}`;
+    const values = groups.get(origin) ?? [];
+    values.push(`${bold(name)} ${code(value)}`);
+    groups.set(origin, values);
+  }
+  return [...groups].map(([origin, values]) => item(`${values.join(', ')}; ${origin}`, 1));
 }
 
 /** Quotes a model card; names the card if it is not the recipe's own. */
-function sourceCell(
-  { model }: RecipeDescription,
-  { mark, source }: Pick<ParameterDescription, 'mark' | 'source'>,
-): string {
-  if (mark !== 'card') return source;
+function quoteText(model: string | null, source: string): string {
   const colon = source.indexOf(':');
   const card = source.slice(0, colon);
   const words = code(source.slice(colon + ': "'.length, -1));
@@ -143,24 +177,42 @@ function sourceCell(
 }
 
 function rangeText([low, high]: RewardRange): string {
-  const bound = (value: number | null): string => (value === null ? 'no bound' : String(Number(value.toPrecision(12))));
-  return `${bound(low)} to ${bound(high)}`;
+  const bound = (value: number): string => String(Number(value.toPrecision(12)));
+  if (high === null) return low === null ? 'without bounds' : `at least ${bound(low)}`;
+  return low === null ? `at most ${bound(high)}` : `${bound(low)} to ${bound(high)}`;
 }
 
 function code(value: string | number | boolean): string {
   return `\`${value}\``;
 }
 
+function bold(name: string): string {
+  return `**${code(name)}**`;
+}
+
+/** A list item, wrapped at 120 columns. */
+function item(text: string, depth = 0): string {
+  const indent = '  '.repeat(depth);
+  const lines: string[] = [];
+  let line = `${indent}*`;
+  for (const word of text.split(BREAK)) {
+    if ([...line].length + 1 + [...word].length > MAX_COLUMNS) {
+      lines.push(line);
+      line = `${indent}  ${word}`;
+    } else line += ` ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** Escapes text for a table cell, except code spans. */
-function cell(text: string): string {
+/** Escapes text for Markdown, except code spans. */
+function escaped(text: string): string {
   return text
     .split('`')
     .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(/[*<[\\]/gu, '\\$&')))
-    .join('`')
-    .replaceAll('|', '\\|');
+    .join('`');
 }
