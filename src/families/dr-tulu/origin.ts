@@ -16,9 +16,9 @@ const WITH_CITATION = code(REWARDS, 'REWARD_WEIGHTS');
 const WITHOUT_CITATION = code(REWARDS, 'REWARD_WEIGHTS_WITHOUT_CITATION, with no_citation_reward');
 
 const DR_TULU = {
-  compat: ours('what the public code loses or pays by mistake is no part of what it means to reward'),
+  compat: ours('the defects of the public code are not part of the intended reward'),
   call_form: code(SCRIPT, '--mcp_parser_name v20250824'),
-  judging: code(REWARDS, 'one judge call a rubric'),
+  judging: code(REWARDS, 'one judge call for each rubric'),
   rubric_weight: WITH_CITATION,
   citation_weight: WITH_CITATION,
   format_weight: WITH_CITATION,
@@ -43,8 +43,8 @@ export const DR_TULU_ORIGINS = {
     model: 'rl-research/DR-Tulu-8B',
     summary: "The same with the public code's numbers, its defects included.",
     not_said:
-      'no card was at hand. The script trains with adaptive rubrics, written anew during the run: the rows of a request ' +
-      'must bring them; and it notes a run without citations after 650 steps (dr-tulu-no-citation)',
+      'a model card. The script trains with adaptive rubrics, which change during the run: requests must contain them. ' +
+      'It also mentions a run without citations after 650 steps (dr-tulu-no-citation)',
     training: {
       algorithm: { value: 'GRPO', ...code(SCRIPT) },
       trainer: { value: 'grpo_fast.py (open-instruct)', ...code(SCRIPT) },

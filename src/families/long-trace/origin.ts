@@ -57,7 +57,7 @@ export const LONG_TRACE_ORIGINS = {
     training: {},
     parameters: {
       ...LONG_TRACE_RL,
-      variant: code(ROLLOUT, 'dataset_name "longrlvr", whatever switches are set'),
+      variant: code(ROLLOUT, 'dataset_name "longrlvr", independent of the switches'),
       eta: code(SCRIPT, '--rubric-reward-ratio 0.3'),
     },
   },

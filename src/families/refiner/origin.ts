@@ -15,19 +15,19 @@ const balancedCard = cardOf(RL_BALANCED);
 /** Values that no model card states. */
 const CHOICES = {
   verbatim_gate: ours('a claim copied whole from a source it cites needs no judge to be supported'),
-  answer: ours('the cards train a single block; of several the first counts, so that a later one cannot replace it'),
+  answer: ours('the cards train a single block; the first of several counts, so that a later one cannot replace it'),
   mix: ours('the cards give a weight, not what it is taken from; convex keeps the reward within its scale'),
   static_weight: ours('no card gives the static criteria another weight'),
-  negatives_require_positive: ours('off: the card flips negative scores and asks nothing of the positive ones'),
+  negatives_require_positive: ours('off: the card flips negative scores and requires nothing of the positive ones'),
   citation_metric: ours('the card names precision, recall and F1, not how they are averaged'),
   uncited_ok: ours('text that needs no citation should neither pay nor cost'),
   citation_not_applicable: ours('an answer with nothing to cite should not earn what citing earns'),
-  unverified_quote: ours("a misquote is the judge's slip, not the policy's"),
+  unverified_quote: ours('a wrong quote is an error of the judge, not of the policy'),
 } as const satisfies Partial<ParameterOrigins<RefinerRecipe>>;
 
 const PENALTY_UNUSED = ours('not read while the penalty is off');
 
-const UNPUBLISHED = ours('as refiner-gpt54-instance-rubric: of a run with the flag nothing is published');
+const UNPUBLISHED = ours('as refiner-gpt54-instance-rubric; no run with the flag is published');
 const NOT_SAID = ours('not on the card; as refiner-gpt54-instance-rubric');
 
 export const REFINER_ORIGINS = {
@@ -73,7 +73,7 @@ export const REFINER_ORIGINS = {
       judge_static: instanceCard(
         'This checkpoint includes both per-instance and static V3 rubrics in its reward signal.',
       ),
-      mode: ours('the card names no mode; reasoning before the answer is left alone'),
+      mode: ours('the card names no mode; reasoning before the answer is allowed'),
       citation_weight: instanceCard('--refiner_reward_paper_citation_weight 0.2'),
       gate_judge_score_with_format_bonus: instanceCard('--refiner_reward_gate_judge_score_with_format_bonus false'),
       instance_rubrics_only: instanceCard('This checkpoint was produced before that flag existed'),
@@ -84,12 +84,12 @@ export const REFINER_ORIGINS = {
   'refiner-gpt54-instance-only': {
     model: null,
     summary: 'The same with the static V3 set left out of the mean: the flag that the card names for later runs.',
-    not_said: 'everything but the flag: no model of a run with it is published',
+    not_said: 'everything except the flag; no model trained with it is published',
     training: {},
     parameters: {
       ...CHOICES,
       judging: UNPUBLISHED,
-      judge_static: ours('asked though it does not count, so that a replay can turn instance_rubrics_only on or off'),
+      judge_static: ours('judged although it does not count, so that replay can change instance_rubrics_only'),
       mode: UNPUBLISHED,
       citation_weight: UNPUBLISHED,
       gate_judge_score_with_format_bonus: UNPUBLISHED,
@@ -102,7 +102,7 @@ export const REFINER_ORIGINS = {
     model: RL_BALANCED,
     summary: 'Answer block only, with citation quality at weight 0.5.',
     not_said:
-      'what the reward holds beside citations: no rubric and no judge is named; group size, prompts a step, learning ' +
+      'the parts of the reward other than citations (no rubric, no judge); group size, prompts per step, learning ' +
       'rate, KL, temperature, clip range, advantage normalisation',
     training: {
       algorithm: { value: 'GRPO', ...balancedCard('fine-tuned using Group Relative Policy Optimization (GRPO)') },

@@ -12,7 +12,7 @@ const code = codeOf('Gen-Verse/Open-AgentRL', '1fe5dbd2');
 /** Values from the code that no model card states. */
 const FROM_CODE = {
   math_equivalence: code(REWARD, 'math_dapo.compute_score with strict_box_verify=True'),
-  time_limit_s: ours('the code has 30 s; with 6, 60 tests that all time out still fit into one judgment'),
+  time_limit_s: ours('the code has 30 s; with 6 s, 60 tests that all time out still fit into one judgment'),
   memory_limit_mb: code(
     'recipe/demystify/sandbox_fusion_tool_config.yaml',
     "memory_limit_mb of the policy's code_interpreter; that tests get the same is ours",
@@ -25,10 +25,11 @@ const PER_ROUND = code(REWARD, '(num_turns - 2) / 2 * 0.1');
 export const TOOL_CALL_ORIGINS = {
   'grpo-tcr': {
     model: MODEL,
-    summary: 'Right or wrong, a little back for tool rounds where wrong, less for responses near the length limit.',
+    summary:
+      '1 for a right answer, -1 for a wrong one; credit for tool rounds if wrong; a penalty near the length limit.',
     not_said:
       'the formula of the tool call reward; whether its run counted turns (Gen-Verse/Open-AgentRL#13: the public ' +
-      'script does not, so a wrong answer is -1.1 whatever was called); limits of the sandbox; sampling temperature',
+      'script does not, so a wrong answer has -1.1 independent of its calls); limits of the sandbox; sampling temperature',
     training: {
       algorithm: { value: 'GRPO', ...card('GRPO (Group Relative Policy Optimization)') },
       trainer: { value: 'Open-AgentRL (verl)', ...card('Training framework Open-AgentRL (verl) Apache-2.0') },

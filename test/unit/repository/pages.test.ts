@@ -34,7 +34,6 @@ const NOT_DONE: readonly string[] = [
   'docs/judge-check.md',
   'docs/lexical-judge.md',
   'docs/receipts.md',
-  'docs/recipes.md',
   'docs/refine.md',
   'docs/replay.md',
   'docs/runs.md',
