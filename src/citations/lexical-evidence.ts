@@ -16,10 +16,28 @@ export type LexicalEvidence = Pick<
   'support' | 'coverage' | 'window' | 'verbatim' | 'negation_mismatch' | 'sources'
 >;
 
-/** Compares a claim with its cited sources. Returns `null` if it has no text or cites no known source. */
-export function evidenceOf(index: EvidenceIndex, { ids, text }: Claim): ClaimEvidence | null {
-  const cited = ids.flatMap(({ source }) => (source === null ? [] : [source]));
-  return cited.length === 0 || text.length === 0 ? null : gatherEvidence(index, text, cited);
+/** Cached by object: a source set belongs to all samples of a group, and the plan and the report of a rollout compare its claims. */
+const indexes = new WeakMap<SourceSet, EvidenceIndex>();
+const compared = new WeakMap<Claim, ClaimEvidence | null>();
+
+/**
+ * Compares a claim with its cited sources, once. Returns `null` if it has no text or cites no known source.
+ * @param sources the set that the claim was parsed with.
+ */
+export function evidenceOf(sources: SourceSet, claim: Claim): ClaimEvidence | null {
+  const known = compared.get(claim);
+  if (known !== undefined) return known;
+  const cited = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));
+  const evidence =
+    cited.length === 0 || claim.text.length === 0 ? null : gatherEvidence(indexOf(sources), claim.text, cited);
+  compared.set(claim, evidence);
+  return evidence;
+}
+
+function indexOf(sources: SourceSet): EvidenceIndex {
+  const index = indexes.get(sources) ?? indexSourceSet(sources);
+  indexes.set(sources, index);
+  return index;
 }
 
 /** Reports the findings that follow from a claim's evidence. */
@@ -51,8 +69,7 @@ function spanInClaim(claim: Claim, start: number, end: number): Span {
   return { start: claim.span.start + start, end: claim.span.start + end };
 }
 
-/** Indexes a source set. All claims of a rollout share the index. */
-export function indexSourceSet({ list, toolOutput }: SourceSet): EvidenceIndex {
+function indexSourceSet({ list, toolOutput }: SourceSet): EvidenceIndex {
   return indexSources(toolOutput === null ? list : list.map((source) => placed(source, toolOutput)));
 }
 

@@ -9,13 +9,7 @@ import type { AnswerChoice } from './blocks.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
-import {
-  describeEvidence,
-  evidenceOf,
-  indexSourceSet,
-  type LexicalEvidence,
-  reportEvidence,
-} from './lexical-evidence.ts';
+import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
 import type {
@@ -205,10 +199,9 @@ function lexicalEvidence(
   sources: SourceSet,
   findings: FindingList,
 ): Map<number, ClaimEvidence> {
-  const index = indexSourceSet(sources);
   const byClaim = new Map<number, ClaimEvidence>();
   for (const claim of parsed.claims) {
-    const evidence = evidenceOf(index, claim);
+    const evidence = evidenceOf(sources, claim);
     if (evidence === null) continue;
     byClaim.set(claim.index, evidence);
     reportEvidence(claim, evidence, findings);

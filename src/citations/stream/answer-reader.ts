@@ -2,16 +2,9 @@
  * The interface, the claim comparison and the events that the two readers of an answer (`ElementReader`,
  * `MarkerReader`) share.
  */
-import type { EvidenceIndex } from '../../lexical/index.ts';
 import { MAX_CLAIMS, MAX_COMPARED_CHARS } from '../../limits.ts';
 import { hasContent } from '../../text/characters.ts';
-import {
-  describeEvidence,
-  evidenceOf,
-  indexSourceSet,
-  type LexicalEvidence,
-  reportEvidence,
-} from '../lexical-evidence.ts';
+import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from '../lexical-evidence.ts';
 import { citesMany } from '../parse.ts';
 import type { Claim, SourceSet } from '../types.ts';
 import { CitationFindings, type EventList } from './events.ts';
@@ -49,7 +42,6 @@ export type ClosedClaim = { readonly claim: Claim; readonly evidence: LexicalEvi
  */
 export class ClaimComparison {
   readonly #sources: SourceSet;
-  #index: EvidenceIndex | null = null;
   #claims = 0;
   #chars = 0;
 
@@ -65,8 +57,7 @@ export class ClaimComparison {
       if (cited !== undefined) this.#chars += cited.text.length + claim.text.length;
     }
     if (this.#claims > MAX_CLAIMS || this.#chars > MAX_COMPARED_CHARS) return null;
-    this.#index ??= indexSourceSet(this.#sources);
-    const evidence = evidenceOf(this.#index, claim);
+    const evidence = evidenceOf(this.#sources, claim);
     if (evidence === null) return null;
     reportEvidence(claim, evidence, findings);
     return describeEvidence(evidence);

@@ -2,7 +2,7 @@
  * Plans the judgments of a refiner rollout: parses the response, decides what needs no judge (invented ids, empty
  * claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
-import { indexSourceSet } from '../../citations/lexical-evidence.ts';
+import { evidenceOf } from '../../citations/lexical-evidence.ts';
 import { parseResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
@@ -14,7 +14,6 @@ import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest, JudgedClaim } from '../../judgments/kinds/citations/citations.ts';
 import type { RubricRequest } from '../../judgments/kinds/rubric/rubric.ts';
 import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
-import { gatherEvidence } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -135,16 +134,14 @@ function inputProblems(
  * Decides what needs no judge: invented ids, empty claims, and with `verbatim_gate` claims that copy source sentences.
  */
 function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: RefinerRecipe): PlannedClaim[] {
-  const evidence = indexSourceSet(sources);
   return parsed.claims
     .filter((claim) => claim.duplicate_of === null)
     .map((claim) => {
-      const known = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));
-      if (known.length === 0 || claim.text.length === 0) {
+      if (claim.text.length === 0 || claim.ids.every(({ source }) => source === null)) {
         return { claim, support: 0 as const, relevance: claim.ids.map(() => false) };
       }
       const copied = new Set(
-        recipe.verbatim_gate ? gatherEvidence(evidence, claim.text, known).verbatim.map(({ source }) => source) : [],
+        recipe.verbatim_gate ? evidenceOf(sources, claim)?.verbatim.map(({ source }) => source) : [],
       );
       return {
         claim,

@@ -1,16 +1,9 @@
 /** Scores criteria by comparing words: the lexical judge's answer to a rubric. Linear in the texts. */
-import { indexSourceSet } from '../../../citations/lexical-evidence.ts';
+import { evidenceOf } from '../../../citations/lexical-evidence.ts';
 import { parseResponse, SHOTGUN_IDS_PER_CLAIM } from '../../../citations/parse.ts';
 import { sourcesFromList } from '../../../citations/sources.ts';
-import type { Claim, ParsedResponse, SourceSet } from '../../../citations/types.ts';
-import {
-  type ClaimEvidence,
-  gatherEvidence,
-  indexSources,
-  needsCitation,
-  scoreCriterion,
-  supportVerdict,
-} from '../../../lexical/index.ts';
+import type { ParsedResponse, SourceSet } from '../../../citations/types.ts';
+import { gatherEvidence, indexSources, needsCitation, scoreCriterion, supportVerdict } from '../../../lexical/index.ts';
 import type { Evidence } from '../../protocol/prompt.ts';
 import { STATIC_V3, type StaticCriterion } from './static-criteria.ts';
 
@@ -111,17 +104,11 @@ class StaticScores {
 
   /** Scores Wrong-Entity Confabulation: the share of unsupported claims with a name that their cited sources lack. */
   #confabulation(): Score {
-    const index = indexSourceSet(this.#sources);
     const suspects = this.#parsed.claims.filter((claim) => {
-      const evidence = evidenceOf(index, claim);
+      const evidence = evidenceOf(this.#sources, claim);
       return evidence !== null && evidence.missing_names.length > 0 && supportVerdict(evidence.support) === 'none';
     }).length;
     if (suspects === 0) return 0;
     return suspects / this.#parsed.claims.length >= CONFABULATED_SHARE ? 2 : 1;
   }
-}
-
-function evidenceOf(index: ReturnType<typeof indexSources>, claim: Claim): ClaimEvidence | null {
-  const known = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));
-  return known.length === 0 || claim.text === '' ? null : gatherEvidence(index, claim.text, known);
 }
