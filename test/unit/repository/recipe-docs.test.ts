@@ -38,7 +38,8 @@ function rowOf({ name, kind, value, mark }: ParameterDescription): RegExp {
   return new RegExp(`^\\| ${literal(`\`${name}\` | ${kind} |`)}.* ${literal(`\`${value}\` ${mark} |`)}`, 'mu');
 }
 
-describe('the tables', () => {
+// Each runs the script one to four times, which a busy machine starts slowly.
+describe('the tables', { timeout: 60_000 }, () => {
   it('are those that the script makes', () => {
     expect(run(docs, '--check').status, 'run node scripts/recipe-docs.ts').toBe(0);
   });
