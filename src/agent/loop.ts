@@ -16,6 +16,7 @@ import type {
   GenerationRequest,
 } from '../generation/generator.ts';
 import type { JudgeFailure, TokenUsage } from '../judgments/protocol/failure.ts';
+import { neutraliseControlTokens } from '../judgments/protocol/untrusted.ts';
 import type { RunCode } from '../judgments/sandbox/run-code.ts';
 import { codeRun, preparedCode, type ToolOutput } from './code-interpreter.ts';
 import { agentPrompt, agentPromptTokens, type GeneratorTraits } from './prompt.ts';
@@ -191,10 +192,13 @@ export class AgentLoop {
   /** Turns the first call's result, and notes about further calls, into a user turn if the budget has room for it. */
   #answer(call: AgentCall, outcome: ToolOutcome, output: string): AgentStep {
     const { max_tool_response_chars, truncate, max_response_tokens } = this.#settings;
-    const { text, raw_chars, truncated } =
+    const given =
       outcome === 'bad_call'
         ? { text: output, raw_chars: output.length, truncated: false }
         : truncateToolOutput(output, max_tool_response_chars, truncate);
+    const { raw_chars, truncated } = given;
+    // A control token of the chat template in a program's output would end the user turn.
+    const text = neutraliseControlTokens(given.text);
     const further = this.#reported();
     const contents = [text, ...further.map(() => NOT_RUN_TEXT)];
     const shown = this.#ledger.response + toolTokens(contents) < max_response_tokens;

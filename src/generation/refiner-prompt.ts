@@ -2,11 +2,15 @@
  * Builds the prompt of a research refiner from a question, the agent's reasoning and raw tool output. Format and budget
  * (6,144 prompt tokens, 1,024 response tokens) come from the model cards; the wording is Citeward's own, because the
  * training prompt is unpublished. Tool output beyond the budget is cut at its end, and the result reports the cut.
+ *
+ * The tags of sources stay as they are, because the policy was trained to read and cite them. Control tokens of chat
+ * templates in the texts, which a model server would act upon, are replaced (untrusted.ts).
  */
 import { parseSources, type SourceInput, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { estimateTokens } from '../judgments/protocol/budget.ts';
+import { neutraliseControlTokens } from '../judgments/protocol/untrusted.ts';
 import { trimSpan } from '../text/span.ts';
 
 type RefinerPromptInput = {
@@ -59,13 +63,15 @@ type RefinerPromptResult =
 export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
   const { question, reasoning, tool_output, mode, prompt_tokens } = input;
   const system = `${FORMAT} ${MODES[mode]}`;
-  const parts = [`Question:\n${question}`, ...(reasoning === undefined ? [] : [`Reasoning so far:\n${reasoning}`])];
+  const texts = [`Question:\n${question}`, ...(reasoning === undefined ? [] : [`Reasoning so far:\n${reasoning}`])];
+  const parts = texts.map(neutraliseControlTokens);
   const fixed = FRAME_TOKENS + estimateTokens(system) + parts.reduce((sum, part) => sum + estimateTokens(part), 0);
   const left = prompt_tokens - fixed;
   if (left <= 0) return { ok: false, needed_tokens: fixed + 1 };
-  const kept = unitsWithin(tool_output, left);
-  const seen = tool_output.slice(0, kept);
-  const user = [...parts, `Tool output:\n${seen}`].join('\n\n');
+  // Equal in length to the tool output, so the cut and all offsets apply to both.
+  const shown = neutraliseControlTokens(tool_output);
+  const kept = unitsWithin(shown, left);
+  const user = [...parts, `Tool output:\n${shown.slice(0, kept)}`].join('\n\n');
   return {
     ok: true,
     prompt: {
@@ -73,7 +79,7 @@ export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
         { role: 'system', content: system },
         { role: 'user', content: user },
       ],
-      tool_output: seen,
+      tool_output: tool_output.slice(0, kept),
       cut: kept === tool_output.length ? null : { kept_chars: kept, chars: tool_output.length },
     },
   };

@@ -1,6 +1,6 @@
 /**
  * Checks a judge's quote: a cited source must contain it word for word, after folding what copying changes (NFKC, case, white
- * space, quotation marks, dashes, our own angle brackets). A recipe may zero a claim whose quote is not found. Linear in the
+ * space, quotation marks, dashes, the marks that untrusted.ts puts in). A recipe may zero a claim whose quote is not found. Linear in the
  * cited texts.
  */
 
@@ -11,6 +11,8 @@ export type Quote = { readonly source: number; readonly start: number; readonly 
 type Folded = { readonly text: string; readonly offsets: readonly number[] };
 
 const QUOTATION_MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
+/** What a prompt shows in place of other marks (untrusted.ts), and those. Angle brackets are among the quotation marks. */
+const SHOWN: Readonly<Record<string, string>> = { '⁅': '[', '⁆': ']', '¦': '|', '▁': '_' };
 const DASHES = '-‐‑‒–—―−';
 
 /** Shorter quotes prove nothing: every source contains "the". In folded units. */
@@ -82,7 +84,7 @@ function foldForQuote(text: string): Folded {
     for (let i = 0; i < plain.length; i++) {
       const unit = plain.charAt(i);
       if (unit.trim() === '' || QUOTATION_MARKS.includes(unit)) continue;
-      folded += DASHES.includes(unit) ? '-' : unit;
+      folded += DASHES.includes(unit) ? '-' : (SHOWN[unit] ?? unit);
       offsets.push(at);
     }
     at += point.length;
