@@ -35,8 +35,6 @@ const NOT_DONE: readonly string[] = [
   'docs/lexical-judge.md',
   'docs/receipts.md',
   'docs/refine.md',
-  'docs/replay.md',
-  'docs/runs.md',
   'docs/trainers/README.md',
   'docs/trainers/longtracerl.md',
   'docs/trainers/nemo-gym.md',
