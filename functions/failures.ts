@@ -16,7 +16,8 @@ export type FailureFields = {
   readonly auth_unconfigured: unknown;
   readonly key_missing: unknown;
   readonly key_unknown: unknown;
-  readonly scope_missing: { readonly scope: Scope };
+  /** `needed_by` = what needs the scope, as the subject of a sentence. */
+  readonly scope_missing: { readonly scope: Scope; readonly needed_by: string };
   readonly config_invalid: { readonly setting: string };
   readonly route_unknown: unknown;
   readonly method_not_allowed: { readonly allow: readonly string[] };

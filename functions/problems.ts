@@ -66,8 +66,8 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
       'This deployment does not have the key in the Authorization header; send a configured key.',
       { headers: BEARER },
     ),
-  scope_missing: ({ scope }) =>
-    entry(403, 'Scope missing', `The key does not have the scope "${scope}"; use a key that has it.`),
+  scope_missing: ({ scope, needed_by }) =>
+    entry(403, 'Scope missing', `${needed_by} needs the scope "${scope}"; use a key that has it.`),
   config_invalid: ({ setting }) =>
     entry(
       500,

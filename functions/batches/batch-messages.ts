@@ -3,6 +3,7 @@
  * run different code during a deployment. A queue message only names a task; the consumer claims its content from the object.
  */
 
+import type { Scope } from '../../src/wire/api-keys.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
 import type { BatchError } from '../../src/wire/batches/request-line.ts';
@@ -21,6 +22,8 @@ export type NewBatch = {
   readonly v: 1 | typeof BATCH_MESSAGE_VERSION;
   readonly id: string;
   readonly endpoint: BatchEndpoint;
+  /** The scopes of the key that created the batch. Each line needs those of its route. */
+  readonly scopes: readonly Scope[];
   readonly input_file_id: string;
   readonly completion_window: string;
   readonly metadata: Readonly<Record<string, string>> | null;

@@ -3,6 +3,7 @@
  * stored record, so a schema checks it.
  */
 import * as z from 'zod';
+import { SCOPES } from '../../src/wire/api-keys.ts';
 import {
   BATCH_ENDPOINTS,
   BATCH_STATUSES,
@@ -17,6 +18,8 @@ const newBatchSchema = z.object({
   v: z.union([z.literal(1), z.literal(BATCH_MESSAGE_VERSION)]),
   id: z.string(),
   endpoint: z.enum(BATCH_ENDPOINTS),
+  // Batches of version 1 have no scopes: their lines are not checked.
+  scopes: z.array(z.enum(SCOPES)).readonly().default(SCOPES),
   input_file_id: z.string(),
   completion_window: z.string(),
   metadata: z.record(z.string(), z.string()).nullable(),

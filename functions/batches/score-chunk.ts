@@ -13,6 +13,7 @@ import { describeError } from '../error-log.ts';
 import { failureOf, problemOf } from '../problems.ts';
 import { answer, type RequestOutcome } from '../services/answer-request.ts';
 import type { ScoringPlatform } from '../services/ports.ts';
+import { requiredScopes } from '../services/required-scopes.ts';
 import type { FileStore } from '../storage/files.ts';
 import { linesOf } from './batch-input.ts';
 import type { ChunkCounts, ClaimedTask, LineTries, NewBatch, TaskReport } from './batch-messages.ts';
@@ -106,13 +107,18 @@ async function answerAll(
   return isHeld() ? outcomes : null;
 }
 
-/** Answers one request. An exception (a bug, or a failed store) must not cost the other lines their results. */
+/** Answers one request, if the batch has the scopes. An exception (a bug, or a failed store) must not cost the other lines their results. */
 async function answerLine(
   batch: NewBatch,
   { line, body }: NumberedRequest,
   platform: ScoringPlatform,
   lastTry: boolean,
 ): Promise<RequestOutcome> {
+  const missing = requiredScopes(batch.endpoint, body).find(({ scope }) => !batch.scopes.includes(scope));
+  if (missing !== undefined) {
+    const { scope, needed_by } = missing;
+    return { ok: false, failure: { reason: 'scope_missing', scope, needed_by: `Line ${line}, ${needed_by},` } };
+  }
   try {
     return await answer(batch.endpoint, body, platform, lastTry);
   } catch (error) {

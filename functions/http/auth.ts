@@ -7,7 +7,8 @@ import { SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import type { ApiKey } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import type { PlatformFactory } from '../platform.ts';
-import type { AppEnvironment, Principal } from './context.ts';
+import type { RequiredScope } from '../services/required-scopes.ts';
+import type { AppEnvironment, Context, Principal } from './context.ts';
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
 
@@ -38,12 +39,18 @@ export function authenticate(platforms: PlatformFactory) {
   });
 }
 
-/** Refuses callers without the scope. */
-export function requireScope(scope: Scope) {
+/** Refuses callers without the scope. @param needed_by what needs it, for the problem. */
+export function requireScope(scope: Scope, needed_by = 'This route') {
   return createMiddleware<AppEnvironment>(async function requireScope(c, next) {
-    if (c.get('principal')?.scopes.has(scope) !== true) throw new RequestError({ reason: 'scope_missing', scope });
+    checkScope(c, { scope, needed_by });
     return next();
   });
+}
+
+/** Checks a scope that depends on the body. @throws RequestError if the caller does not have it. */
+export function checkScope(c: Context, needed: RequiredScope): void {
+  if (c.get('principal')?.scopes.has(needed.scope) === true) return;
+  throw new RequestError({ reason: 'scope_missing', ...needed });
 }
 
 type PresentedKey = {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   worker = await startLocalWorker({
     variables: {
-      API_KEYS: JSON.stringify({ tester: keyOf(KEY, 'batch'), trainer: keyOf(OTHER_KEY, 'score') }),
+      API_KEYS: JSON.stringify({ tester: keyOf(KEY, 'batch', 'score', 'verify'), trainer: keyOf(OTHER_KEY, 'score') }),
       ALLOW_LEXICAL_JUDGE: 'true',
       BACKENDS: JSON.stringify({ backends: [away], default_judge: null }),
     },

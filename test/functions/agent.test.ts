@@ -311,6 +311,12 @@ describe('what is refused before anything is paid for', () => {
     const locked = { ...environmentOf(servers), ALLOW_ANONYMOUS: 'false', API_KEYS: JSON.stringify(keys) };
     const reply = await sendTo(post('/v1/agent', ASKED, { authorization: 'Bearer k' }), locked);
     await problemOf(reply, 403, 'scope_missing');
+    const writer = { writer: { sha256: await sha256Hex('k'), scopes: ['generate'] } };
+    const rewarded = await sendTo(post('/v1/agent', { ...ASKED, reference: '42' }, { authorization: 'Bearer k' }), {
+      ...locked,
+      API_KEYS: JSON.stringify(writer),
+    });
+    expect((await problemOf(rewarded, 403, 'scope_missing')).detail).toMatch(/"reference".*"score"/);
     expect(env.ALLOW_ANONYMOUS).toBe('true');
   });
 

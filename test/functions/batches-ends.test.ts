@@ -395,6 +395,15 @@ describe('after the end', () => {
     expect(judging.calls).toBe(0);
   });
 
+  it('a batch that the previous version created goes on', async () => {
+    const { id, ids } = await planned(1);
+    await runInDurableObject(objectOf(id), (_, { storage }) => {
+      storage.sql.exec("UPDATE batch_v1 SET record = json_remove(json_set(record, '$.batch.v', 1), '$.batch.scopes')");
+    });
+    const { output } = await linesOnce(await finish(id), ids);
+    expect(output).toHaveLength(1);
+  });
+
   it('an object of another form is an error, not a batch', async () => {
     const { id } = await planned(1);
     await runInDurableObject(objectOf(id), (_, { storage }) => {

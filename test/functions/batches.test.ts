@@ -2,8 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { endpointWithSecretSchema } from '../../src/wire/webhooks.ts';
-import { ORIGIN, post, problemOf, ROLLOUT, send } from './api.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex } from './api.ts';
 import { batchRequest, ended, get, inputFile, line, linesOf, submit } from './batch-api.ts';
+import { sendTo } from './model-server.ts';
 
 describe('a batch', () => {
   it('answers every line once, in the file that its status belongs to', async () => {
@@ -176,6 +177,26 @@ describe('an input file is refused as a whole, by line', () => {
 });
 
 describe('POST /v1/batches refuses', () => {
+  it('a key without the scope of the lines, before anything is stored', async () => {
+    const key = { sha256: await sha256Hex('k'), scopes: ['batch', 'verify'] };
+    const variables = { API_KEYS: JSON.stringify({ sender: key }) };
+    const create = async (endpoint: string) => {
+      const request = batchRequest(await inputFile(line('a', ROLLOUT, endpoint)), endpoint);
+      request.headers.set('authorization', 'Bearer k');
+      return sendTo(request, variables);
+    };
+    for (const [endpoint, scope] of [
+      ['/v1/score', 'score'],
+      ['/v1/groups', 'score'],
+      ['/v1/refine', 'generate'],
+    ] as const) {
+      const { detail } = await problemOf(await create(endpoint), 403, 'scope_missing');
+      expect(detail).toContain(endpoint);
+      expect(detail).toContain(`"${scope}"`);
+    }
+    expect((await create('/v1/verify')).status).toBe(200);
+  });
+
   it('what it cannot take on', async () => {
     const good = { input_file_id: 'file-x', endpoint: '/v1/score', completion_window: '24h' };
     await problemOf(await send(post('/v1/batches', good)), 404, 'file_not_found');

@@ -5,7 +5,7 @@ import { MAX_QUEUED_POLICY_BYTES } from '../../functions/http/event-stream.ts';
 import { problemSchema } from '../../src/wire/problem.ts';
 import { refineEventSchemas, refineResponseSchema } from '../../src/wire/refine.ts';
 import { post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT, wrongFields } from './api.ts';
-import { ended, line, linesOf, submit } from './batch-api.ts';
+import { batchOf, batchRequest, ended, inputFile, line, linesOf, submit } from './batch-api.ts';
 import { ModelServer, type Says, sendTo } from './model-server.ts';
 
 const ASKED = { question: ROLLOUT.question, tool_output: TOOL_OUTPUT };
@@ -269,7 +269,12 @@ describe('before anything is generated', () => {
   let keys = '';
 
   beforeAll(async () => {
-    const scopes = { writer: ['generate'], scorer: ['score', 'verify', 'batch', 'admin'] };
+    const scopes = {
+      writer: ['generate'],
+      scorer: ['score', 'verify', 'batch', 'admin'],
+      both: ['generate', 'score'],
+      sender: ['generate', 'batch'],
+    };
     const entries = Object.entries(scopes).map(async ([name, of]) => [
       name,
       { sha256: await sha256Hex(keyOf(name)), scopes: of },
@@ -303,6 +308,42 @@ describe('before anything is generated', () => {
     const authorization = `Bearer ${keyOf(name)}`;
     const request = post('/v1/refine', { ...ASKED, generator: 'extractive' }, { authorization });
     expect((await sendTo(request, { ALLOW_ANONYMOUS: 'false', API_KEYS: keys })).status).toBe(status);
+  });
+
+  it.each([true, false])('with a recipe the key needs the scope score, too (stream: %s)', async (stream) => {
+    const scored = (name: string) => {
+      const authorization = `Bearer ${keyOf(name)}`;
+      const request = post('/v1/refine', { ...ASKED, ...SCORED, stream, generator: 'extractive' }, { authorization });
+      return sendTo(request, { API_KEYS: keys });
+    };
+    const { detail } = await problemOf(await scored('writer'), 403, 'scope_missing');
+    expect(detail).toMatch(/"recipe".*"score"/);
+    const reply = await scored('both');
+    expect(reply.status).toBe(200);
+    await reply.text();
+  });
+
+  it('the lines of a batch need the scopes of their route from the key that created the batch', async () => {
+    const body = { ...ASKED, generator: 'extractive' };
+    const lines = [line('plain', body, '/v1/refine'), line('scored', { ...body, ...SCORED }, '/v1/refine')];
+    const request = batchRequest(await inputFile(lines.join('\n')), '/v1/refine');
+    const created = (name: string) => {
+      const authorized = new Request(request.clone());
+      authorized.headers.set('authorization', `Bearer ${keyOf(name)}`);
+      return sendTo(authorized, { API_KEYS: keys });
+    };
+    const { detail } = await problemOf(await created('scorer'), 403, 'scope_missing');
+    expect(detail).toMatch(/\/v1\/refine.*"generate"/);
+    const done = await ended((await batchOf(await created('sender'))).id);
+    expect((await linesOf(done.output_file_id)).map(({ custom_id }) => custom_id)).toEqual(['plain']);
+    const [refusal] = await linesOf(done.error_file_id);
+    expect(refusal).toMatchObject({
+      custom_id: 'scored',
+      response: { status_code: 403 },
+      error: { code: 'scope_missing' },
+    });
+    expect(refusal?.error?.message).toMatch(/Line 2.*\/v1\/refine.*"recipe".*"score"/);
+    expect(refusal?.response?.body).not.toHaveProperty('candidates');
   });
 });
 

@@ -12,7 +12,8 @@ import {
   endpointTestSchema,
   endpointWithSecretSchema,
 } from '../../src/wire/webhooks.ts';
-import { post, problemOf, send, wrongFields } from './api.ts';
+import { post, problemOf, send, sha256Hex, wrongFields } from './api.ts';
+import { sendTo } from './model-server.ts';
 import {
   advance,
   call,
@@ -59,6 +60,22 @@ async function deliveries(query = '') {
 async function described(id = endpoint.id) {
   return endpointSchema.parse(await json('GET', `/v1/webhooks/${id}`));
 }
+
+it('the secret of an endpoint lets its holder score, so only a key that may score gets one', async () => {
+  const admin = { sha256: await sha256Hex('k'), scopes: ['admin'] };
+  const as = (request: Request, scopes: readonly string[]) => {
+    request.headers.set('authorization', 'Bearer k');
+    return sendTo(request, { API_KEYS: JSON.stringify({ admin: { ...admin, scopes } }) });
+  };
+  const registration = () => post('/v1/webhooks', { url: RECEIVER });
+  const rotation = () => post(`/v1/webhooks/${endpoint.id}/secrets:rotate`, {});
+  for (const request of [registration, rotation]) {
+    const { detail } = await problemOf(await as(request(), ['admin']), 403, 'scope_missing');
+    expect(detail).toContain('"score"');
+    await problemOf(await as(request(), ['score']), 403, 'scope_missing');
+    expect((await as(request(), ['admin', 'score'])).ok).toBe(true);
+  }
+});
 
 describe('registration', () => {
   it('shows the secret once, and never again', async () => {

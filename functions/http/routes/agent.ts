@@ -10,7 +10,7 @@ import { type AgentPlan, type AgentRunOptions, planAgent, runAgent } from '../..
 import type { AgentPlatform } from '../../services/ports.ts';
 import { scoreOne } from '../../services/score.ts';
 import { type AgentObserver, NO_OBSERVER } from '../../services/trajectory.ts';
-import { requireScope } from '../auth.ts';
+import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, platformOf, succeeded } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
@@ -20,9 +20,13 @@ const AGENT_DEADLINE_MS = 90_000;
 /** Deadline of a streamed trajectory: sixteen turns with reasoning at 30 tokens per second take 11 minutes. */
 const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
 
+/** Needed for a trajectory that is scored. */
+const REWARD_SCOPE = { scope: 'score', needed_by: '/v1/agent with "reference" or "tests"' } as const;
+
 export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {
   readQuery(c, emptyQuerySchema);
   const request = await readJson(c, agentRequestSchema);
+  if (request.reference !== undefined || request.tests !== undefined) checkScope(c, REWARD_SCOPE);
   const platform = await platformOf(c);
   const planned = await planAgent(request, platform);
   if (!planned.ok) throw new RequestError(planned.error);

@@ -11,9 +11,10 @@ import { BatchList } from '../../batches/batch-list.ts';
 import { BATCH_MESSAGE_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
 import type { Environment } from '../../environment.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
+import { requiredScopes } from '../../services/required-scopes.ts';
 import { newFileId } from '../../storage/files.ts';
 import { endpointExists } from '../../webhooks/endpoint-client.ts';
-import { requireScope } from '../auth.ts';
+import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, storesOf } from '../context.ts';
 
@@ -25,6 +26,8 @@ export const batchRoutes = new Hono<AppEnvironment>()
   .post('/v1/batches', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, batchRequestSchema);
+    const [{ scope, needed_by }] = requiredScopes(request.endpoint, {});
+    checkScope(c, { scope, needed_by: `A batch of ${needed_by}` });
     const file = await storesOf(c).files.get(request.input_file_id);
     if (file === null) throw new RequestError({ reason: 'file_not_found' });
     if (request.webhook !== undefined && !(await endpointExists(c.env, request.webhook))) {
@@ -36,6 +39,7 @@ export const batchRoutes = new Hono<AppEnvironment>()
       v: BATCH_MESSAGE_VERSION,
       id: newBatchId(),
       endpoint: request.endpoint,
+      scopes: [...(c.get('principal')?.scopes ?? [])],
       input_file_id: request.input_file_id,
       completion_window: request.completion_window,
       metadata: request.metadata ?? null,

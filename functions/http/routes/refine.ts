@@ -12,7 +12,8 @@ import type { RefineReply } from '../../../src/wire/refine-reply.ts';
 import { RequestError } from '../../failures.ts';
 import type { ScoringPlatform } from '../../services/ports.ts';
 import { type ReadyRefinement, readyRefinement, refine } from '../../services/refine.ts';
-import { requireScope } from '../auth.ts';
+import { requiredScopes } from '../../services/required-scopes.ts';
+import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf } from '../context.ts';
 import { type EventStream, policyStream } from '../event-stream.ts';
@@ -23,6 +24,7 @@ const REFINE_DEADLINE_MS = 60_000;
 export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requireScope('generate'), async (c) => {
   readQuery(c, emptyQuerySchema);
   const request = await readJson(c, refineRequestSchema);
+  for (const needed of requiredScopes('/v1/refine', request)) checkScope(c, needed);
   const platform = await platformOf(c);
   const prepared = await readyRefinement(request, platform);
   if (!prepared.ok) throw new RequestError(prepared.error);

@@ -36,9 +36,11 @@ import type { AppEnvironment, Context } from '../context.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
 const ENDPOINT = '/v1/webhooks/:endpoint';
+/** Signed requests carry no key, so a key without the scope `score` must not obtain a secret. */
+const SECRET = 'A secret that signs scoring requests';
 
 export const webhookRoutes = new Hono<AppEnvironment>()
-  .post('/v1/webhooks', requireScope('admin'), async (c) => {
+  .post('/v1/webhooks', requireScope('admin'), requireScope('score', SECRET), async (c) => {
     readQuery(c, emptyQuerySchema);
     const { url, description, enabled } = await readJson(c, endpointRegistrationSchema);
     const id = newId('whe_');
@@ -83,7 +85,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
     await new WebhookEndpoints(c.env.DB).remove(id);
     return c.json({ id, deleted: true });
   })
-  .post(`${ENDPOINT}/secrets:rotate`, requireScope('admin'), async (c) => {
+  .post(`${ENDPOINT}/secrets:rotate`, requireScope('admin'), requireScope('score', SECRET), async (c) => {
     readQuery(c, emptyQuerySchema);
     const { grace_s } = await readJson(c, secretRotationSchema);
     return c.json(await ask(c, async (object) => await object.rotate({ v, grace_s })));

@@ -115,6 +115,7 @@ export const BATCHES: Section = {
       method: 'post',
       path: '/v1/batches',
       summary: 'Starts a batch over an uploaded file.',
+      moreScopes: 'and the scopes of the endpoint',
       request: 'BatchRequest',
       replies: { 200: { description: 'The batch.', schema: 'Batch' } },
       problems: [400, 404, 413, 415, 422, ...PROBLEMS],

@@ -135,7 +135,7 @@ function pathsOf(routes: readonly Route[]): Json {
 }
 
 function operation(route: Route): Json {
-  const { path, summary, scope, query, request, requestMedia, replies, problems, keyInUrl, signed } = route;
+  const { path, summary, scope, moreScopes, query, request, requestMedia, replies, problems, keyInUrl, signed } = route;
   const parameters = [...pathParametersOf(path), ...(query === undefined ? [] : parametersOf(query))];
   const answers = Object.entries(replies).map(([status, { description, schema, media, events }]): [string, Json] => {
     const whole = { [media ?? JSON_MEDIA]: schema === null ? anything(media) : { schema: ref(schema) } };
@@ -151,7 +151,9 @@ function operation(route: Route): Json {
     ...(scope === null ? { security: [] } : {}),
     ...(signed === true ? { security: [{ signature: [] }] } : {}),
     ...(keyInUrl === true ? { security: [{ key: [] }, { key_in_url: [] }] } : {}),
-    ...(scope === null || scope === 'any' ? {} : { description: `Scope: ${scope}.` }),
+    ...(scope === null || scope === 'any'
+      ? {}
+      : { description: `Scope: ${scope}${moreScopes === undefined ? '' : `, ${moreScopes}`}.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined
       ? {}

@@ -12,6 +12,7 @@ export const GENERATION: Section = {
       summary:
         'Generates n candidates from tool output, verifies them, scores them if the request names a recipe, best first.',
       scope: 'generate',
+      moreScopes: 'with a recipe also score',
       request: 'RefineRequest',
       replies: {
         200: { description: 'The candidates.', schema: 'RefineResponse', events: 'RefineEvent' },
@@ -24,6 +25,7 @@ export const GENERATION: Section = {
       summary:
         'Runs a policy with tools: returns its trajectory, with a reward if the request has a reference or tests.',
       scope: 'generate',
+      moreScopes: 'with a reference or tests also score',
       request: 'AgentRequest',
       replies: {
         200: {

@@ -19,6 +19,8 @@ export type Route = {
   readonly summary: string;
   /** The scope that a key needs. `null` = public, `any` = any key. */
   readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'any' | null;
+  /** Scopes that a key needs besides, and when. */
+  readonly moreScopes?: string;
   readonly query?: z.ZodObject;
   readonly request?: string;
   readonly requestMedia?: typeof JSON_LINES | 'multipart/form-data';
