@@ -2,7 +2,7 @@
  * `npm run bench:replay`: replay of a run, relative to loops that only parse the same rows, or parse and validate them.
  * Rows are in memory as text; there are no judge calls.
  */
-import { RECIPES, type Recipe } from '../src/families/registry.ts';
+import { RECIPES, type Recipe } from '../src/families/composers.ts';
 import { prepareGroup, replayPrepared } from '../src/runs/replay-group.ts';
 import type { LedgerRow } from '../src/runs/row.ts';
 import { readRunLine, writeRunLine } from '../src/runs/run-file.ts';

@@ -7,7 +7,7 @@
  * JSON data (rollouts, recipes, facts, scores) has the names of the HTTP API (`tool_output`); options are camelCase.
  */
 export type { Verification, VerifyInput } from '../src/citations/verify.ts';
-export type { Facts, Recipe, RecipeName } from '../src/families/registry.ts';
+export type { Facts, Recipe, RecipeName } from '../src/families/composers.ts';
 export type { ResolvedRecipe } from '../src/families/resolve.ts';
 export type { Rollout } from '../src/family/rollout.ts';
 export type { InputProblem } from '../src/input-problem.ts';

@@ -8,7 +8,7 @@ import {
   type Recipe,
   type RecipeName,
   type Score,
-} from '../src/families/registry.ts';
+} from '../src/families/composers.ts';
 import {
   type RecipeInput as AnyRecipeInput,
   type ResolvedRecipe,

@@ -1,5 +1,5 @@
 /** Replay at the front door: what rewards and advantages would have been under another recipe. */
-import type { Facts, Recipe } from '../src/families/registry.ts';
+import type { Facts, Recipe } from '../src/families/composers.ts';
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import { FiguresOfGroups } from '../src/runs/figures.ts';
 import { requestedRecipes } from '../src/runs/plan-replay.ts';

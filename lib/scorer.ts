@@ -1,5 +1,5 @@
 /** The scorer: a judge, a store for its judgments, and the pipeline from rollout to reward. */
-import type { Facts } from '../src/families/registry.ts';
+import type { Facts } from '../src/families/composers.ts';
 import type { Rollout } from '../src/family/rollout.ts';
 import type { Judge } from '../src/judgments/judge.ts';
 import type { ObtainOptions } from '../src/judgments/obtain.ts';

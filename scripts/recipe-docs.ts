@@ -11,7 +11,8 @@ import {
   type ParameterDescription,
   type RecipeDescription,
 } from '../src/families/catalogue.ts';
-import { FAMILY_NAMES, type FamilyName, familyOf } from '../src/families/registry.ts';
+import { FAMILY_NAMES, type FamilyName } from '../src/families/composers.ts';
+import { familyOf } from '../src/families/registry.ts';
 import type { RewardRange } from '../src/family/family.ts';
 
 const MAX_COLUMNS = 120;

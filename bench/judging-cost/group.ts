@@ -4,8 +4,8 @@
  * sources and are all changed, so that every claim needs the judge.
  */
 import { parseSources } from '../../src/citations/sources.ts';
+import { REFINER_RECIPES } from '../../src/families/refiner/composer.ts';
 import { planRefiner } from '../../src/families/refiner/plan.ts';
-import { REFINER_RECIPES } from '../../src/families/refiner/recipe.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import type { CitationsRequest } from '../../src/judgments/kinds/citations/citations.ts';
 import type { RubricRequest } from '../../src/judgments/kinds/rubric/rubric.ts';

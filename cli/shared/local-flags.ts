@@ -1,6 +1,6 @@
 /** Checks the scoring flags of a run in this process, before the first row. */
 
-import { RECIPE_NAMES } from '../../src/families/registry.ts';
+import { RECIPE_NAMES } from '../../src/families/composers.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { type InputProblem, pathText } from '../../src/input-problem.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';

@@ -1,6 +1,7 @@
 /** Runs in D1: their list, and the recipes that their rollouts were scored under. */
 import * as z from 'zod';
-import { FAMILY_NAMES, type FamilyName, type Recipe, recipeSchema } from '../../src/families/registry.ts';
+import { FAMILY_NAMES, type FamilyName, type Recipe } from '../../src/families/composers.ts';
+import { recipeSchema } from '../../src/families/schemas.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 

@@ -4,7 +4,7 @@
  * different content is a new attempt. A row is replaced only by the same content with fewer missing measurements.
  */
 
-import type { FamilyName } from '../../src/families/registry.ts';
+import type { FamilyName } from '../../src/families/composers.ts';
 import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
 import { newId } from '../storage/ids.ts';
 import { database } from '../storage/schema.ts';

@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod';
-import type { Recipe } from '../../src/families/registry.ts';
+import type { Recipe } from '../../src/families/composers.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
 import type { UnscoredReason } from '../../src/family/score.ts';

@@ -12,7 +12,8 @@ import {
   TRAINING_FIELDS,
   type TrainingField,
 } from '../family/provenance.ts';
-import { type FamilyName, familyOf, RECIPE_NAMES, RECIPES, type Recipe, type RecipeName } from './registry.ts';
+import { type FamilyName, RECIPE_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
+import { familyOf } from './registry.ts';
 import { resolveRecipe } from './resolve.ts';
 
 type Marked = {

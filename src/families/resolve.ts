@@ -14,9 +14,9 @@ import {
   RECIPES,
   type Recipe,
   type RecipeName,
-  recipeSchema,
   rewardRange,
-} from './registry.ts';
+} from './composers.ts';
+import { recipeSchema } from './schemas.ts';
 
 export type RecipeInput = string | Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,13 @@
 /**
  * The interface of a recipe family, which turns one kind of rollout into a reward. A family is a value. Scoring,
- * replay, the ledger, the wire and the dashboard take it from the registry (src/families/registry.ts) and never branch
- * on its name.
+ * replay, the ledger, the wire and the dashboard take it from the lists (src/families/list.ts) and never branch on its
+ * name.
  *
  *     rollout --plan--> stages of judgments --> facts --compose(recipe, group)--> score --reply--> reply
  *
  * Everything here is pure and synchronous. The caller obtains the judgments, so the same family runs in a Worker, in
- * Node, in a browser, and in replay.
+ * Node, in a browser, and in replay. The interface has three layers, so that a bundle contains only what it runs:
+ * `Composer` (replay), `ScoringFamily` (scoring) and `Family` (the service).
  */
 import type * as z from 'zod';
 import type { SourceSet } from '../citations/types.ts';
@@ -29,7 +30,8 @@ export type FieldKind = 'measure' | 'compose';
 /** Smallest and largest reward; `null` = unbounded. */
 export type RewardRange = readonly [least: number | null, most: number | null];
 
-type BaseRecipe = { readonly family: string };
+/** What the recipes of every family have. */
+export type BaseRecipe = { readonly family: string };
 
 /** The types of one family, as the type argument of `Family`. */
 export type FamilyTypes = {
@@ -74,23 +76,65 @@ export type PlanOptions = {
 };
 
 /**
- * One recipe family. Members that take arguments are methods: method parameters are bivariant, so a `Family<Refiner>`
- * is a `Family` without a cast. The registry checks that facts and recipe are of one family before it calls them.
+ * The part of a family that replay runs: from facts to a reward. It needs no schema, text or judge.
+ *
+ * Here and in the two interfaces below, members that take arguments are methods: method parameters are bivariant, so a
+ * `Family<Refiner>` is a `Family` without a cast. Callers check that facts and recipe are of one family.
  */
-export interface Family<T extends FamilyTypes = FamilyTypes> {
+export interface Composer<T extends FamilyTypes = FamilyTypes> {
   readonly name: T['recipe']['family'];
 
   readonly recipe: {
-    /** Strict, without defaults. */
-    readonly schema: z.ZodObject & z.ZodType<T['recipe']>;
     /** The kind of each field. */
     readonly fields: Readonly<Record<string, FieldKind>>;
     readonly named: Readonly<Record<string, T['recipe']>>;
+    range(recipe: T['recipe']): RewardRange;
+  };
+
+  /**
+   * Pure; only + - * /, so every runtime gives the same bits. The reward rises or falls with the group's maximum, never
+   * both: with an unknown maximum it is scored if both ends of the range give the same reward, else unscored for
+   * `group_vote_unknown`. @throws RangeError on a non-finite reward.
+   */
+  compose(facts: T['facts'], recipe: T['recipe'], group: GroupVotes): T['score'];
+  /**
+   * The member's vote for the group's maximum; `null` = the recipe does not compare it within the group. A member that
+   * is unscored votes like any other: its failure must not change the rewards of the other members.
+   *
+   * @param facts `null` if nothing is known of the member; its vote is then the range of all votes.
+   */
+  groupVote(facts: T['facts'] | null, recipe: T['recipe']): GroupVote;
+  /**
+   * Returns what `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ.
+   */
+  gaps(before: T['recipe'], after: T['recipe'], changed: readonly string[]): readonly Gap<T['facts']>[];
+}
+
+/** What scoring reads of a family: a composer that also reads recipes and plans judgments. */
+export interface ScoringFamily<T extends FamilyTypes = FamilyTypes> extends Composer<T> {
+  readonly recipe: Composer<T>['recipe'] & {
+    /** Strict, without defaults. */
+    readonly schema: z.ZodObject & z.ZodType<T['recipe']>;
+  };
+
+  /**
+   * Reads the rollout and decides what to ask the judge. Problems are input errors (HTTP 422). Linear in the rollout's
+   * size.
+   */
+  plan(
+    rollout: Rollout,
+    recipe: T['recipe'],
+    options: PlanOptions,
+  ): Result<Stage<Measured<T>>, readonly InputProblem[]>;
+}
+
+/** A family of the service: what scoring reads, and what the ledger, the wire and the documents read. */
+export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFamily<T> {
+  readonly recipe: ScoringFamily<T>['recipe'] & {
     /** Where each parameter of each named recipe comes from. */
     readonly origins: Readonly<Record<string, RecipeOrigin<T['recipe']>>>;
     /** Lines of plain text, in the names of the recipe's fields, for docs and `GET /v1/recipes`. */
     readonly formula: readonly string[];
-    range(recipe: T['recipe']): RewardRange;
   };
 
   readonly facts: {
@@ -116,31 +160,4 @@ export interface Family<T extends FamilyTypes = FamilyTypes> {
   readonly hasReference: boolean;
   /** Whether plans accept `explain`. */
   readonly canExplain: boolean;
-
-  /**
-   * Reads the rollout and decides what to ask the judge. Problems are input errors (HTTP 422). Linear in the rollout's
-   * size.
-   */
-  plan(
-    rollout: Rollout,
-    recipe: T['recipe'],
-    options: PlanOptions,
-  ): Result<Stage<Measured<T>>, readonly InputProblem[]>;
-  /**
-   * Pure; only + - * /, so every runtime gives the same bits. The reward rises or falls with the group's maximum, never
-   * both: with an unknown maximum it is scored if both ends of the range give the same reward, else unscored for
-   * `group_vote_unknown`. @throws RangeError on a non-finite reward.
-   */
-  compose(facts: T['facts'], recipe: T['recipe'], group: GroupVotes): T['score'];
-  /**
-   * The member's vote for the group's maximum; `null` = the recipe does not compare it within the group. A member that
-   * is unscored votes like any other: its failure must not change the rewards of the other members.
-   *
-   * @param facts `null` if nothing is known of the member; its vote is then the range of all votes.
-   */
-  groupVote(facts: T['facts'] | null, recipe: T['recipe']): GroupVote;
-  /**
-   * Returns what `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ.
-   */
-  gaps(before: T['recipe'], after: T['recipe'], changed: readonly string[]): readonly Gap<T['facts']>[];
 }

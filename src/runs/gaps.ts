@@ -3,14 +3,18 @@
  * fields can differ freely, because the facts hold everything they read. A changed measure field asks the judge
  * something else, so a rollout can be unscored under the other recipe until it is judged again.
  */
-import { type Facts, type FamilyName, familyOf, type Recipe } from '../families/registry.ts';
-import type { FieldKind } from '../family/family.ts';
+import { BUILT_IN, type Composers } from '../families/composers.ts';
+import type { BaseFacts } from '../family/facts.ts';
+import type { BaseRecipe, FieldKind } from '../family/family.ts';
+
+/** A recipe of any family. */
+export type RecipeValues = BaseRecipe & Readonly<Record<string, unknown>>;
 
 /**
  * Returns the gaps of a rollout: `recipe.<measure field>` if the recipe needs other judgments, `rollout.<field>` if the
  * request lacked the field. Empty = the replay is exact.
  */
-type GapFinder = (facts: Facts) => readonly string[];
+type GapFinder = (facts: BaseFacts) => readonly string[];
 
 const NONE: readonly string[] = [];
 
@@ -20,8 +24,8 @@ const NONE: readonly string[] = [];
  *
  * @throws RangeError for recipes of two families.
  */
-export function createGapFinder(before: Recipe, after: Recipe): GapFinder {
-  const gaps = possibleGaps(before, after);
+export function createGapFinder(before: RecipeValues, after: RecipeValues, composers: Composers = BUILT_IN): GapFinder {
+  const gaps = possibleGaps(before, after, composers);
   if (gaps.length === 0) return () => NONE;
   return (facts) => {
     const names = gaps.flatMap((gap) => (gap.isOpen(facts) ? [gap.name] : []));
@@ -30,15 +34,15 @@ export function createGapFinder(before: Recipe, after: Recipe): GapFinder {
 }
 
 /** Whether any rollout can have a gap. @throws RangeError for recipes of two families. */
-export function mayLeaveGaps(before: Recipe, after: Recipe): boolean {
-  return possibleGaps(before, after).length > 0;
+export function mayLeaveGaps(before: RecipeValues, after: RecipeValues): boolean {
+  return possibleGaps(before, after, BUILT_IN).length > 0;
 }
 
-function possibleGaps(before: Recipe, after: Recipe) {
-  const change = recipeChange(before, after);
+function possibleGaps(before: RecipeValues, after: RecipeValues, composers: Composers) {
+  const change = recipeChange(before, after, composers);
   if (!change.ok) throw new RangeError(`replay: a run of ${change.before} has no reward under ${change.after}`);
   const changed = change.fields.flatMap(({ name, kind }) => (kind === 'measure' ? [name] : []));
-  return familyOf(after).gaps(before, after, changed);
+  return composers.of(after).gaps(before, after, changed);
 }
 
 export type ChangedField = {
@@ -52,25 +56,20 @@ type RecipeChange =
   /** In the order of the family's fields; empty = equal recipes. */
   | { readonly ok: true; readonly fields: readonly ChangedField[] }
   /** Facts of one family do not fit another. */
-  | { readonly ok: false; readonly reason: 'other_family'; readonly before: FamilyName; readonly after: FamilyName };
+  | { readonly ok: false; readonly reason: 'other_family'; readonly before: string; readonly after: string };
 
 /** Lists the fields in which two recipes of one family differ. */
-export function recipeChange(before: Recipe, after: Recipe): RecipeChange {
+export function recipeChange(before: RecipeValues, after: RecipeValues, composers: Composers = BUILT_IN): RecipeChange {
   if (before.family !== after.family) {
     return { ok: false, reason: 'other_family', before: before.family, after: after.family };
   }
-  const [old, other] = [valuesOf(before), valuesOf(after)];
-  const fields = Object.entries(familyOf(before).recipe.fields);
+  const fields = Object.entries(composers.of(before).recipe.fields);
   return {
     ok: true,
     fields: fields.flatMap(([name, kind]) =>
-      sameJson(old[name], other[name]) ? [] : [{ name, kind, before: old[name], after: other[name] }],
+      sameJson(before[name], after[name]) ? [] : [{ name, kind, before: before[name], after: after[name] }],
     ),
   };
-}
-
-function valuesOf(recipe: Recipe): Readonly<Record<string, unknown>> {
-  return recipe;
 }
 
 /** Whether two JSON values are equal, whatever the order of object members. */

@@ -4,7 +4,7 @@
  * interrupted import.
  */
 import * as z from 'zod';
-import type { FamilyName, Recipe } from '../families/registry.ts';
+import type { FamilyName, Recipe } from '../families/composers.ts';
 import { resolveRecipe } from '../families/resolve.ts';
 import type { Line } from '../judgments/jsonl.ts';
 import { MAX_REFUSED_LINES_LISTED } from '../limits.ts';

@@ -2,7 +2,7 @@
  * Plans a replay: resolves the requested recipe, or one recipe per value of a sweep, for every recipe that the run was
  * recorded under. All input errors surface here, before a row is read.
  */
-import type { Recipe } from '../families/registry.ts';
+import type { Recipe } from '../families/composers.ts';
 import { type RecipeInput, type RecipeResolution, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';

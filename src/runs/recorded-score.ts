@@ -1,5 +1,6 @@
 /** Converts a scored rollout to its ledger record. Pure, so every caller records the same row for the same score. */
-import { type Facts, familyOf } from '../families/registry.ts';
+import type { Facts } from '../families/composers.ts';
+import { familyOf } from '../families/registry.ts';
 import { pinJudgments } from '../judgments/pin.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
 import type { LedgerRow } from './row.ts';

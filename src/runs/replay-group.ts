@@ -2,16 +2,22 @@
  * Replays one group: the rewards and advantages that it would have under another recipe. It runs the `compose` and
  * `advantages` of scoring on the recorded facts, so it needs neither text nor judge and gives bit-identical results.
  */
-import { compose, type Facts, groupVotes, type Recipe } from '../families/registry.ts';
+import { BUILT_IN, type Composers, type Facts } from '../families/composers.ts';
+import type { BaseFacts } from '../family/facts.ts';
 import type { BaseScore, Component, UnscoredReason } from '../family/score.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type Degenerate } from '../scoring/advantages.ts';
-import { createGapFinder } from './gaps.ts';
+import { createGapFinder, type RecipeValues } from './gaps.ts';
 import { kendallTauB } from './kendall.ts';
 import type { LedgerRow } from './row.ts';
 
 /** One recipe for every row, or a recipe for each digest that rows were recorded under. */
-export type RecipesOfRun = Recipe | ReadonlyMap<string, Recipe>;
+export type RecipesOfRun = RecipeValues | ReadonlyMap<string, RecipeValues>;
+
+/** What replay reads of a row. */
+export type ReplayRow = Pick<LedgerRow, 'step' | 'group' | 'sample' | 'recipe' | 'reward'> & {
+  readonly facts: BaseFacts;
+};
 
 /** The score of a rollout under one of the two recipes. */
 export type ReplayedScore = {
@@ -38,8 +44,8 @@ type RecordedReward = 'equal' | 'alone' | 'different';
  */
 export type SignChange = 'kept' | 'flipped' | 'silenced' | 'awakened' | 'not_compared';
 
-export type ReplayedSample = {
-  readonly row: LedgerRow;
+export type ReplayedSample<Row extends ReplayRow = LedgerRow> = {
+  readonly row: Row;
   readonly recorded: RecordedReward;
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;
@@ -48,23 +54,24 @@ export type ReplayedSample = {
   readonly sign: SignChange;
 };
 
-export type ReplayedGroup = {
+export type ReplayedGroup<Row extends ReplayRow = LedgerRow> = {
   readonly step: number | null;
   readonly group: string;
   /** In the order of the rows. */
-  readonly samples: readonly ReplayedSample[];
+  readonly samples: readonly ReplayedSample<Row>[];
   /** Kendall's tau-b between the rewards before and after, over samples scored both times; `null` = undefined. */
   readonly tau: number | null;
   readonly degenerate: { readonly before: Degenerate | null; readonly after: Degenerate | null };
 };
 
 /** A group with its recorded half composed, so a sweep composes that half once instead of once per value. */
-export type PreparedGroup = {
-  readonly rows: readonly LedgerRow[];
+export type PreparedGroup<Row extends ReplayRow = LedgerRow> = {
+  readonly rows: readonly Row[];
   readonly recorded: readonly RecordedReward[];
   readonly recipes: RecipesOfRun;
   readonly advantages: AdvantageOptions;
   readonly before: Side;
+  readonly composers: Composers;
 };
 
 /** The result of measuring a rollout again: its facts under the other recipe, or the names of what is still missing. */
@@ -78,24 +85,26 @@ type Side = { readonly scores: readonly ReplayedScore[]; readonly degenerate: De
  * @throws RangeError if a recipe is missing, a recipe's family differs from the facts', or an advantage rule is
  * invalid.
  */
-export function replayGroup(
-  rows: readonly LedgerRow[],
+export function replayGroup<Row extends ReplayRow>(
+  rows: readonly Row[],
   before: RecipesOfRun,
   after: RecipesOfRun,
   options: AdvantageOptions = 'mean',
-): ReplayedGroup {
-  return replayPrepared(prepareGroup(rows, before, options), after);
+  composers: Composers = BUILT_IN,
+): ReplayedGroup<Row> {
+  return replayPrepared(prepareGroup(rows, before, options, composers), after);
 }
 
 /**
  * Composes the recorded half of a group and compares it with the recorded rewards. @throws RangeError as
  * `replayGroup`.
  */
-export function prepareGroup(
-  rows: readonly LedgerRow[],
+export function prepareGroup<Row extends ReplayRow>(
+  rows: readonly Row[],
   recipes: RecipesOfRun,
   options: AdvantageOptions = 'mean',
-): PreparedGroup {
+  composers: Composers = BUILT_IN,
+): PreparedGroup<Row> {
   const members = rows.map(
     (row): Member => ({
       facts: row.facts,
@@ -104,28 +113,28 @@ export function prepareGroup(
       sample: row.sample,
     }),
   );
-  const before = composeMembers(members, options);
+  const before = composeMembers(members, options, composers);
   const recorded = rows.map((row, position): RecordedReward => {
     const composed = before.scores[position];
     if (composed?.reward === row.reward) return 'equal';
     const member = members[position];
     if (member === undefined) return 'different';
-    return compose(member.facts, member.recipe).reward === row.reward ? 'alone' : 'different';
+    return composers.compose(member.facts, member.recipe).reward === row.reward ? 'alone' : 'different';
   });
-  return { rows, recorded, recipes, advantages: options, before };
+  return { rows, recorded, recipes, advantages: options, before, composers };
 }
 
 /**
  * Composes the other half of a prepared group.
  * @param measured facts measured for the other recipe, by position; `null` or absent = the row's own facts.
  */
-export function replayPrepared(
-  prepared: PreparedGroup,
+export function replayPrepared<Row extends ReplayRow>(
+  prepared: PreparedGroup<Row>,
   recipes: RecipesOfRun,
   measured: readonly (Measurement | null)[] = [],
-): ReplayedGroup {
-  const { rows, recorded, before } = prepared;
-  const finderOf = findersOf(prepared.recipes, recipes);
+): ReplayedGroup<Row> {
+  const { rows, recorded, before, composers } = prepared;
+  const finderOf = findersOf(prepared.recipes, recipes, composers);
   const gaps = rows.map((row, position) => {
     const anew = measured[position] ?? null;
     if (anew === null) return finderOf(row)(row.facts);
@@ -137,8 +146,8 @@ export function replayPrepared(
     const open = (gaps[position] ?? NO_GAPS).length > 0;
     return { facts, recipe: recipeOf(row, recipes, 'other'), open, sample: row.sample };
   });
-  const after = composeMembers(members, prepared.advantages);
-  const samples = rows.map((row, position): ReplayedSample => {
+  const after = composeMembers(members, prepared.advantages, composers);
+  const samples = rows.map((row, position): ReplayedSample<Row> => {
     const one = scoreAt(before, position);
     const other = scoreAt(after, position);
     return {
@@ -169,47 +178,55 @@ function scoreAt({ scores }: Side, position: number): ReplayedScore {
   return score;
 }
 
-function recipeOf(row: LedgerRow, recipes: RecipesOfRun, which: string): Recipe {
+function recipeOf(row: ReplayRow, recipes: RecipesOfRun, which: string): RecipeValues {
   if (!isMap(recipes)) return recipes;
   const recipe = recipes.get(row.recipe);
   if (recipe === undefined) throw new RangeError(`replayGroup: no ${which} recipe for the digest ${row.recipe}`);
   return recipe;
 }
 
-function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, Recipe> {
+function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, RecipeValues> {
   return recipes instanceof Map;
 }
 
 /** Names what the other recipe reads and the facts do not hold, by row. @throws RangeError as `replayGroup`. */
-export function gapsOf(rows: readonly LedgerRow[], before: RecipesOfRun, after: RecipesOfRun): (readonly string[])[] {
-  const finderOf = findersOf(before, after);
+export function gapsOf(rows: readonly ReplayRow[], before: RecipesOfRun, after: RecipesOfRun): (readonly string[])[] {
+  const finderOf = findersOf(before, after, BUILT_IN);
   return rows.map((row) => finderOf(row)(row.facts));
 }
 
 /** Returns a function that gives each row its gap finder (gaps.ts). Rows with the same recipe share one gap finder. */
-function findersOf(before: RecipesOfRun, after: RecipesOfRun): (row: LedgerRow) => ReturnType<typeof createGapFinder> {
+function findersOf(
+  before: RecipesOfRun,
+  after: RecipesOfRun,
+  composers: Composers,
+): (row: ReplayRow) => ReturnType<typeof createGapFinder> {
   const known = new Map<string, ReturnType<typeof createGapFinder>>();
   return (row) => {
     const found = known.get(row.recipe);
     if (found !== undefined) return found;
-    const finder = createGapFinder(recipeOf(row, before, 'recorded'), recipeOf(row, after, 'other'));
+    const finder = createGapFinder(recipeOf(row, before, 'recorded'), recipeOf(row, after, 'other'), composers);
     known.set(row.recipe, finder);
     return finder;
   };
 }
 
 type Member = {
-  readonly facts: Facts;
-  readonly recipe: Recipe;
+  readonly facts: BaseFacts;
+  readonly recipe: RecipeValues;
   /** Whether the recipe reads something that the facts do not hold. */
   readonly open: boolean;
   /** The id of the sample. */
   readonly sample: string;
 };
 
-function composeMembers(members: readonly Member[], options: AdvantageOptions): Side {
-  const votes = groupVotes(members.map(({ facts, recipe, open }) => ({ facts: open ? null : facts, recipe })));
-  const composed = members.map(({ facts, recipe, open }) => (open ? NOT_MEASURED : compose(facts, recipe, votes)));
+function composeMembers(members: readonly Member[], options: AdvantageOptions, composers: Composers): Side {
+  const votes = composers.groupVotes(
+    members.map(({ facts, recipe, open }) => ({ facts: open ? null : facts, recipe })),
+  );
+  const composed = members.map(({ facts, recipe, open }) =>
+    open ? NOT_MEASURED : composers.compose(facts, recipe, votes),
+  );
   const result = advantages(
     composed.map(({ reward }) => reward),
     options,
@@ -248,7 +265,7 @@ function signChange(before: ReplayedScore, after: ReplayedScore): SignChange {
   return old === 0 ? 'awakened' : 'flipped';
 }
 
-function tauOf(samples: readonly ReplayedSample[]): number | null {
+function tauOf(samples: readonly ReplayedSample<ReplayRow>[]): number | null {
   const old: number[] = [];
   const other: number[] = [];
   for (const { before, after } of samples) {

@@ -4,7 +4,8 @@
  * because replay computes rewards from them.
  */
 import * as z from 'zod';
-import { type Facts, factsSchema } from '../families/registry.ts';
+import type { Facts } from '../families/composers.ts';
+import { factsSchema } from '../families/schemas.ts';
 import { type UnscoredReason, unscoredReasonSchema } from '../family/score.ts';
 import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';

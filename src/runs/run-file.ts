@@ -4,7 +4,7 @@
  * Judgments travel in a file of their own (src/judgments/record-file.ts).
  */
 import * as z from 'zod';
-import { FAMILY_NAMES, type FamilyName } from '../families/registry.ts';
+import { FAMILY_NAMES, type FamilyName } from '../families/composers.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
 import { type LedgerRow, ledgerRowSchema, runIdSchema } from './row.ts';

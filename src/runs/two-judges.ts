@@ -4,7 +4,8 @@
  *
  * Verdicts that need no judge (invented ids, copied sentences) are included; both sides agree on them.
  */
-import { type Facts, familyOf } from '../families/registry.ts';
+import type { Facts } from '../families/composers.ts';
+import { familyOf } from '../families/registry.ts';
 import { JUDGED_QUESTIONS, type JudgedQuestion, QUESTION_LEVELS } from '../family/verdict-levels.ts';
 import {
   type AgreementTable,

@@ -1,6 +1,6 @@
 /** The receipt of a score: its signed inputs and result (docs/receipts.md). */
 import * as z from 'zod';
-import { FAMILY_NAMES } from '../families/registry.ts';
+import { FAMILY_NAMES } from '../families/composers.ts';
 import { unscoredReasonSchema } from '../family/score.ts';
 import { judgmentKindSchema, recordSignatureSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 

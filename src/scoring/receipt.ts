@@ -4,7 +4,7 @@
  * which input. A receipt proves neither that the judge was right nor that the rollout was scored only once.
  */
 
-import type { Score } from '../families/registry.ts';
+import type { Score } from '../families/composers.ts';
 import type { ScoreDetails } from '../family/score.ts';
 import type { Issuer, KnownIssuers, SignatureCheck } from '../judgments/issuer.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';

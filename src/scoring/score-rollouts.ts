@@ -7,14 +7,8 @@
  * An unscored rollout keeps its reason and the failure behind it; the caller decides what becomes of it.
  */
 import { sourcesOf } from '../citations/sources.ts';
-import {
-  compose,
-  type Facts,
-  groupVotes,
-  type MeasuredRollout,
-  planRollout,
-  type Score,
-} from '../families/registry.ts';
+import { compose, type Facts, groupVotes, type Score } from '../families/composers.ts';
+import { type MeasuredRollout, planRollout } from '../families/registry.ts';
 import type { ResolvedRecipe } from '../families/resolve.ts';
 import type { PlanOptions } from '../family/family.ts';
 import type { Rollout } from '../family/rollout.ts';

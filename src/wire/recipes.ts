@@ -1,6 +1,6 @@
 /** The reply of `GET /v1/recipes`: every named recipe with its formula and the origin of each parameter. */
 import * as z from 'zod';
-import { FAMILY_NAMES, RECIPE_NAMES } from '../families/registry.ts';
+import { FAMILY_NAMES, RECIPE_NAMES } from '../families/composers.ts';
 
 import { TRAINING_FIELDS } from '../family/provenance.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';

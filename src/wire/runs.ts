@@ -1,6 +1,6 @@
 /** Runs: the list, one run step by step, its rollouts, and the result of a deletion. */
 import * as z from 'zod';
-import { FAMILY_NAMES } from '../families/registry.ts';
+import { FAMILY_NAMES } from '../families/composers.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
 import { ledgerRowSchema, placeIdSchema, runIdSchema, stepSchema } from '../runs/row.ts';

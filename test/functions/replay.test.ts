@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { recordRollouts } from '../../functions/ledger/run-recording.ts';
 import { digestJson } from '../../src/digest.ts';
-import { RECIPES } from '../../src/families/registry.ts';
+import { RECIPES } from '../../src/families/composers.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
 import { incompletenessOf } from '../../src/runs/recorded-score.ts';
 import { replayLines } from '../../src/runs/replay-lines.ts';

@@ -1,15 +1,26 @@
 /**
  * A copy of the repository with a fifth recipe family: the folder test/house/two-step becomes src/families/two-step,
- * and the registry gets its import and its entry. Nothing else differs, so whatever works in the copy needs no other
- * edit.
+ * and src/families/list.ts gets its imports and its entry in each list. Nothing else differs, so whatever works in the
+ * copy needs no other edit.
  */
 import { type CopiedSources, copySources } from './copied-sources.ts';
+
+const IMPORTS = `
+import { twoStepComposer } from './two-step/composer.ts';
+import { twoStep } from './two-step/family.ts';
+import { twoStepFactsSchema, twoStepRecipeSchema } from './two-step/schemas.ts';
+`;
 
 export function copyWithFifthFamily(): CopiedSources {
   const files = { 'test/house/two-step': 'src/families/two-step' };
   const edits = {
-    'src/families/registry.ts': [
-      ['import { toolCall }', "import { twoStep } from './two-step/family.ts';\nimport { toolCall }"],
+    'src/families/list.ts': [
+      ['/** What replay runs. */', `${IMPORTS}\n/** What replay runs. */`],
+      ['drTuluComposer] as const', 'drTuluComposer, twoStepComposer] as const'],
+      [
+        'facts: drTuluFactsSchema },',
+        'facts: drTuluFactsSchema },\n{ recipe: twoStepRecipeSchema, facts: twoStepFactsSchema },',
+      ],
       ['toolCall, drTulu] as const', 'toolCall, drTulu, twoStep] as const'],
     ],
   } as const;

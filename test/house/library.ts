@@ -4,8 +4,9 @@
  */
 import { LivePass } from '../../dashboard/src/replay/live-pass.ts';
 import { composeFields } from '../../dashboard/src/replay/recipe-fields.ts';
-import { composeGroup, factsSchema, RECIPES } from '../../src/families/registry.ts';
+import { composeGroup, RECIPES } from '../../src/families/composers.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
+import { factsSchema } from '../../src/families/schemas.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import type { ObtainOptions } from '../../src/judgments/obtain.ts';
 import { createMemoryJudgmentStore } from '../../src/judgments/store.ts';

@@ -5,7 +5,7 @@
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Recipe } from '../../../src/families/registry.ts';
+import type { Recipe } from '../../../src/families/composers.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
 import type { RowsOfGroup } from '../../../src/runs/replay-lines.ts';

@@ -1,5 +1,5 @@
 /** The flags of `citeward score`. */
-import { RECIPE_NAMES } from '../../../src/families/registry.ts';
+import { RECIPE_NAMES } from '../../../src/families/composers.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';

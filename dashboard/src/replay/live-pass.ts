@@ -4,8 +4,8 @@
  * slower figures: rank correlation and the largest changes.
  */
 
-import type { Recipe } from '../../../src/families/registry.ts';
-import { compose, groupVotes } from '../../../src/families/registry.ts';
+import type { Recipe } from '../../../src/families/composers.ts';
+import { compose, groupVotes } from '../../../src/families/composers.ts';
 import { createGapFinder, mayLeaveGaps } from '../../../src/runs/gaps.ts';
 import { Moments } from '../../../src/runs/moments.ts';
 import type { PreparedGroup } from '../../../src/runs/replay-group.ts';

@@ -1,6 +1,7 @@
 /** Loads a run for replay from its run file (src/runs/run-file.ts), exported by the API or opened from disk. */
 
-import { type Recipe, recipeSchema } from '../../../src/families/registry.ts';
+import type { Recipe } from '../../../src/families/composers.ts';
+import { recipeSchema } from '../../../src/families/schemas.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
 import { openApi, type Reply, runPath } from '../api/call.ts';

@@ -1,5 +1,6 @@
 /** Applies changed fields to the recipes of a run, like `{set: {…}}` in a replay request. */
-import { type Recipe, recipeSchema } from '../../../src/families/registry.ts';
+import type { Recipe } from '../../../src/families/composers.ts';
+import { recipeSchema } from '../../../src/families/schemas.ts';
 import type { ReplayedRun } from './load-run.ts';
 import type { FieldValue } from './recipe-fields.ts';
 

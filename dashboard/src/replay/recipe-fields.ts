@@ -3,7 +3,9 @@
  * Measure fields are left out: changing one needs new judgments, which the browser cannot make.
  */
 import * as z from 'zod';
-import { familyOf, type Recipe } from '../../../src/families/registry.ts';
+import type { Recipe } from '../../../src/families/composers.ts';
+import { BUILT_IN } from '../../../src/families/composers.ts';
+import { recipeSchemaOf } from '../../../src/families/schemas.ts';
 
 export type FieldValue = string | number | boolean;
 
@@ -30,9 +32,9 @@ export type RecipeField =
 
 /** The fields in schema order; an object field yields one entry per member. */
 export function composeFields(recipe: Recipe): RecipeField[] {
-  const { fields, schema } = familyOf(recipe).recipe;
+  const { fields } = BUILT_IN.of(recipe).recipe;
   const values: Readonly<Record<string, unknown>> = recipe;
-  return Object.entries(schema.shape).flatMap(([name, part]: [string, z.ZodType]) =>
+  return Object.entries(recipeSchemaOf(recipe).shape).flatMap(([name, part]: [string, z.ZodType]) =>
     fields[name] === 'compose' ? fieldsOf(name, part, values[name], wordsOf(part)) : [],
   );
 }

@@ -1,7 +1,7 @@
 /**
  * The full replay of a run, group by group: the same figures, component shifts and largest changes as the API's replay.
  */
-import type { Recipe } from '../../../src/families/registry.ts';
+import type { Recipe } from '../../../src/families/composers.ts';
 import { type PreparedGroup, replayPrepared } from '../../../src/runs/replay-group.ts';
 import type { ReplayFigures, ReplayMover } from '../../../src/runs/replay-report.ts';
 import { RunReplay } from '../../../src/runs/run-replay.ts';

@@ -2,7 +2,7 @@
 
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
-import type { FamilyName } from '../../../src/families/registry.ts';
+import type { FamilyName } from '../../../src/families/composers.ts';
 import { type InputProblem, pathText } from '../../../src/input-problem.ts';
 import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';

@@ -3,8 +3,8 @@
  * trainer computes the final reward from those of its group.
  */
 import { Hono } from 'hono';
+import { RECIPES } from '../../../src/families/composers.ts';
 import { longTrace } from '../../../src/families/long-trace/family.ts';
-import { RECIPES } from '../../../src/families/registry.ts';
 import {
   type LongTraceRlReply,
   longTraceRlPrompt,

@@ -3,7 +3,7 @@
  * status: the reply's `reward` must be a number, and the trainer would train on a placeholder.
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/families/registry.ts';
+import { RECIPES } from '../../../src/families/composers.ts';
 import {
   type NemoGymRequest,
   nemoGymReply,

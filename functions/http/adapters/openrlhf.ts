@@ -3,7 +3,7 @@
  * reply's list cannot express "not scored", and the client sends one sample per request.
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/families/registry.ts';
+import { RECIPES } from '../../../src/families/composers.ts';
 import {
   decodedResponse,
   extraLogs,

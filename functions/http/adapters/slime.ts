@@ -1,6 +1,6 @@
 /** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime retries. */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/families/registry.ts';
+import { RECIPES } from '../../../src/families/composers.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { questionOf, slimeQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slime.ts';

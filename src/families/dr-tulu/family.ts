@@ -1,42 +1,26 @@
 /** The dr-tulu family: rubric, citation, format and search turns; with `explain`, in both compat modes. */
 import type { Family } from '../../family/family.ts';
-import { finishReasonGaps } from '../../family/requirements.ts';
 import { ask, done } from '../../family/stages.ts';
 import { criterionLevels, joinedLevels, levelsOf, supportLevel, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { JudgmentRequest } from '../../judgments/kinds/registry.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
-import { composeDrTulu, neededByDrTulu } from './compose.ts';
+import { composeDrTulu } from './compose.ts';
+import { type DrTulu, drTuluComposer } from './composer.ts';
 import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
 import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
 import { DR_TULU_ORIGINS } from './origin.ts';
 import { criterionKey, type DrTuluPlan, planDrTulu } from './plan.ts';
-import {
-  DR_TULU_FIELDS,
-  DR_TULU_FORMULA,
-  DR_TULU_RECIPES,
-  type DrTuluRecipe,
-  drTuluRecipeSchema,
-  drTuluRewardRange,
-} from './recipe.ts';
+import { DR_TULU_FORMULA, type DrTuluRecipe, drTuluRecipeSchema } from './recipe.ts';
 import { type DrTuluReply, type DrTuluScore, drTuluReplySchema } from './reply.ts';
 
-type DrTulu = {
-  readonly recipe: DrTuluRecipe;
-  readonly facts: DrTuluFacts;
-  readonly score: DrTuluScore;
-  readonly reply: DrTuluReply;
-};
-
 export const drTulu = {
-  name: 'dr-tulu',
+  ...drTuluComposer,
   recipe: {
+    ...drTuluComposer.recipe,
     schema: drTuluRecipeSchema,
-    fields: DR_TULU_FIELDS,
-    named: DR_TULU_RECIPES,
     origins: DR_TULU_ORIGINS,
     formula: DR_TULU_FORMULA,
-    range: drTuluRewardRange,
   },
   facts: {
     schema: drTuluFactsSchema,
@@ -88,19 +72,6 @@ export const drTulu = {
     });
     return { ok: true, value: stage };
   },
-  compose: composeDrTulu,
-  groupVote: () => null,
-
-  gaps: (before, after, changed) => [
-    ...changed.map((field) => ({
-      name: `recipe.${field}`,
-      isOpen: (facts: DrTuluFacts) => field !== 'judging' || neededByDrTulu(facts, after).rubric,
-    })),
-    ...finishReasonGaps<DrTuluFacts>({
-      before: before.non_stop_penalty.enabled,
-      after: after.non_stop_penalty.enabled,
-    }),
-  ],
 } satisfies Family<DrTulu>;
 
 /** Collects the judgments that one or two plans want, each distinct request once. */

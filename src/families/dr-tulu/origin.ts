@@ -3,7 +3,8 @@
  * parameter comes from the public code, or is our choice where a recipe departs from the code.
  */
 import { codeOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
-import type { DR_TULU_RECIPES, DrTuluRecipe } from './recipe.ts';
+import type { DR_TULU_RECIPES } from './composer.ts';
+import type { DrTuluRecipe } from './recipe.ts';
 
 const code = codeOf('rlresearch/dr-tulu', '6188f34c');
 

@@ -11,20 +11,6 @@ const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
 const MAX_TURNS_BOUND = 1_000;
 
-/** The kind of each field. */
-export const DR_TULU_FIELDS = {
-  compat: 'measure',
-  call_form: 'measure',
-  judging: 'measure',
-  rubric_weight: 'compose',
-  citation_weight: 'compose',
-  format_weight: 'compose',
-  search_turns_weight: 'compose',
-  search_turns_bound: 'compose',
-  verification_reward: 'compose',
-  non_stop_penalty: 'compose',
-} as const;
-
 const weight = z.number().min(0).max(WEIGHT_MAX);
 
 export const drTuluRecipeSchema = z.strictObject({
@@ -55,27 +41,6 @@ export const drTuluRecipeSchema = z.strictObject({
 
 export type DrTuluRecipe = Readonly<z.infer<typeof drTuluRecipeSchema>>;
 
-const DR_TULU: DrTuluRecipe = {
-  family: 'dr-tulu',
-  compat: 'corrected',
-  call_form: 'v20250824',
-  judging: 'per_criterion',
-  rubric_weight: 0.5,
-  citation_weight: 0.2,
-  format_weight: 0.2,
-  search_turns_weight: 0.1,
-  search_turns_bound: 3,
-  verification_reward: 10,
-  non_stop_penalty: { enabled: false, value: 0 },
-};
-
-/** The named recipes of the family. */
-export const DR_TULU_RECIPES = {
-  'dr-tulu': DR_TULU,
-  'dr-tulu-exact': { ...DR_TULU, compat: 'exact' },
-  'dr-tulu-no-citation': { ...DR_TULU, rubric_weight: 0.6, citation_weight: 0, search_turns_weight: 0.2 },
-} as const satisfies Record<string, DrTuluRecipe>;
-
 export const DR_TULU_FORMULA = [
   'rubric       = sum(s * w) / max(sum of the positive w, 1), s = verdict (0, 1, 2) / 2; w may be negative, unclamped',
   'citation     = 0.6 * mean F1 of the claims + 0.4 * share of the distinct cited ids that exist',
@@ -87,10 +52,3 @@ export const DR_TULU_FORMULA = [
   'reward       = verification_reward * base',
   '             = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
 ] as const;
-
-/** Smallest and largest reward that the recipe can give; `null` = unbounded, because negative weights are unbounded. */
-export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
-  const { rubric_weight, citation_weight, format_weight, search_turns_weight, non_stop_penalty } = recipe;
-  const top = recipe.verification_reward * (rubric_weight + citation_weight + format_weight + search_turns_weight);
-  return [null, non_stop_penalty.enabled ? Math.max(top, non_stop_penalty.value) : top];
-}

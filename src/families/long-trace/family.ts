@@ -1,40 +1,23 @@
 /** The long-trace family: outcome and entity rubric, for reasoning over long contexts. */
 import type { Family } from '../../family/family.ts';
 import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
-import { finishReasonGaps } from '../../family/requirements.ts';
 import { ask, done } from '../../family/stages.ts';
 import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
-import { composeLongTrace, isPunished, longTraceVote } from './compose.ts';
+import { type LongTrace, longTraceComposer } from './composer.ts';
 import { type LongTraceFacts, longTraceFactsSchema } from './facts.ts';
 import { LONG_TRACE_ORIGINS } from './origin.ts';
 import { type LongTracePlan, planLongTrace } from './plan.ts';
-import {
-  LONG_TRACE_FIELDS,
-  LONG_TRACE_FORMULA,
-  LONG_TRACE_RECIPES,
-  type LongTraceRecipe,
-  longTraceRecipeSchema,
-  longTraceRewardRange,
-} from './recipe.ts';
-import { type LongTraceReply, type LongTraceScore, longTraceReplySchema } from './reply.ts';
-
-type LongTrace = {
-  readonly recipe: LongTraceRecipe;
-  readonly facts: LongTraceFacts;
-  readonly score: LongTraceScore;
-  readonly reply: LongTraceReply;
-};
+import { LONG_TRACE_FORMULA, longTraceRecipeSchema } from './recipe.ts';
+import { type LongTraceScore, longTraceReplySchema } from './reply.ts';
 
 export const longTrace = {
-  name: 'long-trace',
+  ...longTraceComposer,
   recipe: {
+    ...longTraceComposer.recipe,
     schema: longTraceRecipeSchema,
-    fields: LONG_TRACE_FIELDS,
-    named: LONG_TRACE_RECIPES,
     origins: LONG_TRACE_ORIGINS,
     formula: LONG_TRACE_FORMULA,
-    range: longTraceRewardRange,
   },
   facts: {
     schema: longTraceFactsSchema,
@@ -64,24 +47,10 @@ export const longTrace = {
     });
     return { ok: true, value: stage };
   },
-  compose: composeLongTrace,
-  groupVote: longTraceVote,
-
-  gaps: (before, after, changed) => [
-    ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),
-    ...finishReasonGaps<LongTraceFacts>({ before: before.punish_ill_formed, after: after.punish_ill_formed }),
-    // The recorded F-beta was measured on the text that the recorded recipe chose.
-    ...(before.text === after.text ? [] : [{ name: 'recipe.text', isOpen: readsChunks(after) }]),
-  ],
 } satisfies Family<LongTrace>;
 
 function outcomeOf({ outcome }: LongTracePlan, answer: JudgmentOutcome | undefined): LongTraceFacts['outcome'] {
   if (outcome === 'no_final_answer') return scored(0);
   if (outcome === 'not_needed') return unscored('not_measured');
   return mapObserved(verdictsOf(outcome, answer), ({ correct }) => (correct ? 1 : 0));
-}
-
-function readsChunks(recipe: LongTraceRecipe): (facts: LongTraceFacts) => boolean {
-  return (facts) =>
-    facts.chunks !== null && (recipe.variant === 'chunks' || facts.entities === null) && !isPunished(facts, recipe);
 }

@@ -3,7 +3,8 @@
  * code.
  */
 import { cardOf, codeOf, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
-import type { LONG_TRACE_RECIPES, LongTraceRecipe } from './recipe.ts';
+import type { LONG_TRACE_RECIPES } from './composer.ts';
+import type { LongTraceRecipe } from './recipe.ts';
 
 const MODEL = 'THU-KEG/LongTraceRL-4B';
 const SCRIPT = 'scripts/train/train-qwen3-4B-2507.sh';

@@ -6,15 +6,6 @@
  */
 import * as z from 'zod';
 
-/** The kind of each field. */
-export const LONG_TRACE_FIELDS = {
-  variant: 'compose',
-  eta: 'compose',
-  text: 'compose',
-  normalise_in_group: 'compose',
-  punish_ill_formed: 'compose',
-} as const;
-
 export const longTraceRecipeSchema = z.strictObject({
   family: z.literal('long-trace'),
   variant: z
@@ -35,21 +26,6 @@ export const longTraceRecipeSchema = z.strictObject({
 
 export type LongTraceRecipe = Readonly<z.infer<typeof longTraceRecipeSchema>>;
 
-const LONG_TRACE_RL: LongTraceRecipe = {
-  family: 'long-trace',
-  variant: 'positive_only',
-  eta: 0.3,
-  text: 'content',
-  normalise_in_group: true,
-  punish_ill_formed: true,
-};
-
-/** The named recipes of the family. */
-export const LONG_TRACE_RECIPES = {
-  'longtrace-rl': LONG_TRACE_RL,
-  'longtrace-rl-chunks': { ...LONG_TRACE_RL, variant: 'chunks' },
-} as const satisfies Record<string, LongTraceRecipe>;
-
 export const LONG_TRACE_FORMULA = [
   'punish_ill_formed: a truncated or ill-formed response has reward = 0 and is not judged',
   'o      = 1 if the final answer is judged right, else 0',
@@ -60,9 +36,3 @@ export const LONG_TRACE_FORMULA = [
   '         plain:         (1 - eta) * o + eta * u',
   '         chunks:        o + eta * u + (1 - eta) * o * u',
 ] as const;
-
-/** Smallest and largest reward that the recipe can give. */
-export function longTraceRewardRange({ variant }: LongTraceRecipe): readonly [number, number] {
-  // chunks: 1 + eta + (1 - eta).
-  return [0, variant === 'chunks' ? 2 : 1];
-}

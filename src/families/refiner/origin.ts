@@ -4,7 +4,8 @@
  * choice.
  */
 import { cardOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
-import type { REFINER_RECIPES, RefinerRecipe } from './recipe.ts';
+import type { REFINER_RECIPES } from './composer.ts';
+import type { RefinerRecipe } from './recipe.ts';
 
 const INSTANCE_RUBRIC = 'qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50';
 const RL_BALANCED = 'qwen3-4B-refiner-3201-rl-balanced-step100';

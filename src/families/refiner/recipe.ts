@@ -12,27 +12,6 @@ import * as z from 'zod';
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
 
-/** The kind of each field. */
-export const REFINER_FIELDS = {
-  judging: 'measure',
-  judge_static: 'measure',
-  verbatim_gate: 'measure',
-  answer: 'measure',
-  mode: 'compose',
-  citation_weight: 'compose',
-  mix: 'compose',
-  gate_judge_score_with_format_bonus: 'compose',
-  instance_rubrics_only: 'compose',
-  static_weight: 'compose',
-  negatives_require_positive: 'compose',
-  verification_reward: 'compose',
-  non_stop_penalty: 'compose',
-  citation_metric: 'compose',
-  uncited_ok: 'compose',
-  citation_not_applicable: 'compose',
-  unverified_quote: 'compose',
-} as const;
-
 export const refinerRecipeSchema = z
   .strictObject({
     family: z.literal('refiner'),
@@ -71,34 +50,6 @@ export const refinerRecipeSchema = z
 
 export type RefinerRecipe = Readonly<z.infer<typeof refinerRecipeSchema>>;
 
-const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
-  family: 'refiner',
-  judging: 'joint',
-  judge_static: true,
-  verbatim_gate: true,
-  answer: 'first',
-  mode: 'full',
-  citation_weight: 0.2,
-  mix: 'convex',
-  gate_judge_score_with_format_bonus: false,
-  instance_rubrics_only: false,
-  static_weight: 1,
-  negatives_require_positive: false,
-  verification_reward: 10,
-  non_stop_penalty: { enabled: false, value: 0 },
-  citation_metric: 'answer_f1',
-  uncited_ok: 'exclude',
-  citation_not_applicable: 'zero',
-  unverified_quote: 'keep',
-};
-
-/** The named recipes of the family. */
-export const REFINER_RECIPES = {
-  'refiner-gpt54-instance-rubric': GPT54_INSTANCE_RUBRIC,
-  'refiner-gpt54-instance-only': { ...GPT54_INSTANCE_RUBRIC, instance_rubrics_only: true },
-  'refiner-rl-balanced': { ...GPT54_INSTANCE_RUBRIC, mode: 'answer_only', citation_weight: 0.5 },
-} as const satisfies Record<string, RefinerRecipe>;
-
 export const REFINER_FORMULA = [
   'no answer: reward = 0, scored',
   "s'       = s for a positive criterion, 1 - s for a negative one; s = verdict (0, 1, 2) / 2",
@@ -112,10 +63,3 @@ export const REFINER_FORMULA = [
   'reward   = verification_reward * base',
   '         = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
 ] as const;
-
-/** Smallest and largest reward that the recipe can give. */
-export function refinerRewardRange(recipe: RefinerRecipe): readonly [number, number] {
-  const top = recipe.verification_reward * (recipe.mix === 'additive' ? 1 + recipe.citation_weight : 1);
-  const penalty = recipe.non_stop_penalty;
-  return penalty.enabled ? [Math.min(0, penalty.value), Math.max(top, penalty.value)] : [0, top];
-}

@@ -4,36 +4,20 @@ import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.
 import { ask, done } from '../../family/stages.ts';
 import { levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
-import { composeToolCall } from './compose.ts';
+import { type ToolCall, toolCallComposer } from './composer.ts';
 import { type ToolCallFacts, type ToolCallOutcomeFact, toolCallFactsSchema } from './facts.ts';
 import { TOOL_CALL_ORIGINS } from './origin.ts';
 import { planToolCall, type ToolCallPlan } from './plan.ts';
-import {
-  TOOL_CALL_FIELDS,
-  TOOL_CALL_FORMULA,
-  TOOL_CALL_RECIPES,
-  type ToolCallRecipe,
-  toolCallRecipeSchema,
-  toolCallRewardRange,
-} from './recipe.ts';
-import { observedReply, type ToolCallReply, type ToolCallScore, toolCallReplySchema } from './reply.ts';
-
-type ToolCall = {
-  readonly recipe: ToolCallRecipe;
-  readonly facts: ToolCallFacts;
-  readonly score: ToolCallScore;
-  readonly reply: ToolCallReply;
-};
+import { TOOL_CALL_FORMULA, toolCallRecipeSchema } from './recipe.ts';
+import { observedReply, type ToolCallScore, toolCallReplySchema } from './reply.ts';
 
 export const toolCall = {
-  name: 'tool-call',
+  ...toolCallComposer,
   recipe: {
+    ...toolCallComposer.recipe,
     schema: toolCallRecipeSchema,
-    fields: TOOL_CALL_FIELDS,
-    named: TOOL_CALL_RECIPES,
     origins: TOOL_CALL_ORIGINS,
     formula: TOOL_CALL_FORMULA,
-    range: toolCallRewardRange,
   },
   facts: {
     schema: toolCallFactsSchema,
@@ -66,33 +50,7 @@ export const toolCall = {
     });
     return { ok: true, value: stage };
   },
-  compose: composeToolCall,
-  groupVote: () => null,
-
-  gaps: (_before, _after, changed) =>
-    changed.map((field) => ({ name: `recipe.${field}`, isOpen: GAPS.get(field) ?? (() => true) })),
 } satisfies Family<ToolCall>;
-
-/** Maps a measure field to whether a rollout lacks the measurement that the field decides. */
-const GAPS: ReadonlyMap<string, (facts: ToolCallFacts) => boolean> = new Map([
-  ['math_equivalence', isNotCompared],
-  ['time_limit_s', hasProgram],
-  ['memory_limit_mb', hasProgram],
-]);
-
-/**
- * Whether the sandbox was not asked. A recorded run asks it about every answer, whatever the recipe; a failure has its
- * own reason.
- */
-function isNotCompared({ outcome }: ToolCallFacts): boolean {
-  if (outcome.kind !== 'math' || outcome.exact) return false;
-  const { equivalent } = outcome;
-  return equivalent.status === 'unscored' && equivalent.reason === 'not_measured';
-}
-
-function hasProgram({ outcome }: ToolCallFacts): boolean {
-  return outcome.kind === 'code' && outcome.runnable;
-}
 
 function outcomeOf(plan: ToolCallPlan['outcome'], answer: JudgmentOutcome | undefined): ToolCallOutcomeFact {
   if (plan.kind === 'code') {

@@ -1,6 +1,7 @@
 /** Origins of the tool-call recipes: the card gives the lengths and the overlong penalty, public code the formulas. */
 import { cardOf, codeOf, ours, type ParameterOrigins, type RecipeOrigin } from '../../family/provenance.ts';
-import type { TOOL_CALL_RECIPES, ToolCallRecipe } from './recipe.ts';
+import type { TOOL_CALL_RECIPES } from './composer.ts';
+import type { ToolCallRecipe } from './recipe.ts';
 
 const MODEL = 'qwen3-4b-grpo-tcr-agent';
 const REWARD = 'recipe/demystify/reward.py';

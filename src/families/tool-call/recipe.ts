@@ -12,15 +12,6 @@ const MIN_MEMORY_LIMIT_MB = 64;
 const MAX_MEMORY_LIMIT_MB = 16_384;
 const MAX_TOKENS = 16_777_216;
 
-/** The kind of each field. */
-export const TOOL_CALL_FIELDS = {
-  math_equivalence: 'measure',
-  time_limit_s: 'measure',
-  memory_limit_mb: 'measure',
-  tool_call_credit: 'compose',
-  overlong_penalty: 'compose',
-} as const;
-
 export const toolCallRecipeSchema = z.strictObject({
   family: z.literal('tool-call'),
   math_equivalence: z
@@ -63,24 +54,6 @@ export const toolCallRecipeSchema = z.strictObject({
 
 export type ToolCallRecipe = Readonly<z.infer<typeof toolCallRecipeSchema>>;
 
-const GRPO_TCR: ToolCallRecipe = {
-  family: 'tool-call',
-  math_equivalence: 'exact',
-  time_limit_s: 6,
-  memory_limit_mb: 2048,
-  tool_call_credit: { enabled: true, ceiling: -0.6, per_round: 0.1 },
-  overlong_penalty: { enabled: true, max_response_tokens: 10_480, buffer_tokens: 3000, factor: 1 },
-};
-
-/** The named recipes of the family. */
-export const TOOL_CALL_RECIPES = {
-  'grpo-tcr': GRPO_TCR,
-  'open-agentrl': {
-    ...GRPO_TCR,
-    overlong_penalty: { enabled: true, max_response_tokens: 20_480, buffer_tokens: 4096, factor: 1 },
-  },
-} as const satisfies Record<string, ToolCallRecipe>;
-
 export const TOOL_CALL_FORMULA = [
   's       = mathematics: 1 if the last \\boxed{} is the reference (symbolic: or equal to it), else -1',
   '          code: share of the tests passed, -1 without a program that parses',
@@ -89,13 +62,3 @@ export const TOOL_CALL_FORMULA = [
   '                                                                                    overlong_penalty',
   "reward  = s' + penalty",
 ] as const;
-
-/** Smallest and largest reward that the recipe can give; `null` = unbounded, because responses have any length. */
-export function toolCallRewardRange({
-  tool_call_credit,
-  overlong_penalty,
-}: ToolCallRecipe): readonly [number | null, number] {
-  if (overlong_penalty.enabled && overlong_penalty.factor > 0) return [null, 1];
-  // The smallest reward is that of a wrong answer with num_turns 0, one round below a rollout without a tool call (2).
-  return [tool_call_credit.enabled ? -1 - tool_call_credit.per_round : -1, 1];
-}

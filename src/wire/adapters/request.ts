@@ -3,7 +3,8 @@
  * options, because the URL is the only setting that trainers expose.
  */
 import * as z from 'zod';
-import { type FamilyName, familyOf, RECIPE_NAMES } from '../../families/registry.ts';
+import { type FamilyName, RECIPE_NAMES } from '../../families/composers.ts';
+import { familyOf } from '../../families/registry.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import {
   hasNotBothOrigins,

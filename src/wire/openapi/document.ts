@@ -4,7 +4,8 @@
  */
 import * as z from 'zod';
 import { citedIdSchema, findingCountsSchema, findingSchema, spanSchema } from '../../citations/finding-schema.ts';
-import { FAMILIES, RECIPE_NAMES } from '../../families/registry.ts';
+import { RECIPE_NAMES } from '../../families/composers.ts';
+import { FAMILIES } from '../../families/registry.ts';
 
 import { criterionInputSchema, sourceInputSchema } from '../../family/rollout-schema.ts';
 import { componentSchema } from '../../family/score.ts';

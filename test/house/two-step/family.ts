@@ -5,33 +5,22 @@ import { ours } from '../../family/provenance.ts';
 import { missingFields } from '../../family/requirements.ts';
 import { ask, done, type Stage } from '../../family/stages.ts';
 import { criterionLevels, levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
-import { composeTwoStep, twoStepVote } from './compose.ts';
+import { type TwoStep, twoStepComposer } from './composer.ts';
 import {
-  TWO_STEP_RECIPES,
   type TwoStepFacts,
-  type TwoStepRecipe,
-  type TwoStepReply,
   type TwoStepScore,
   twoStepFactsSchema,
   twoStepRecipeSchema,
   twoStepReplySchema,
 } from './schemas.ts';
 
-type TwoStep = {
-  readonly recipe: TwoStepRecipe;
-  readonly facts: TwoStepFacts;
-  readonly score: TwoStepScore;
-  readonly reply: TwoStepReply;
-};
-
 const CHOICE = ours('a family for tests');
 
 export const twoStep = {
-  name: 'two-step',
+  ...twoStepComposer,
   recipe: {
+    ...twoStepComposer.recipe,
     schema: twoStepRecipeSchema,
-    fields: { ask_criteria: 'measure', weight: 'compose', divide_by_group_max: 'compose' },
-    named: TWO_STEP_RECIPES,
     origins: {
       'two-step': {
         model: null,
@@ -42,7 +31,6 @@ export const twoStep = {
       },
     },
     formula: ['reward = 0 if wrong, else (1 - weight) + weight * share'],
-    range: () => [0, 1],
   },
   facts: {
     schema: twoStepFactsSchema,
@@ -89,17 +77,4 @@ export const twoStep = {
     );
     return { ok: true, value: first };
   },
-  compose: composeTwoStep,
-  groupVote: twoStepVote,
-
-  gaps: (_before, after, changed) =>
-    changed.map((field) => ({
-      name: `recipe.${field}`,
-      isOpen: ({ outcome, criteria }: TwoStepFacts) =>
-        after.ask_criteria &&
-        outcome.status === 'scored' &&
-        outcome.observed &&
-        criteria.status === 'unscored' &&
-        criteria.reason === 'not_measured',
-    })),
 } satisfies Family<TwoStep>;

@@ -13,10 +13,6 @@ export const twoStepRecipeSchema = z.strictObject({
 
 export type TwoStepRecipe = Readonly<z.infer<typeof twoStepRecipeSchema>>;
 
-export const TWO_STEP_RECIPES = {
-  'two-step': { family: 'two-step', ask_criteria: true, weight: 0.5, divide_by_group_max: true },
-} as const satisfies Record<string, TwoStepRecipe>;
-
 export type TwoStepFacts = {
   readonly v: 1;
   readonly family: 'two-step';

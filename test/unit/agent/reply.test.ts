@@ -1,6 +1,7 @@
 /** The reply of the agent, and the trajectories that have no reward whatever their content. */
 import { describe, expect, it } from 'vitest';
-import { TOOL_CALL_RECIPES, type ToolCallRecipe } from '../../../src/families/tool-call/recipe.ts';
+import { TOOL_CALL_RECIPES } from '../../../src/families/tool-call/composer.ts';
+import type { ToolCallRecipe } from '../../../src/families/tool-call/recipe.ts';
 import {
   agentReply,
   agentResponseSchema,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { describeRecipes, type RecipeDescription } from '../../../src/families/catalogue.ts';
-import { familyOf, RECIPE_NAMES, RECIPES, recipeSchema } from '../../../src/families/registry.ts';
+import { RECIPE_NAMES, RECIPES } from '../../../src/families/composers.ts';
+import { familyOf } from '../../../src/families/registry.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
+import { recipeSchema } from '../../../src/families/schemas.ts';
 import { recipesResponseSchema } from '../../../src/wire/recipes.ts';
 
 const recipes = await describeRecipes();

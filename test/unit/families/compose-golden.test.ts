@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { composeRefiner } from '../../../src/families/refiner/compose.ts';
+import { REFINER_RECIPES } from '../../../src/families/refiner/composer.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
-import { REFINER_RECIPES, type RefinerRecipe, refinerRecipeSchema } from '../../../src/families/refiner/recipe.ts';
+import { type RefinerRecipe, refinerRecipeSchema } from '../../../src/families/refiner/recipe.ts';
 import { GOLDEN_TOLERANCE, goldenRows } from '../golden.ts';
 
 type GoldenInput = {

@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { composeRefiner, neededJudgments } from '../../../src/families/refiner/compose.ts';
+import { REFINER_RECIPES, refinerRewardRange } from '../../../src/families/refiner/composer.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
-import {
-  REFINER_RECIPES,
-  type RefinerRecipe,
-  refinerRecipeSchema,
-  refinerRewardRange,
-} from '../../../src/families/refiner/recipe.ts';
+import { type RefinerRecipe, refinerRecipeSchema } from '../../../src/families/refiner/recipe.ts';
 
 const BASE = REFINER_RECIPES['refiner-gpt54-instance-rubric'];
 

@@ -1,7 +1,8 @@
 /** Numbers at and beyond their limits: refused where they enter, and never composed into a reward. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compose, type Facts, factsSchema, RECIPES, type Recipe, rewardRange } from '../../../src/families/registry.ts';
+import { compose, type Facts, RECIPES, type Recipe, rewardRange } from '../../../src/families/composers.ts';
+import { factsSchema } from '../../../src/families/schemas.ts';
 import type { BaseScore } from '../../../src/family/score.ts';
 import { MAX_CRITERION_WEIGHT } from '../../../src/limits.ts';
 import { advantages, REWARD_LIMIT } from '../../../src/scoring/advantages.ts';

@@ -3,9 +3,10 @@
  * The judges of the rows are put behind our judgment requests.
  */
 import { describe, expect, it } from 'vitest';
+import { composeGroup } from '../../../src/families/composers.ts';
+import { LONG_TRACE_RECIPES } from '../../../src/families/long-trace/composer.ts';
 import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
-import { LONG_TRACE_RECIPES, type LongTraceRecipe } from '../../../src/families/long-trace/recipe.ts';
-import { composeGroup } from '../../../src/families/registry.ts';
+import type { LongTraceRecipe } from '../../../src/families/long-trace/recipe.ts';
 import type { Support } from '../../../src/judgments/kinds/citations/citations.ts';
 import type { Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';

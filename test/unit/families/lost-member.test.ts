@@ -1,7 +1,8 @@
 /** A failure is never a number, for groups: what is lost at one member changes no reward of another. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { composeGroup, type Facts, factsSchema, RECIPES, type Recipe } from '../../../src/families/registry.ts';
+import { composeGroup, type Facts, RECIPES, type Recipe } from '../../../src/families/composers.ts';
+import { factsSchema } from '../../../src/families/schemas.ts';
 import type { BaseScore } from '../../../src/family/score.ts';
 import { type Measurement, prepareGroup, type ReplayedScore, replayPrepared } from '../../../src/runs/replay-group.ts';
 import { advantages } from '../../../src/scoring/advantages.ts';

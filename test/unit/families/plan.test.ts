@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { REFINER_RECIPES } from '../../../src/families/refiner/composer.ts';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
-import { REFINER_RECIPES, type RefinerRecipe } from '../../../src/families/refiner/recipe.ts';
+import type { RefinerRecipe } from '../../../src/families/refiner/recipe.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { STATIC_V3 } from '../../../src/judgments/kinds/rubric/static-criteria.ts';
 

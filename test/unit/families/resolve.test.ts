@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RECIPE_NAMES, RECIPES } from '../../../src/families/registry.ts';
+import { RECIPE_NAMES, RECIPES } from '../../../src/families/composers.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 async function digestOf(input: Parameters<typeof resolveRecipe>[0]): Promise<string> {

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { digestJson } from '../../../src/digest.ts';
-import { RECIPE_NAMES } from '../../../src/families/registry.ts';
+import { RECIPE_NAMES } from '../../../src/families/composers.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';

@@ -1,9 +1,9 @@
-/** Recipe families stay behind their registry; structure.test.ts holds who may import one. */
+/** Recipe families stay behind their lists; structure.test.ts holds who may import one. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { FAMILY_NAMES } from '../../../src/families/registry.ts';
+import { FAMILY_NAMES } from '../../../src/families/composers.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const PRODUCTION = ['src', 'lib', 'functions', 'cli', 'dashboard', 'clients', 'scripts'];
@@ -35,5 +35,5 @@ it.each(FAMILY_NAMES)('%s composes without zod, so that compose can be bundled a
       visit(join(dirname(file), path));
     }
   };
-  visit(`src/families/${name}/compose.ts`);
+  visit(`src/families/${name}/composer.ts`);
 });

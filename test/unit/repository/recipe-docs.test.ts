@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { describeRecipes, type ParameterDescription } from '../../../src/families/catalogue.ts';
-import { FAMILIES, RECIPE_NAMES } from '../../../src/families/registry.ts';
+import { RECIPE_NAMES } from '../../../src/families/composers.ts';
+import { FAMILIES } from '../../../src/families/registry.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 
 const root = resolve(import.meta.dirname, '../../..');

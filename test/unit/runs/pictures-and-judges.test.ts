@@ -1,8 +1,8 @@
 /** The chart of a sweep, and the comparison of two judges. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RECIPES } from '../../../src/families/composers.ts';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
-import { RECIPES } from '../../../src/families/registry.ts';
 import { type ChartPoint, sweepChart } from '../../../src/runs/chart.ts';
 import { FiguresOfGroups } from '../../../src/runs/figures.ts';
 import { prepareGroup } from '../../../src/runs/replay-group.ts';

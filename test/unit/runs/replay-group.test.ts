@@ -1,9 +1,11 @@
 /** Replay of a group: exact if the facts suffice, and unscored otherwise. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Facts } from '../../../src/families/composers.ts';
+import { composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
-import type { Facts } from '../../../src/families/registry.ts';
-import { composeGroup, familyOf, RECIPES, type Recipe, recipeSchema } from '../../../src/families/registry.ts';
+import { familyOf } from '../../../src/families/registry.ts';
+import { recipeSchema } from '../../../src/families/schemas.ts';
 import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
 import { recipeChange } from '../../../src/runs/gaps.ts';
 import { prepareGroup, replayGroup, replayPrepared } from '../../../src/runs/replay-group.ts';

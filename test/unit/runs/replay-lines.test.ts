@@ -1,7 +1,7 @@
 /** The lines of a replay, compared with composing the recorded facts directly. */
 import { describe, expect, it } from 'vitest';
-import type { Facts } from '../../../src/families/registry.ts';
-import { compose, composeGroup, RECIPES, type Recipe } from '../../../src/families/registry.ts';
+import type { Facts } from '../../../src/families/composers.ts';
+import { compose, composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import { planReplay, type ReplayPlan } from '../../../src/runs/plan-replay.ts';
 import type { Measurement } from '../../../src/runs/replay-group.ts';
 import { findMissing, type Measurer, replayLines } from '../../../src/runs/replay-lines.ts';

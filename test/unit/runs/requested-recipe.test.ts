@@ -1,6 +1,6 @@
 /** Resolving the recipe of a replay, and listing its changes. */
 import { describe, expect, it } from 'vitest';
-import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
+import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { recipeChange } from '../../../src/runs/gaps.ts';
 import { changesOf, recipesAfter, requestedRecipes } from '../../../src/runs/plan-replay.ts';

@@ -1,7 +1,7 @@
 /** Figures accumulated group by group, compared with the same figures computed over all groups at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RECIPES, type Recipe } from '../../../src/families/registry.ts';
+import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import { prepareGroup, type ReplayedGroup, type ReplayedSample, replayGroup } from '../../../src/runs/replay-group.ts';
 import type { ReplayFigures } from '../../../src/runs/replay-report.ts';
 import { replayFiguresSchema } from '../../../src/runs/replay-report.ts';

@@ -1,10 +1,10 @@
 /** Synthetic ledger rows: of every family for property tests, and long reproducible runs for scale. */
 import fc from 'fast-check';
+import type { Facts } from '../../../src/families/composers.ts';
+import { composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { DrTuluFacts } from '../../../src/families/dr-tulu/facts.ts';
 import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
-import type { Facts } from '../../../src/families/registry.ts';
-import { composeGroup, RECIPES, type Recipe } from '../../../src/families/registry.ts';
 import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Score } from '../../../src/families/registry.ts';
+import type { Score } from '../../../src/families/composers.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { createKnownIssuers, type Issuer, type KnownIssuers, signed } from '../../../src/judgments/issuer.ts';
 import { JUDGMENT_KINDS } from '../../../src/judgments/kinds/names.ts';

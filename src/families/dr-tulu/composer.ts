@@ -1,0 +1,77 @@
+/**
+ * What replay reads of the dr-tulu family: field kinds, named recipes, reward range, `compose` and gaps. Imports no schema,
+ * so that a bundle that only composes stays small.
+ */
+import type { Composer } from '../../family/family.ts';
+import { finishReasonGaps } from '../../family/requirements.ts';
+import { composeDrTulu, neededByDrTulu } from './compose.ts';
+import type { DrTuluFacts } from './facts.ts';
+import type { DrTuluRecipe } from './recipe.ts';
+import type { DrTuluReply, DrTuluScore } from './reply.ts';
+
+/** The types of the family. */
+export type DrTulu = {
+  readonly recipe: DrTuluRecipe;
+  readonly facts: DrTuluFacts;
+  readonly score: DrTuluScore;
+  readonly reply: DrTuluReply;
+};
+
+/** The kind of each field. */
+const FIELDS = {
+  compat: 'measure',
+  call_form: 'measure',
+  judging: 'measure',
+  rubric_weight: 'compose',
+  citation_weight: 'compose',
+  format_weight: 'compose',
+  search_turns_weight: 'compose',
+  search_turns_bound: 'compose',
+  verification_reward: 'compose',
+  non_stop_penalty: 'compose',
+} as const;
+
+const DR_TULU: DrTuluRecipe = {
+  family: 'dr-tulu',
+  compat: 'corrected',
+  call_form: 'v20250824',
+  judging: 'per_criterion',
+  rubric_weight: 0.5,
+  citation_weight: 0.2,
+  format_weight: 0.2,
+  search_turns_weight: 0.1,
+  search_turns_bound: 3,
+  verification_reward: 10,
+  non_stop_penalty: { enabled: false, value: 0 },
+};
+
+/** The named recipes of the family. */
+export const DR_TULU_RECIPES = {
+  'dr-tulu': DR_TULU,
+  'dr-tulu-exact': { ...DR_TULU, compat: 'exact' },
+  'dr-tulu-no-citation': { ...DR_TULU, rubric_weight: 0.6, citation_weight: 0, search_turns_weight: 0.2 },
+} as const satisfies Record<string, DrTuluRecipe>;
+
+/** Smallest and largest reward that the recipe can give; `null` = unbounded, because negative weights are unbounded. */
+export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null, number] {
+  const { rubric_weight, citation_weight, format_weight, search_turns_weight, non_stop_penalty } = recipe;
+  const top = recipe.verification_reward * (rubric_weight + citation_weight + format_weight + search_turns_weight);
+  return [null, non_stop_penalty.enabled ? Math.max(top, non_stop_penalty.value) : top];
+}
+
+export const drTuluComposer = {
+  name: 'dr-tulu',
+  recipe: { fields: FIELDS, named: DR_TULU_RECIPES, range: drTuluRewardRange },
+  compose: composeDrTulu,
+  groupVote: () => null,
+  gaps: (before, after, changed) => [
+    ...changed.map((field) => ({
+      name: `recipe.${field}`,
+      isOpen: (facts: DrTuluFacts) => field !== 'judging' || neededByDrTulu(facts, after).rubric,
+    })),
+    ...finishReasonGaps<DrTuluFacts>({
+      before: before.non_stop_penalty.enabled,
+      after: after.non_stop_penalty.enabled,
+    }),
+  ],
+} satisfies Composer<DrTulu>;

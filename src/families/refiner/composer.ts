@@ -1,0 +1,101 @@
+/**
+ * What replay reads of the refiner family: field kinds, named recipes, reward range, `compose` and gaps. Imports no schema,
+ * so that a bundle that only composes stays small.
+ */
+import type { Composer } from '../../family/family.ts';
+import { finishReasonGaps } from '../../family/requirements.ts';
+import { composeRefiner, neededJudgments } from './compose.ts';
+import type { RefinerFacts } from './facts.ts';
+import type { RefinerRecipe } from './recipe.ts';
+import type { RefinerReply, RefinerScore } from './reply.ts';
+
+/** The types of the family. */
+export type Refiner = {
+  readonly recipe: RefinerRecipe;
+  readonly facts: RefinerFacts;
+  readonly score: RefinerScore;
+  readonly reply: RefinerReply;
+};
+
+/** The kind of each field. */
+const FIELDS = {
+  judging: 'measure',
+  judge_static: 'measure',
+  verbatim_gate: 'measure',
+  answer: 'measure',
+  mode: 'compose',
+  citation_weight: 'compose',
+  mix: 'compose',
+  gate_judge_score_with_format_bonus: 'compose',
+  instance_rubrics_only: 'compose',
+  static_weight: 'compose',
+  negatives_require_positive: 'compose',
+  verification_reward: 'compose',
+  non_stop_penalty: 'compose',
+  citation_metric: 'compose',
+  uncited_ok: 'compose',
+  citation_not_applicable: 'compose',
+  unverified_quote: 'compose',
+} as const;
+
+const GPT54_INSTANCE_RUBRIC: RefinerRecipe = {
+  family: 'refiner',
+  judging: 'joint',
+  judge_static: true,
+  verbatim_gate: true,
+  answer: 'first',
+  mode: 'full',
+  citation_weight: 0.2,
+  mix: 'convex',
+  gate_judge_score_with_format_bonus: false,
+  instance_rubrics_only: false,
+  static_weight: 1,
+  negatives_require_positive: false,
+  verification_reward: 10,
+  non_stop_penalty: { enabled: false, value: 0 },
+  citation_metric: 'answer_f1',
+  uncited_ok: 'exclude',
+  citation_not_applicable: 'zero',
+  unverified_quote: 'keep',
+};
+
+/** The named recipes of the family. */
+export const REFINER_RECIPES = {
+  'refiner-gpt54-instance-rubric': GPT54_INSTANCE_RUBRIC,
+  'refiner-gpt54-instance-only': { ...GPT54_INSTANCE_RUBRIC, instance_rubrics_only: true },
+  'refiner-rl-balanced': { ...GPT54_INSTANCE_RUBRIC, mode: 'answer_only', citation_weight: 0.5 },
+} as const satisfies Record<string, RefinerRecipe>;
+
+/** Smallest and largest reward that the recipe can give. */
+export function refinerRewardRange(recipe: RefinerRecipe): readonly [number, number] {
+  const top = recipe.verification_reward * (recipe.mix === 'additive' ? 1 + recipe.citation_weight : 1);
+  const penalty = recipe.non_stop_penalty;
+  return penalty.enabled ? [Math.min(0, penalty.value), Math.max(top, penalty.value)] : [0, top];
+}
+
+/** Maps a measure field to the judgment that it changes. `answer` is not here: it can change every judgment. */
+const ASKED_FOR: ReadonlyMap<string, 'rubric' | 'citation'> = new Map([
+  ['judging', 'rubric'],
+  ['judge_static', 'rubric'],
+  ['verbatim_gate', 'citation'],
+]);
+
+export const refinerComposer = {
+  name: 'refiner',
+  recipe: { fields: FIELDS, named: REFINER_RECIPES, range: refinerRewardRange },
+  compose: composeRefiner,
+  groupVote: () => null,
+  gaps: (before, after, changed) => [
+    ...changed.map((field) => {
+      const part = ASKED_FOR.get(field);
+      return {
+        name: `recipe.${field}`,
+        isOpen: (facts: RefinerFacts) => part === undefined || neededJudgments(facts, after).includes(part),
+      };
+    }),
+    ...finishReasonGaps<RefinerFacts>({
+      before: before.non_stop_penalty.enabled,
+      after: after.non_stop_penalty.enabled,
+    }),
+  ],
+} satisfies Composer<Refiner>;

@@ -1,0 +1,36 @@
+/** What replay reads of the two-step family. */
+import type { Composer } from '../../family/family.ts';
+import { composeTwoStep, twoStepVote } from './compose.ts';
+import type { TwoStepFacts, TwoStepRecipe, TwoStepReply, TwoStepScore } from './schemas.ts';
+
+export type TwoStep = {
+  readonly recipe: TwoStepRecipe;
+  readonly facts: TwoStepFacts;
+  readonly score: TwoStepScore;
+  readonly reply: TwoStepReply;
+};
+
+const NAMED = {
+  'two-step': { family: 'two-step', ask_criteria: true, weight: 0.5, divide_by_group_max: true },
+} as const satisfies Record<string, TwoStepRecipe>;
+
+export const twoStepComposer = {
+  name: 'two-step',
+  recipe: {
+    fields: { ask_criteria: 'measure', weight: 'compose', divide_by_group_max: 'compose' },
+    named: NAMED,
+    range: () => [0, 1],
+  },
+  compose: composeTwoStep,
+  groupVote: twoStepVote,
+  gaps: (_before, after, changed) =>
+    changed.map((field) => ({
+      name: `recipe.${field}`,
+      isOpen: ({ outcome, criteria }: TwoStepFacts) =>
+        after.ask_criteria &&
+        outcome.status === 'scored' &&
+        outcome.observed &&
+        criteria.status === 'unscored' &&
+        criteria.reason === 'not_measured',
+    })),
+} satisfies Composer<TwoStep>;
