@@ -139,8 +139,8 @@ function bytesOfHex(hex: string): Uint8Array {
 }
 
 /**
- * Creates a reader that parses the configuration once per isolate, and again only if it has changed (in tests). It reports
- * each problem once to `onProblem`.
+ * Creates a reader that parses the configuration once per isolate, and again only if it has changed (in tests). It
+ * reports each problem once to `onProblem`.
  */
 export function createSettingsReader(
   onProblem: (problem: Extract<SettingsResult, { ok: false }>) => void,

@@ -1,7 +1,7 @@
 /**
- * Maps every failure of a request to RFC 9457 problem+json, as one table: a new reason without an entry does not compile.
- * Titles and details are constants and numbers of this code. They repeat nothing of the request except the names of
- * unknown fields, and reveal nothing internal.
+ * Maps every failure of a request to RFC 9457 problem+json, as one table: a new reason without an entry does not
+ * compile. Titles and details are constants and numbers of this code. They repeat nothing of the request except the
+ * names of unknown fields, and reveal nothing internal.
  */
 import type { GenerationFailureReason } from '../src/generation/generator.ts';
 import { type InputProblem, pathText } from '../src/input-problem.ts';
@@ -273,7 +273,9 @@ const JUDGE_PROBLEMS: Readonly<Record<JudgeFailureReason, StatusAndTitle>> = {
   judgment_record_invalid: [503, 'Judgment record invalid'],
 };
 
-/** Failed generations: 503 if a retry may succeed or none is configured, 502 if the backend would answer the same again. */
+/**
+ * Failed generations: 503 if a retry may succeed or none is configured, 502 if the backend would answer the same again.
+ */
 const GENERATION_PROBLEMS: Readonly<Record<GenerationFailureReason, StatusAndTitle>> = {
   generator_unconfigured: [503, 'No generator is configured'],
   generator_timeout: [503, 'Generator timed out'],
@@ -367,7 +369,10 @@ export function failureOf(error: unknown): RequestFailure {
   return { reason: error instanceof StorageError ? 'storage_failed' : 'internal' };
 }
 
-/** The reply to a failed request. @param path of the request: routes in OpenAI's shape also describe the error OpenAI's way. */
+/**
+ * The reply to a failed request. @param path of the request: routes in OpenAI's shape also describe the error OpenAI's
+ * way.
+ */
 export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
   const { retryAfterS, headers } = entryOf(failure);
   const problem = problemOf(failure, requestId);

@@ -12,8 +12,8 @@ export async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | 
 }
 
 /**
- * Classifies the error of a call. `overloaded`: the object's queue is full. `lost`: the connection or the object is gone.
- * `null`: the object's own code threw (the platform marks it `remote` only), which is a bug.
+ * Classifies the error of a call. `overloaded`: the object's queue is full. `lost`: the connection or the object is
+ * gone. `null`: the object's own code threw (the platform marks it `remote` only), which is a bug.
  */
 export function rpcFailure(error: unknown): 'overloaded' | 'lost' | null {
   if (!(error instanceof Error)) return null;

@@ -9,8 +9,8 @@ import { ensureDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const wrangler = resolve(root, 'node_modules/wrangler/bin/wrangler.js');
-// Two Workers: Citeward and the fake AI bound to it. Address, port and variables are in the first configuration file, so
-// that arguments can override them.
+// Two Workers: Citeward and the fake AI bound to it. Address, port and variables are in the first configuration file,
+// so that arguments can override them.
 const workers = ['-c', 'wrangler.dev.toml', '-c', 'fake-ai/wrangler.toml'];
 await ensureDashboard();
 const options = ['--local', '--show-interactive-dev-session=false'];

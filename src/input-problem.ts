@@ -54,7 +54,9 @@ function problemsOfIssue(issue: Issue, input: unknown, prefix: Path): InputProbl
   }
 }
 
-/** Reports the problems of the only branch of a union whose type fits the value, or else all types that are accepted. */
+/**
+ * Reports the problems of the only branch of a union whose type fits the value, or else all types that are accepted.
+ */
 function problemsOfUnion(branches: readonly (readonly Issue[])[], value: unknown, path: Path): InputProblem[] {
   const refusedByType = (branch: readonly Issue[]): boolean =>
     branch.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type');

@@ -48,8 +48,8 @@ export const MAX_TESTS = 200;
 /** Longest input, output or assertion of a test. */
 export const MAX_TEST_CHARS = 1024 * 1024;
 /**
- * Number of tests times the time limit of each, in seconds. Eight tests run at once and a judgment has 60 s, so a program
- * that loops on every test is judged wrong instead of timing out.
+ * Number of tests times the time limit of each, in seconds. Eight tests run at once and a judgment has 60 s, so a
+ * program that loops on every test is judged wrong instead of timing out.
  */
 export const MAX_TEST_SECONDS = 360;
 
@@ -121,8 +121,8 @@ export const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** Largest part of an upload, as OpenAI has it. On most plans the platform caps a body at 100 MB. */
 export const MAX_UPLOAD_PART_BYTES = 64 * 1024 * 1024;
 /**
- * Parts of one upload. Completing an upload reads each part once, one after the other, at about 30 ms, and a proxy waits
- * 120 s for the reply. One R2 listing returns this many. The largest file can have parts of 0.5 MB.
+ * Parts of one upload. Completing an upload reads each part once, one after the other, at about 30 ms, and a proxy
+ * waits 120 s for the reply. One R2 listing returns this many. The largest file can have parts of 0.5 MB.
  */
 export const MAX_UPLOAD_PARTS = 1_000;
 /** Shortest time after which a file may expire, as OpenAI has it. */

@@ -19,7 +19,9 @@ function hasMethod(value: unknown, name: string): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
 }
 
-/** Connects through a Workers VPC service, which chooses the destination. The URL gives the path and the `Host` header. */
+/**
+ * Connects through a Workers VPC service, which chooses the destination. The URL gives the path and the `Host` header.
+ */
 export function vpcTransport(service: Service): Transport {
   return (url, init) => service.fetch(url, init);
 }

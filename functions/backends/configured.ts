@@ -1,4 +1,6 @@
-/** Creates the judges, the sandbox and the generators of a deployment from its settings, and chooses one for a request. */
+/**
+ * Creates the judges, the sandbox and the generators of a deployment from its settings, and chooses one for a request.
+ */
 
 import type { GeneratorChoice } from '../../src/generation/generator.ts';
 import type { JudgeChoice } from '../../src/judgments/judge.ts';

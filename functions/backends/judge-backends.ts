@@ -35,7 +35,9 @@ type BackendHealth = Omit<RouteHealth, 'name'> & {
 
 export type JudgeBackend = {
   readonly judge: Judge;
-  /** `caller` = pure CPU, runs in the isolate of the request. `desk` = a paid call, which the JudgeDesk runs and counts. */
+  /**
+   * `caller` = pure CPU, runs in the isolate of the request. `desk` = a paid call, which the JudgeDesk runs and counts.
+   */
   readonly runs_in: 'caller' | 'desk';
   /** Concurrent calls of the whole deployment; the desks share them. */
   readonly slots: number;

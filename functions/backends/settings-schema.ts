@@ -1,6 +1,6 @@
 /**
- * The form of the setting BACKENDS: the JSON that an operator writes, and the checked configuration that settings.ts makes of
- * it.
+ * The form of the setting BACKENDS: the JSON that an operator writes, and the checked configuration that settings.ts
+ * makes of it.
  */
 
 import * as z from 'zod';

@@ -1,4 +1,6 @@
-/** The list of batches in D1: the latest snapshot of each batch, for listing only. The batch's object owns its state. */
+/**
+ * The list of batches in D1: the latest snapshot of each batch, for listing only. The batch's object owns its state.
+ */
 import * as z from 'zod';
 import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
 import { database } from '../storage/schema.ts';

@@ -1,6 +1,7 @@
 /**
- * Messages between the Durable Object of a batch, the queue and its consumers. They carry a version, because the parts may
- * run different code during a deployment. A queue message only names a task; the consumer claims its content from the object.
+ * Messages between the Durable Object of a batch, the queue and its consumers. They carry a version, because the parts
+ * may run different code during a deployment. A queue message only names a task; the consumer claims its content from
+ * the object.
  */
 
 import type { Scope } from '../../src/wire/api-keys.ts';

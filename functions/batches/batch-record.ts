@@ -1,6 +1,6 @@
 /**
- * The record of a batch in its object's SQLite, and the reply that the wire shows of it. Older code may have written the
- * stored record, so a schema checks it.
+ * The record of a batch in its object's SQLite, and the reply that the wire shows of it. Older code may have written
+ * the stored record, so a schema checks it.
  */
 import * as z from 'zod';
 import { SCOPES } from '../../src/wire/api-keys.ts';

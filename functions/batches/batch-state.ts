@@ -1,7 +1,7 @@
 /**
  * The state of one batch in its object's SQLite: the batch's record and its tasks. Every change is one synchronous
- * transaction. A report that is repeated, late, or sent without the lease changes nothing. Counts are sums over the tasks,
- * never increments.
+ * transaction. A report that is repeated, late, or sent without the lease changes nothing. Counts are sums over the
+ * tasks, never increments.
  */
 
 import type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
@@ -107,7 +107,9 @@ export class BatchState {
     this.#tasks.untake(tasks, this.#now() + CHUNK_BACKOFF_MS);
   }
 
-  /** Gives a task to a consumer under a lease. Returns `null` if the task is done, held by another consumer or obsolete. */
+  /**
+   * Gives a task to a consumer under a lease. Returns `null` if the task is done, held by another consumer or obsolete.
+   */
   claim(n: number, token: string): ClaimedTask | null {
     const { record } = this;
     const row = record === null ? null : this.#tasks.find(n);
@@ -223,7 +225,8 @@ export class BatchState {
     if (ended !== null) return record.cleared ? null : ended + CHUNK_RESULTS_KEPT_MS;
     const soon = this.#now() + BATCH_WATCH_MS;
     if (this.#tasks.isBusy) return soon;
-    // With only waiting tasks and dead letters the object sleeps until the first is due, however long the judge is down.
+    // With only waiting tasks and dead letters the object sleeps until the first is due, however long the judge is
+    // down.
     const due = this.#tasks.nextDue ?? Number.POSITIVE_INFINITY;
     const next = record.status === 'finalizing' ? due : Math.min(due, record.batch.expires_at);
     return Number.isFinite(next) ? Math.max(next, this.#now()) : soon;

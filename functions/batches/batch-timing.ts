@@ -1,6 +1,8 @@
 /** The times of a batch and its numbers of tries: how long the object waits, and when it gives up. */
 
-/** Chunks of one batch that are in the queue or with a consumer at the same time, so that no message waits there long. */
+/**
+ * Chunks of one batch that are in the queue or with a consumer at the same time, so that no message waits there long.
+ */
 export const MAX_CHUNKS_IN_FLIGHT = 32;
 /** A claim gives a task to a consumer for this long. The consumer extends its lease with a heartbeat. */
 export const TASK_LEASE_MS = 20_000;
@@ -15,7 +17,10 @@ export const CHUNK_BACKOFF_MS = 5_000;
 export const CHUNK_MAX_BACKOFF_MS = 10 * 60 * 1000;
 /** If a wait would pass the end of the window, the last round starts this long before the end. */
 export const LAST_ROUND_MS = 2 * 60 * 1000;
-/** Tries of a line whose judge answers without a usable judgment. While a judge is down, only the window limits the tries. */
+/**
+ * Tries of a line whose judge answers without a usable judgment. While a judge is down, only the window limits the
+ * tries.
+ */
 export const MAX_LINE_TRIES = 5;
 /** A chunk becomes a dead letter after this many failures that its lines did not cause (storage). */
 export const MAX_CHUNK_FAILURES = 8;

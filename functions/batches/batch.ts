@@ -1,6 +1,6 @@
 /**
- * The Durable Object of one batch. It owns the batch's state (batch-state.ts); consumers of the queue do the work. The queue
- * may lose, repeat or reorder messages, so the object's alarm sends them again until the batch is over.
+ * The Durable Object of one batch. It owns the batch's state (batch-state.ts); consumers of the queue do the work. The
+ * queue may lose, repeat or reorder messages, so the object's alarm sends them again until the batch is over.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';

@@ -1,8 +1,8 @@
 /**
- * Consumes the job queue. A message names a task: the consumer claims it from the batch's object, works under a lease, and
- * reports the result or the failure. The object decides about retries, so the message is acknowledged either way. Only if
- * the object cannot be reached does the message return to the queue and finally to the dead-letter queue, which is logged;
- * the object's alarm sends the task again in any case.
+ * Consumes the job queue. A message names a task: the consumer claims it from the batch's object, works under a lease,
+ * and reports the result or the failure. The object decides about retries, so the message is acknowledged either way.
+ * Only if the object cannot be reached does the message return to the queue and finally to the dead-letter queue, which
+ * is logged; the object's alarm sends the task again in any case.
  */
 import * as z from 'zod';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';

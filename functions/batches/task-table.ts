@@ -9,8 +9,8 @@ import type { ChunkCounts, LineTries } from './batch-messages.ts';
 import { MAX_CHUNK_LOSSES } from './batch-timing.ts';
 
 /**
- * `pending`: not sent yet. `sent`: a message is in the queue until `due_at`. `held`: claimed until `due_at`. `waiting`: sent
- * again at `due_at`. `dead`: failed too often. `skipped`: the batch ended first.
+ * `pending`: not sent yet. `sent`: a message is in the queue until `due_at`. `held`: claimed until `due_at`. `waiting`:
+ * sent again at `due_at`. `dead`: failed too often. `skipped`: the batch ended first.
  */
 type TaskState = 'pending' | 'sent' | 'held' | 'waiting' | 'done' | 'dead' | 'skipped';
 

@@ -2,9 +2,9 @@
  * What limits the calls of one desk: its share of each backend's slots, and the prompt text it holds in memory.
  *
  * Slots are granted in two classes, first come first served within a class. Live calls go first; batch calls leave a
- * quarter of the slots free. After sixteen live calls in a row one waiting batch call is granted, as long as the quarter
- * stays free, so a batch is never starved. A share of one slot cannot be divided: a batch call gets it when no live call
- * waits.
+ * quarter of the slots free. After sixteen live calls in a row one waiting batch call is granted, as long as the
+ * quarter stays free, so a batch is never starved. A share of one slot cannot be divided: a batch call gets it when no
+ * live call waits.
  */
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';

@@ -46,8 +46,8 @@ export async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<st
 }
 
 /**
- * The lines of a body that is still being sent, one at a time, up to the size limit of all bodies. Nothing is read ahead:
- * while no line is requested, backpressure holds the sender.
+ * The lines of a body that is still being sent, one at a time, up to the size limit of all bodies. Nothing is read
+ * ahead: while no line is requested, backpressure holds the sender.
  */
 export class BodyLines {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;

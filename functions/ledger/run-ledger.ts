@@ -1,4 +1,6 @@
-/** The ledger of runs: rows in D1, reports and texts in R2. One object per deployment; every method throws StorageError. */
+/**
+ * The ledger of runs: rows in D1, reports and texts in R2. One object per deployment; every method throws StorageError.
+ */
 
 import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
 import { StorageError } from '../storage/storage-error.ts';
@@ -39,7 +41,9 @@ export class RunLedger {
     this.#retentionDays = retentionDays;
   }
 
-  /** Records rollouts. The first recording of a run also deletes expired runs, and ignores a failure of that deletion. */
+  /**
+   * Records rollouts. The first recording of a run also deletes expired runs, and ignores a failure of that deletion.
+   */
   async record(recording: Recording): Promise<RecordingResult> {
     const result = await recordRollouts(this.#db, this.#bucket, recording);
     if (result.status === 'done' && result.created) {

@@ -1,4 +1,7 @@
-/** What the services need of a deployment. `functions/platform.ts` builds it from the bindings; tests may pass their own. */
+/**
+ * What the services need of a deployment. `functions/platform.ts` builds it from the bindings; tests may pass their
+ * own.
+ */
 
 import type { CallClass, Desk } from '../../src/judgments/desk.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';

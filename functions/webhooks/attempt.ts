@@ -1,6 +1,6 @@
 /**
- * Sends one signed POST and classifies the result. A delivery succeeds when the receiver sends a 2xx and its whole reply
- * within the timeout. The body of the reply is read and discarded: nothing of it is stored or logged.
+ * Sends one signed POST and classifies the result. A delivery succeeds when the receiver sends a 2xx and its whole
+ * reply within the timeout. The body of the reply is read and discarded: nothing of it is stored or logged.
  */
 
 import { withDeadline } from '../../lib/model-servers/calls/deadline.ts';

@@ -1,9 +1,9 @@
 /**
- * The Durable Object of one webhook endpoint. It owns the endpoint's secrets, its inbox of signed scoring requests and its
- * outbox of deliveries. This class only wires them together.
+ * The Durable Object of one webhook endpoint. It owns the endpoint's secrets, its inbox of signed scoring requests and
+ * its outbox of deliveries. This class only wires them together.
  *
- * All work runs in alarms, never in `waitUntil`: an alarm is stored, so the work survives a restart of the object. There is
- * one alarm, and it is always set to the time of the next due work.
+ * All work runs in alarms, never in `waitUntil`: an alarm is stored, so the work survives a restart of the object.
+ * There is one alarm, and it is always set to the time of the next due work.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Environment } from '../environment.ts';

@@ -1,6 +1,6 @@
 /**
- * The client of webhook endpoints for the rest of the Worker: it looks the endpoint up in D1 and calls its object. Failures
- * of the call are refusals; an error that the object's own code throws is a bug and is rethrown.
+ * The client of webhook endpoints for the rest of the Worker: it looks the endpoint up in D1 and calls its object.
+ * Failures of the call are refusals; an error that the object's own code throws is a bug and is rethrown.
  */
 
 import { MAX_WEBHOOK_ENDPOINTS } from '../../src/limits.ts';

@@ -1,6 +1,6 @@
 /**
- * Messages between the Worker's isolates and the Durable Object of an endpoint. They carry a version, because the two may
- * run different code during a deployment: an object refuses an unknown version, and the caller retries.
+ * Messages between the Worker's isolates and the Durable Object of an endpoint. They carry a version, because the two
+ * may run different code during a deployment: an object refuses an unknown version, and the caller retries.
  */
 import type {
   AcceptedJob,
@@ -46,7 +46,10 @@ export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: EndpointRefusal };
 
-/** Secrets to verify a signature with. An unregistered endpoint returns a random secret, so that the check costs the same. */
+/**
+ * Secrets to verify a signature with. An unregistered endpoint returns a random secret, so that the check costs the
+ * same.
+ */
 export type SecretsReply = { readonly registered: boolean; readonly secrets: readonly Uint8Array[] };
 
 /** The event is its JSON text, because the Worker passes it on without reading it. */

@@ -1,4 +1,6 @@
-/** Stores the endpoint and its secrets in the SQLite of its object. A secret leaves the deployment once, on creation. */
+/**
+ * Stores the endpoint and its secrets in the SQLite of its object. A secret leaves the deployment once, on creation.
+ */
 import { MAX_WEBHOOK_SECRETS } from '../../src/limits.ts';
 import type { Endpoint, EndpointChange } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';

@@ -1,9 +1,9 @@
 /**
- * Decides where deliveries may go, to prevent server-side request forgery: an admin chooses the URL, but the Worker sends
- * the request. Allowed are public host names over TLS on port 443 or 8443. A name that resolves to a private address is
- * stopped by `global_fetch_strictly_public`, and a Worker has no private network. The checks read the host that the WHATWG
- * parser returns, because the parser turns every spelling of an IPv4 address (decimal, octal, hexadecimal, full-width,
- * percent-encoded) into the dotted form.
+ * Decides where deliveries may go, to prevent server-side request forgery: an admin chooses the URL, but the Worker
+ * sends the request. Allowed are public host names over TLS on port 443 or 8443. A name that resolves to a private
+ * address is stopped by `global_fetch_strictly_public`, and a Worker has no private network. The checks read the host
+ * that the WHATWG parser returns, because the parser turns every spelling of an IPv4 address (decimal, octal,
+ * hexadecimal, full-width, percent-encoded) into the dotted form.
  */
 import { MAX_WEBHOOK_URL_CHARS } from '../../src/limits.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The work of an endpoint's object: it scores received requests and sends deliveries. Each run ends in one transaction that
- * records its outcome; a run that is lost with the object is repeated.
+ * The work of an endpoint's object: it scores received requests and sends deliveries. Each run ends in one transaction
+ * that records its outcome; a run that is lost with the object is repeated.
  */
 
 import type { Environment } from '../environment.ts';

@@ -1,7 +1,7 @@
 /**
- * Stores the signed scoring requests of one endpoint and claims each under its `webhook-id`, so that it is scored once. One
- * SQLite transaction creates the claim and the job, so a crash cannot leave a claim without a job. STORAGE.md has the
- * table.
+ * Stores the signed scoring requests of one endpoint and claims each under its `webhook-id`, so that it is scored once.
+ * One SQLite transaction creates the claim and the job, so a crash cannot leave a claim without a job. STORAGE.md has
+ * the table.
  */
 
 import type { AcceptedJob, JobStatus } from '../../src/wire/webhooks.ts';

@@ -120,7 +120,9 @@ export class Outbox {
     return this.#texts.read(id);
   }
 
-  /** Records an attempt and decides the next state: delivered, dead, or pending with a retry. @param random in [0, 1). */
+  /**
+   * Records an attempt and decides the next state: delivered, dead, or pending with a retry. @param random in [0, 1).
+   */
   settle(id: string, attempt: Attempt, now: number, random: number): void {
     const row = this.#row(id);
     // The endpoint has been deleted since.

@@ -1,6 +1,6 @@
 /**
- * Stores bodies in the SQLite of an endpoint's object: those of requests until they are scored, those of deliveries until
- * they are deleted. Each body is stored in pieces, because a SQLite row holds at most 2 MB.
+ * Stores bodies in the SQLite of an endpoint's object: those of requests until they are scored, those of deliveries
+ * until they are deleted. Each body is stored in pieces, because a SQLite row holds at most 2 MB.
  */
 
 const PIECE_BYTES = 1024 * 1024;

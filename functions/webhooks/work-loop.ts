@@ -1,6 +1,6 @@
 /**
- * Runs due work with bounded concurrency until nothing is due. SQLite holds the work; the loop only knows what runs now.
- * Each object has one loop, so that no work runs twice at the same time.
+ * Runs due work with bounded concurrency until nothing is due. SQLite holds the work; the loop only knows what runs
+ * now. Each object has one loop, so that no work runs twice at the same time.
  */
 import { describeError } from '../error-log.ts';
 
@@ -44,8 +44,8 @@ export class WorkLoop {
   }
 
   /**
-   * Runs until nothing runs and nothing is due. After `until` (milliseconds since 1970) it starts no new work. A second call
-   * joins the running loop.
+   * Runs until nothing runs and nothing is due. After `until` (milliseconds since 1970) it starts no new work. A second
+   * call joins the running loop.
    */
   async run(until: number): Promise<void> {
     this.poke();

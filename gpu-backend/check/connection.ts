@@ -1,7 +1,7 @@
 /**
- * Sends HTTP requests to a backend, whole or streamed, each with a timeout. It neither retries nor follows redirects, because
- * the check must see the failures that a retry would hide. Bodies are read up to a limit, because a login page or a broken
- * proxy may send anything.
+ * Sends HTTP requests to a backend, whole or streamed, each with a timeout. It neither retries nor follows redirects,
+ * because the check must see the failures that a retry would hide. Bodies are read up to a limit, because a login page
+ * or a broken proxy may send anything.
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
@@ -38,8 +38,8 @@ export class ConnectionError extends Error {
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-// A connection of its own for every request: a dropped stream must not take a pooled neighbour with it, and times to the
-// first token then include what a fresh connection costs.
+// A connection of its own for every request: a dropped stream must not take a pooled neighbour with it, and times to
+// the first token then include what a fresh connection costs.
 const AGENTS = { 'http:': new Agent({ keepAlive: false }), 'https:': new TlsAgent({ keepAlive: false }) } as const;
 
 export type Call = {

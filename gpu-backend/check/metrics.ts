@@ -1,6 +1,6 @@
 /**
- * Reads the load of an engine from its Prometheus page, under the metric names of vLLM, SGLang and llama.cpp. The proxy of
- * gpu-backend hides the page; `--metrics` gives another address.
+ * Reads the load of an engine from its Prometheus page, under the metric names of vLLM, SGLang and llama.cpp. The proxy
+ * of gpu-backend hides the page; `--metrics` gives another address.
  */
 import { ConnectionError, send, type Target } from './connection.ts';
 

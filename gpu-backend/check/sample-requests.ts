@@ -1,6 +1,6 @@
 /**
- * Judge requests for the check: a small one of each kind, and the rubric requests of a group whose samples differ only in
- * the answer. The texts were written for the check; none is from a data set.
+ * Judge requests for the check: a small one of each kind, and the rubric requests of a group whose samples differ only
+ * in the answer. The texts were written for the check; none is from a data set.
  */
 import type { CitationsRequest } from '../../src/judgments/kinds/citations/citations.ts';
 import type { RubricRequest } from '../../src/judgments/kinds/rubric/rubric.ts';

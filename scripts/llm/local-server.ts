@@ -126,8 +126,8 @@ function spawnServer(launch: Launch, logFile: string): ChildProcess {
     ...['--parallel', String(launch.slots), '--ctx-size', String(launch.slots * launch.contextTokens)],
     // More connections than slots; otherwise queued requests block /health and /metrics.
     ...['--threads-http', '64'],
-    // One thread: several threads spin-wait for each other, which is up to 20 times slower beside a busy test runner. No
-    // flash attention: it is three times slower here at a few thousand tokens of context.
+    // One thread: several threads spin-wait for each other, which is up to 20 times slower beside a busy test runner.
+    // No flash attention: it is three times slower here at a few thousand tokens of context.
     ...['--threads', '1', '--flash-attn', 'off'],
     ...(launch.grammar === '' ? [] : ['--grammar', launch.grammar]),
     ...(launch.kind === 'tools' ? ['--jinja', '--chat-template-file', launch.files.toolTemplate] : []),

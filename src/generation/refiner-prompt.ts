@@ -59,7 +59,10 @@ type RefinerPromptResult =
   /** Question and reasoning alone exceed the budget. */
   | { readonly ok: false; readonly needed_tokens: number };
 
-/** Builds the prompt. Token counts are upper estimates (src/judgments/protocol/budget.ts), because the edge has no tokenizer. */
+/**
+ * Builds the prompt. Token counts are upper estimates (src/judgments/protocol/budget.ts), because the edge has no
+ * tokenizer.
+ */
 export function refinerPrompt(input: RefinerPromptInput): RefinerPromptResult {
   const { question, reasoning, tool_output, mode, prompt_tokens } = input;
   const system = `${FORMAT} ${MODES[mode]}`;

@@ -48,7 +48,8 @@ export interface ChatBackend {
   readonly dialect?: ChatDialect;
   /**
    * Completes one chat. Expected failures are outcomes; a rejection is a bug.
-   * @param options.deadline_ms time in milliseconds from the call after which the backend has given up and freed its resources.
+   * @param options.deadline_ms time in milliseconds from the call after which the backend has given up and freed its
+   *   resources.
    */
   complete(request: CompletionRequest, options: { readonly deadline_ms: number }): Promise<CompletionOutcome>;
 }

@@ -36,8 +36,12 @@ export type DeskJudgment =
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 export interface Desk {
-  /** Returns the judgment of a key: cached, in flight, or made now. Expected failures are values; a rejection is a bug. */
+  /**
+   * Returns the judgment of a key: cached, in flight, or made now. Expected failures are values; a rejection is a bug.
+   */
   judge(call: JudgmentCall): Promise<DeskJudgment>;
-  /** Returns what the desk has cached of these keys, to confirm store misses. Calls no judge. Absent keys are misses. */
+  /**
+   * Returns what the desk has cached of these keys, to confirm store misses. Calls no judge. Absent keys are misses.
+   */
   find(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;
 }

@@ -1,7 +1,7 @@
 /**
- * Imports the judgments of a file. Accepts a judgment only if a trusted issuer signed it and its key has no judgment yet.
- * Counts every refused line and lists the first ones with their reasons. An interrupted import keeps what it has written;
- * importing the file again completes it.
+ * Imports the judgments of a file. Accepts a judgment only if a trusted issuer signed it and its key has no judgment
+ * yet. Counts every refused line and lists the first ones with their reasons. An interrupted import keeps what it has
+ * written; importing the file again completes it.
  */
 import type { KnownIssuers } from './issuer.ts';
 import type { Line } from './jsonl.ts';

@@ -6,8 +6,8 @@ export type Line =
 const LINE_FEED = 0x0a;
 
 /**
- * Reads a byte stream line by line and holds one line in memory. Yields a problem for a line that is too long or not UTF-8
- * and continues with the next one. A last line without a line feed counts.
+ * Reads a byte stream line by line and holds one line in memory. Yields a problem for a line that is too long or not
+ * UTF-8 and continues with the next one. A last line without a line feed counts.
  * @param maxBytes limit of one line in bytes, without its line feed.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Line> {

@@ -27,7 +27,9 @@ export const LEXICAL_JUDGE: Judge = {
   },
 };
 
-/** Judges one request, in linear time. @throws Error for a kind that comparing words cannot answer, such as `execution`. */
+/**
+ * Judges one request, in linear time. @throws Error for a kind that comparing words cannot answer, such as `execution`.
+ */
 export function judgeLexically(request: JudgmentRequest): Verdicts {
   const verdicts = lexicalVerdicts(request);
   if (verdicts === null) throw new Error(`judgeLexically: the lexical judge cannot answer ${request.kind} requests`);

@@ -4,10 +4,10 @@
  *     fit -> key -> store -> desk (cached, in flight, or judge -> store)
  *                        \-> judge -> store, without a desk
  *
- * Reads all keys at once, judges missing requests in parallel, and stores each new judgment before the reply: a score that
- * names a key promises that the key can be replayed, or says `stored: false`. Stores are eventually consistent, so a store
- * miss is confirmed at the desk. Without a desk two callers may judge the same key at the same time, and the last write
- * wins; that is harmless for the deterministic lexical judge.
+ * Reads all keys at once, judges missing requests in parallel, and stores each new judgment before the reply: a score
+ * that names a key promises that the key can be replayed, or says `stored: false`. Stores are eventually consistent, so
+ * a store miss is confirmed at the desk. Without a desk two callers may judge the same key at the same time, and the
+ * last write wins; that is harmless for the deterministic lexical judge.
  */
 import type { CallClass, Desk, DeskJudgment } from './desk.ts';
 import type { Signing } from './issuer.ts';
@@ -70,7 +70,9 @@ export type ObtainedJudgment = {
   readonly storeProblem: JudgeFailure | null;
 };
 
-/** Durations in milliseconds. Requests run in parallel, so each is the longest one. A desk's writes are not included. */
+/**
+ * Durations in milliseconds. Requests run in parallel, so each is the longest one. A desk's writes are not included.
+ */
 export type ObtainTimings = { readonly store_read: number; readonly judge: number; readonly store_write: number };
 
 type Obtained = { readonly judgments: readonly ObtainedJudgment[]; readonly timings: ObtainTimings };

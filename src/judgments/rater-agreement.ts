@@ -1,6 +1,6 @@
 /**
- * Agreement of two raters, computed from a table of counts: rows are the categories of the first rater (or the ground truth),
- * columns those of the second. An undefined figure (no pairs, no variance) is `null`, never a number.
+ * Agreement of two raters, computed from a table of counts: rows are the categories of the first rater (or the ground
+ * truth), columns those of the second. An undefined figure (no pairs, no variance) is `null`, never a number.
  */
 
 /** A square table of counts (integers >= 0). */
@@ -83,7 +83,9 @@ export function weightedKappa(table: AgreementTable): number | null {
   return expected === 0 ? null : 1 - (observed * pairs) / expected;
 }
 
-/** Mean of second minus first in categories, -(k-1) to k-1: how much higher the second rater is; `null` without pairs. */
+/**
+ * Mean of second minus first in categories, -(k-1) to k-1: how much higher the second rater is; `null` without pairs.
+ */
 export function meanDifference(table: AgreementTable): number | null {
   const pairs = pairsIn(table);
   if (pairs === 0) return null;
@@ -91,8 +93,8 @@ export function meanDifference(table: AgreementTable): number | null {
 }
 
 /**
- * Balanced accuracy: recall averaged over the first rater's categories, 0 to 1; guessing gives 1/k. Categories that do not
- * occur are left out; `null` if fewer than two occur.
+ * Balanced accuracy: recall averaged over the first rater's categories, 0 to 1; guessing gives 1/k. Categories that do
+ * not occur are left out; `null` if fewer than two occur.
  */
 export function balancedAccuracy(table: AgreementTable): number | null {
   const recalls = table.flatMap((row, position) => {

@@ -1,6 +1,6 @@
 /**
- * Judgment files, version 1: JSON lines. Each line is a judgment record or names a requested key that is missing; the last
- * line counts the others, so a truncated file is detected. A file contains digests and verdicts, no text.
+ * Judgment files, version 1: JSON lines. Each line is a judgment record or names a requested key that is missing; the
+ * last line counts the others, so a truncated file is detected. A file contains digests and verdicts, no text.
  */
 import * as z from 'zod';
 import { digestJson } from '../digest.ts';

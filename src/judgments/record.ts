@@ -1,7 +1,7 @@
 /**
- * Stored judgments: the schema of a record, and how one is read. A record is used only if it is well formed and its key is the
- * hash of its preimage; anything else is `judgment_record_invalid`. Version 1 had no issuer and is read as unsigned. Callers
- * that hold public keys check signatures: `usableFor` and the import.
+ * Stored judgments: the schema of a record, and how one is read. A record is used only if it is well formed and its key
+ * is the hash of its preimage; anything else is `judgment_record_invalid`. Version 1 had no issuer and is read as
+ * unsigned. Callers that hold public keys check signatures: `usableFor` and the import.
  */
 import * as z from 'zod';
 import type { Judgment } from './judgment.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares a claim with its cited sources by words: how much of it they cover, which numbers and names they lack, and how
- * probably they support it.
+ * Compares a claim with its cited sources by words: how much of it they cover, which numbers and names they lack, and
+ * how probably they support it.
  */
 import type { Span } from '../text/span.ts';
 import { ClaimTerms } from './claim-terms.ts';

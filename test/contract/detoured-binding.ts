@@ -1,6 +1,7 @@
 /**
- * A binding (R2, D1, KV, a queue, objects) whose calls take a way round on demand: they can fail before they take place, fail
- * although they took place, wait for the test, come back changed, or never arrive. Everything else goes to the real one.
+ * A binding (R2, D1, KV, a queue, objects) whose calls take a way round on demand: they can fail before they take
+ * place, fail although they took place, wait for the test, come back changed, or never arrive. Everything else goes to
+ * the real one.
  */
 
 /** What happens to a call. `proceed` makes it. */

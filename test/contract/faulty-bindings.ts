@@ -1,6 +1,7 @@
 /**
- * R2 and D1 that misbehave on demand: a call that fails, or one that takes place although it reports a failure. Everything
- * else goes to the real binding. Multipart uploads that were begun and not ended are counted, as R2 lists none.
+ * R2 and D1 that misbehave on demand: a call that fails, or one that takes place although it reports a failure.
+ * Everything else goes to the real binding. Multipart uploads that were begun and not ended are counted, as R2 lists
+ * none.
  */
 export type Fault = 'fails' | 'lost_acknowledgement';
 

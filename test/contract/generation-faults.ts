@@ -1,6 +1,7 @@
 /**
- * How the stub server (stub-backend.ts) behaves as a generator: a request without a schema is one. The dialects and faults
- * of backend-faults.ts hold for both; here is what only a generator can meet, and what each fault becomes for it.
+ * How the stub server (stub-backend.ts) behaves as a generator: a request without a schema is one. The dialects and
+ * faults of backend-faults.ts hold for both; here is what only a generator can meet, and what each fault becomes for
+ * it.
  */
 import type { GenerationFailureReason } from '../../src/generation/generator.ts';
 import { type FaultRow, SERVER_FAULTS, type ServerFault } from './backend-faults.ts';

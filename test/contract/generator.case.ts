@@ -1,6 +1,7 @@
 /**
- * The contract of src/generation/generator.ts, for every generator: when the backend is asked, how choices come, and that it
- * is let go at once, whoever ends the generation. Seen on the backend's side, not in what the generator says of itself.
+ * The contract of src/generation/generator.ts, for every generator: when the backend is asked, how choices come, and
+ * that it is let go at once, whoever ends the generation. Seen on the backend's side, not in what the generator says of
+ * itself.
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from '../../src/generation/generator.ts';

@@ -1,6 +1,6 @@
 /**
- * What can go wrong with a sandbox, and what each must become: the typed reason. The server of sandbox-stub.ts commits the
- * faults.
+ * What can go wrong with a sandbox, and what each must become: the typed reason. The server of sandbox-stub.ts commits
+ * the faults.
  */
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 

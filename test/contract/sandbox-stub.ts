@@ -1,4 +1,7 @@
-/** A sandbox that misbehaves on request: the first step of the path says how (`/silent/run_code`). Real sockets, in Node. */
+/**
+ * A sandbox that misbehaves on request: the first step of the path says how (`/silent/run_code`). Real sockets, in
+ * Node.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from './sandbox-faults.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A KV namespace in memory that remembers its misses, as the real one does: a key that was looked for and not there stays
- * a miss for 60 s, whatever is written meanwhile. The clock is the test's.
+ * A KV namespace in memory that remembers its misses, as the real one does: a key that was looked for and not there
+ * stays a miss for 60 s, whatever is written meanwhile. The clock is the test's.
  */
 const NEGATIVE_CACHE_MS = 60_000;
 

@@ -1,7 +1,8 @@
 /**
- * An OpenAI-compatible server that misbehaves on request: the first step of the path says how (`/silent/v1/...`). A real
- * HTTP server in Node, started once by vitest (globalSetup), so that resets and silences are those of real sockets. What
- * it was asked is read back at `/{behaviour}/seen`; a further step keeps callers apart (`/silent/mine/v1/...`).
+ * An OpenAI-compatible server that misbehaves on request: the first step of the path says how (`/silent/v1/...`). A
+ * real HTTP server in Node, started once by vitest (globalSetup), so that resets and silences are those of real
+ * sockets. What it was asked is read back at `/{behaviour}/seen`; a further step keeps callers apart
+ * (`/silent/mine/v1/...`).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { TestProject } from 'vitest/node';

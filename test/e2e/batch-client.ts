@@ -69,7 +69,9 @@ export async function linesOf(client: OpenAI, file: string | null | undefined): 
     .map((line) => lineSchema.parse(JSON.parse(line)));
 }
 
-/** Both files of a batch that is over: each id once, as many as the counts say. @returns the reward of each output line. */
+/**
+ * Both files of a batch that is over: each id once, as many as the counts say. @returns the reward of each output line.
+ */
 export async function rewardsOnce(
   client: OpenAI,
   batch: OpenAI.Batch,

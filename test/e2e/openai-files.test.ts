@@ -1,4 +1,7 @@
-/** Files and uploads through OpenAI's own client, unmodified, against the Worker as a process; and a connection that breaks. */
+/**
+ * Files and uploads through OpenAI's own client, unmodified, against the Worker as a process; and a connection that
+ * breaks.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';

@@ -15,8 +15,8 @@ const KEY = 'a-trainers-key';
 const MODEL = 'told';
 
 /**
- * Down: busy for longer than anyone waits. Flaky: down until it is told otherwise. They are one model, and so share their
- * judgments: each sample is marked with the judge that it is for.
+ * Down: busy for longer than anyone waits. Flaky: down until it is told otherwise. They are one model, and so share
+ * their judgments: each sample is marked with the judge that it is for.
  */
 const JUDGES = ['up', 'down', 'flaky'] as const;
 let flakyIsUp = false;

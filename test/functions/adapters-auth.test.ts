@@ -1,4 +1,6 @@
-/** Keys of trainers: in a header, or in the URL, from where they arrive as Basic auth and may score and nothing else. */
+/**
+ * Keys of trainers: in a header, or in the URL, from where they arrive as Basic auth and may score and nothing else.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';

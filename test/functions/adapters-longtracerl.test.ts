@@ -1,6 +1,6 @@
 /**
- * Every row that the reference's `evaluate` and `get_reward` gave, through the whole Worker, with a judge that says what
- * the row's judge said. One row is answered otherwise: missing arguments are 422 here.
+ * Every row that the reference's `evaluate` and `get_reward` gave, through the whole Worker, with a judge that says
+ * what the row's judge said. One row is answered otherwise: missing arguments are 422 here.
  */
 import { describe, expect, it } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';

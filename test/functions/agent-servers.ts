@@ -1,6 +1,6 @@
 /**
- * What an agent works with, in a test's own hands and behind Workers VPC bindings: a model that says its turns in order,
- * and a sandbox that answers what it is told to. Everything on this side of the bindings is the real thing.
+ * What an agent works with, in a test's own hands and behind Workers VPC bindings: a model that says its turns in
+ * order, and a sandbox that answers what it is told to. Everything on this side of the bindings is the real thing.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect } from 'vitest';

@@ -1,6 +1,7 @@
 /**
  * The fault matrix: each fault of a model server, over real sockets, through the whole Worker. Each becomes its typed
- * reason, on the wire and in the reply; none becomes a number; nothing of it is stored, and nothing the server said shows.
+ * reason, on the wire and in the reply; none becomes a number; nothing of it is stored, and nothing the server said
+ * shows.
  */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';

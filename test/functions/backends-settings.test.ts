@@ -1,4 +1,7 @@
-/** The setting BACKENDS from the outside: what is taken, what is refused and how it is named, and what /readyz says of it. */
+/**
+ * The setting BACKENDS from the outside: what is taken, what is refused and how it is named, and what /readyz says of
+ * it.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';

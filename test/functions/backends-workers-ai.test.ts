@@ -1,4 +1,6 @@
-/** Workers AI: what is asked in each family's shape, what comes of each fault, and the fake that stands in for it here. */
+/**
+ * Workers AI: what is asked in each family's shape, what comes of each fault, and the fake that stands in for it here.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';

@@ -1,7 +1,7 @@
 /**
  * A bench for batches: the object, R2, D1 and KV are the real ones, but each can be made to fail, the queue hands its
- * messages to the test, the judge says what the test wants, and the clock is the test's. The test decides which message is
- * delivered when, how often, or never.
+ * messages to the test, the judge says what the test wants, and the clock is the test's. The test decides which message
+ * is delivered when, how often, or never.
  */
 import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,6 @@
 /**
- * How batches end: judges that are away or give no judgment, windows that end, cancellations, an input file that is removed.
- * Each time: every custom_id exactly once, and no number that no judge gave.
+ * How batches end: judges that are away or give no judgment, windows that end, cancellations, an input file that is
+ * removed. Each time: every custom_id exactly once, and no number that no judge gave.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

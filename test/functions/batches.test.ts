@@ -1,4 +1,7 @@
-/** `/v1/batches` in workerd with its real queue, object, R2 and D1: every custom_id exactly once, and what is refused by line. */
+/**
+ * `/v1/batches` in workerd with its real queue, object, R2 and D1: every custom_id exactly once, and what is refused by
+ * line.
+ */
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { endpointWithSecretSchema } from '../../src/wire/webhooks.ts';

@@ -1,4 +1,6 @@
-/** The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes, a clock of the test. */
+/**
+ * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes, a clock of the test.
+ */
 import { describe, expect, it } from 'vitest';
 import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../functions/desk/capacity.ts';
 import { CircuitBreaker, evidenceOf } from '../../functions/desk/circuit-breaker.ts';

@@ -1,4 +1,7 @@
-/** `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and what is refused before anything is paid. */
+/**
+ * `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and what is refused before anything
+ * is paid.
+ */
 import { describe, expect, it } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { recipesResponseSchema } from '../../src/wire/recipes.ts';

@@ -1,4 +1,7 @@
-/** `POST /v1/refine` in workerd: candidates as JSON and as events, what stops a policy, and what is refused before it begins. */
+/**
+ * `POST /v1/refine` in workerd: candidates as JSON and as events, what stops a policy, and what is refused before it
+ * begins.
+ */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_QUEUED_POLICY_BYTES } from '../../functions/http/event-stream.ts';

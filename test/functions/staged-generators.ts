@@ -1,4 +1,7 @@
-/** Generators for tests, and what is seen behind them: on the stub server over real sockets, and on bindings of Workers AI. */
+/**
+ * Generators for tests, and what is seen behind them: on the stub server over real sockets, and on bindings of Workers
+ * AI.
+ */
 import { inject } from 'vitest';
 import type { AiBinding, AiRunOptions, WorkersAiGeneratorConfig } from '../../functions/backends/workers-ai/ai-run.ts';
 import { createWorkersAiGenerator } from '../../functions/backends/workers-ai/workers-ai-generator.ts';

@@ -1,4 +1,7 @@
-/** `POST /v1/verify/stream`: events as the response comes in, and what is refused. test/e2e/verify-stream.test.ts has sockets. */
+/**
+ * `POST /v1/verify/stream`: events as the response comes in, and what is refused. test/e2e/verify-stream.test.ts has
+ * sockets.
+ */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';

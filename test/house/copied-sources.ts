@@ -1,6 +1,6 @@
 /**
- * A temporary copy of the repository's files with a test-only feature added: the folder of a fixture and a few edits. What
- * works in the copy needs no other edit.
+ * A temporary copy of the repository's files with a test-only feature added: the folder of a fixture and a few edits.
+ * What works in the copy needs no other edit.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

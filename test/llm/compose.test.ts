@@ -1,6 +1,6 @@
 /**
- * gpu-backend/compose.yaml as data. `docker compose config` needs Docker, which test machines do not have; what matters here
- * is policy, and can be read off: pinned images, health checks, nothing published, every variable explained.
+ * gpu-backend/compose.yaml as data. `docker compose config` needs Docker, which test machines do not have; what matters
+ * here is policy, and can be read off: pinned images, health checks, nothing published, every variable explained.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

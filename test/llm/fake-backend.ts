@@ -1,6 +1,6 @@
 /**
- * A backend in vLLM's dialect that does everything right, or one thing wrong: for showing that the conformance check sees
- * each fault, and blames nothing else. It knows as much of vLLM as the check looks at.
+ * A backend in vLLM's dialect that does everything right, or one thing wrong: for showing that the conformance check
+ * sees each fault, and blames nothing else. It knows as much of vLLM as the check looks at.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';

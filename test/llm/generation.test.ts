@@ -1,7 +1,8 @@
 /**
- * Refining and the agent's loop against a real LLM server: `wrangler dev`, the real vLLM backend, llama-server with the tiny
- * random model, and Python behind the real sandbox. A model of noise neither cites nor calls tools by itself: where a test
- * needs that, a grammar of the server holds the text to it; tokens, streams, slots and their release are the server's own.
+ * Refining and the agent's loop against a real LLM server: `wrangler dev`, the real vLLM backend, llama-server with the
+ * tiny random model, and Python behind the real sandbox. A model of noise neither cites nor calls tools by itself:
+ * where a test needs that, a grammar of the server holds the text to it; tokens, streams, slots and their release are
+ * the server's own.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';

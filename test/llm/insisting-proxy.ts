@@ -1,6 +1,6 @@
 /**
- * Before a model server: hands everything on, and adds to each request that the model is to call a tool, and one only. Left
- * to itself the noise of the tools model makes calls until its budget is spent. Nothing of a reply is changed.
+ * Before a model server: hands everything on, and adds to each request that the model is to call a tool, and one only.
+ * Left to itself the noise of the tools model makes calls until its budget is spent. Nothing of a reply is changed.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

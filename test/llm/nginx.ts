@@ -1,4 +1,6 @@
-/** The proxy of gpu-backend as a process: Debian's nginx with our template, filled in as the container's image does it. */
+/**
+ * The proxy of gpu-backend as a process: Debian's nginx with our template, filled in as the container's image does it.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -1,4 +1,6 @@
-/** The allow-listing proxy, as the real nginx: what passes, what does not, that streams flow, that a disconnect arrives. */
+/**
+ * The allow-listing proxy, as the real nginx: what passes, what does not, that streams flow, that a disconnect arrives.
+ */
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

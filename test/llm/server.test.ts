@@ -1,4 +1,6 @@
-/** llama-server as the contract tests rely on it: a real server over real HTTP, with a model whose answers are noise. */
+/**
+ * llama-server as the contract tests rely on it: a real server over real HTTP, with a model whose answers are noise.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatBody, chat, openStream, streamChat } from '../../gpu-backend/check/chat.ts';

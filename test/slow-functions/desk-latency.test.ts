@@ -1,6 +1,6 @@
 /**
- * Live calls beside a batch: a judge of 8 slots and a fixed delay, first idle, then with far more batch calls waiting than
- * it has slots. Ratios of one run, no absolute times.
+ * Live calls beside a batch: a judge of 8 slots and a fixed delay, first idle, then with far more batch calls waiting
+ * than it has slots. Ratios of one run, no absolute times.
  */
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,7 @@
 /**
- * The memory that `citeward verify` takes for lines from standard input: four times the lines, about the same peak. Compared
- * with another run on the same machine, since what a Node process keeps before it collects differs between machines.
+ * The memory that `citeward verify` takes for lines from standard input: four times the lines, about the same peak.
+ * Compared with another run on the same machine, since what a Node process keeps before it collects differs between
+ * machines.
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

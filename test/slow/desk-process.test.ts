@@ -1,6 +1,6 @@
 /**
- * The desk in a real Worker process, in front of a real HTTP model server: many callers at once, and one whose connection
- * breaks in mid-call. What the tests inside workerd cannot show: sockets.
+ * The desk in a real Worker process, in front of a real HTTP model server: many callers at once, and one whose
+ * connection breaks in mid-call. What the tests inside workerd cannot show: sockets.
  */
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,7 +1,8 @@
 /**
- * The memory that a file takes on its way into the Worker: ten times the file, about the same peak. Peaks are those of the
- * workerd processes of a local Worker (VmHWM; Linux only), the simulated R2 among them, which itself keeps some 60 MB. On
- * the way out there is nothing to measure: of objects in parts, the simulated R2 (miniflare 5) gathers what it reads.
+ * The memory that a file takes on its way into the Worker: ten times the file, about the same peak. Peaks are those of
+ * the workerd processes of a local Worker (VmHWM; Linux only), the simulated R2 among them, which itself keeps some 60
+ * MB. On the way out there is nothing to measure: of objects in parts, the simulated R2 (miniflare 5) gathers what it
+ * reads.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

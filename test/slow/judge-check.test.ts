@@ -1,4 +1,6 @@
-/** `citeward judge check` as a process: with the lexical judge, and against a model server that misbehaves on request. */
+/**
+ * `citeward judge check` as a process: with the lexical judge, and against a model server that misbehaves on request.
+ */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -145,8 +147,8 @@ const askedSchema = z.object({
 type Asked = z.infer<typeof askedSchema>;
 
 /**
- * A model that gives the criterion it is shown first a 2 and all others a 1, under other seeds than the first a 0 to the
- * last one; and finds every claim supported. Texts say what goes wrong: BROKEN is no JSON, REFUSED a refusal.
+ * A model that gives the criterion it is shown first a 2 and all others a 1, under other seeds than the first a 0 to
+ * the last one; and finds every claim supported. Texts say what goes wrong: BROKEN is no JSON, REFUSED a refusal.
  */
 function replyTo({ seed, messages, response_format }: Asked): { readonly content: string; readonly finish: string } {
   const prompt = messages.map(({ content }) => content).join('\n');

@@ -1,7 +1,7 @@
 /**
- * A run of 100 steps x 256 rollouts in the D1 of a local Worker, replayed with another citation weight by one command: no
- * judge is called, every reward and advantage is that of scoring again from the kept judgments, and neither the Worker nor
- * the command takes more memory than for a tenth of the run (peaks of their processes; Linux only).
+ * A run of 100 steps x 256 rollouts in the D1 of a local Worker, replayed with another citation weight by one command:
+ * no judge is called, every reward and advantage is that of scoring again from the kept judgments, and neither the
+ * Worker nor the command takes more memory than for a tenth of the run (peaks of their processes; Linux only).
  */
 import { createWriteStream, openAsBlob, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

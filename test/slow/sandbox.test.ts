@@ -1,6 +1,6 @@
 /**
- * The sandbox judge against the development sandbox: real programs, hostile ones included, real comparisons, and servers
- * that fail. A failure of the sandbox is typed and never a verdict; a failure of a program is an outcome.
+ * The sandbox judge against the development sandbox: real programs, hostile ones included, real comparisons, and
+ * servers that fail. A failure of the sandbox is typed and never a verdict; a failure of a program is an outcome.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** `npm run dev` runs the same Worker as a deployment: the two configurations bind the same names, and differ only in AI. */
+/**
+ * `npm run dev` runs the same Worker as a deployment: the two configurations bind the same names, and differ only in
+ * AI.
+ */
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';

@@ -1,4 +1,7 @@
-/** Whether work is linear in its input: how its time grows with the input, measured so that a busy machine cannot fail it. */
+/**
+ * Whether work is linear in its input: how its time grows with the input, measured so that a busy machine cannot fail
+ * it.
+ */
 import { expect } from 'vitest';
 
 /** Length of the larger input / length of the smaller one. */
@@ -12,7 +15,8 @@ const MAX_ROUNDS = 6;
 
 /**
  * Expects that `GROWTH` times the input takes less than `GROWTH * SLACK` times as long. Compares the fastest runs, and
- * measures again while the bound is missed: interruptions only ever add time, so the fastest runs converge to the truth.
+ * measures again while the bound is missed: interruptions only ever add time, so the fastest runs converge to the
+ * truth.
  */
 export function expectLinear(work: (text: string) => unknown, small: string, large: string): void {
   let fastestSmall = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 /**
- * The client of a sandbox server: runs code (`POST /run_code`), retries, and checks the server. The outcome of a call is a
- * complete reply or a typed failure. The caller limits the time with a signal.
+ * The client of a sandbox server: runs code (`POST /run_code`), retries, and checks the server. The outcome of a call
+ * is a complete reply or a typed failure. The caller limits the time with a signal.
  */
 
 import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
@@ -95,8 +95,9 @@ const MIN_ATTEMPT_MS = 500;
 type Tried = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
 /**
- * Retries `attempt` with full jitter until it succeeds or fails permanently. A wait is at least as long as `Retry-After`, and
- * no attempt starts without time left. Returns the last outcome. Runs have no side effects, so they may be repeated.
+ * Retries `attempt` with full jitter until it succeeds or fails permanently. A wait is at least as long as
+ * `Retry-After`, and no attempt starts without time left. Returns the last outcome. Runs have no side effects, so they
+ * may be repeated.
  * @param end_ms deadline on `clock.now`.
  */
 export async function withRetries<T extends Tried>(

@@ -1,6 +1,6 @@
 /**
- * The judge of the kinds that a sandbox computes: runs their harnesses there and reads the reports. If the sandbox fails in
- * one run, the whole judgment fails; a program's own failure is its verdict.
+ * The judge of the kinds that a sandbox computes: runs their harnesses there and reads the reports. If the sandbox
+ * fails in one run, the whole judgment fails; a program's own failure is its verdict.
  */
 
 import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';

@@ -1,4 +1,7 @@
-/** The call `AI.run` of Workers AI: the configuration of a model, the binding, its options, and the faults that it throws. */
+/**
+ * The call `AI.run` of Workers AI: the configuration of a model, the binding, its options, and the faults that it
+ * throws.
+ */
 import {
   type BackendFault,
   backendFault,
@@ -39,8 +42,8 @@ export type AiBinding = {
 };
 
 /**
- * Returns the options of a run. The gateway's cache is off, because cached replies would make replicates and samples equal;
- * its logs are off, because they would hold prompts; its retries are off, because the router retries.
+ * Returns the options of a run. The gateway's cache is off, because cached replies would make replicates and samples
+ * equal; its logs are off, because they would hold prompts; its retries are off, because the router retries.
  * @param gateway_id the AI Gateway; `null` = none.
  */
 export function runOptions(gateway_id: string | null, signal: AbortSignal): AiRunOptions {
@@ -60,8 +63,8 @@ export function faultOfThrownJson(thrown: unknown): BackendFault<JudgeFaultKind>
 }
 
 /**
- * Returns the fault of an error that the binding threw. Its message starts with Cloudflare's internal code (`3040: ...`); the
- * codes are documented on Workers AI's page of errors. The message itself is dropped.
+ * Returns the fault of an error that the binding threw. Its message starts with Cloudflare's internal code (`3040:
+ * ...`); the codes are documented on Workers AI's page of errors. The message itself is dropped.
  * @throws the error itself if the inputs cannot be serialised, which is a bug of the caller.
  */
 export function faultOfThrown(thrown: unknown): SharedFault {

@@ -1,7 +1,7 @@
 /**
- * The model families of Workers AI: the form of JSON schema that they expect, and whether their reasoning can be switched
- * off. Source: the input types of @cloudflare/workers-types 5.20261029.1 and Cloudflare's page on JSON mode. For a model
- * that is not listed, the operator sets `json_schema_shape`.
+ * The model families of Workers AI: the form of JSON schema that they expect, and whether their reasoning can be
+ * switched off. Source: the input types of @cloudflare/workers-types 5.20261029.1 and Cloudflare's page on JSON mode.
+ * For a model that is not listed, the operator sets `json_schema_shape`.
  */
 
 /** `flat`: `json_schema` is the schema. `wrapped`: OpenAI's `{name, schema, strict}`. */

@@ -1,8 +1,8 @@
 /**
- * Converts the events of a streamed `AI.run` to chunks in OpenAI's format. Some model families send that format; the others
- * send Workers AI's own `{response, tool_calls, usage}`, whose texts may arrive parsed (a number for "42") and which mostly
- * has no finish reason: `[DONE]` ends the reply, and a reply with the maximum number of tokens was cut. Source for both:
- * Cloudflare's client (cloudflare/ai@06ce1b3d, workers-ai-provider/src/streaming.ts).
+ * Converts the events of a streamed `AI.run` to chunks in OpenAI's format. Some model families send that format; the
+ * others send Workers AI's own `{response, tool_calls, usage}`, whose texts may arrive parsed (a number for "42") and
+ * which mostly has no finish reason: `[DONE]` ends the reply, and a reply with the maximum number of tokens was cut.
+ * Source for both: Cloudflare's client (cloudflare/ai@06ce1b3d, workers-ai-provider/src/streaming.ts).
  */
 
 import * as z from 'zod';

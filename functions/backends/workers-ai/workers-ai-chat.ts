@@ -1,6 +1,7 @@
 /**
- * A chat backend on Workers AI. JSON mode does not stream, so the connection is silent until the call ends; that is safe,
- * because no proxy is between the Worker and Workers AI. It sends one request; neither it nor the AI Gateway retries.
+ * A chat backend on Workers AI. JSON mode does not stream, so the connection is silent until the call ends; that is
+ * safe, because no proxy is between the Worker and Workers AI. It sends one request; neither it nor the AI Gateway
+ * retries.
  */
 
 import * as z from 'zod';
@@ -71,9 +72,9 @@ const ownShape = z.object({
 });
 
 /**
- * Reads what `AI.run` returns: OpenAI's format, or Workers AI's own `{response, usage}`, whose response is a text or, in JSON
- * mode, a parsed object. The own format has neither model nor finish reason: the model is the called one, and a reply with
- * `max_tokens` tokens was cut.
+ * Reads what `AI.run` returns: OpenAI's format, or Workers AI's own `{response, usage}`, whose response is a text or,
+ * in JSON mode, a parsed object. The own format has neither model nor finish reason: the model is the called one, and a
+ * reply with `max_tokens` tokens was cut.
  */
 function readRunReply(config: WorkersAiConfig, max_tokens: number, reply: unknown): CompletionOutcome {
   const own = ownShape.safeParse(reply);

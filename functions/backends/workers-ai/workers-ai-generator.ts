@@ -1,6 +1,6 @@
 /**
- * A generator on Workers AI. Workers AI has no `n`, so each choice is a run with its own seed. Neither the generator nor the
- * AI Gateway retries, because streamed text cannot be withdrawn.
+ * A generator on Workers AI. Workers AI has no `n`, so each choice is a run with its own seed. Neither the generator
+ * nor the AI Gateway retries, because streamed text cannot be withdrawn.
  */
 
 import { backendFault, brokenGeneration, type SharedFault } from '../../../lib/model-servers/calls/failures.ts';

@@ -22,9 +22,9 @@ import { type Context, platformOf, succeeded } from '../context.ts';
 type Path = InputProblem['path'];
 
 /**
- * How long an adapter retries a failure for a client that hardly retries: OpenRLHF tries five times within four seconds,
- * NeMo Gym once. A judge keeps its whole deadline after the last wait. slime and LongTraceRL retry for minutes, so their
- * adapters answer at once: a held connection would delay their next samples.
+ * How long an adapter retries a failure for a client that hardly retries: OpenRLHF tries five times within four
+ * seconds, NeMo Gym once. A judge keeps its whole deadline after the last wait. slime and LongTraceRL retry for
+ * minutes, so their adapters answer at once: a held connection would delay their next samples.
  */
 export const ADAPTER_RETRY_WINDOW_MS = SCORING_DEADLINE_MS - JUDGE_DEADLINE_MS;
 

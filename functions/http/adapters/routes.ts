@@ -6,7 +6,10 @@ import { nemoGymRoutes } from './nemo-gym.ts';
 import { openRlhfRoutes } from './openrlhf.ts';
 import { slimeRoutes } from './slime.ts';
 
-/** @param retryWindowMs how long the adapters of OpenRLHF and NeMo Gym, whose clients hardly retry, retry short failures. */
+/**
+ * @param retryWindowMs how long the adapters of OpenRLHF and NeMo Gym, whose clients hardly retry, retry short
+ *   failures.
+ */
 export function adapterRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>()
     .route('/', slimeRoutes)

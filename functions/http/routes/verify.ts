@@ -3,8 +3,8 @@
  * sent. Both are pure computation and use no binding.
  *
  * The stream takes JSON lines and returns server-sent events. A problem with the first line is a plain problem reply; a
- * later one is the event `error`, after which the stream ends. A client may send everything before it reads: the body is
- * read until MAX_QUEUED_EVENT_BYTES of events are waiting.
+ * later one is the event `error`, after which the stream ends. A client may send everything before it reads: the body
+ * is read until MAX_QUEUED_EVENT_BYTES of events are waiting.
  */
 import { Hono } from 'hono';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';

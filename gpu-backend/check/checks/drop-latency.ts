@@ -1,7 +1,7 @@
 /**
- * Whether dropped streams free their slots, seen from outside: a short request is slower while long streams run, and must be
- * fast again at once after they are dropped. Where load does not show in latency (a big server, a few streams), this
- * proves nothing and says so. The engine's own count is the better witness; this is for when it is out of reach.
+ * Whether dropped streams free their slots, seen from outside: a short request is slower while long streams run, and
+ * must be fast again at once after they are dropped. Where load does not show in latency (a big server, a few streams),
+ * this proves nothing and says so. The engine's own count is the better witness; this is for when it is out of reach.
  */
 import { BackendAnswer, chat, openStream } from '../chat.ts';
 import { ConnectionError } from '../connection.ts';

@@ -1,6 +1,7 @@
 /**
- * Does it judge as the Worker asks? The prompts, schemas and the reader are the Worker's own, so that a backend that passes
- * here is one whose replies the Worker can use. What the verdicts are worth is another question: `citeward judge check`.
+ * Does it judge as the Worker asks? The prompts, schemas and the reader are the Worker's own, so that a backend that
+ * passes here is one whose replies the Worker can use. What the verdicts are worth is another question: `citeward judge
+ * check`.
  */
 import { judgePrompt, readReply } from '../../../src/judgments/model-judge.ts';
 import type { JsonSchema } from '../../../src/judgments/protocol/prompt.ts';

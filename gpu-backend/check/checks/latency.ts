@@ -1,4 +1,6 @@
-/** How long callers wait: one small concurrent run, streamed. Not a benchmark; it shows whether something is badly off. */
+/**
+ * How long callers wait: one small concurrent run, streamed. Not a benchmark; it shows whether something is badly off.
+ */
 import { failureText, streamChat } from '../chat.ts';
 import { type Finding, fail, pass, type Requirement } from '../finding.ts';
 import { type Probe, proseBody, quantile } from '../probe.ts';

@@ -78,7 +78,10 @@ function tooLong(needed: number, promptTokens: number): Extract<Fitted<never>, {
   return { ok: false, failure: { reason: 'judge_prompt_too_long', detail, retryable: false } };
 }
 
-/** Takes up to `wanted` tokens from one source, and the rest if it would fall below the minimum. Returns the tokens taken. */
+/**
+ * Takes up to `wanted` tokens from one source, and the rest if it would fall below the minimum. Returns the tokens
+ * taken.
+ */
 function takeFrom(kept: number[], position: number, wanted: number): number {
   const size = kept[position] ?? 0;
   const left = size - wanted < MIN_SOURCE_TOKENS + TOKENS_PER_BLOCK ? 0 : size - wanted;

@@ -1,7 +1,7 @@
 /**
- * The interface of a judgment kind: one type of question, its verdicts, and how a judge answers it. A kind is a value in a
- * folder of its own (`kinds/<kind>/`); `kinds/registry.ts` lists them all, and the request, verdict and record types derive
- * from that list. Code outside the folder asks the definition and never branches on the kind's name.
+ * The interface of a judgment kind: one type of question, its verdicts, and how a judge answers it. A kind is a value
+ * in a folder of its own (`kinds/<kind>/`); `kinds/registry.ts` lists them all, and the request, verdict and record
+ * types derive from that list. Code outside the folder asks the definition and never branches on the kind's name.
  */
 import type * as z from 'zod';
 import type { CodeRunReply, Reading, RunCode } from '../sandbox/run-code.ts';
@@ -20,9 +20,9 @@ interface CommonDefinition<Request extends OfKind, Verdicts extends OfKind> {
   /** Whether the parser cut the request out of a response; then its version is part of every key. */
   readonly dependsOnParser: boolean;
   /**
-   * Identifies everything that decides what is asked and how the reply is read; part of every key. The SHA-256 (hex) of the
-   * RFC 8785 JSON of `templateSource()`, as a constant because keys need it synchronously; a test recomputes it. The five
-   * oldest kinds share two digests (`frozen-templates.ts`).
+   * Identifies everything that decides what is asked and how the reply is read; part of every key. The SHA-256 (hex) of
+   * the RFC 8785 JSON of `templateSource()`, as a constant because keys need it synchronously; a test recomputes it.
+   * The five oldest kinds share two digests (`frozen-templates.ts`).
    */
   readonly template: string;
   /** The fixed texts, schemas, limits and versions behind `template`. */

@@ -50,8 +50,9 @@ const MAX_REASON_CHARS = 400;
 export const REASON_SCHEMA: JsonSchema = { type: 'string', maxLength: MAX_REASON_CHARS };
 
 /**
- * Schema of an object with exactly these properties, in this order: constrained decoding (vLLM, llama.cpp) keeps the order,
- * so it can neither miss nor invent an entry. Uses only keywords that all backends enforce; the reader checks bounds again.
+ * Schema of an object with exactly these properties, in this order: constrained decoding (vLLM, llama.cpp) keeps the
+ * order, so it can neither miss nor invent an entry. Uses only keywords that all backends enforce; the reader checks
+ * bounds again.
  */
 export function exactObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };

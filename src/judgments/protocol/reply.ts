@@ -20,8 +20,8 @@ export type ReadReply<Verdicts> =
     };
 
 /**
- * The template source of a kind that models answer: its texts, the reader's version, the form of a data block, and a sample
- * of each reply schema by name.
+ * The template source of a kind that models answer: its texts, the reader's version, the form of a data block, and a
+ * sample of each reply schema by name.
  */
 export function readingTemplate(
   texts: Readonly<Record<string, string>>,
@@ -59,7 +59,9 @@ export function wrongShape(error: z.ZodError): Extract<ReadReply<never>, { ok: f
   return { ok: false, problem: 'wrong_shape', detail: named.join('; ') };
 }
 
-/** Parses one JSON object, alone or in one Markdown fence; `null` for anything else, also if any object repeats a key. */
+/**
+ * Parses one JSON object, alone or in one Markdown fence; `null` for anything else, also if any object repeats a key.
+ */
 export function parseReply(text: string): unknown {
   let body = text.trim();
   if (body.startsWith('```') && body.endsWith('```') && body.length > 6) {
@@ -78,8 +80,8 @@ export function parseReply(text: string): unknown {
 }
 
 /**
- * `JSON.parse` keeps the last of two equal keys, but a judge that scores a criterion twice has not scored it. Every member
- * of every object has one colon outside strings, so a repeated key leaves one colon too many.
+ * `JSON.parse` keeps the last of two equal keys, but a judge that scores a criterion twice has not scored it. Every
+ * member of every object has one colon outside strings, so a repeated key leaves one colon too many.
  */
 function hasRepeatedKey(body: string, value: unknown): boolean {
   let colons = 0;

@@ -1,6 +1,6 @@
 /**
- * Requests and replies of SandboxFusion's `POST /run_code` (bytedance/SandboxFusion 469de084), and how a harness reports
- * through them. Works with any server that has this API.
+ * Requests and replies of SandboxFusion's `POST /run_code` (bytedance/SandboxFusion 469de084), and how a harness
+ * reports through them. Works with any server that has this API.
  */
 import * as z from 'zod';
 
@@ -44,9 +44,9 @@ export type CodeRunReply = z.infer<typeof runReplySchema>;
 export const HARNESS_READER_VERSION = 1;
 
 /**
- * Why a reply gives no verdict. None of these is the program's fault, and none is ever a verdict.
- * `sandbox_failed`: the sandbox reports an error. `not_started`: the harness ran nothing. `start_slow`: the harness did not
- * start in time. `reply_malformed`: parts of the reply are missing. `test_not_python`: the caller's test does not compile.
+ * Why a reply gives no verdict. None of these is the program's fault, and none is ever a verdict. `sandbox_failed`: the
+ * sandbox reports an error. `not_started`: the harness ran nothing. `start_slow`: the harness did not start in time.
+ * `reply_malformed`: parts of the reply are missing. `test_not_python`: the caller's test does not compile.
  * `library_missing`: the sandbox has no SymPy. `reference_unread`: the reference is not a readable expression.
  * `comparison_open`: the comparison took too long or decided nothing.
  */

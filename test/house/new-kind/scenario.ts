@@ -1,6 +1,6 @@
 /**
- * Runs inside a copy with the `tone` kind, as test/unit/judgments/tone.scenario.ts: judges a request through a scripted chat
- * backend, stores the judgment, and reads it back from the store and from a record file. Prints one JSON object.
+ * Runs inside a copy with the `tone` kind, as test/unit/judgments/tone.scenario.ts: judges a request through a scripted
+ * chat backend, stores the judgment, and reads it back from the store and from a record file. Prints one JSON object.
  */
 import type { ChatBackend } from '../../../src/judgments/chat-backend.ts';
 import type { JudgmentRequest } from '../../../src/judgments/kinds/registry.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares the incremental verifier with the batch parser, for random texts in any chunks: whole, unit by unit (also inside
- * tags and surrogate pairs) and split at random places. The unit tests and the slow tests share it.
+ * Compares the incremental verifier with the batch parser, for random texts in any chunks: whole, unit by unit (also
+ * inside tags and surrogate pairs) and split at random places. The unit tests and the slow tests share it.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

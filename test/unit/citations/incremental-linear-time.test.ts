@@ -1,6 +1,6 @@
 /**
- * Pushing a text unit by unit takes linear time, whatever stays open in it. As linear-growth.ts measures it, the larger text is
- * eight times the smaller one, and the bound is half of what a quadratic step would take.
+ * Pushing a text unit by unit takes linear time, whatever stays open in it. As linear-growth.ts measures it, the larger
+ * text is eight times the smaller one, and the bound is half of what a quadratic step would take.
  */
 import { describe, it } from 'vitest';
 import { parseResponse } from '../../../src/citations/parse.ts';

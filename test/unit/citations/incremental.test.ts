@@ -1,4 +1,6 @@
-/** The events of the incremental verifier and their order. incremental-properties.test.ts tests what holds for any text. */
+/**
+ * The events of the incremental verifier and their order. incremental-properties.test.ts tests what holds for any text.
+ */
 import { describe, expect, it } from 'vitest';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';

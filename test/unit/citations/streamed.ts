@@ -10,7 +10,9 @@ import {
 export type Streamed = FinishedVerification & {
   /** All events, with those of `finish`. */
   readonly all: readonly StreamEvent[];
-  /** Length of the text that was pushed when each event came; the length of the text plus one for events of `finish`. */
+  /**
+   * Length of the text that was pushed when each event came; the length of the text plus one for events of `finish`.
+   */
   readonly at: readonly number[];
 };
 

@@ -1,4 +1,7 @@
-/** The corrected rubric term and final reward, where the golden rows say nothing: failures, and what is paid without an answer. */
+/**
+ * The corrected rubric term and final reward, where the golden rows say nothing: failures, and what is paid without an
+ * answer.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   finalReward,

@@ -1,4 +1,6 @@
-/** What is cut when a prompt is too long: uncited sources from the last on, then cited ones alike; nothing else, ever. */
+/**
+ * What is cut when a prompt is too long: uncited sources from the last on, then cited ones alike; nothing else, ever.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { citations } from '../../../src/judgments/kinds/citations/citations.ts';

@@ -1,4 +1,6 @@
-/** A sixth judgment kind needs its own folder, its entry in the registry and its name, and moves no key of another kind. */
+/**
+ * A sixth judgment kind needs its own folder, its entry in the registry and its name, and moves no key of another kind.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CopiedSources } from '../../house/copied-sources.ts';
 import { copyWithTone, SCENARIO } from '../../house/new-kind/copy-with-tone.ts';

@@ -1,4 +1,7 @@
-/** Receipts of scored rollouts: of every family, in groups, of rewards that are null; and what they say of other replies. */
+/**
+ * Receipts of scored rollouts: of every family, in groups, of rewards that are null; and what they say of other
+ * replies.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { digestJson } from '../../../src/digest.ts';
 import type { RecipeInput } from '../../../src/families/resolve.ts';

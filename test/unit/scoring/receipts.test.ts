@@ -1,4 +1,6 @@
-/** A receipt holds for what was signed, and for nothing else: every leaf, every byte, every other thing that is signed. */
+/**
+ * A receipt holds for what was signed, and for nothing else: every leaf, every byte, every other thing that is signed.
+ */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';

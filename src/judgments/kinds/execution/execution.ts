@@ -1,11 +1,11 @@
 /**
  * The `execution` kind: the tests of a program, run in a sandbox.
  *
- * A `{stdin, stdout}` test passes if the program exits by itself with status 0 and prints the expected text. The comparison
- * ignores newlines at the end and is byte for byte otherwise, as in Open-AgentRL (1fe5dbd2, check_correctness,
- * `rstrip("\n")`). The expected text never enters the sandbox: the harness hashes what the program prints. An `{assert}`
- * test passes if the program runs to its end and the Python of the test then runs in the same namespace without raising. A
- * program that exits before that fails the test.
+ * A `{stdin, stdout}` test passes if the program exits by itself with status 0 and prints the expected text. The
+ * comparison ignores newlines at the end and is byte for byte otherwise, as in Open-AgentRL (1fe5dbd2,
+ * check_correctness, `rstrip("\n")`). The expected text never enters the sandbox: the harness hashes what the program
+ * prints. An `{assert}` test passes if the program runs to its end and the Python of the test then runs in the same
+ * namespace without raising. A program that exits before that fails the test.
  */
 import * as z from 'zod';
 import { sha256 } from '../../../digest.ts';

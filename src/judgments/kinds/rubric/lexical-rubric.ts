@@ -32,7 +32,8 @@ export function scoreCriteriaLexically(rubric: Rubric): Score[] {
   const sources = sourcesFromList(rubric.sources);
   const parsed = parseResponse(rubric.answer, sources, { answer: 'whole' });
   const text = [...parsed.claims.map((claim) => claim.text), ...parsed.statements.map((statement) => statement.text)];
-  // Repeated text does not meet a criterion better. An answer without statements may still name what a criterion asks for.
+  // Repeated text does not meet a criterion better. An answer without statements may still name what a criterion asks
+  // for.
   const plain = text.length === 0 ? rubric.answer : text.join('\n');
   const statics = new StaticScores(rubric, parsed, sources);
   return rubric.criteria.map((criterion) => {

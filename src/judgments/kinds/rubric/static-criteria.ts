@@ -1,8 +1,8 @@
 /**
  * The static V3 set: three criteria that apply to every question. The model card of
  * qwen3-4b-refiner-gpt54-instance-rubric-gpt54-grpo-step50 names them (Citation Discipline, Off-Query Padding,
- * Wrong-Entity Confabulation); wording and polarities are ours. Judgment keys contain the digest of the criteria, so changed
- * words give new keys.
+ * Wrong-Entity Confabulation); wording and polarities are ours. Judgment keys contain the digest of the criteria, so
+ * changed words give new keys.
  */
 
 /** Whether a criterion describes a merit or a fault. */
