@@ -1,6 +1,6 @@
 /**
- * Maps every failure of a request to RFC 9457 problem+json, as one table: a new reason without an entry does not
- * compile. Titles and details are constants and numbers of this code. They repeat nothing of the request except the
+ * Maps every failure of a request to RFC 9457 problem+json. The table is complete: a new reason without an entry does
+ * not compile. Titles and details are constants and numbers of this code. They repeat nothing of the request except the
  * names of unknown fields, and reveal nothing internal.
  */
 import type { GenerationFailureReason } from '../src/generation/generator.ts';
@@ -12,10 +12,10 @@ import {
   MAX_PART_HEADER_BYTES,
   MAX_PROBLEM_ERRORS,
   MAX_RUN_GROUP,
-  WEBHOOK_TOLERANCE_S,
 } from '../src/limits.ts';
 import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Problem, ProblemReason } from '../src/wire/problem.ts';
+import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
 import { StorageError } from './storage/storage-error.ts';
 
@@ -33,7 +33,7 @@ type Entry = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** `Retry-After`, in seconds, of a failure that does not know a better time. */
+/** Default of `Retry-After` in seconds, for failures that name no time. */
 export const DEFAULT_RETRY_AFTER_S = 5;
 
 type Extras = Omit<Entry, 'status' | 'title' | 'detail'>;
@@ -274,7 +274,7 @@ const JUDGE_PROBLEMS: Readonly<Record<JudgeFailureReason, StatusAndTitle>> = {
 };
 
 /**
- * Failed generations: 503 if a retry may succeed or none is configured, 502 if the backend would answer the same again.
+ * Failed generations: 503 if a retry may help or no generator is configured, 502 if a retry would give the same answer.
  */
 const GENERATION_PROBLEMS: Readonly<Record<GenerationFailureReason, StatusAndTitle>> = {
   generator_unconfigured: [503, 'No generator is configured'],
@@ -324,7 +324,7 @@ type BackendFailure = {
   readonly retry_after_s?: number;
 };
 
-/** A failure that is not retryable has no `Retry-After`. */
+/** Builds the entry of a failed backend call. Only a retryable failure has `Retry-After`. */
 function backendProblem({ detail, retryable, retry_after_s }: BackendFailure, [status, title]: StatusAndTitle): Entry {
   const retryAfterS = Math.ceil(retry_after_s ?? DEFAULT_RETRY_AFTER_S);
   return entry(status, title, detail, retryable ? { retryable, retryAfterS } : {});
@@ -370,8 +370,7 @@ export function failureOf(error: unknown): RequestFailure {
 }
 
 /**
- * The reply to a failed request. @param path of the request: routes in OpenAI's shape also describe the error OpenAI's
- * way.
+ * The reply to a failed request. @param path of the request: routes in OpenAI's shape add the error in OpenAI's form.
  */
 export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
   const { retryAfterS, headers } = entryOf(failure);

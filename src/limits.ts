@@ -169,12 +169,8 @@ export const MAX_WEBHOOK_DESCRIPTION_CHARS = 512;
 export const MAX_WEBHOOK_ID_CHARS = 128;
 /** Signatures read from one `webhook-signature` header. */
 export const MAX_WEBHOOK_SIGNATURES = 16;
-/** Largest difference between a `webhook-timestamp` and the current time: the tolerance of Standard Webhooks. */
-export const WEBHOOK_TOLERANCE_S = 5 * 60;
 /** Valid secrets of one endpoint at one time. */
 export const MAX_WEBHOOK_SECRETS = 4;
-/** Time for which a secret remains valid after its rotation, unless the request gives another. */
-export const DEFAULT_SECRET_GRACE_S = 24 * 60 * 60;
 /** Longest time for which a secret may remain valid after its rotation. */
 export const MAX_SECRET_GRACE_S = 7 * 24 * 60 * 60;
 /** Deliveries on one page of a list. */

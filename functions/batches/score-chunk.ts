@@ -5,13 +5,15 @@
  */
 
 import type { GenerationFailure, GenerationFailureReason } from '../../src/generation/generator.ts';
+import type { Result } from '../../src/result.ts';
 import { isBlankLine } from '../../src/wire/batches/byte-lines.ts';
 import { type Envelope, readEnvelope } from '../../src/wire/batches/request-line.ts';
 import { type LineResult, outputLine, requestId } from '../../src/wire/batches/result-line.ts';
 import { evidenceOf } from '../desk/circuit-breaker.ts';
 import { describeError } from '../error-log.ts';
+import type { RequestFailure } from '../failures.ts';
 import { failureOf, problemOf } from '../problems.ts';
-import { answer, type RequestOutcome } from '../services/answer-request.ts';
+import { answer } from '../services/answer-request.ts';
 import type { ScoringPlatform } from '../services/ports.ts';
 import { requiredScopes } from '../services/required-scopes.ts';
 import type { FileStore } from '../storage/files.ts';
@@ -85,13 +87,16 @@ const LEASE_LOST: TaskReport = { kind: 'broke', reason: 'lease_lost' };
 
 type NumberedRequest = Envelope & { readonly line: number };
 
+/** The reply or the failure of a line's request. */
+type Outcome = Result<unknown, RequestFailure>;
+
 /** Outcomes by line number. */
-type Outcomes = Map<number, RequestOutcome>;
+type Outcomes = Map<number, Outcome>;
 
 /** Answers all requests with bounded concurrency. Returns `null` if the lease was lost meanwhile. */
 async function answerAll(
   requests: readonly NumberedRequest[],
-  answerOne: (request: NumberedRequest) => Promise<RequestOutcome>,
+  answerOne: (request: NumberedRequest) => Promise<Outcome>,
   { isHeld }: ChunkParts,
 ): Promise<Outcomes | null> {
   const outcomes: Outcomes = new Map();
@@ -113,17 +118,17 @@ async function answerLine(
   { line, body }: NumberedRequest,
   platform: ScoringPlatform,
   lastTry: boolean,
-): Promise<RequestOutcome> {
+): Promise<Outcome> {
   const missing = requiredScopes(batch.endpoint, body).find(({ scope }) => !batch.scopes.includes(scope));
   if (missing !== undefined) {
     const { scope, needed_by } = missing;
-    return { ok: false, failure: { reason: 'scope_missing', scope, needed_by: `Line ${line}, ${needed_by},` } };
+    return { ok: false, error: { reason: 'scope_missing', scope, needed_by: `Line ${line}, ${needed_by},` } };
   }
   try {
     return await answer(batch.endpoint, body, platform, lastTry);
   } catch (error) {
     console.error(JSON.stringify({ event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) }));
-    return { ok: false, failure: failureOf(error) };
+    return { ok: false, error: failureOf(error) };
   }
 }
 
@@ -163,13 +168,13 @@ type BackendFailure = {
   readonly answered: boolean;
 };
 
-function backendFailureOf(outcome: RequestOutcome | undefined): BackendFailure | null {
+function backendFailureOf(outcome: Outcome | undefined): BackendFailure | null {
   if (outcome === undefined || outcome.ok) return null;
-  switch (outcome.failure.reason) {
+  switch (outcome.error.reason) {
     case 'judgment_failed':
-      return { ...outcome.failure.failure, answered: evidenceOf(outcome.failure.failure) === 'up' };
+      return { ...outcome.error.failure, answered: evidenceOf(outcome.error.failure) === 'up' };
     case 'generation_failed':
-      return { ...outcome.failure.failure, answered: isAnswer(outcome.failure.failure) };
+      return { ...outcome.error.failure, answered: isAnswer(outcome.error.failure) };
     case 'ledger_failed':
     case 'storage_failed':
       return { retryable: true, answered: false };
@@ -190,14 +195,10 @@ const ANSWERS: ReadonlySet<GenerationFailureReason> = new Set([
   'generator_model_mismatch',
 ]);
 
-function finishedLine(
-  batch: string,
-  { line, custom_id }: NumberedRequest,
-  outcome: RequestOutcome | undefined,
-): FinishedLine {
+function finishedLine(batch: string, { line, custom_id }: NumberedRequest, outcome: Outcome | undefined): FinishedLine {
   if (outcome === undefined) throw new Error('scoreChunk: a request has no outcome');
   const result: LineResult = outcome.ok
-    ? outcome
-    : { ok: false, problem: problemOf(outcome.failure, requestId(batch, line)) };
+    ? { ok: true, body: outcome.value }
+    : { ok: false, problem: problemOf(outcome.error, requestId(batch, line)) };
   return { line, ...outputLine(batch, line, custom_id, result) };
 }

@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
+import type { Result } from '../../src/result.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
@@ -13,10 +14,6 @@ import { scoreRecorded, scoreTogetherRecorded } from './record.ts';
 import { readyRefinement, refine } from './refine.ts';
 import type { ScoringReply } from './score.ts';
 
-export type RequestOutcome =
-  | { readonly ok: true; readonly body: unknown }
-  | { readonly ok: false; readonly failure: RequestFailure };
-
 /**
  * Answers one body. A failed judge is a failure here even if the body asks for a `null` reward, because a later try may
  * succeed. On the last try (`lastTry`) the body's own `on_judge_failure` applies.
@@ -26,34 +23,34 @@ export async function answer(
   body: unknown,
   platform: ScoringPlatform,
   lastTry: boolean,
-): Promise<RequestOutcome> {
+): Promise<Result<unknown, RequestFailure>> {
   switch (endpoint) {
     case '/v1/score': {
       const read = parse(scoreRequestSchema, body);
       if (!read.ok) return read;
-      const options = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
-      const placement = requestedPlacement(read.request);
-      const scored = await scoreRecorded(requestedRollout(read.request), options, placement, platform);
-      return outcome(scored, ({ reply }) => reply);
+      const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
+      const placement = requestedPlacement(read.value);
+      const scored = await scoreRecorded(requestedRollout(read.value), options, placement, platform);
+      return resultOf(scored, ({ reply }) => reply);
     }
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
       if (!read.ok) return read;
-      const options = lastTry ? read.request : { ...read.request, on_judge_failure: 'error' as const };
-      const placement = requestedGroupPlacement(read.request);
-      const scored = await scoreTogetherRecorded(groupRollouts(read.request), options, placement, platform);
-      if (!scored.ok) return { ok: false, failure: scored.failure };
+      const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
+      const placement = requestedGroupPlacement(read.value);
+      const scored = await scoreTogetherRecorded(groupRollouts(read.value), options, placement, platform);
+      if (!scored.ok) return { ok: false, error: scored.failure };
       const group = groupReplyOf(
-        read.request,
+        read.value,
         scored.reply.map(({ reply }) => reply),
       );
-      return group.ok ? { ok: true, body: group.reply } : invalid(group.problems);
+      return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
     }
     case '/v1/verify': {
       const read = parse(verifyRequestSchema, body);
       if (!read.ok) return read;
-      const result = verifyRequested(read.request, 'lexical');
-      return result.ok ? { ok: true, body: result.verification } : invalid(result.problems);
+      const result = verifyRequested(read.value, 'lexical');
+      return result.ok ? { ok: true, value: result.verification } : invalid(result.problems);
     }
     case '/v1/refine':
       return refined(body, platform);
@@ -64,32 +61,30 @@ export async function answer(
  * Applies the body's own `on_judge_failure` from the first try on: a retry would generate other candidates, and
  * `/v1/groups` can score the existing ones.
  */
-async function refined(body: unknown, platform: ScoringPlatform): Promise<RequestOutcome> {
+async function refined(body: unknown, platform: ScoringPlatform): Promise<Result<unknown, RequestFailure>> {
   const read = parse(refineRequestSchema, body);
   if (!read.ok) return read;
-  if (read.request.stream) return invalid([{ path: ['stream'], message: 'expected false: a batch has no streams' }]);
-  const prepared = await readyRefinement(read.request, platform);
-  if (!prepared.ok) return { ok: false, failure: prepared.error };
+  if (read.value.stream) return invalid([{ path: ['stream'], message: 'expected false: a batch has no streams' }]);
+  const prepared = await readyRefinement(read.value, platform);
+  if (!prepared.ok) return prepared;
   const result = await refine(prepared.value, platform, {
     deadline_ms: REFINE_STREAM_DEADLINE_MS,
     // A batch has no caller who could disconnect.
     signal: new AbortController().signal,
     onEvent: async () => undefined,
   });
-  return result.ok ? { ok: true, body: result.reply } : { ok: false, failure: result.failure };
+  return result.ok ? { ok: true, value: result.reply } : { ok: false, error: result.failure };
 }
 
-type Parsed<T> = { readonly ok: true; readonly request: T } | { readonly ok: false; readonly failure: RequestFailure };
-
-function parse<S extends z.ZodType>(schema: S, body: unknown): Parsed<z.output<S>> {
+function parse<S extends z.ZodType>(schema: S, body: unknown): Result<z.output<S>, RequestFailure> {
   const parsed = schema.safeParse(body);
-  return parsed.success ? { ok: true, request: parsed.data } : invalid(problemsOfIssues(parsed.error.issues, body));
+  return parsed.success ? { ok: true, value: parsed.data } : invalid(problemsOfIssues(parsed.error.issues, body));
 }
 
-function invalid(problems: readonly InputProblem[]): { readonly ok: false; readonly failure: RequestFailure } {
-  return { ok: false, failure: { reason: 'input_invalid', problems } };
+function invalid(problems: readonly InputProblem[]): Result<never, RequestFailure> {
+  return { ok: false, error: { reason: 'input_invalid', problems } };
 }
 
-function outcome<T>(scored: ScoringReply<T>, body: (reply: T) => unknown): RequestOutcome {
-  return scored.ok ? { ok: true, body: body(scored.reply) } : { ok: false, failure: scored.failure };
+function resultOf<T>(scored: ScoringReply<T>, body: (reply: T) => unknown): Result<unknown, RequestFailure> {
+  return scored.ok ? { ok: true, value: body(scored.reply) } : { ok: false, error: scored.failure };
 }

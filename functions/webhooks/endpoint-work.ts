@@ -102,8 +102,8 @@ export class EndpointWork {
     if (!platform.ok) return { ok: false, failure: platform.error, retryable: true, retry_after_s: null };
     const request: unknown = JSON.parse(new TextDecoder().decode(body));
     const outcome = await answer('/v1/score', request, platform.value, lastTry);
-    if (outcome.ok) return { ok: true, score: outcome.body };
-    const { failure } = outcome;
+    if (outcome.ok) return { ok: true, score: outcome.value };
+    const failure = outcome.error;
     if (failure.reason === 'ledger_failed') return { ok: false, failure, retryable: true, retry_after_s: null };
     if (failure.reason !== 'judgment_failed') return { ok: false, failure, retryable: false, retry_after_s: null };
     const { retryable, retry_after_s } = failure.failure;

@@ -6,7 +6,8 @@
  * the body: the package hashes in JavaScript, needs the body as text, and accepts `12abc` as a timestamp. Tests compare
  * both.
  */
-import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES, WEBHOOK_TOLERANCE_S } from '../../src/limits.ts';
+import { MAX_WEBHOOK_ID_CHARS, MAX_WEBHOOK_SIGNATURES } from '../../src/limits.ts';
+import { WEBHOOK_TOLERANCE_S } from '../../src/wire/webhooks.ts';
 
 const SIGNATURE_PROBLEMS = [
   'signature_missing',

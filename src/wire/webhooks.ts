@@ -1,7 +1,6 @@
 /** Webhooks (Standard Webhooks): endpoints, signed scoring jobs, deliveries, and the delivered events. */
 import * as z from 'zod';
 import {
-  DEFAULT_SECRET_GRACE_S,
   MAX_DELIVERY_PAGE,
   MAX_SECRET_GRACE_S,
   MAX_WEBHOOK_DESCRIPTION_CHARS,
@@ -36,6 +35,12 @@ export const endpointChangeSchema = z.strictObject({
 });
 
 export type EndpointChange = z.infer<typeof endpointChangeSchema>;
+
+/** Largest difference between a `webhook-timestamp` and the current time, as Standard Webhooks recommends. */
+export const WEBHOOK_TOLERANCE_S = 5 * 60;
+
+/** How long a secret stays valid after its rotation, unless the request says otherwise. */
+const DEFAULT_SECRET_GRACE_S = 24 * 60 * 60;
 
 export const secretRotationSchema = z.strictObject({
   grace_s: z
