@@ -8,7 +8,6 @@ import base64
 import ctypes
 import math
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -42,8 +41,12 @@ os.execv(sys.argv[6], sys.argv[6:])
 KILL_ALL_OF_USER = "import os, signal; os.kill(-1, signal.SIGKILL)"
 
 
+# A program can leave any number of files. What is left after this time stays; a development machine's /tmp survives it.
+MAX_REMOVAL_S = 60
+
+
 class FileProblem(Exception):
-    """A path that leads out of the run's directory, or content that is no base64."""
+    """A file of the request that cannot be placed: a name that is no path inside the run's directory, or no base64."""
 
 
 class Sandbox:
@@ -97,14 +100,15 @@ class Sandbox:
         """
         directory = tempfile.mkdtemp(prefix="citeward-sandbox-")
         try:
+            for name in fetch_files:
+                inside(directory, name)
             script = place_files(directory, code, files)
             if os.geteuid() == 0:
                 give_to(directory, FIRST_UID + slot)
             result = self._run_script(slot, script, directory, stdin, run_timeout, memory_mb, is_wanted)
             return result, fetch(directory, fetch_files)
         finally:
-            # What a program left behind may be unreadable or still growing; a development machine's /tmp survives it.
-            shutil.rmtree(directory, ignore_errors=True)
+            remove(directory)
 
     def _run_script(self, slot, script, directory, stdin, run_timeout, memory_mb, is_wanted):
         memory = (memory_mb if memory_mb > 0 else DEFAULT_MEMORY_MB) * 1024 * 1024
@@ -147,7 +151,10 @@ class Sandbox:
         while left and time.monotonic() < deadline:
             for pid, parent, _ in left:
                 if parent == os.getpid():
-                    os.waitpid(pid, os.WNOHANG)
+                    try:
+                        os.waitpid(pid, os.WNOHANG)
+                    except ChildProcessError:
+                        continue  # Another thread has reaped it.
             time.sleep(0.01)
             left = processes_of(FIRST_UID + slot)
 
@@ -241,10 +248,30 @@ def process_limit():
 
 
 def inside(directory, name):
-    path = os.path.realpath(os.path.join(directory, name))
-    if os.path.commonpath([path, os.path.realpath(directory)]) != os.path.realpath(directory):
+    """The path of a name that the caller gave. Says nothing of links: see `fetch`."""
+    if "\0" in name or not is_encodable(name):
+        raise FileProblem("a name is no file name")
+    path = os.path.normpath(os.path.join(directory, name))
+    if os.path.commonpath([path, directory]) != directory:
         raise FileProblem("a path leads out of the run's directory")
     return path
+
+
+def is_encodable(name):
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def remove(directory):
+    """Removes what a program left behind, whatever that is: `rm` takes any depth, where shutil ends at Python's stack."""
+    try:
+        subprocess.run(["/bin/rm", "-rf", "--", directory], check=False, timeout=MAX_REMOVAL_S, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={}, cwd="/")
+    except (OSError, subprocess.TimeoutExpired):
+        return
 
 
 def place_files(directory, code, files):
@@ -273,11 +300,16 @@ def give_to(directory, uid):
 
 
 def fetch(directory, names):
-    """The files asked for that are there, in base64. Links that a program laid are not followed out."""
+    """The files asked for that are there and readable, in base64. Links that a program laid are not followed out."""
     fetched = {}
+    root = os.path.realpath(directory)
     for name in names:
-        path = inside(directory, name)
-        if os.path.isfile(path):
+        try:
+            path = os.path.realpath(inside(directory, name))
+            if os.path.commonpath([path, root]) != root or not os.path.isfile(path):
+                continue
             with open(path, "rb") as file:
                 fetched[name] = base64.b64encode(file.read(MAX_FETCHED_BYTES)).decode("ascii")
+        except OSError:
+            continue  # The program's own doing: a file that it made unreadable, or a path of links without an end.
     return fetched

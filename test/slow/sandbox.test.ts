@@ -16,7 +16,7 @@ import { publicTransport, type Transport } from '../../lib/model-servers/calls/t
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import type { ExecutionRequest, ProgramTest } from '../../src/judgments/kinds/execution/execution.ts';
 import type { TestOutcome } from '../../src/judgments/kinds/execution/test-outcomes.ts';
-import { SANDBOX_TEMPLATE } from '../../src/judgments/protocol/frozen-templates.ts';
+import { kindOf } from '../../src/judgments/kinds/registry.ts';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from '../contract/sandbox-faults.ts';
 import { type SandboxStub, startSandboxStub } from '../contract/sandbox-stub.ts';
 import { INSTALL_MS, install, root } from '../e2e/processes.ts';
@@ -311,7 +311,18 @@ const DIFFERENT = [
   ['5', '('.repeat(900) + 5 + ')'.repeat(900)],
   ['5', '9^{9^{9^9}}'],
   ['5', '5'.repeat(100_000)],
+  // Answers that would leave the comparison undecided: poles at points that anybody knows, and no finite value at all.
+  ['x', polesAt('\\frac{101}{97}')],
+  ['x', '\\frac{1}{\\sin^2 x+\\cos^2 x-1}'],
+  ['3', '\\frac{1}{\\sin^2 1+\\cos^2 1-1}'],
+  ['1,2', [...Array(60).keys()].join(', ')],
 ] as const;
+
+/** Twenty terms, each with poles at plus and minus a point, whose sum no simplification gets to the end of. */
+function polesAt(point: string): string {
+  const terms = Array.from({ length: 20 }, (_, n) => `\\tan(x^{${n + 1}})^7\\sin(\\cos(${n + 1}x))`);
+  return terms.map((term) => `\\frac{${term}}{x^2-(${point})^2}`).join('+');
+}
 
 describe('a sandbox that fails', () => {
   const REQUEST: ExecutionRequest = {
@@ -410,9 +421,10 @@ describe('the backend', () => {
   it('says what its verdicts are pinned to, and refuses what is not for it', async () => {
     const { judge, runs_in, slots } = at(server.url);
     expect({ runs_in, slots, context: judge.context_tokens }).toEqual({ runs_in: 'desk', slots: 2, context: null });
-    const identity = { model: 'python-test', template: SANDBOX_TEMPLATE, sampling: null };
-    expect(judge.identityFor('execution')).toEqual(identity);
-    expect(judge.identityFor('equivalence')).toEqual(identity);
+    for (const kind of ['execution', 'equivalence'] as const) {
+      const { template } = kindOf(kind);
+      expect(judge.identityFor(kind)).toEqual({ model: 'python-test', template, sampling: null });
+    }
     const outcome = { kind: 'outcome', question: 'q', reference: 'r', answer: 'a' } as const;
     await expect(judge.judge(outcome, { deadline_ms: 1_000 })).rejects.toThrow('a sandbox cannot answer outcome');
   });
@@ -486,9 +498,23 @@ describe('the development sandbox', () => {
       const reply = await run({ code: '1', language: 'python', files: { [path]: btoa('x') } });
       expect(await reply.json()).toMatchObject({ status: 'SandboxError', run_result: null });
     }
-    const link = 'import os\nos.symlink("/etc/hostname", "link")';
-    const reply = await run({ code: link, language: 'python', fetch_files: ['link'] });
-    expect(await reply.json()).toMatchObject({ status: 'SandboxError', files: {} });
+    for (const name of ['a\0b', '\ud800', '../up.txt']) {
+      const content = await run({ code: '1', language: 'python', files: { [name]: btoa('x') } });
+      expect(await content.json()).toMatchObject({ status: 'SandboxError', run_result: null });
+      const fetched = await run({ code: '1', language: 'python', fetch_files: [name] });
+      expect(await fetched.json()).toMatchObject({ status: 'SandboxError', run_result: null });
+    }
+  });
+
+  it.each([
+    ['lays links out of its directory', 'import os\nos.symlink("/etc/hostname", "out.txt")'],
+    ['lays a link to itself', 'import os\nos.symlink("out.txt", "out.txt")'],
+    ['makes its files unreadable', 'import os\nopen("out.txt", "w").close()\nos.chmod("out.txt", 0)\nos.chmod(".", 0)'],
+    ['leaves names that are no text', 'open(b"\\xff\\xed\\xa0\\x80", "w").close()'],
+    ['leaves deep directories', 'import os\nfor _ in range(5000):\n    os.mkdir("d")\n    os.chdir("d")'],
+  ])('answers whatever a program leaves behind: one that %s', async (_what, code) => {
+    const reply = await run({ code, language: 'python', fetch_files: ['out.txt'] });
+    expect(await reply.json()).toMatchObject({ status: 'Success', run_result: { return_code: 0 } });
   });
 
   it('gives a program nothing of its own environment', async () => {

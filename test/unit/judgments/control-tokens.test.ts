@@ -70,8 +70,8 @@ describe.each([
 
   it('is made in linear time', () => {
     for (const piece of ['[', '[a', '<', '<a', ']~', '[|', '[A'.repeat(40), '［Ａ', '<｜']) {
-      const long = piece.repeat(Math.ceil(1_000_000 / piece.length));
-      expect(neutralised(long)).toHaveLength(long.length);
+      const long = piece.repeat(Math.ceil(200_000 / piece.length));
+      expect(neutralised(long).length).toBe(long.length);
     }
   });
 });

@@ -3,18 +3,25 @@
  * input. A child process does the work, because SymPy can spend minutes in one long multiplication; the parent kills
  * the child when its time is up, and reports. No code of a caller runs here: a parser and SymPy read hostile texts.
  *
- * Two expressions are equal if their difference is zero. Rational numbers are compared exactly. Otherwise the
- * difference is evaluated at fixed points, to more digits than an approximation has, which is cheap and detects most
- * unequal expressions; the rest is simplified. If the difference is zero at all points, but neither simplification nor
- * SymPy's `equals` proves equality, the comparison is undecided. An answer that cannot be evaluated within the limits,
- * such as a tower of exponentials, is not equal: otherwise a policy could turn every wrong answer into an undecided
- * one.
+ * Two expressions are equal if their difference is zero. Rational numbers are compared exactly. Otherwise both are
+ * evaluated at points, to more digits than an approximation has, which is cheap and detects most unequal expressions;
+ * the rest is simplified. If the values are equal at all points, but neither simplification nor SymPy's `equals` proves
+ * equality, the comparison is undecided.
+ *
+ * A policy must not be able to turn a wrong answer into an undecided one. So the points come from a digest of both
+ * texts, and no answer can have its poles there; a point where a side has no finite value is replaced by the next one.
+ * An answer is not equal if it cannot be evaluated within its share of the time, such as a tower of exponentials, if it
+ * has no finite value where the reference has one, or if it has more members than a comparison can take.
  */
 import { EXPRESSION_READER } from './expression-reader.ts';
 
 const COMPARISON = `
 DIGITS = 60
 MAX_MEMBERS = 50
+# Points that are tried, and points that must be usable.
+MAX_POINTS = 8
+POINTS = 2
+POINT_DENOMINATOR = 16777213
 
 
 class Undecided(Exception):
@@ -22,6 +29,7 @@ class Undecided(Exception):
 
 
 def same(one, other):
+    """Whether a value of the reference and one of the answer are equal. The reference's is always the first."""
     if isinstance(one, sympy.Expr) and isinstance(other, sympy.Expr):
         return same_expression(one, other)
     one, other = bare(one, other), bare(other, one)
@@ -62,11 +70,12 @@ def in_order(some, others):
 
 
 def in_any_order(some, others):
-    if len(some) > MAX_MEMBERS or len(others) > MAX_MEMBERS:
+    if len(some) > MAX_MEMBERS:
         raise Undecided
-    def held(value, values):
-        return any(same(value, candidate) for candidate in values)
-    return all(held(value, others) for value in some) and all(held(value, some) for value in others)
+    if len(others) > MAX_MEMBERS:
+        return False
+    return (all(any(same(value, candidate) for candidate in others) for value in some)
+            and all(any(same(candidate, value) for candidate in some) for value in others))
 
 
 def same_relation(one, other):
@@ -102,34 +111,62 @@ def same_expression(one, other):
     return bool(proved)
 
 
-def points(symbols):
-    for shift in (1, -1):
-        yield {symbol: shift * sympy.Rational(101 + 13 * place, 97) for place, symbol in enumerate(symbols)}
+def point(symbols, place):
+    """A rational number between 1/2 and 3/2 for each symbol, every second time negative: a digest of the task."""
+    chosen = {}
+    for symbol in symbols:
+        content = json.dumps([task['reference'], task['answer'], str(symbol), place]).encode()
+        share = int.from_bytes(hashlib.sha256(content).digest()[:3], 'big')
+        sign = 1 if place % 2 == 0 else -1
+        chosen[symbol] = sign * sympy.Rational(POINT_DENOMINATOR // 2 + share, POINT_DENOMINATOR)
+    return chosen
+
+
+VALUES = {}
+
+
+def value_at(expression, place):
+    """Its value at a point; None where it has no finite one. Kept, since the members of a set are compared in pairs."""
+    key = (expression, place)
+    if key not in VALUES:
+        try:
+            value = expression.subs(point(expression.free_symbols, place)).evalf(DIGITS)
+            VALUES[key] = value if value.is_number and value.is_finite else None
+        except (ArithmeticError, ValueError, TypeError, AttributeError, NotImplementedError, RecursionError):
+            VALUES[key] = None
+    return VALUES[key]
 
 
 def differ_at_points(one, other):
-    for point in points(sorted(one.free_symbols | other.free_symbols, key=str)):
-        values = [expression.subs(point).evalf(DIGITS) for expression in (one, other)]
-        if not all(value.is_number and value.is_finite for value in values):
+    usable, reference_alone = 0, 0
+    for place in range(MAX_POINTS if one.free_symbols or other.free_symbols else 1):
+        values = value_at(one, place), value_at(other, place)
+        if None in values:
+            reference_alone += values[0] is not None
             continue
         gap, size = abs(values[0] - values[1]).evalf(DIGITS), abs(values[0]) + abs(values[1]) + 1
         if gap > size * sympy.Float(10) ** (10 - DIGITS):
             return True
-    return False
+        usable += 1
+        if usable == POINTS:
+            return False
+    return usable == 0 and reference_alone > 0
 
 
 def work_out(value):
-    """Evaluates every expression of a value once, to see that it can be."""
+    """Evaluates every expression of a value, to see that it can be."""
     if isinstance(value, sympy.Expr):
-        for point in points(sorted(value.free_symbols, key=str)):
-            value.subs(point).evalf(DIGITS)
+        for place in range(POINTS):
+            value_at(value, place)
     elif isinstance(value, (tuple, list)):
         for part in value:
             work_out(part)
 `;
 
 const HARNESS = String.raw`
-import json, os, resource, select, signal, sys, time
+import hashlib, json, os, resource, select, signal, sys, time
+
+READING_SHARE = 1 / 8
 
 task = json.loads(sys.stdin.buffer.read())
 
@@ -151,10 +188,14 @@ def decide(mark):
     except stuck:
         return 'comparison_open'
     mark(b'R')
+    started = time.process_time()
     try:
         answer = read(task['answer'])
         work_out(answer)
     except (NotAnExpression, *stuck):
+        return 'different'
+    # Comparing takes a few times as long. An answer that spends the time of the comparison is not undecided for it.
+    if time.process_time() - started > READING_SHARE * task['time_limit_s']:
         return 'different'
     mark(b'A')
     try:
@@ -186,8 +227,9 @@ def limited():
         heard, left = heard + part, part == b''
     status = os.waitpid(child, 0)[1]
     event = heard.lstrip(b'RA').decode()
-    if not event and heard == b'R' and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        # It spent its time on the answer alone. The clock on the wall would also count what the machine did beside it.
+    if not event and heard == b'R' and os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:
+        # Reading the answer alone spent the processor time or crashed the interpreter. Killed at the time on the wall, or
+        # for want of memory, says something of the machine too.
         return 'different'
     return event or 'comparison_open'
 

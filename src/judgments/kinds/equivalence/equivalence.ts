@@ -1,6 +1,5 @@
 /** The `equivalence` kind: a sandbox computes whether two mathematical answers are equal as expressions. */
 import * as z from 'zod';
-import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { SandboxKind } from '../../protocol/judgment-kind.ts';
 import {
   type CodeRunReply,
@@ -62,7 +61,7 @@ export const equivalence: SandboxKind<EquivalenceRequest, EquivalenceVerdicts> =
   kind: 'equivalence',
   answeredBy: 'sandbox',
   dependsOnParser: false,
-  template: SANDBOX_TEMPLATE,
+  template: '0aed703cd3635cb923080765d2124b1cdd7738097918da3482703dd6080c1809',
   templateSource: () => ({
     reading: HARNESS_READER_VERSION,
     equivalence: equivalenceRun({ kind: 'equivalence', answer: 'a', reference: 'r' }, 'nonce'),
