@@ -42,7 +42,7 @@ export const DR_TULU_ORIGINS = {
   },
   'dr-tulu-exact': {
     model: 'rl-research/DR-Tulu-8B',
-    summary: "The same with the public code's numbers, its defects included.",
+    summary: 'As dr-tulu, with the numbers of the public code, including its defects.',
     not_said:
       'a model card. The script trains with adaptive rubrics, which change during the run: requests must contain them. ' +
       'It also mentions a run without citations after 650 steps (dr-tulu-no-citation)',
@@ -74,7 +74,7 @@ export const DR_TULU_ORIGINS = {
   },
   'dr-tulu-no-citation': {
     model: null,
-    summary: 'The weights without a citation term, with the defects of the public code corrected.',
+    summary: 'As dr-tulu, with the weights that the public code uses without a citation term.',
     not_said: null,
     training: {},
     parameters: {

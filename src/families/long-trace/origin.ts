@@ -26,7 +26,7 @@ const LONG_TRACE_RL = {
 export const LONG_TRACE_ORIGINS = {
   'longtrace-rl': {
     model: MODEL,
-    summary: 'A judged outcome, and for right answers the share of gold entities found in the response.',
+    summary: 'A judged outcome; right answers also earn the share of gold entities that the response names.',
     not_said: 'the model that judges the outcome and its sampling; what counts as an ill-formed response',
     training: {
       algorithm: { value: 'GRPO', ...card('GRPO with entity-level rubric reward') },
@@ -53,7 +53,7 @@ export const LONG_TRACE_ORIGINS = {
   },
   'longtrace-rl-chunks': {
     model: null,
-    summary: 'The same code on its data set longrlvr: F-beta (beta 2) of the useful chunks instead of entities.',
+    summary: 'As longtrace-rl, for the data set longrlvr: F-beta (beta 2) of the useful chunks instead of entities.',
     not_said: null,
     training: {},
     parameters: {

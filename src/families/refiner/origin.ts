@@ -84,7 +84,8 @@ export const REFINER_ORIGINS = {
   },
   'refiner-gpt54-instance-only': {
     model: null,
-    summary: 'The same with the static V3 set left out of the mean: the flag that the card names for later runs.',
+    summary:
+      'As refiner-gpt54-instance-rubric without the static V3 set in the mean: a flag for later runs on the card.',
     not_said: 'everything except the flag; no model trained with it is published',
     training: {},
     parameters: {

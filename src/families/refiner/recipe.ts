@@ -22,12 +22,12 @@ export const refinerRecipeSchema = z
     verbatim_gate: z.boolean().describe('A claim that copies whole source sentences is supported without a judge.'),
     answer: z.enum(['first', 'last']).describe('Which closed answer block outside <think> is judged.'),
     mode: z.enum(['answer_only', 'full']).describe('Whether text outside the answer block breaks the format.'),
-    citation_weight: z.number().min(0).max(WEIGHT_MAX).describe('w: weight of citation quality. At most 1 if convex.'),
+    citation_weight: z.number().min(0).max(WEIGHT_MAX).describe('Weight w of the citation score; at most 1 if convex.'),
     mix: z.enum(['convex', 'additive']).describe('convex: (1-w)*rubric + w*citation. additive: rubric + w*citation.'),
     gate_judge_score_with_format_bonus: z.boolean().describe('Multiply the rubric score by the format bonus (0 or 1).'),
     instance_rubrics_only: z.boolean().describe('Leave the static V3 set out of the mean.'),
     static_weight: z.number().min(0).max(WEIGHT_MAX).describe('Multiplies the weights of the static criteria.'),
-    negatives_require_positive: z.boolean().describe('Negatives pay only in proportion to the positives met.'),
+    negatives_require_positive: z.boolean().describe('Scales the negative criteria by the positive ones met.'),
     verification_reward: z.number().positive().max(REWARD_MAX).describe('Scale of the reward.'),
     non_stop_penalty: z
       .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })

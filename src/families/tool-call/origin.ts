@@ -72,7 +72,7 @@ export const TOOL_CALL_ORIGINS = {
   },
   'open-agentrl': {
     model: null,
-    summary: 'The same with the lengths of the public training script.',
+    summary: 'As grpo-tcr, with the lengths of the public training script.',
     not_said: null,
     training: {
       algorithm: { value: 'GRPO', ...code(SCRIPT) },
