@@ -1,6 +1,6 @@
 /**
- * What a check reports: one line a requirement. `not_reported` is for what the backend does not show either way; it is
- * neither counted as met nor as broken, because both would be a guess.
+ * The report of a check: one line a requirement. `not_reported`: the backend shows neither that the requirement is met
+ * nor that it is broken, so it counts as neither.
  */
 
 export type Outcome = 'pass' | 'fail' | 'not_reported';
@@ -10,9 +10,9 @@ export type Finding = {
   readonly id: string;
   readonly title: string;
   readonly outcome: Outcome;
-  /** What was observed; printable, one line. */
+  /** The observation; printable, one line. */
   readonly saw: string;
-  /** What to change, where something is to be changed. Flags are vLLM's. */
+  /** What to change if the requirement is not met. Flags are vLLM's. */
   readonly change: string | null;
 };
 

@@ -1,7 +1,7 @@
 /**
- * `npm run backend:check -- --url URL --key KEY`: holds an OpenAI-compatible backend against what the Worker needs of
- * one. About 60 small requests and half a minute; it sends texts of its own only. Exit code 0 = nothing failed, 1 =
- * something did, 2 = it was called wrongly.
+ * `npm run backend:check -- --url URL --key KEY`: checks whether an OpenAI-compatible backend meets the Worker's
+ * requirements. About 60 small requests and half a minute; it sends only its own texts. Exit code 0 = nothing failed, 1
+ * = a requirement failed, 2 = wrong usage.
  */
 import { parseArgs } from 'node:util';
 import { findingText, summaryText } from './report.ts';

@@ -1,17 +1,17 @@
 /**
- * What can go wrong with a model backend, and what each must become. One row a fault: the typed reason, with what the
- * wire says of it. The stub server (stub-backend.ts) commits the faults; docs/backends.md shows the table.
+ * The faults of a model backend and the failure that each must become: one row a fault, with its typed reason and its
+ * form on the wire. The stub server (stub-backend.ts) commits the faults; docs/backends.md shows the table.
  */
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 
 export type FaultRow = {
   readonly reason: JudgeFailureReason;
   readonly retryable: boolean;
-  /** Of `POST /v1/score`. */
+  /** The status of `POST /v1/score`. */
   readonly status: 503 | 422;
-  /** What `Retry-After` says; absent = our own default where the failure is retryable. */
+  /** Expected `Retry-After`; absent = our own default if the failure is retryable. */
   readonly retry_after?: number;
-  /** An HTTP date has whole seconds, so that what is left of it may be one off. */
+  /** An HTTP date has whole seconds, so the remaining time may differ by one. */
   readonly retry_after_slack?: number;
 };
 
@@ -54,7 +54,7 @@ export const SERVER_FAULTS = {
   http_504: again('judge_timeout'),
   http_524: again('judge_timeout'),
   http_530: again('judge_unreachable'),
-  // Something that is no API.
+  // Replies that are not from an API.
   redirect: never('judge_not_an_api'),
   html_login: never('judge_not_an_api'),
   no_content_type: never('judge_not_an_api'),
@@ -80,7 +80,7 @@ export const SERVER_FAULTS = {
   // The model.
   other_model: never('judge_model_mismatch'),
   no_model: never('judge_model_mismatch'),
-  // The reply itself.
+  // The content of the reply.
   null_content: again('judge_reply_invalid'),
   prose: again('judge_reply_invalid'),
   cut_reply_with_stop: again('judge_reply_invalid'),
@@ -96,7 +96,7 @@ export const SERVER_FAULTS = {
 
 export type ServerFault = keyof typeof SERVER_FAULTS;
 
-/** Ways to answer well, each a dialect of some server. All must give the same reward. */
+/** Valid replies in the dialects of several servers. All must give the same reward. */
 export const DIALECTS = [
   'vllm',
   'vllm_without_usage',
@@ -116,10 +116,10 @@ export type Dialect = (typeof DIALECTS)[number];
 
 export type StubBehaviour = ServerFault | Dialect;
 
-/** The name the stub serves its model under, and the key it wants. */
+/** The name under which the stub serves its model, and the key that it requires. */
 export const STUB_MODEL = 'stub-judge';
 export const STUB_KEY = 'sk-stub';
-/** Stands in every error body and in no problem, log line or reply of ours. */
+/** Occurs in every error body of the stub, and must occur in no problem, log line or reply of the Worker. */
 export const STUB_CANARY = 'KANARIENVOGEL';
 
 /** Behaviours whose server listens on no port. */

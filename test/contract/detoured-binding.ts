@@ -1,16 +1,17 @@
 /**
- * A binding (R2, D1, KV, a queue, objects) whose calls take a way round on demand: they can fail before they take
- * place, fail although they took place, wait for the test, come back changed, or never arrive. Everything else goes to
- * the real one.
+ * Wraps a binding (R2, D1, KV, a queue, objects) so that a test can divert its calls: a call can fail before or after
+ * it takes effect, wait for the test, return something else, or never arrive. All other calls go to the real binding.
  */
 
-/** What happens to a call. `proceed` makes it. */
+/** Decides what a call does. `proceed` makes the call. */
 export type Detour = (method: string, args: readonly unknown[], proceed: () => Promise<unknown>) => Promise<unknown>;
 
-/** Calls that only lead to others: their results are wrapped as well. */
+/** Methods that return another part of the binding; the part is wrapped as well. */
 const PREPARING = new Set(['prepare', 'bind', 'getByName']);
 
-/** @param detourOf asked at each call; `null` = nothing is wrong. */
+/**
+ * @param detourOf called for each call; `null` = the call is not diverted.
+ */
 export function detoured<T extends object>(binding: T, detourOf: () => Detour | null): T {
   return new Proxy(binding, {
     get(target, name) {
@@ -29,7 +30,7 @@ export function detoured<T extends object>(binding: T, detourOf: () => Detour | 
   });
 }
 
-/** The next `times` calls of a method fail before they take place. */
+/** Lets the next `times` calls of a method fail before they take effect. */
 export function failing(method: string, times: number, message: string): Detour {
   let left = times;
   return async (called, _args, proceed) => {
@@ -39,7 +40,7 @@ export function failing(method: string, times: number, message: string): Detour 
   };
 }
 
-/** The next `times` calls of a method take place, and are reported as failed. */
+/** Lets the next `times` calls of a method take effect and report a failure. */
 export function unacknowledged(method: string, times: number, message: string): Detour {
   let left = times;
   return async (called, _args, proceed) => {

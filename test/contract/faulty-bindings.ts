@@ -1,7 +1,6 @@
 /**
- * R2 and D1 that misbehave on demand: a call that fails, or one that takes place although it reports a failure.
- * Everything else goes to the real binding. Multipart uploads that were begun and not ended are counted, as R2 lists
- * none.
+ * Wraps R2 and D1 with faults on demand: a call fails, or takes effect and reports a failure. All other calls go to the
+ * real binding. The wrapper counts multipart uploads that were started and not ended, because R2 does not list them.
  */
 export type Fault = 'fails' | 'lost_acknowledgement';
 
@@ -11,17 +10,17 @@ const IMMEDIATE: ReadonlySet<string> = new Set(['prepare', 'bind', 'withSession'
 export class Faults {
   /** Every call, in order. */
   readonly calls: string[] = [];
-  /** Ids of multipart uploads that take up space. */
+  /** Ids of the multipart uploads that have not ended. */
   readonly openUploads = new Set<string>();
   #fault: { readonly call: string; readonly kind: Fault; skipped: number } | null = null;
   readonly #targets = new WeakMap<object, object>();
 
-  /** The call of that name goes wrong, after `skipped` of them that went well. */
+  /** Makes a call of that name fail, after `skipped` successful ones. */
   plan(call: string, kind: Fault, skipped = 0): void {
     this.#fault = { call, kind, skipped };
   }
 
-  /** Whether what was planned has not happened. */
+  /** Whether the planned fault has not occurred yet. */
   get pending(): boolean {
     return this.#fault !== null;
   }
@@ -31,7 +30,7 @@ export class Faults {
     this.calls.length = 0;
   }
 
-  /** The binding, or what one of its methods gave. */
+  /** The binding, or a part that one of its methods returned. */
   wrap<T extends object>(target: T): T {
     const proxy = new Proxy(target, {
       get: (_, name) => {
@@ -71,7 +70,7 @@ export class Faults {
     return fault.kind;
   }
 
-  /** Statements and multipart uploads have calls of their own; what holds data has none that matter here. */
+  /** Wraps statements and multipart uploads, which have methods of their own; other results are plain data. */
   #wrapMade(made: unknown): unknown {
     if (typeof made !== 'object' || made === null) return made;
     return 'uploadPart' in made || 'bind' in made ? this.wrap(made) : made;

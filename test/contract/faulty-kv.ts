@@ -1,6 +1,6 @@
 /**
- * A KV namespace in memory that misbehaves on demand, as the real one does: reads or writes that fail, a miss for what
- * is there (another location's cache), and a write that took place although it reported an error.
+ * A KV namespace in memory with the faults of the real one: failing reads or writes, a miss for an existing key
+ * (another location's cache), and a write that takes effect and reports an error.
  */
 export type KvFault = 'none' | 'reads_fail' | 'writes_fail' | 'stale_miss' | 'lost_acknowledgement';
 

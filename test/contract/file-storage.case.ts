@@ -1,4 +1,4 @@
-/** What the stores of files and uploads must do, whatever is under them. */
+/** The contract of the stores of files and uploads, for any storage below them. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore, newFileId, nowSeconds, type StoredFile } from '../../functions/storage/files.ts';
 import { PartWriter, R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
@@ -6,7 +6,7 @@ import { newPartId, newUploadId, type StoredUpload, UploadStore } from '../../fu
 
 export type Bindings = { readonly bucket: R2Bucket; readonly db: D1Database };
 
-/** Bytes that tell where they were. */
+/** Bytes that encode their own position. */
 export function pattern(bytes: number): Uint8Array {
   const made = new Uint8Array(bytes);
   for (let at = 0; at < bytes; at++) made[at] = (at * 31 + (at >> 8)) & 0xff;
@@ -52,7 +52,7 @@ export async function keysOf(bucket: R2Bucket): Promise<string[]> {
   return (await bucket.list()).objects.map(({ key }) => key);
 }
 
-/** Leaves nothing in either. The tables stay: an isolate makes them once. */
+/** Empties both stores. The tables stay, because an isolate creates them once. */
 export async function empty({ bucket, db }: Bindings): Promise<void> {
   await new FileStore(bucket, db).list({});
   await db.batch([db.prepare('DELETE FROM files'), db.prepare('DELETE FROM uploads')]);
@@ -89,7 +89,7 @@ export function describeFileStorage(name: string, { bucket, db }: Bindings): voi
           for (let at = 0; at < size; at += chunk) {
             const piece = bytes.slice(at, at + chunk);
             await writer.write(piece);
-            // The caller uses its buffer again.
+            // The caller reuses its buffer.
             piece.fill(0);
           }
           expect(await bucket.head(`k${chunk}`)).toBeNull();

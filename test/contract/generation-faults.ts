@@ -1,20 +1,20 @@
 /**
- * How the stub server (stub-backend.ts) behaves as a generator: a request without a schema is one. The dialects and
- * faults of backend-faults.ts hold for both; here is what only a generator can meet, and what each fault becomes for
- * it.
+ * The dialects and faults of the stub server (stub-backend.ts) for generators, whose requests have no schema.
+ * backend-faults.ts holds those of judges and generators; this file holds those of generators only, and the failure
+ * that each fault becomes.
  */
 import type { GenerationFailureReason } from '../../src/generation/generator.ts';
 import { type FaultRow, SERVER_FAULTS, type ServerFault } from './backend-faults.ts';
 
-/** Ways that only a generator is answered in. */
+/** Dialects that only occur with generators. */
 export const GENERATION_BEHAVIOURS = [
   // Two calls a choice, their arguments in pieces that interleave; `tool_call_cut`: the length ends in the second one.
   'tool_calls',
   'tool_call_cut',
-  // Knows no `n`: gives one choice whatever is asked, or refuses the request.
+  // Does not support `n`: returns one choice for any `n`, or refuses the request.
   'gives_one_choice',
   'refuses_n',
-  // Writes until the caller leaves, waiting for it where it is slow.
+  // Writes until the caller disconnects; waits while the caller is slow.
   'endless',
   // The first choice ends, the second never does.
   'one_choice_stalls',
@@ -22,7 +22,7 @@ export const GENERATION_BEHAVIOURS = [
   'goes_on',
   // A tool call without a name.
   'nameless_call',
-  // More in one event than any length could be.
+  // One event that is longer than any reply limit.
   'huge_event',
 ] as const;
 
@@ -32,7 +32,7 @@ export function isOfGenerators(behaviour: string): behaviour is GenerationBehavi
   return GENERATION_BEHAVIOURS.some((known) => known === behaviour);
 }
 
-/** What the stub's model writes under a seed. Choice i of a request writes that of seed + i. */
+/** The text that the stub's model writes for a seed. Choice i of a request gets the text of seed + i. */
 export function sampleText(seed: number): string {
   return `<think>Seed ${seed}…</think><answer><snippet id=S1>Die Aare ist 288 km lang 🏞.</snippet> Nr. ${seed}.</answer>`;
 }
@@ -47,7 +47,7 @@ export type GenerationFaultRow = {
   readonly retry_after_slack?: number;
 };
 
-/** Of a judge alone: what it says must be a judgment, and whole. */
+/** Faults of judges only: their reply must be a complete judgment. */
 const SAMPLES: Readonly<Partial<Record<ServerFault, string>>> = {
   finish_length: 'length',
   finish_repetition: 'repetition',
@@ -59,7 +59,7 @@ const SAMPLES: Readonly<Partial<Record<ServerFault, string>>> = {
 /** Faults for a judge that are samples for a generator, with the finish reason of each. */
 export const GENERATION_SAMPLES: readonly (readonly [string, string])[] = Object.entries(SAMPLES);
 
-/** The faults of a server, as a generator names them. */
+/** Maps the faults of a server to the failures of a generator. */
 export const GENERATION_FAULTS: readonly (readonly [string, GenerationFaultRow])[] = [
   ...Object.entries(SERVER_FAULTS).flatMap(([name, row]) => {
     const reason = generatorReason(row);
@@ -73,7 +73,7 @@ export const GENERATION_FAULTS: readonly (readonly [string, GenerationFaultRow])
   ['huge_event', { reason: 'generator_reply_too_large', retryable: false }],
 ];
 
-/** `null` where a generator has no such fault. */
+/** `null` if a generator has no such fault. */
 function generatorReason({ reason }: FaultRow): GenerationFailureReason | null {
   switch (reason) {
     case 'judge_timeout':

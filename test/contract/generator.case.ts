@@ -1,29 +1,28 @@
 /**
- * The contract of src/generation/generator.ts, for every generator: when the backend is asked, how choices come, and
- * that it is let go at once, whoever ends the generation. Seen on the backend's side, not in what the generator says of
- * itself.
+ * The contract of src/generation/generator.ts, for every generator: when it sends the request, the order of choices,
+ * and that ending a generation frees the backend at once. Tests observe the backend, not the generator's own reports.
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { GenerationEnd, GenerationEvent, GenerationRequest, Generator } from '../../src/generation/generator.ts';
 
-/** A generator and what is seen behind it. */
+/** A generator, and observations of its backend. */
 export type Staged = {
   readonly generator: Generator;
-  /** Calls that have reached the backend; of a generator without a backend, what stands for them. */
+  /** Calls that have reached the backend; for a generator without a backend, an equivalent count. */
   readonly asked: () => Promise<number>;
-  /** Calls that the backend still works for. */
+  /** Calls that the backend has not ended. */
   readonly working: () => Promise<number>;
 };
 
 export type GeneratorSubject = {
   readonly name: string;
-  /** Answers well. */
+  /** A generator that replies normally. */
   readonly good: () => Staged;
-  /** Goes on writing until nobody reads. `null`: it cannot. */
+  /** A generator that writes until its reader stops. `null`: not possible. */
   readonly endless: (() => Staged) | null;
-  /** Never answers. `null`: it cannot. */
+  /** A generator that never replies. `null`: not possible. */
   readonly silent: (() => Staged) | null;
-  /** What a choice says under a seed, thinking aside; `null` = whatever. */
+  /** The text of a choice for a seed, without thinking; `null` = any text. */
   readonly text: ((seed: number) => string) | null;
 };
 
@@ -64,14 +63,14 @@ export function choiceOf({ events }: Told, choice: number) {
   };
 }
 
-/** Longer than a test may take: what ends before was ended. */
+/** Longer than a test may take, so a generation that ends earlier was ended by the test. */
 const LONG_MS = 60_000;
 const never = new AbortController().signal;
 const within = (deadline_ms: number, signal: AbortSignal = never) => ({ deadline_ms, signal });
-/** As long as it takes a request that is under way to arrive. */
+/** Time within which a request in flight arrives. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 30));
 
-/** The backend works for nobody any more. */
+/** Waits until the backend has ended all calls. */
 const idle = (working: Staged['working']) =>
   vi.waitFor(async () => expect(await working()).toBe(0), { timeout: 5_000, interval: 20 });
 
@@ -141,14 +140,14 @@ function stopsWriting(endless: () => Staged): void {
     const generation = generator.generate({ ...LONG, n }, within(LONG_MS, leaving.signal));
     await generation.next();
     leaving.abort();
-    // Before anything more is asked for.
+    // Before the next event is requested.
     await idle(working);
     const { end } = await readAll(generation);
     expect(end).toMatchObject({ ok: false, failure: { reason: 'generator_interrupted', retryable: true } });
   });
 
   it('ends at the deadline, in the middle of the text', async () => {
-    // On a busy machine the first event takes its time.
+    // On a busy machine the first event may be late.
     for (let deadline_ms = 100; ; deadline_ms *= 4) {
       const { generator, working } = endless();
       const { events, end } = await readAll(generator.generate(LONG, within(deadline_ms)));

@@ -1,6 +1,6 @@
 /**
- * What every judgment store must do, whatever is under it. Run against the memory store (test/unit) and the KV store in
- * workerd (test/functions).
+ * The contract of every judgment store. test/unit runs it against the memory store, test/functions against the KV store
+ * in workerd.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Judgment } from '../../src/judgments/judgment.ts';
@@ -9,9 +9,9 @@ import type { JudgmentStore } from '../../src/judgments/store.ts';
 
 export type StoreHarness = {
   readonly store: JudgmentStore;
-  /** The same data with nothing remembered, as another isolate or process would open it. */
+  /** Opens the same data without a cache, like another isolate or process. */
   readonly reopen: () => JudgmentStore | Promise<JudgmentStore>;
-  /** Puts raw text under a key, behind the store's back. */
+  /** Writes raw text under a key, bypassing the store. */
   readonly plant: (key: string, text: string) => Promise<void>;
 };
 

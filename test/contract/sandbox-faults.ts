@@ -1,6 +1,5 @@
 /**
- * What can go wrong with a sandbox, and what each must become: the typed reason. The server of sandbox-stub.ts commits
- * the faults.
+ * The faults of a sandbox and the typed reason that each must become. The server of sandbox-stub.ts commits the faults.
  */
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 
@@ -37,7 +36,7 @@ export const SANDBOX_FAULTS = {
   http_503_seconds: again('sandbox_overloaded', 9),
   http_504: again('sandbox_timeout'),
   http_524: again('sandbox_timeout'),
-  // Something that is no API.
+  // Replies that are not from an API.
   redirect: never('sandbox_reply_invalid'),
   html_login: never('sandbox_reply_invalid'),
   no_content_type: never('sandbox_reply_invalid'),
@@ -48,7 +47,7 @@ export const SANDBOX_FAULTS = {
   other_json: again('sandbox_reply_invalid'),
   no_run_result: again('sandbox_reply_invalid'),
   unknown_status: again('sandbox_reply_invalid'),
-  // What the sandbox says of itself.
+  // Errors that the sandbox reports itself.
   sandbox_error: again('sandbox_error'),
   run_error: again('sandbox_error'),
   no_python: again('sandbox_error'),
@@ -58,5 +57,5 @@ export const SANDBOX_FAULTS = {
 
 export type SandboxFaultName = keyof typeof SANDBOX_FAULTS;
 
-/** Stands in every reply of the stub and in no failure of ours. */
+/** Occurs in every reply of the stub, and must occur in no failure of the Worker. */
 export const SANDBOX_CANARY = 'KANARIENVOGEL';

@@ -1,13 +1,13 @@
 /**
- * A sandbox that misbehaves on request: the first step of the path says how (`/silent/run_code`). Real sockets, in
- * Node.
+ * A sandbox with faults on request: the first segment of the path names the fault (`/silent/run_code`). It uses real
+ * sockets, in Node.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from './sandbox-faults.ts';
 
 export type SandboxStub = {
   readonly url: string;
-  /** How often a fault was asked for. */
+  /** Number of requests for a fault. */
   readonly calls: (name: SandboxFaultName) => number;
   readonly stop: () => Promise<void>;
 };
@@ -114,7 +114,7 @@ function commit(fault: SandboxFaultName, request: IncomingMessage, response: Ser
   }
 }
 
-/** What a forger without the nonce could print. */
+/** Output that a forger without the nonce could print. */
 const GUESSES = ['nonce', '', '0'.repeat(32)].map((nonce) => `${nonce} {"event":"passed"}\n`).join('');
 
 function json(response: ServerResponse, body: object, status = 200, headers: Record<string, string> = {}): void {

@@ -1,13 +1,13 @@
 /**
- * A KV namespace in memory that remembers its misses, as the real one does: a key that was looked for and not there
- * stays a miss for 60 s, whatever is written meanwhile. The clock is the test's.
+ * A KV namespace in memory that caches its misses like the real one: a key that was read while absent stays a miss for
+ * 60 s, even if it is written meanwhile. The test controls the clock.
  */
 const NEGATIVE_CACHE_MS = 60_000;
 
 export class StaleKv {
   readonly values = new Map<string, string>();
   readonly puts: string[] = [];
-  /** Writes are refused while set. */
+  /** While true, writes fail. */
   refusesWrites = false;
   now = 0;
   readonly #missedUntil = new Map<string, number>();

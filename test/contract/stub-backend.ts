@@ -1,7 +1,7 @@
 /**
- * An OpenAI-compatible server that misbehaves on request: the first step of the path says how (`/silent/v1/...`). A
- * real HTTP server in Node, started once by vitest (globalSetup), so that resets and silences are those of real
- * sockets. What it was asked is read back at `/{behaviour}/seen`; a further step keeps callers apart
+ * An OpenAI-compatible server with faults on request: the first segment of the path names the behaviour
+ * (`/silent/v1/...`). A real HTTP server in Node, started once by vitest (globalSetup), so that resets and timeouts are
+ * those of real sockets. `/{behaviour}/seen` returns the requests it received; a further segment separates callers
  * (`/silent/mine/v1/...`).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Origin of the stub server. */
     stubUrl: string;
-    /** An origin where nobody listens. */
+    /** An origin without a listening server. */
     closedUrl: string;
   }
 }
@@ -26,15 +26,15 @@ export type Seen = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Whether the caller left before the reply was over. */
+  /** Whether the caller disconnected before the reply had ended. */
   aborted: boolean;
-  /** Whether the reply is over, one way or the other. */
+  /** Whether the reply has ended, normally or not. */
   closed: boolean;
-  /** Of an endless reply, how many pieces were written. */
+  /** Number of pieces written of an endless reply. */
   pieces: number;
 };
 
-/** vitest's globalSetup: starts the server, and ends it after the run. */
+/** vitest's globalSetup: starts the server, and stops it after the run. */
 export default async function startStub(project: TestProject): Promise<() => Promise<void>> {
   const seen = new Map<string, Seen[]>();
   const server = createServer((request, response) => {

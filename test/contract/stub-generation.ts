@@ -1,4 +1,4 @@
-/** How the stub server answers a request that only a generator makes (generation-faults.ts). */
+/** The stub server's replies to requests that only a generator makes (generation-faults.ts). */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
@@ -8,18 +8,20 @@ import { chunkOf, sendDialect, sendEvents, usageChunk } from './stub-streams.ts'
 
 const bodySchema = z.object({ n: z.int().min(1), seed: z.int().exactOptional() });
 
-/** Some kilobytes, so that what waits between server and reader is soon full. */
+/** Some kilobytes, so that the buffers between server and reader soon fill. */
 const ENDLESS_PIECE = 'word '.repeat(4_096);
 /** More than MAX_PIECE_BYTES of lib/model-servers/dialects/sample-stream.ts. */
 const HUGE_CHARS = 9 * 1024 * 1024;
 
-/** What each choice of a request says. */
+/** The text of each choice of a request. */
 export function sampleTexts(body: string): readonly string[] {
   const { n, seed = 0 } = bodySchema.parse(JSON.parse(body));
   return Array.from({ length: n }, (_, choice) => sampleText(seed + choice));
 }
 
-/** @param onPiece told of each piece that is written. */
+/**
+ * @param onPiece called for each piece that is written.
+ */
 export async function generate(
   behaviour: GenerationBehaviour,
   body: string,
@@ -73,7 +75,7 @@ async function sendEndlessly(response: ServerResponse, onPiece: () => void): Pro
   while (!response.destroyed) {
     onPiece();
     const hasRoom = response.write(`data: ${JSON.stringify(chunkOf({ content: ENDLESS_PIECE }))}\n\n`);
-    // Always a turn of the event loop, or nobody else would be served.
+    // Always waits for the event loop, so that other requests are served too.
     await Promise.race([gone, hasRoom ? new Promise(setImmediate) : once(response, 'drain')]);
   }
 }

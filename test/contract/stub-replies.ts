@@ -1,4 +1,6 @@
-/** What the stub server's model says: a well-formed reply to the schema of the request, or one with a fault in it. */
+/**
+ * The stub server's replies to judge requests: a well-formed reply to the schema of the request, or one with a fault.
+ */
 import * as z from 'zod';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
 import type { StubBehaviour } from './backend-faults.ts';
@@ -9,7 +11,7 @@ const bodySchema = z.object({
   response_format: z.object({ json_schema: z.object({ name: z.string(), schema: z.unknown() }) }),
 });
 
-/** Whether the body asks for a judgment: nothing else has a schema. */
+/** Whether the body asks for a judgment: only judge requests have a schema. */
 export function isJudging(body: string): boolean {
   return bodySchema.safeParse(JSON.parse(body)).success;
 }

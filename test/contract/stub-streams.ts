@@ -1,4 +1,4 @@
-/** How servers stream a chat completion, each in its dialect. */
+/** Streams a chat completion in the dialect of each server. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Dialect, STUB_MODEL } from './backend-faults.ts';
@@ -48,7 +48,7 @@ export async function sendEvents(response: ServerResponse, events: readonly unkn
   }
 }
 
-/** A whole, good reply of one text a choice; the choices interleave. */
+/** A complete, valid reply of one text per choice; the choices interleave. */
 export async function sendDialect(dialect: Dialect, texts: readonly string[], response: ServerResponse): Promise<void> {
   const contents = interleaved(texts);
   /** The same of every choice. */
@@ -131,7 +131,7 @@ export async function sendDialect(dialect: Dialect, texts: readonly string[], re
   response.end();
 }
 
-/** Cuts the stream in the middle of lines, characters and line ends. */
+/** Splits the stream inside lines, characters and line ends. */
 async function sendBytewise(response: ServerResponse, events: readonly unknown[]): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const text = events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\r\n\r\n`);

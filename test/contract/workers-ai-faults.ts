@@ -1,7 +1,7 @@
-/** What can go wrong with Workers AI: what `AI.run` does or returns, and what it must become. */
+/** The faults of Workers AI: what `AI.run` does or returns, and the failure that it must become. */
 import { type FaultRow, STUB_CANARY } from './backend-faults.ts';
 
-/** `fails`: rejects with this. `returns`: made from the text of a good reply. `hangs`: never answers. */
+/** `fails`: rejects with this error. `returns`: a value made from the text of a valid reply. `hangs`: never settles. */
 export type AiBehaviour =
   | { readonly fails: Error }
   | { readonly returns: (good: string) => unknown }

@@ -1,5 +1,6 @@
 /**
- * The tool agent with real Python behind the sandbox's API: over HTTP, by the command line, and with its caller gone.
+ * The tool agent with real Python behind the sandbox's API: over HTTP, by the command line, and after its caller
+ * disconnects.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

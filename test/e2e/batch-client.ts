@@ -1,4 +1,4 @@
-/** Batches as a user of the OpenAI SDK has them: the client as it comes from the registry, and nothing beside it. */
+/** Batches through the OpenAI SDK, unmodified. */
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { expect } from 'vitest';

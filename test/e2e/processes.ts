@@ -1,4 +1,4 @@
-/** Child processes as a user's shell would start them, with what they said. */
+/** Starts child processes like a user's shell, and collects their output. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';

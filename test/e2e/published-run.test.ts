@@ -1,6 +1,6 @@
 /**
- * A published run: scored and signed in one deployment, exported, imported into an empty one that never judged,
- * replayed there. The rewards are the same, and so are the receipts' to whoever has the first one's public key.
+ * A published run: scored and signed in one deployment, exported, imported into an empty deployment that never judged,
+ * and replayed there. The rewards are the same, and the receipts verify with the first deployment's public key.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

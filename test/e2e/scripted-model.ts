@@ -1,6 +1,6 @@
 /**
- * An OpenAI-compatible server that says turns in order, whichever conversation it is given: how many assistant turns a
- * request has decides which one comes. It streams word by word and counts tokens as words, prompt included.
+ * An OpenAI-compatible server with scripted turns: the number of assistant turns in a request selects the reply. It
+ * streams word by word and counts words as tokens, prompt included.
  */
 import { createServer, type ServerResponse } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** Tool-call rewards over HTTP with a real Python behind the sandbox's API, and with none. */
+/** Tool-call rewards over HTTP, with real Python behind the sandbox's API and without a sandbox. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts';

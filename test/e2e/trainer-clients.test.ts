@@ -1,7 +1,7 @@
 /**
- * The trainers' clients against a real Worker and a judge that is up, down, or down for a while. The clients are ours,
- * written from what theirs do (revisions in docs/trainers): how often they try, what they wait, what they take for a
- * reward. Waits are shortened where minutes would tell no more.
+ * The trainers' clients against a real Worker and a judge that is up, down, or temporarily down. The clients are ours
+ * and follow the behaviour of the trainers' (revisions in docs/trainers): number of tries, waits, and which reply
+ * counts as a reward. Waits are shortened where they would take minutes.
  */
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/verify/stream` over real sockets: events while the body is still being sent, a caller who reads late, one
- * who goes away, and the typed client doing both ends at once.
+ * `POST /v1/verify/stream` over real sockets: events while the body is still being sent, a slow reader, a caller that
+ * disconnects, and the typed client sending and reading at the same time.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Webhooks over real HTTP: a sender and a receiver built on the `standardwebhooks` package, as anybody would build
- * them, on both sides of a Worker process; and receivers whose sockets misbehave.
+ * Webhooks over real HTTP: a sender and a receiver built on the `standardwebhooks` package, on both sides of a Worker
+ * process; and receivers with faulty sockets.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,6 +1,4 @@
-/**
- * Keys of trainers: in a header, or in the URL, from where they arrive as Basic auth and may score and nothing else.
- */
+/** API keys of trainers: sent in a header, or in the URL, which becomes Basic auth and may only score. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The fault matrix through the adapters: whatever a judge does wrong, a trainer gets an error status and no number, in
- * no shape that its client could take for one.
+ * The fault matrix through the adapters: for every fault of a judge, a trainer gets an error status and a body that its
+ * client cannot take for a reward.
  */
 import { describe, expect, it } from 'vitest';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';

@@ -1,6 +1,6 @@
 /**
- * Every row that the reference's `evaluate` and `get_reward` gave, through the whole Worker, with a judge that says
- * what the row's judge said. One row is answered otherwise: missing arguments are 422 here.
+ * Compares the LongTraceRL adapter with every golden row of the reference's `evaluate` and `get_reward`, through the
+ * whole Worker, with a judge that repeats the row's verdict. One row differs: missing arguments are 422 here.
  */
 import { describe, expect, it } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';

@@ -1,4 +1,4 @@
-/** Short failures are waited out for trainers that hardly try again, and answered at once to those that do. */
+/** Adapters retry short failures for trainers that hardly retry, and report them at once to the other trainers. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from '../../functions/http/adapters/adapter-scoring.ts';

@@ -1,4 +1,6 @@
-/** The adapters' requests and replies, to the letter of the trainers' contracts, with the lexical judge. */
+/**
+ * Requests and replies of the adapters, field by field as the trainers' clients define them, with the lexical judge.
+ */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
 import { nemoGymReplySchema } from '../../src/wire/adapters/nemo-gym.ts';

@@ -1,4 +1,4 @@
-/** One good request of each trainer, as its client writes it, for tests that hold for all adapters. */
+/** One valid request of each trainer, as its client writes it, for tests of all adapters. */
 import { post, ROLLOUT, TOOL_OUTPUT } from './api.ts';
 
 export const REFINER = 'refiner-gpt54-instance-rubric';

@@ -1,6 +1,6 @@
 /**
- * What an agent works with, in a test's own hands and behind Workers VPC bindings: a model that says its turns in
- * order, and a sandbox that answers what it is told to. Everything on this side of the bindings is the real thing.
+ * The servers of an agent, under the test's control and behind Workers VPC bindings: a model that returns scripted
+ * turns, and a sandbox with scripted replies. The Worker's side of the bindings is the production code.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect } from 'vitest';

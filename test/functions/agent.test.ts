@@ -1,4 +1,4 @@
-/** `POST /v1/agent` in workerd: the trajectory whole and as events, its reward, and what becomes of every failure. */
+/** `POST /v1/agent` in workerd: the trajectory as JSON and as events, its reward, and the reply to every failure. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { problemSchema } from '../../src/wire/problem.ts';

@@ -1,4 +1,4 @@
-/** Talking to the Worker from the outside: requests as a caller writes them, replies checked against the schemas. */
+/** Sends requests to the Worker like an outside caller, and checks the replies against the schemas. */
 import { exports } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { type Problem, problemSchema } from '../../src/wire/problem.ts';

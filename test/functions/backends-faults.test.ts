@@ -1,7 +1,6 @@
 /**
- * The fault matrix: each fault of a model server, over real sockets, through the whole Worker. Each becomes its typed
- * reason, on the wire and in the reply; none becomes a number; nothing of it is stored, and nothing the server said
- * shows.
+ * The fault matrix: each fault of a model server, over real sockets, through the whole Worker. Each fault becomes its
+ * typed reason. None becomes a number, nothing is stored, and no text of the server is passed on.
  */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';

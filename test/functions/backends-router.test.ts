@@ -1,4 +1,4 @@
-/** The router under a clock of its own: what is retried, when, where, and when it gives up. */
+/** The router under a test clock: what it retries, when and on which backend, and when it gives up. */
 import { describe, expect, it } from 'vitest';
 import { type BackendFailureReason, backendFailure } from '../../lib/model-servers/calls/failures.ts';
 import { createRouter, MAX_ATTEMPTS, MAX_ROUTING_MS } from '../../lib/model-servers/calls/router.ts';

@@ -1,6 +1,5 @@
 /**
- * The setting BACKENDS from the outside: what is taken, what is refused and how it is named, and what /readyz says of
- * it.
+ * The setting BACKENDS through the API: accepted values, refused values with their problems, and the report of /readyz.
  */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,4 +1,4 @@
-/** The vLLM backend by itself: what it sends, over which transport, how it ends in time, and what it will not read. */
+/** The vLLM backend alone: its requests, its transport, its deadlines, and the replies that it refuses. */
 import { describe, expect, it, vi } from 'vitest';
 import { vpcTransport } from '../../functions/backends/bindings.ts';
 import { publicTransport, retryAfterSeconds, type Transport } from '../../lib/model-servers/calls/transport.ts';

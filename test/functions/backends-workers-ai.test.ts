@@ -1,6 +1,4 @@
-/**
- * Workers AI: what is asked in each family's shape, what comes of each fault, and the fake that stands in for it here.
- */
+/** Workers AI: the requests in each model family's format, the failure that each fault becomes, and the local fake. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';

@@ -1,4 +1,4 @@
-/** Batches as a caller has them: an input file, the batch, its lines. */
+/** Batches through the API: uploading an input file, creating the batch, reading its result lines. */
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { FileStore, newFileId } from '../../functions/storage/files.ts';

@@ -1,7 +1,6 @@
 /**
- * A bench for batches: the object, R2, D1 and KV are the real ones, but each can be made to fail, the queue hands its
- * messages to the test, the judge says what the test wants, and the clock is the test's. The test decides which message
- * is delivered when, how often, or never.
+ * A test bench for batches with the real object, R2, D1 and KV, each of which can be made to fail. The test controls
+ * the clock, the judge's answers and the queue: which message is delivered when, how often, or never.
  */
 import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,6 @@
 /**
- * How batches end: judges that are away or give no judgment, windows that end, cancellations, an input file that is
- * removed. Each time: every custom_id exactly once, and no number that no judge gave.
+ * How batches end: judges that are down or return no judgment, expired windows, cancellations, a deleted input file. In
+ * each case every custom_id occurs exactly once, and every number comes from a judge.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,6 @@
 /**
- * `/v1/batches` in workerd with its real queue, object, R2 and D1: every custom_id exactly once, and what is refused by
- * line.
+ * `/v1/batches` in workerd with its real queue, object, R2 and D1: every custom_id occurs exactly once, and invalid
+ * lines are reported by number.
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';

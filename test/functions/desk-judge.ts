@@ -1,4 +1,4 @@
-/** A model judge that counts its calls, and a KV that caches its misses: parts of the Worker for tests of the desk. */
+/** Parts of the Worker for tests of the desk: a model judge that counts its calls, and a KV that caches its misses. */
 import type { Backends } from '../../functions/backends/configured.ts';
 import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import type { Environment } from '../../functions/environment.ts';

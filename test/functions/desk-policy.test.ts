@@ -1,5 +1,5 @@
 /**
- * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes, a clock of the test.
+ * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes under a test clock.
  */
 import { describe, expect, it } from 'vitest';
 import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../functions/desk/capacity.ts';

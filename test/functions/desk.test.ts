@@ -1,4 +1,6 @@
-/** The JudgeDesk from the outside: single flight, leaving callers, restarts, KV's stale misses, remembered failures. */
+/**
+ * JudgeDesk through its RPC: single flight, callers that disconnect, restarts, KV's stale misses, remembered failures.
+ */
 import {
   abortAllDurableObjects,
   evictAllDurableObjects,

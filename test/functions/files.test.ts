@@ -1,4 +1,4 @@
-/** Files and uploads as a client sees them: OpenAI's shapes, forms as streams, and what is left after a failure. */
+/** Files and uploads through the API: OpenAI's shapes, streamed forms, and cleanup after failures. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The generators: the contract that all keep (test/contract/generator.case.ts), and what each adds of its own. */
+/** The generators: the shared contract (test/contract/generator.case.ts), and the specifics of each. */
 import { describe, expect, it, vi } from 'vitest';
 import FakeAi from '../../fake-ai/index.ts';
 import { spokenText } from '../../fake-ai/speech.ts';

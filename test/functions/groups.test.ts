@@ -1,6 +1,5 @@
 /**
- * `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and what is refused before anything
- * is paid.
+ * `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and refusals before any judge call.
  */
 import { describe, expect, it } from 'vitest';
 import { groupResponseSchema } from '../../src/wire/groups.ts';

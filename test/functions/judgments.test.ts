@@ -1,4 +1,6 @@
-/** Signed records, export, import, replay: rewards that outlive restarts and deployments without another judge call. */
+/**
+ * Signed records, export, import and replay: rewards survive restarts and new deployments without another judge call.
+ */
 import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A model server behind a Workers VPC binding, in the test's own hands: what it says piece by piece, how much of it was
- * taken, and whether its caller left. Everything on this side of the binding is the real thing.
+ * A model server behind a Workers VPC binding, under the test's control: it sends a reply piece by piece, and records
+ * how much was read and whether its caller disconnected. The Worker's side of the binding is the production code.
  */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

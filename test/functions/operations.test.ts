@@ -1,4 +1,4 @@
-/** Who may ask, what is answered where nothing is, what is logged, and what the API says of itself. */
+/** Operation of the Worker: authentication, unknown routes, logs, and the API description. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** A file's text, as vite imports it: a test inside workerd has no file system. */
+/** The text of a file, imported through vite, because a test inside workerd has no file system. */
 declare module '*?raw' {
   const text: string;
   export default text;

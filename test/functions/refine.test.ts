@@ -1,6 +1,5 @@
 /**
- * `POST /v1/refine` in workerd: candidates as JSON and as events, what stops a policy, and what is refused before it
- * begins.
+ * `POST /v1/refine` in workerd: candidates as JSON and as events, the reasons to stop a policy, and refused requests.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,6 @@
-/** `POST /v1/runs/{id}/replay` from the outside: exact, whole or refused, and judged where that is asked for. */
+/**
+ * `POST /v1/runs/{id}/replay` through the API: replays are exact, complete or refused, and judge rollouts on request.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { recordRollouts } from '../../functions/ledger/run-recording.ts';

@@ -1,4 +1,4 @@
-/** The ledger of runs as callers see it: what is recorded, once, and what is left of it. */
+/** The ledger of runs through the API: each rollout is recorded once, and a deletion leaves nothing. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Scoring from the outside: caching, replay, what is asked and what is not, and what happens when the store fails. */
+/** Scoring through the API: caching, replay, which judge calls are made, and failures of the store. */
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/app.ts';

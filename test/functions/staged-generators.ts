@@ -1,6 +1,6 @@
 /**
- * Generators for tests, and what is seen behind them: on the stub server over real sockets, and on bindings of Workers
- * AI.
+ * Generators for tests, with observations of their backends: the stub server over real sockets, and Workers AI
+ * bindings.
  */
 import { inject } from 'vitest';
 import type { AiBinding, AiRunOptions, WorkersAiGeneratorConfig } from '../../functions/backends/workers-ai/ai-run.ts';

@@ -1,6 +1,6 @@
 /**
- * Judges on the stub server for tests: one judge a behaviour, named after it. Tests pass `stubBackends` to the
- * Worker, for its handlers and its desks. Everything except waiting is real.
+ * Judges on the stub server: one judge for each behaviour, with its name. Tests pass `stubBackends` to the Worker, for
+ * its handlers and its desks. Everything except the waiting times is real.
  */
 import { inject } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';

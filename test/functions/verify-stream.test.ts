@@ -1,6 +1,6 @@
 /**
- * `POST /v1/verify/stream`: events as the response comes in, and what is refused. test/e2e/verify-stream.test.ts has
- * sockets.
+ * `POST /v1/verify/stream`: events while the response arrives, and refused requests. test/e2e/verify-stream.test.ts
+ * uses sockets.
  */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,7 @@
 /**
- * Both ends of webhooks for tests: a sender that signs with the `standardwebhooks` package, and a receiver that behaves
- * as told, in place of the network. The clock stands still an hour ahead: alarms are set, and run when a test says so.
+ * Both ends of webhooks for tests: a sender that signs with the `standardwebhooks` package, and a receiver with
+ * scripted behaviour in place of the network. The clock is fixed one hour ahead, so alarms run only when a test runs
+ * them.
  */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

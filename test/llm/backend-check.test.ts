@@ -1,4 +1,4 @@
-/** The conformance check against a fake backend: it passes one that does everything right, and finds each fault. */
+/** The conformance check against a fake backend: a correct backend passes, and the check reports each fault. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../gpu-backend/check/finding.ts';
 import { parseMetrics } from '../../gpu-backend/check/metrics.ts';
@@ -62,7 +62,7 @@ const FAULTS: readonly (readonly [Fault, readonly string[]])[] = [
   ['no_finish_reason', ['stream', 'latency']],
   ['error_in_stream', ['stream', 'latency']],
   ['resets_streams', ['stream', 'dropped_stream', 'latency']],
-  // A proxy that buffers also reads on for a caller that has gone.
+  // A buffering proxy continues to read after its caller has disconnected.
   ['buffers', ['stream', 'dropped_stream']],
   ['keeps_generating', ['dropped_stream']],
   ['no_usage', ['usage']],

@@ -1,4 +1,4 @@
-/** One build at a time: the lock keeps others out, is freed by an error and by the death of its holder. */
+/** The build lock: one build at a time; an error and the death of the holder release the lock. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

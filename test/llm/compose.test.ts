@@ -1,6 +1,6 @@
 /**
- * gpu-backend/compose.yaml as data. `docker compose config` needs Docker, which test machines do not have; what matters
- * here is policy, and can be read off: pinned images, health checks, nothing published, every variable explained.
+ * Checks gpu-backend/compose.yaml as data: pinned images, health checks, no published ports, every variable documented.
+ * `docker compose config` needs Docker, which test machines do not have.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const composeSchema = z.object({
 });
 type Compose = z.infer<typeof composeSchema>;
 
-/** A reader of YAML that knows anchors and merge keys; npm dependencies are not worth one test. */
+/** Reads YAML with anchors and merge keys through Python; one test does not justify an npm dependency. */
 async function parseYaml(): Promise<unknown> {
   const program = 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))';
   const read = (python: string): unknown =>
@@ -47,7 +47,7 @@ function hasYaml(python: string): boolean {
     execFileSync(python, ['-c', 'import yaml'], { stdio: 'ignore' });
     return true;
   } catch {
-    // No such interpreter, or no such module: another one is tried.
+    // The interpreter or its module is missing: try the next one.
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The conformance check against a real server, through its command line. llama-server does everything that a judge
- * needs except one thing, which it neither does nor hides: it does not check model names.
+ * The conformance check against a real server, through its command line. llama-server meets every requirement of a
+ * judge except one: it does not check model names.
  */
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';

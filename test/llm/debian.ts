@@ -1,10 +1,10 @@
-/** Debian packages that a test needs: installed where this is Debian and we are root, named in the error where not. */
+/** Debian packages that a test needs. As root on Debian they are installed; elsewhere the error names them. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BuildStepError, buildLog } from '../../scripts/llm/build-step.ts';
 import { commandPath, installDebianPackages } from '../../scripts/llm/build-tools.ts';
 
-/** Where a command lies, after installing its package if it is missing. @throws BuildStepError */
+/** Returns the path of a command and installs its package if it is missing. @throws BuildStepError */
 export async function ensureCommand(command: string, debianPackage: string): Promise<string> {
   const present = commandPath(command);
   if (present !== null) return present;

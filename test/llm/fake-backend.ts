@@ -1,6 +1,6 @@
 /**
- * A backend in vLLM's dialect that does everything right, or one thing wrong: for showing that the conformance check
- * sees each fault, and blames nothing else. It knows as much of vLLM as the check looks at.
+ * A fake backend in vLLM's dialect that is correct except for at most one fault, to test that the conformance check
+ * reports each fault and nothing else. It implements the part of vLLM that the check observes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -70,7 +70,7 @@ export async function startFakeBackend(...faults: readonly Fault[]): Promise<Fak
   const server = createServer((request, response) => {
     state.requests++;
     answer(state, request, response, stopping.signal).catch((error: unknown) => {
-      // The caller went away or the test is over; anything else is a bug of the fake and must be seen.
+      // The caller disconnected or the test has ended; any other error is a bug of the fake.
       if (!response.destroyed && !stopping.signal.aborted) response.writeHead(599).end(String(error));
     });
   });

@@ -1,4 +1,4 @@
-/** What the fake backend says: an object that fits a schema, or prose that a seed decides. */
+/** The fake backend's replies: an object that fits a schema, or prose that depends on a seed. */
 import * as z from 'zod';
 
 const schemaSchema = z.object({

@@ -1,8 +1,8 @@
 /**
- * Refining and the agent's loop against a real LLM server: `wrangler dev`, the real vLLM backend, llama-server with the
- * tiny random model, and Python behind the real sandbox. A model of noise neither cites nor calls tools by itself:
- * where a test needs that, a grammar of the server holds the text to it; tokens, streams, slots and their release are
- * the server's own.
+ * Refine and the agent loop against a real LLM server: `wrangler dev`, the real vLLM backend, llama-server with the
+ * tiny random model, and Python behind the real sandbox. The random model neither cites nor calls tools by itself;
+ * where a test needs that, a grammar constrains its text. Tokens, streams, slots and their release are the server's
+ * own.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
@@ -127,7 +127,7 @@ function dataOf<S extends z.ZodType>(events: readonly Event[], name: string, sch
   return events.filter((event) => event.name === name).map(({ data }) => schema.parse(data));
 }
 
-/** What the server itself says: requests in its slots and waiting, and tokens since its start. */
+/** The server's own metrics: requests in slots and waiting, and tokens since its start. */
 async function engine(name: Name | 'tools'): Promise<{ requests: number; tokens: number }> {
   const { url, key } = serverOf(name);
   const metrics = await readMetrics({ url, key, headers: {}, timeout_ms: 10_000 }, null);
@@ -160,9 +160,9 @@ describe('refining', () => {
     const texts = Array.from({ length: N }, () => '');
     for (const { candidate, text } of dataOf(events, 'delta', delta)) texts[candidate] += text;
     for (const { index, response } of whole?.candidates ?? []) expect(texts[index]).toBe(response);
-    // Seeds differ, and so does what is written.
+    // Different seeds give different texts.
     expect(new Set(texts).size).toBe(N);
-    // They are written side by side: another one begins before the first has ended.
+    // The candidates are generated concurrently: another one begins before the first has ended.
     const order = dataOf(events, 'delta', delta).map(({ candidate }) => candidate);
     expect(order.findIndex((candidate) => candidate !== order[0])).toBeLessThan(order.lastIndexOf(order[0] ?? -1));
     expect(whole?.usage?.completion_tokens).toBeGreaterThan(N);
@@ -219,7 +219,7 @@ describe('the agent', () => {
     const fields = { generator: 'calling', max_turns: 3, reference: '42' };
     const reply = await post('/v1/agent', { ...question, ...fields });
     const { trajectory, stop, num_turns, token_counts } = agentResponseSchema.parse(await reply.json());
-    // The grammar has it call in every turn, and the last one's call is not run.
+    // The grammar forces a call in every turn; the last turn's call is not run.
     expect({ stop, num_turns, token_counts }).toEqual({ stop: 'max_turns', num_turns: 6, token_counts: 'server' });
     const tools = trajectory.messages.filter((message) => message.role === 'tool');
     expect(tools).toMatchObject([

@@ -1,6 +1,6 @@
 /**
- * Before a model server: hands everything on, and adds to each request that the model is to call a tool, and one only.
- * Left to itself the noise of the tools model makes calls until its budget is spent. Nothing of a reply is changed.
+ * A proxy before a model server that adds to each request the requirement of exactly one tool call: without it, the
+ * random model makes calls until its budget is spent. Replies pass unchanged.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ export type InsistingProxy = { readonly url: string; readonly stop: () => void }
 
 export async function startInsistingProxy(target: string): Promise<InsistingProxy> {
   const server = createServer((request, response) => {
-    // A connection that breaks on one side is broken on the other.
+    // A connection that breaks on one side is closed on the other.
     handOn(target, request, response).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

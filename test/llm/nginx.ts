@@ -1,5 +1,6 @@
 /**
- * The proxy of gpu-backend as a process: Debian's nginx with our template, filled in as the container's image does it.
+ * Runs the proxy of gpu-backend as a process: Debian's nginx with our template, filled in like the container's image
+ * does.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +20,7 @@ export type Nginx = {
   stop(): Promise<void>;
 };
 
-/** Starts nginx in the foreground, in a folder of its own. `variables` are what the template's ${...} stand for. */
+/** Starts nginx in the foreground, in a folder of its own. `variables` replace the template's ${...}. */
 export async function startNginx(
   ports: readonly number[],
   variables: Readonly<Record<string, string>>,

@@ -1,4 +1,6 @@
-/** Ports and requests for the tests of the proxy: no client in between that tidies up paths, pools or retries. */
+/**
+ * Ports and requests for the tests of the proxy, without a client that normalises paths, pools connections or retries.
+ */
 import { request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import { createServer, type Server as NetServer } from 'node:net';
 
@@ -13,7 +15,7 @@ export function listening(server: Server | NetServer): Promise<number> {
   });
 }
 
-/** A port that nothing listens on now. */
+/** Returns a port without a listener. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   const port = await listening(probe);

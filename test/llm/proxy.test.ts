@@ -1,5 +1,5 @@
 /**
- * The allow-listing proxy, as the real nginx: what passes, what does not, that streams flow, that a disconnect arrives.
+ * The allow-listing proxy in a real nginx: which requests pass, and that streams and disconnects are forwarded at once.
  */
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,7 +25,7 @@ let nginx: Nginx;
 let llm: number;
 let sandbox: number;
 
-/** An engine, or the sandbox: it notes what it gets, and streams slowly when it is asked for a completion. */
+/** An upstream server (engine or sandbox) that records its requests and streams completions slowly. */
 async function startEngine(engine: string): Promise<string> {
   const server = createServer(async (request, response) => {
     let bytes = 0;
@@ -59,7 +59,7 @@ beforeAll(async () => {
     JUDGE_ADDRESS: await startEngine('judge'),
     REFINER_ADDRESS: await startEngine('refiner'),
     LONGTRACE_ADDRESS: await startEngine('longtrace'),
-    // Nobody listens there: a profile that is not started.
+    // No server listens on this port, like a profile that is not started.
     TOOL_AGENT_ADDRESS: `127.0.0.1:${await freePort()}`,
     SANDBOX_ADDRESS: await startEngine('sandbox'),
     SANDBOX_API_KEY: SANDBOX_KEY,

@@ -1,6 +1,4 @@
-/**
- * llama-server as the contract tests rely on it: a real server over real HTTP, with a model whose answers are noise.
- */
+/** Tests the properties of llama-server that the contract tests rely on, over real HTTP with the random model. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatBody, chat, openStream, streamChat } from '../../gpu-backend/check/chat.ts';

@@ -1,6 +1,6 @@
 /**
- * Batches while everything around them fails: messages lost, doubled, late; R2, D1 and KV failing; objects that are
- * restarted; consumers that vanish. After each: every custom_id exactly once.
+ * Batches under faults: messages lost, repeated or late; R2, D1 and KV failing; objects restarted; consumers that
+ * vanish. After each, every custom_id occurs exactly once.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

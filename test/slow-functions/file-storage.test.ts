@@ -1,4 +1,4 @@
-/** Files and uploads on R2 and D1: the contract, and what is left when a call of theirs goes wrong. */
+/** Files and uploads on R2 and D1: the contract, and the state after a failed call. */
 
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';

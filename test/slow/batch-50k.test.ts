@@ -1,4 +1,4 @@
-/** The largest batch there can be. */
+/** A batch of the maximum size. */
 import { expect, test } from 'vitest';
 import { MAX_BATCH_REQUESTS } from '../../src/limits.ts';
 import { scoreManyLines } from './batch-scale.ts';

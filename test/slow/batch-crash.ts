@@ -1,6 +1,6 @@
 /**
- * A Worker whose machine loses its power again and again while it scores a batch: every process is killed at a random
- * moment, and started again on the same state. Nobody else does anything: the batch has to come to its end by itself.
+ * Simulates power losses of a Worker while it scores a batch: all processes are killed at random moments and restarted
+ * on the same state. The batch must finish without any other intervention.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

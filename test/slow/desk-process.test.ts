@@ -1,6 +1,6 @@
 /**
- * The desk in a real Worker process, in front of a real HTTP model server: many callers at once, and one whose
- * connection breaks in mid-call. What the tests inside workerd cannot show: sockets.
+ * The desk in a real Worker process before a real HTTP model server: many concurrent callers, and one that disconnects
+ * during a call. Tests inside workerd cannot test sockets.
  */
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** What takes the sandbox its whole time: a harness that is held, and expressions that would never end. */
+/** Runs that use the sandbox's whole time: a harness that is blocked, and expressions that never end. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

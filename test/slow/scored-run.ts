@@ -1,4 +1,4 @@
-/** A long run that was really scored: every rollout read and judged (by the lexical judge), each another text. */
+/** A long run that was really scored: every rollout has another text, and the lexical judge judged it. */
 
 import type { ResolvedRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';

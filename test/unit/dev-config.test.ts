@@ -12,7 +12,7 @@ function configOf(file: string): Readonly<Record<string, unknown>> {
   return { ...unstable_readConfig({ config: resolve(root, file) }, { hideWarnings: true }) };
 }
 
-/** Kind and name of every binding, wherever in a configuration they stand. */
+/** Kind and name of every binding, wherever a configuration defines it. */
 function bindingsOf(config: unknown, kind = ''): string[] {
   if (Array.isArray(config)) return config.flatMap((member) => bindingsOf(member, kind));
   if (typeof config !== 'object' || config === null) return [];

@@ -1,7 +1,4 @@
-/**
- * Whether work is linear in its input: how its time grows with the input, measured so that a busy machine cannot fail
- * it.
- */
+/** Checks that work is linear in its input, by comparing run times in a way that a busy machine cannot make fail. */
 import { expect } from 'vitest';
 
 /** Length of the larger input / length of the smaller one. */

@@ -1,4 +1,4 @@
-/** Several choices at once, counts of tokens, and errors that say what they are. */
+/** Checks several choices in one request, token counts, and error replies with a message. */
 import { chat, shortened } from '../chat.ts';
 import { send } from '../connection.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
@@ -20,7 +20,7 @@ export const ECHO: Requirement = {
 
 const CUT_TOKENS = 16;
 
-/** A reply that is cut after 16 tokens must count no more, add up, and name its model. */
+/** A reply that is cut after 16 tokens must count at most 16, have a consistent total, and name its model. */
 export async function checkUsage(probe: Probe): Promise<readonly Finding[]> {
   const { usage, choices, model } = await chat(probe.target, proseBody(probe, CUT_TOKENS, { ignore_eos: true }));
   return [countedRight(usage, choices[0]?.finish_reason ?? null), namedRight(model, probe.model)];
@@ -70,7 +70,7 @@ export async function checkUnknownModel(probe: Probe): Promise<Finding> {
   if (reply.status !== 200) return errorShape(UNKNOWN_MODEL, reply, [404, 400, 422]);
   const echoed = readCompletion(reply.json)?.model ?? null;
   if (echoed !== probe.model) return fail(UNKNOWN_MODEL, 'answered, under a name that is not served');
-  // The Worker compares the echoed name, so that nothing goes wrong in silence.
+  // The Worker compares the model name of the reply, so a wrong model is never used silently.
   return notReported(UNKNOWN_MODEL, `names are not checked; answered, and echoed as ${shortened(probe.model)}`);
 }
 

@@ -1,7 +1,7 @@
 /**
- * Whether dropped streams free their slots, seen from outside: a short request is slower while long streams run, and
- * must be fast again at once after they are dropped. Where load does not show in latency (a big server, a few streams),
- * this proves nothing and says so. The engine's own count is the better witness; this is for when it is out of reach.
+ * Checks from outside whether dropped streams free their slots: a short request is slower while long streams run, and
+ * must be fast again after they are dropped. If load does not change the latency (a large server, few streams), the
+ * result is `not_reported`. The engine's own metrics are more reliable; this check runs if they are not reachable.
  */
 import { BackendAnswer, chat, openStream } from '../chat.ts';
 import { ConnectionError } from '../connection.ts';
@@ -12,9 +12,9 @@ const STREAMS = 16;
 const LONG_TOKENS = 6_000;
 const SETTLE_MS = 1_000;
 const PROBES = 3;
-/** Most that a short request may take; under load it may wait for a slot as long as the streams run. */
+/** Time limit of a short request; under load it may wait for a slot until the streams end. */
 const PROBE_MS = 5_000;
-/** Load must slow a request down by this much, in both senses, to be told from a busy machine. */
+/** Load counts as visible if it slows a short request by this factor and by this many milliseconds. */
 const CONTRAST = 3;
 const CONTRAST_MS = 100;
 
@@ -39,7 +39,7 @@ export async function dropSeenInLatency(probe: Probe, requirement: Requirement):
   if (endedEarly > 0) return notReported(requirement, `by latency: ${endedEarly} streams ended by themselves`, HINT);
   const shows = loaded >= CONTRAST * idle && loaded - idle >= CONTRAST_MS;
   if (!shows) return notReported(requirement, `by latency: load does not show; ${numbers}`, HINT);
-  // Nearer to idle than to loaded, on the scale of ratios.
+  // Closer to the idle time than to the loaded time, on a logarithmic scale.
   return after <= Math.sqrt(idle * loaded)
     ? pass(requirement, `by latency: ${numbers}`)
     : fail(requirement, `by latency: ${numbers}`);
@@ -49,7 +49,7 @@ function ms(value: number): string {
   return value >= PROBE_MS ? `over ${PROBE_MS} ms` : `${Math.round(value)} ms`;
 }
 
-/** Median of a few; a request that is not answered in time counts as that time. */
+/** Median of several requests; a request without a reply in time counts as the time limit. */
 async function shortRequestMs(probe: Probe): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < PROBES; i++) {
@@ -69,7 +69,7 @@ async function runLong(probe: Probe, signal: AbortSignal): Promise<'ended' | 'fa
   try {
     const stream = await openStream(probe.target, proseBody(probe, LONG_TOKENS, { ignore_eos: true }), signal);
     for await (const _event of stream.events()) {
-      // Read so that the server is not held back by a full socket.
+      // Reads the stream, so that a full socket does not hold the server back.
     }
     return 'ended';
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Does it judge as the Worker asks? The prompts, schemas and the reader are the Worker's own, so that a backend that
- * passes here is one whose replies the Worker can use. What the verdicts are worth is another question: `citeward judge
+ * Checks that the backend judges as the Worker asks. Prompts, schemas and the reply reader are the Worker's own, so the
+ * Worker can use the replies of a backend that passes. The quality of the verdicts is measured by `citeward judge
  * check`.
  */
 import { judgePrompt, readReply } from '../../../src/judgments/model-judge.ts';
@@ -42,7 +42,7 @@ export function constrainedBody(model: string, name: string, schema: JsonSchema,
   };
 }
 
-/** Both judge calls of a rollout, read by the Worker's strict reader, and the order of keys in what came back. */
+/** Both judge calls of a rollout, read by the Worker's strict reader, and the order of the keys in the replies. */
 export async function checkSchemas({ target, model, nonce }: Probe): Promise<readonly Finding[]> {
   const problems: string[] = [];
   const disordered: string[] = [];
@@ -73,7 +73,7 @@ export async function checkSchemas({ target, model, nonce }: Probe): Promise<rea
   ];
 }
 
-/** Paths of objects whose keys are not in the order of the schema. */
+/** Paths of the objects whose keys are not in the order of the schema. */
 function keysOutOfOrder(value: unknown, schema: unknown, path = ''): string[] {
   if (!isObject(value) || !isObject(schema) || !isObject(schema['properties'])) return [];
   const properties = schema['properties'];
@@ -87,7 +87,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A prompt that asks for prose: only constrained decoding still gives the object. */
+/** A prompt that asks for prose, so that only constrained decoding returns the object. */
 export async function checkConstrained({ target, model }: Probe): Promise<Finding> {
   const schema: JsonSchema = {
     type: 'object',

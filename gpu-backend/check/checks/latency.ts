@@ -1,6 +1,4 @@
-/**
- * How long callers wait: one small concurrent run, streamed. Not a benchmark; it shows whether something is badly off.
- */
+/** Measures how long callers wait: a few concurrent streamed requests. Not a benchmark; it shows gross faults. */
 import { failureText, streamChat } from '../chat.ts';
 import { type Finding, fail, pass, type Requirement } from '../finding.ts';
 import { type Probe, proseBody, quantile } from '../probe.ts';

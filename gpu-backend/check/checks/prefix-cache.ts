@@ -1,4 +1,4 @@
-/** Are the judge prompts of one group served from the prefix cache? It is most of what a group costs. */
+/** Checks that the judge prompts of one group use the prefix cache, which determines most of a group's cost. */
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import { chat } from '../chat.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
@@ -16,9 +16,9 @@ export const PREFIX: Requirement = {
 const REPORT_HINT = 'Start vLLM with --enable-prompt-tokens-details, so that usage says what came from the cache.';
 
 const SAMPLES = 4;
-/** About 3,000 tokens: several blocks of any engine's cache, also of hybrid models with large ones. */
+/** About 3,000 tokens: several blocks of any engine's cache, including hybrid models with large blocks. */
 const SOURCE_REPEATS = 24;
-/** Of a follower's prompt; the answer at its end is all that is new. */
+/** Expected share of cached tokens in the later prompts of the group, which differ only in the answer at the end. */
 const EXPECTED_SHARE = 0.5;
 
 export async function checkPrefixCache({ target, model, nonce, metrics }: Probe): Promise<Finding> {

@@ -1,4 +1,4 @@
-/** Does the same request give the same reply, alone and in company? Replicates and replays lean on it. */
+/** Checks that equal requests give equal replies, alone and under load. Replicates and replays depend on it. */
 import { chat } from '../chat.ts';
 import { type Finding, fail, pass, type Requirement } from '../finding.ts';
 import { type Probe, proseBody } from '../probe.ts';

@@ -1,4 +1,4 @@
-/** Is it there, is it guarded, and does it serve the model with room enough for judge prompts? */
+/** Checks that the backend is reachable, requires a key, and serves the model with enough context for judge prompts. */
 import { shortened, unexpected } from '../chat.ts';
 import { type Reply, send, type Target } from '../connection.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
@@ -42,7 +42,7 @@ export const CLOSED_PATHS: Requirement = {
   change: 'Put the allow-listing proxy of gpu-backend/proxy in front: vLLM guards /v1 only.',
 };
 
-/** Paths of vLLM that its key does not guard, and that cost GPU time, tell secrets or stop the engine. */
+/** Paths of vLLM that its API key does not protect, and that use the GPU, reveal secrets or stop the engine. */
 const UNGUARDED = [
   { method: 'POST', path: '/invocations', body: {} },
   { method: 'POST', path: '/tokenize', body: {} },
@@ -55,7 +55,7 @@ export async function checkClosedPaths({ target }: Probe): Promise<Finding> {
   const open: string[] = [];
   for (const call of UNGUARDED) {
     const { status } = await send(target, { ...call, authorized: false });
-    // 400 and 422 come from the handler: it was reached and only disliked the empty body.
+    // 400 and 422 come from the handler: the path is open, and only the empty body was refused.
     if (![401, 403, 404, 405].includes(status)) open.push(`${call.method} ${call.path} (${status})`);
   }
   if (open.length === 0) return pass(CLOSED_PATHS, `${UNGUARDED.length} paths refused without a key`);
@@ -72,7 +72,7 @@ export type ServedModels =
   | { readonly ok: true; readonly model: ServedModel; readonly finding: Finding }
   | { readonly ok: false; readonly finding: Finding };
 
-/** Finds the model that was asked for, or the first one. */
+/** Finds the requested model, or the first one. */
 export async function checkModel(target: Target, wanted: string | null): Promise<ServedModels> {
   const reply = await send(target, { method: 'GET', path: '/v1/models' });
   const models = reply.status === 200 ? readModels(reply.json) : null;

@@ -1,4 +1,4 @@
-/** Does it stream as the Worker reads streams, and does it stop working when the reader goes away? */
+/** Checks that the backend streams as the Worker expects, and stops generating when the reader disconnects. */
 import { openStream, streamChat } from '../chat.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
 import type { EngineMetrics } from '../metrics.ts';
@@ -12,7 +12,7 @@ export const STREAM: Requirement = {
     'Put nothing in front that buffers (nginx: proxy_buffering off), and send stream_options.include_usage through.',
 };
 
-/** Slow enough to tell a stream from a reply that came in one go. */
+/** Least duration that distinguishes a stream from a reply that arrives at once. */
 const TELLING_MS = 1_000;
 
 export async function checkStream(probe: Probe): Promise<Finding> {
@@ -44,7 +44,7 @@ const LONG_TOKENS = 6_000;
 const FREED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
-/** Opens long streams, drops them after their first text, and watches the engine's own count of requests. */
+/** Opens long streams, drops them after their first text, and reads the engine's count of running requests. */
 export async function checkDroppedStream(probe: Probe): Promise<Finding> {
   const before = await probe.metrics();
   if (before === null) return dropSeenInLatency(probe, DROP);
@@ -68,7 +68,7 @@ export async function checkDroppedStream(probe: Probe): Promise<Finding> {
   }
 }
 
-/** A slot is also free when its stream has run to its end: the tokens tell the two apart. */
+/** A slot also becomes free when its stream ends normally; the number of tokens distinguishes the two. */
 function freed(before: EngineMetrics, now: EngineMetrics, ms: number): Finding {
   const asked = STREAMS * LONG_TOKENS;
   if (before.generated_tokens === null || now.generated_tokens === null) {

@@ -1,4 +1,4 @@
-/** The client's refinements as streams: events as they come, and one last event whatever happens. */
+/** The client's refinement stream: events as they arrive, and exactly one last event in every case. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../clients/typescript/index.ts';
 

@@ -1,4 +1,4 @@
-/** The HTTP client: what is retried, what is not, that nothing foreign is taken for a score, and files in parts. */
+/** The HTTP client: its retries, its refusal of replies that are no score, and the upload of files in parts. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../clients/typescript/index.ts';
 

@@ -1,4 +1,4 @@
-/** What the client's stream of a verification says when the stream is not what it should be. */
+/** The client's verification stream: the errors that it reports for malformed streams. */
 import { expect, test } from 'vitest';
 import { createClient, type VerifyStreamEvent } from '../../../clients/typescript/index.ts';
 

@@ -1,4 +1,4 @@
-/** The demo run is synthetic, says so, and is the same whenever and in whatever part it is made. */
+/** The demo run is synthetic and says so. It is the same whenever it is generated, and in whatever parts. */
 import { describe, expect, it } from 'vitest';
 import { makeSample } from '../../../scripts/demo-run/policy.ts';
 import { makePrompts } from '../../../scripts/demo-run/prompts.ts';

@@ -1,5 +1,5 @@
 /**
- * The corrected rubric term and final reward, where the golden rows say nothing: failures, and what is paid without an
+ * The corrected rubric term and final reward in cases that the golden rows lack: failures, and responses without an
  * answer.
  */
 import { describe, expect, it } from 'vitest';

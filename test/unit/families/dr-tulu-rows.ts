@@ -1,4 +1,4 @@
-/** What the golden rows of dr-tulu hold, for the tests of both modes. */
+/** The golden rows of dr-tulu, for the tests of both modes. */
 import type { Rubric, RubricSet, RubricVariant } from '../../../src/families/dr-tulu/exact/rubric-score.ts';
 import { PAYMENT, PAYMENT_WITHOUT_CITATION, type Payment } from '../../../src/families/dr-tulu/terms/final-reward.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow } from '../golden.ts';

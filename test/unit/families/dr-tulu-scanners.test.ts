@@ -1,6 +1,6 @@
 /**
- * The linear scanners of the exact mode against the backtracking patterns that they stand for, on small odd texts, and
- * their time on long ones.
+ * The linear scanners of the exact mode give the results of the backtracking patterns that they replace, on small odd
+ * texts, and take linear time on long ones.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

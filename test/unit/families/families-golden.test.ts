@@ -1,6 +1,6 @@
 /**
- * The golden rows of the public implementations through the whole scoring line: recipe, plan, judgments, facts,
- * compose. The judges of the rows are put behind our judgment requests.
+ * Runs the golden rows of the public implementations through the whole scoring pipeline: recipe, plan, judgments,
+ * facts, compose. The rows' recorded judge replies answer our judgment requests.
  */
 import { describe, expect, it } from 'vitest';
 import { composeGroup } from '../../../src/families/composers.ts';

@@ -1,4 +1,4 @@
-/** The families beside the refiner's: what they read, what they refuse, and what a failure leaves. */
+/** The families other than the refiner: what they read, what they refuse, and the effect of a failed judgment. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import { type Answer, refusedPaths, replyOf, scoreAlone, scoreMembers } from '../scoring/scoring-line.ts';

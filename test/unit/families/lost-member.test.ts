@@ -1,4 +1,4 @@
-/** A failure is never a number, for groups: what is lost at one member changes no reward of another. */
+/** A failure is never a number, for groups: a failed judgment of one member changes no reward of another. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { composeGroup, type Facts, RECIPES, type Recipe } from '../../../src/families/composers.ts';

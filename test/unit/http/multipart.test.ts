@@ -1,4 +1,4 @@
-/** Forms as a stream: whatever the chunks, whatever the content, and nothing that is not a form. */
+/** The streaming form parser: any split into chunks, any content, and refusal of everything that is not a form. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boundaryOf, MultipartError, MultipartParser } from '../../../functions/http/multipart.ts';

@@ -1,5 +1,6 @@
 /**
- * What is cut when a prompt is too long: uncited sources from the last on, then cited ones alike; nothing else, ever.
+ * The cuts of a prompt that is too long: uncited sources from the last one on, then cited ones to a common length;
+ * nothing else is ever cut.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What authors of web pages, answers and rubrics may write to steer their judge. None of it can be kept from being
- * said; all of it must stay inside the data block that it stands in (untrusted.test.ts).
+ * Injection attempts as authors of web pages, answers and rubrics may write them. The texts cannot be kept out of a
+ * prompt; each must stay inside its data block (untrusted.test.ts).
  */
 
 /** @param nonce the nonce of the prompt that the text ends up in, for attackers who have computed it. */

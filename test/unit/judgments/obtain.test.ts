@@ -1,4 +1,4 @@
-/** Obtaining judgments: what a small context cuts and says, and who has the last word on a miss. */
+/** Obtaining judgments: the cuts for a small context and their report, and how the desk decides about a store miss. */
 import { describe, expect, it } from 'vitest';
 import type { Desk, DeskJudgment, JudgmentCall } from '../../../src/judgments/desk.ts';
 import { createKnownIssuers } from '../../../src/judgments/issuer.ts';

@@ -1,4 +1,4 @@
-/** The outcome judgment: what is shown, what is read, and what the lexical judge makes of it. */
+/** The outcome judgment: its prompt, its reply reader, and the lexical judge's answer. */
 import { describe, expect, it } from 'vitest';
 import { outcome } from '../../../src/judgments/kinds/outcome/outcome.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';

@@ -1,4 +1,4 @@
-/** Prompts: what a prefix cache may share, what is shown and what is not, and how long a reply may be. */
+/** Prompts: the part that a prefix cache can share, what a prompt shows and hides, and the token limit of the reply. */
 import { describe, expect, it } from 'vitest';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import { CITATIONS, type CitedRequest, RUBRIC, SOURCES } from './requests.ts';

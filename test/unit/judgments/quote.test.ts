@@ -1,4 +1,4 @@
-/** Quotes are believed only where they stand in a cited source, word for word but for what copying changes. */
+/** A quote is verified only if a cited source contains it word for word, after folding what copying changes. */
 import { describe, expect, it } from 'vitest';
 import { QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
 

@@ -1,4 +1,4 @@
-/** The strict reader: exactly what was asked for, in range, once, or nothing. */
+/** The strict reply reader: every requested entry once and in range, or no verdicts at all. */
 import { describe, expect, it } from 'vitest';
 import { readReply } from '../../../src/judgments/model-judge.ts';
 import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';

@@ -1,5 +1,6 @@
 /**
- * A template digest is part of every key of its kind, so it must follow the texts, schemas and harnesses it stands for.
+ * A template digest is part of every key of its kind, so it must change with the texts, schemas and harnesses of the
+ * kind.
  */
 import { describe, expect, it } from 'vitest';
 import { digestJson } from '../../../src/digest.ts';

@@ -1,4 +1,6 @@
-/** Injection attempts: wherever they are planted, the prompt keeps its structure, and they stay in their data block. */
+/**
+ * Injection attempts: wherever one is inserted, the prompt keeps its structure, and the text stays in its data block.
+ */
 import { describe, expect, it } from 'vitest';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
 import { EVIDENCE_SYSTEM } from '../../../src/judgments/protocol/prompt.ts';
@@ -6,7 +8,7 @@ import { contentNonce, dataBlock, neutralise, neutraliseAttribute } from '../../
 import { INJECTIONS } from './injections.ts';
 import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 
-/** Every place of a request where somebody else's text stands, and how to plant some there. */
+/** Every place of a request that holds untrusted text, and how to insert an attempt there. */
 const PLACES: Readonly<Record<string, (text: string) => CitedRequest>> = {
   question: (text) => ({ ...RUBRIC, question: text }),
   'source text': (text) => ({ ...CITATIONS, sources: CITATIONS.sources.map((source) => ({ ...source, text })) }),
@@ -27,7 +29,7 @@ const PLACES: Readonly<Record<string, (text: string) => CitedRequest>> = {
 
 type Block = { readonly name: string; readonly attributes: string; readonly text: string };
 
-/** A user message as blocks and what stands between them. Anything that is not exactly that does not parse. */
+/** Splits a user message into blocks and the text between them. Throws if it has any other form. */
 function structureOf(
   message: string,
   nonce: string,

@@ -1,4 +1,4 @@
-/** Group advantages: who votes, when there is no signal, and what no preset may depend on. */
+/** Group advantages: which samples count, when a group gives no signal, and the invariances of every preset. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
 /**
- * Receipts of scored rollouts: of every family, in groups, of rewards that are null; and what they say of other
+ * Receipts of scored rollouts: of every family, of groups, and of null rewards; and their comparison with other
  * replies.
  */
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Issuers for tests, and what they know of each other. */
+/** Issuers for tests, each with the public keys that it trusts. */
 import { createKnownIssuers, type Issuer, type KnownIssuers } from '../../../src/judgments/issuer.ts';
 import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 

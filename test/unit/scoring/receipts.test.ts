@@ -1,5 +1,6 @@
 /**
- * A receipt holds for what was signed, and for nothing else: every leaf, every byte, every other thing that is signed.
+ * A receipt is valid only for what was signed: changing any leaf or byte, or using the signature of another record,
+ * makes it invalid.
  */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** The scoring line in a test: a judge and a sandbox that answer as told, and no store that remembers. */
+/** The scoring pipeline for tests: a judge and a sandbox with scripted answers, and a store that keeps nothing. */
 
 import { type RecipeInput, type ResolvedRecipe, resolveRecipe } from '../../../src/families/resolve.ts';
 import type { PlanOptions } from '../../../src/family/family.ts';

@@ -1,4 +1,4 @@
-/** The schedule of retries: when, how long, and when no more. */
+/** The retry schedule: when the next try is due, and when retries end. */
 import { describe, expect, it } from 'vitest';
 import { type Backoff, DELIVERY_BACKOFF, JOB_BACKOFF, nextTry } from '../../../functions/webhooks/backoff.ts';
 

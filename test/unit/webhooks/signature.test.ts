@@ -1,4 +1,4 @@
-/** Signatures of Standard Webhooks, held against the package `standardwebhooks`. */
+/** Signatures of Standard Webhooks, compared with the package `standardwebhooks`. */
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import {
