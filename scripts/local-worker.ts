@@ -124,7 +124,8 @@ async function spawnWrangler(
   }
 }
 
-function freePort(): Promise<number> {
+/** A TCP port of this machine that nothing listens on. */
+export function freePort(): Promise<number> {
   return new Promise((found, failed) => {
     const server = createServer();
     server.once('error', failed);

@@ -15,12 +15,8 @@ export type PrintedCommand = {
   readonly line: number;
   /** As printed, without a prompt; may span lines. */
   readonly text: string;
-};
-
-export type ShellBlock = {
-  readonly commands: readonly PrintedCommand[];
-  /** The whole block: commands and the output that it shows. */
-  readonly text: string;
+  /** The lines below it that show its output; none if the block has no prompts. */
+  readonly shown: readonly string[];
 };
 
 function listed(...patterns: readonly string[]): readonly string[] {
@@ -46,18 +42,13 @@ const BEGINS_COMMAND = /^(?:[A-Z_]+=\S+ )*(?:npx citeward|curl|npm run|npm test)
 
 const PROMPT = '$ ';
 
-/** The blocks of a page that hold commands, in the order of the page. */
-export function shellBlocks(page: string, markdown: string): readonly ShellBlock[] {
-  const blocks: ShellBlock[] = [];
+/** The commands in the blocks of a page, in its order. */
+export function pageCommands(page: string, markdown: string): readonly PrintedCommand[] {
+  const commands: PrintedCommand[] = [];
   const add = (lines: readonly string[], firstLine: number, isScript: boolean): void => {
     const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/u)));
-    const block = readBlock(
-      page,
-      lines.map((line) => line.slice(indent)),
-      firstLine,
-      isScript,
-    );
-    if (block.commands.length > 0) blocks.push(block);
+    const unindented = lines.map((line) => line.slice(indent));
+    commands.push(...blockCommands(page, unindented, firstLine, isScript));
   };
   const lines = markdown.split('\n');
   for (let at = 0; at < lines.length; at++) {
@@ -73,7 +64,7 @@ export function shellBlocks(page: string, markdown: string): readonly ShellBlock
       add(lines.slice(start, at + 1), start + 1, false);
     }
   }
-  return blocks;
+  return commands;
 }
 
 function isIndented(line: string | undefined): boolean {
@@ -81,7 +72,7 @@ function isIndented(line: string | undefined): boolean {
 }
 
 /** @param isScript every line is shell; else those after a prompt, or those that begin with a known program. */
-function readBlock(file: string, lines: readonly string[], firstLine: number, isScript: boolean): ShellBlock {
+function blockCommands(file: string, lines: readonly string[], firstLine: number, isScript: boolean): PrintedCommand[] {
   const hasPrompts = lines.some((line) => line.startsWith(PROMPT));
   const commands: PrintedCommand[] = [];
   for (let at = 0; at < lines.length; at++) {
@@ -95,9 +86,11 @@ function readBlock(file: string, lines: readonly string[], firstLine: number, is
     const start = at;
     let text = hasPrompts ? line.slice(PROMPT.length) : line;
     while (!isComplete(text) && at + 1 < lines.length) text += `\n${lines[++at] ?? ''}`;
-    commands.push({ file, line: firstLine + start, text });
+    const shown: string[] = [];
+    while (hasPrompts && at + 1 < lines.length && !lines[at + 1]?.startsWith(PROMPT)) shown.push(lines[++at] ?? '');
+    commands.push({ file, line: firstLine + start, text, shown });
   }
-  return { commands, text: lines.join('\n') };
+  return commands;
 }
 
 /** Whether bash reads the text as complete commands. */
@@ -120,6 +113,7 @@ export async function usageCommands(): Promise<readonly PrintedCommand[]> {
       file: `${CITEWARD} help ${name}`,
       line: 1,
       text: `${CITEWARD} ${usage.replace(/ {2,}\(.*\)$/u, '').replace(/ \[flags\]/u, '')}`,
+      shown: [],
     })),
   );
 }
@@ -189,7 +183,7 @@ export function sourceCommands(): readonly PrintedCommand[] {
       unused.delete(literal);
       const line = text.slice(0, index).split('\n').length;
       const printed = filled.get(literal) ?? [literal.replaceAll(/\$?\{location\.origin\}/gu, 'URL')];
-      return printed.map((command) => ({ file, line, text: command }));
+      return printed.map((command) => ({ file, line, text: command, shown: [] }));
     }),
   );
   const unfilled = collected.find(({ text }) => text.includes('${'));

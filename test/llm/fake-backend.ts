@@ -46,7 +46,8 @@ const TOKEN_MS = 2;
 const bodySchema = z.object({
   model: z.string(),
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
-  max_tokens: z.number(),
+  /** Absent if the caller gives it the newer name, max_completion_tokens. */
+  max_tokens: z.number().default(1_024),
   seed: z.number().optional(),
   n: z.number().default(1),
   stream: z.boolean().default(false),
@@ -190,17 +191,20 @@ async function streamReply(state: State, body: Body, response: ServerResponse, s
   };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const count = body.ignore_eos ? body.max_tokens : Math.min(body.max_tokens, 48);
-  const tokens = proseTokens(seedOf(state, body), count);
+  const verdict = body.response_format === undefined ? null : replyText(state, body, 0);
+  const tokens = verdict === null ? proseTokens(seedOf(state, body), count) : [verdict.text];
   if (faults.has('buffers')) await pause(1_200, undefined, { signal: stopping });
   for (const content of tokens) {
     if (response.destroyed && !faults.has('keeps_generating')) return;
     state.generated++;
-    event({ choices: [{ index: 0, delta: { content } }] });
+    event({ model: body.model, choices: [{ index: 0, delta: { content } }] });
     if (faults.has('resets_streams')) return void response.destroy();
     if (!faults.has('buffers')) await pause(TOKEN_MS, undefined, { signal: stopping });
   }
   if (faults.has('error_in_stream')) event({ error: { message: 'the engine has died', code: 500 } });
-  else if (!faults.has('no_finish_reason')) event({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }] });
+  else if (!faults.has('no_finish_reason')) {
+    event({ model: body.model, choices: [{ index: 0, delta: {}, finish_reason: verdict?.finish ?? 'length' }] });
+  }
   event({ choices: [], usage: { prompt_tokens: 20, completion_tokens: count, total_tokens: 20 + count } });
   response.end('data: [DONE]\n\n');
 }

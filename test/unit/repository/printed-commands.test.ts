@@ -10,7 +10,7 @@ import {
   ENTRIES,
   guidePages,
   type PrintedCommand,
-  shellBlocks,
+  pageCommands,
   sourceCommands,
   sourceTexts,
   usageCommands,
@@ -19,12 +19,13 @@ import {
 const root = resolve(import.meta.dirname, '../../..');
 
 const pages = guidePages().map((page) => ({ page, text: readFileSync(resolve(root, page), 'utf8') }));
-const inBlocks = pages.flatMap(({ page, text }) => shellBlocks(page, text).flatMap(({ commands }) => commands));
+const inBlocks = pages.flatMap(({ page, text }) => pageCommands(page, text));
 const inProse = pages.flatMap(({ page, text }) =>
   [...text.matchAll(/`(?<command>npx citeward [^`]*)`/gu)].map(({ groups, index }) => ({
     file: page,
     line: text.slice(0, index).split('\n').length,
     text: groups?.['command'] ?? '',
+    shown: [],
   })),
 );
 
@@ -103,7 +104,7 @@ describe('a command that is printed', () => {
   });
 
   it('is refused if it misspells a command or a flag', async () => {
-    const at = { file: 'page', line: 1 };
+    const at = { file: 'page', line: 1, shown: [] };
     const wrong = [
       'npx citeward scroe x',
       'npx citeward score x --ulr URL',
