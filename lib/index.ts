@@ -22,8 +22,10 @@ export { advantages } from './advantages.ts';
 export { InputError } from './input-error.ts';
 export { memoryStore } from './memory-store.ts';
 export { type OpenAiCompatibleOptions, openAiCompatible } from './open-ai-compatible.ts';
-export { compose, composeGroup, type RecipeInput, recipes, resolveRecipe } from './recipes.ts';
+export type { RecipeInput } from './own-families.ts';
+export { compose, composeGroup, recipes } from './recipes.ts';
 export { type Replay, type ReplayRecipe, type ReplaySample, replay } from './replay.ts';
+export { resolveRecipe } from './resolve-recipe.ts';
 export {
   createScorer,
   type GroupOptions,

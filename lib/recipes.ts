@@ -3,56 +3,25 @@ import {
   composeGroup as composeFamilyGroup,
   compose as composeRollout,
   type Facts,
-  type FamilyName,
   RECIPES,
   type Recipe,
-  type RecipeName,
   type Score,
 } from '../src/families/composers.ts';
-import {
-  type RecipeInput as AnyRecipeInput,
-  type ResolvedRecipe,
-  resolveRecipe as resolve,
-} from '../src/families/resolve.ts';
 import type { GroupVotes } from '../src/family/family.ts';
-import { InputError } from './input-error.ts';
-
-/** The named recipes, each with all of its parameters. */
-export const recipes = RECIPES;
-
-/** A recipe as a caller gives it: a name, a named recipe with changed fields, or all parameters. */
-export type RecipeInput = RecipeName | ({ readonly base: RecipeName } & Readonly<Record<string, unknown>>) | Recipe;
-
-/** The family of a recipe input, as far as its type tells. */
-export type FamilyOf<R> = R extends RecipeName
-  ? FamilyIn<(typeof RECIPES)[R]>
-  : R extends { readonly base: infer Base extends RecipeName }
-    ? FamilyIn<(typeof RECIPES)[Base]>
-    : R extends { readonly family: infer Family extends FamilyName }
-      ? Family
-      : FamilyName;
-
-type FamilyIn<R> = R extends { readonly family: infer Family extends FamilyName } ? Family : FamilyName;
-
-type OfFamily<Union, Family> = Extract<Union, { readonly family: Family }>;
 
 /**
- * Resolves a recipe to all of its parameters, its digest and the range of its reward.
+ * The named recipes, each with all of its parameters.
  *
  * @example
  * ```ts
- * import { resolveRecipe } from 'citeward';
+ * import { recipes } from 'citeward';
  *
- * const { recipe, digest } = await resolveRecipe({ base: 'refiner-rl-balanced', citation_weight: 0.3 });
+ * const recipe = { ...recipes['refiner-rl-balanced'], citation_weight: 0.3 };
  * ```
- * @throws InputError for an unknown name or a wrong field.
  */
-export async function resolveRecipe(recipe: RecipeInput): Promise<ResolvedRecipe> {
-  const input: AnyRecipeInput = recipe;
-  const resolution = await resolve(input);
-  if (!resolution.ok) throw new InputError(resolution.problems);
-  return resolution.resolved;
-}
+export const recipes = RECIPES;
+
+type OfFamily<Union, Family> = Extract<Union, { readonly family: Family }>;
 
 /**
  * Composes the reward that facts have under a recipe. Pure and exact: the same bits in every runtime, no judge, no text.
@@ -87,8 +56,23 @@ export function compose(facts: Facts, recipe: Recipe, group: GroupVotes = null):
 }
 
 /**
- * Composes the rewards of the samples of one prompt, in their order. Recipes that compare within the group (long-trace) do.
+ * Composes the rewards of the samples of one prompt, in their order. Recipes may compare within the group.
  *
+ * @example
+ * ```ts
+ * import { composeGroup, createScorer, lexicalJudge, recipes } from 'citeward';
+ *
+ * const recipe = recipes['longtrace-rl'];
+ * const row = { question: 'Which river flows through Bern?', reference: 'the Aare', entities: ['Aare'] };
+ * const rollouts = ['The Aare.', 'The Rhine.'].map((text) => ({
+ *   ...row,
+ *   response: `<think>Bern.</think>${text}`,
+ *   finish_reason: 'stop',
+ * }));
+ * const { samples } = await createScorer({ judge: lexicalJudge }).group(rollouts, recipe);
+ * const scores = composeGroup(samples.map(({ facts }) => facts), { ...recipe, eta: 0.5 });
+ * console.log(scores.map(({ reward }) => reward));
+ * ```
  * @throws RangeError as `compose`.
  */
 export function composeGroup<F extends Facts>(

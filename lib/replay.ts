@@ -1,26 +1,28 @@
 /** Replay at the front door: what rewards and advantages would have been under another recipe. */
-import type { Facts, Recipe } from '../src/families/composers.ts';
-import type { ResolvedRecipe } from '../src/families/resolve.ts';
+import type { BaseFacts } from '../src/family/facts.ts';
+import type { ScoringFamily } from '../src/family/family.ts';
 import { FiguresOfGroups } from '../src/runs/figures.ts';
+import type { RecipeValues } from '../src/runs/gaps.ts';
 import { requestedRecipes } from '../src/runs/plan-replay.ts';
-import { type ReplayedScore, replayGroup, type SignChange } from '../src/runs/replay-group.ts';
+import { type ReplayedScore, type ReplayRow, replayGroup, type SignChange } from '../src/runs/replay-group.ts';
 import type { ReplayFigures } from '../src/runs/replay-report.ts';
-import type { LedgerRow } from '../src/runs/row.ts';
 import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
 import { InputError } from './input-error.ts';
-import { type RecipeInput, resolveRecipe } from './recipes.ts';
+import { type KnownFamilies, type RecipeInput, withOwnFamilies } from './own-families.ts';
 
 /** Facts with the recipe and the reward that they were scored under: what `score` and `group` return, or a ledger row. */
 export type ReplaySample = {
-  readonly facts: Facts;
-  readonly recipe: Recipe;
+  readonly facts: BaseFacts;
+  readonly recipe: RecipeValues;
   readonly reward: number | null;
   /** The trainer's step. Default: none. */
   readonly step?: number;
 };
 
 /** The new recipe: `{ set }` changes fields of the recipe that each sample was scored under. */
-export type ReplayRecipe = RecipeInput | { readonly set: Readonly<Record<string, unknown>> };
+export type ReplayRecipe<F extends ScoringFamily = never> =
+  | RecipeInput<F>
+  | { readonly set: Readonly<Record<string, unknown>> };
 
 type ReplayedSample = {
   /** Under the recipe of the sample; `advantage` is the group's. */
@@ -64,14 +66,17 @@ export type Replay = {
  * );
  * console.log(figures.shift.mean);
  * ```
- * @throws InputError for an unknown recipe, a wrong field, or a recipe of another family.
+ * @param options.families families of your own that the samples were scored with.
+ * @throws InputError for an unknown recipe, a wrong field, or a recipe of another family. TypeError for a family whose
+ *   name is taken.
  */
-export async function replay(
+export async function replay<const F extends ScoringFamily = never>(
   groups: Iterable<readonly ReplaySample[]>,
-  recipe: ReplayRecipe,
-  options: { readonly advantages?: AdvantageOptions } = {},
+  recipe: ReplayRecipe<F>,
+  options: { readonly advantages?: AdvantageOptions; readonly families?: readonly F[] } = {},
 ): Promise<Replay> {
-  const recipes = new RecordedRecipes(recipe);
+  const known = withOwnFamilies(options.families ?? [], 'replay');
+  const recipes = new RecordedRecipes(recipe, known);
   const figures = new FiguresOfGroups();
   const replayed: (readonly ReplayedSample[])[] = [];
   for (const group of groups) {
@@ -80,7 +85,7 @@ export async function replay(
         rowOf(sample, await recipes.digestOf(sample.recipe), replayed.length, position),
       ),
     );
-    const one = replayGroup(rows, recipes.before, recipes.after, options.advantages ?? 'mean');
+    const one = replayGroup(rows, recipes.before, recipes.after, options.advantages ?? 'mean', known.composers);
     figures.add(one);
     replayed.push(one.samples.map(({ before, after, gaps, sign }) => ({ before, after, gaps, sign })));
   }
@@ -89,49 +94,38 @@ export async function replay(
 
 /** The recipes that samples were scored under, each with the recipe that replaces it. */
 class RecordedRecipes {
-  readonly before = new Map<string, Recipe>();
-  readonly after = new Map<string, Recipe>();
-  readonly #asked: ReplayRecipe;
-  readonly #digests = new Map<Recipe, Promise<string>>();
+  readonly before = new Map<string, RecipeValues>();
+  readonly after = new Map<string, RecipeValues>();
+  readonly #asked: string | Readonly<Record<string, unknown>>;
+  readonly #resolve: KnownFamilies['resolve'];
+  readonly #digests = new Map<RecipeValues, Promise<string>>();
 
-  constructor(asked: ReplayRecipe) {
+  constructor(asked: string | Readonly<Record<string, unknown>>, { resolve }: KnownFamilies) {
     this.#asked = asked;
+    this.#resolve = resolve;
   }
 
-  digestOf(recipe: Recipe): Promise<string> {
+  digestOf(recipe: RecipeValues): Promise<string> {
     const known = this.#digests.get(recipe) ?? this.#add(recipe);
     this.#digests.set(recipe, known);
     return known;
   }
 
-  async #add(recipe: Recipe): Promise<string> {
-    const { digest, recipe: recorded } = await resolveRecipe(recipe);
-    this.before.set(digest, recorded);
-    this.after.set(digest, (await this.#replacementOf(digest, recorded)).recipe);
-    return digest;
-  }
-
-  async #replacementOf(digest: string, recorded: Recipe): Promise<ResolvedRecipe> {
-    const requested = await requestedRecipes(new Map([[digest, recorded]]), this.#asked);
+  async #add(recipe: RecipeValues): Promise<string> {
+    const resolution = await this.#resolve(recipe);
+    if (!resolution.ok) throw new InputError(resolution.problems);
+    const { digest, recipe: recorded } = resolution.resolved;
+    const requested = await requestedRecipes(new Map([[digest, recorded]]), this.#asked, this.#resolve);
     if (!requested.ok) throw new InputError(requested.problems);
     const replacement = requested.recipes.after.get(digest);
     if (replacement === undefined) throw new Error('replay: a recipe was lost');
-    return replacement;
+    this.before.set(digest, recorded);
+    this.after.set(digest, replacement.recipe);
+    return digest;
   }
 }
 
-/** A sample as a ledger row, which is what replay reads. */
-function rowOf({ facts, reward, step }: ReplaySample, recipe: string, group: number, sample: number): LedgerRow {
-  return {
-    ...{
-      v: 1,
-      run: '',
-      step: step ?? null,
-      group: String(group),
-      sample: String(sample),
-      attempt: 0,
-      grouping: 'given',
-    },
-    ...{ content: '', recipe, facts, judgments: [], reward, reason: null, recorded_at: '' },
-  };
+/** A sample as a row of a run, which is what replay reads. */
+function rowOf({ facts, reward, step }: ReplaySample, recipe: string, group: number, sample: number): ReplayRow {
+  return { step: step ?? null, group: String(group), sample: String(sample), recipe, facts, reward };
 }

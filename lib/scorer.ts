@@ -1,19 +1,22 @@
 /** The scorer: a judge, a store for its judgments, and the pipeline from rollout to reward. */
-import type { Facts } from '../src/families/composers.ts';
+import { FAMILIES, planOf } from '../src/families/registry.ts';
+import type { BaseFacts } from '../src/family/facts.ts';
+import type { FamilyTypes, ScoringFamily } from '../src/family/family.ts';
 import type { Rollout } from '../src/family/rollout.ts';
+import type { BaseScore } from '../src/family/score.ts';
 import type { Judge } from '../src/judgments/judge.ts';
 import type { ObtainOptions } from '../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
 import type { GroupAdvantages, SampleAdvantage } from '../src/scoring/advantages.ts';
-import type { ScoreReply } from '../src/scoring/score-reply.ts';
-import { type ScoredRollout, scoreGroup, scoreRollout } from '../src/scoring/score-rollouts.ts';
+import { type ScoredRollout, type ScoringRules, scoreGroupBy, scoreRolloutBy } from '../src/scoring/score-rollouts.ts';
 import { advantages } from './advantages.ts';
 import { InputError } from './input-error.ts';
 import { memoryStore } from './memory-store.ts';
-import { type FamilyOf, type RecipeInput, resolveRecipe } from './recipes.ts';
+import { type FamilyOf, type OwnFamilies, type RecipeInput, type ScoredBy, withOwnFamilies } from './own-families.ts';
 
-export type ScorerOptions = {
+/** Options of `createScorer`. `F`: the families beside the built-in ones. */
+export type ScorerOptions<F extends ScoringFamily = never> = {
   /**
    * Reads the answers. A list is tried in turn: the next judge scores the whole rollout or group, if one before it failed.
    * Each judgment names its model.
@@ -23,10 +26,13 @@ export type ScorerOptions = {
   readonly store?: JudgmentStore;
   /** Runs programs and compares expressions, for tool-call recipes. Default: none; what needs it is unscored. */
   readonly sandbox?: Judge;
+  /** Families of your own, written with `citeward/families`. Default: none. */
+  readonly families?: readonly F[];
   /** Time for all judgments of one call, all stages and judges together, in milliseconds. Default 90,000. */
   readonly deadlineMs?: number;
 };
 
+/** Options of `score`. */
 export type ScoreOptions = {
   /** `use`: stored, else judged. `only`: stored, else `reward` is `null` (`judgment_missing`). Default `use`. */
   readonly judgments?: 'use' | 'only';
@@ -36,40 +42,41 @@ export type ScoreOptions = {
   readonly measureAll?: boolean;
 };
 
+/** Options of `group`. */
 export type GroupOptions = ScoreOptions & {
   /** The trainer's rule. Default `mean`: centred, not scaled. */
   readonly advantages?: AdvantageOptions;
 };
 
 /** The reply of the recipe's family (reward, components, claims, judgments) with the facts to replay it from. */
-export type Scored<R extends RecipeInput = RecipeInput> = Extract<ScoreReply, { readonly family: FamilyOf<R> }> & {
-  readonly facts: Extract<Facts, { readonly family: FamilyOf<R> }>;
-};
+export type Scored<R = RecipeInput, F extends ScoringFamily = never> = ScoredBy<FamilyOf<R, F>, F>;
 
-export type ScoredGroup<R extends RecipeInput = RecipeInput> = {
+/** The scores of a group with their advantages, and the group's mean, deviation and degeneracy. */
+export type ScoredGroup<R = RecipeInput, F extends ScoringFamily = never> = {
   /** In the order of the rollouts. */
-  readonly samples: readonly (Scored<R> & SampleAdvantage)[];
+  readonly samples: readonly (Scored<R, F> & SampleAdvantage)[];
 } & Omit<GroupAdvantages, 'advantages'>;
 
-export interface Scorer {
+/** Scores rollouts and groups. `F`: the families beside the built-in ones. */
+export interface Scorer<F extends ScoringFamily = never> {
   /**
    * Scores one rollout. If a judge fails, `reward` is `null` and `reason` says why; it is never a number.
    *
    * @param recipe A name, a named recipe with changes (`{ base, citation_weight: 0.5 }`), or all parameters.
    * @throws InputError if the rollout lacks what the recipe reads, or exceeds a limit.
    */
-  score<const R extends RecipeInput>(rollout: Rollout, recipe: R, options?: ScoreOptions): Promise<Scored<R>>;
+  score<const R extends RecipeInput<F>>(rollout: Rollout, recipe: R, options?: ScoreOptions): Promise<Scored<R, F>>;
   /**
    * Scores the samples of one prompt together and computes their advantages. Unscored samples are masked.
    *
    * @param rollouts At least one; all have the same question and sources.
    * @throws InputError as `score`; the path names the sample (`responses[3].finish_reason`).
    */
-  group<const R extends RecipeInput>(
+  group<const R extends RecipeInput<F>>(
     rollouts: readonly Rollout[],
     recipe: R,
     options?: GroupOptions,
-  ): Promise<ScoredGroup<R>>;
+  ): Promise<ScoredGroup<R, F>>;
 }
 
 const DEFAULT_DEADLINE_MS = 90_000;
@@ -95,10 +102,11 @@ const MIN_TURN_MS = 1_000;
  * );
  * console.log(reward, components.citation.value, claims[0]?.support);
  * ```
- * @throws TypeError if an option is out of range; the message names it.
+ * @throws TypeError if an option is out of range or a family's name is taken; the message names it.
  */
-export function createScorer(options: ScorerOptions): Scorer {
-  const { judge, store = memoryStore(), sandbox, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+export function createScorer<const F extends ScoringFamily = never>(options: ScorerOptions<F>): Scorer<F> {
+  const { judge, store = memoryStore(), sandbox, families = [], deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const { rules, resolve } = scoringOf(families);
   if (!(Number.isFinite(deadlineMs) && deadlineMs > 0)) {
     throw new TypeError('createScorer: deadlineMs: expected a positive number of milliseconds');
   }
@@ -120,10 +128,10 @@ export function createScorer(options: ScorerOptions): Scorer {
   /** Asks the judges in turn until one attempt has no failure; else returns the first attempt. */
   const inTurn = async (
     how: ScoreOptions,
-    attempt: (obtain: ObtainOptions) => Promise<readonly ScoredRollout[]>,
-  ): Promise<readonly ScoredRollout[]> => {
+    attempt: (obtain: ObtainOptions) => Promise<readonly AnyScored[]>,
+  ): Promise<readonly AnyScored[]> => {
     const start = elapsed();
-    let first: readonly ScoredRollout[] | null = null;
+    let first: readonly AnyScored[] | null = null;
     for (const by of judges) {
       const left = deadlineMs - (elapsed() - start);
       if (first !== null && left < MIN_TURN_MS) break;
@@ -136,28 +144,28 @@ export function createScorer(options: ScorerOptions): Scorer {
 
   return {
     async score(rollout, recipe, how = {}) {
-      const resolved = await resolveRecipe(recipe);
+      const resolved = await resolve(recipe);
       const plan = { measureAll: how.measureAll ?? false };
       const [scored] = await inTurn(how, async (obtain) => {
-        const result = await scoreRollout({ rollout, recipe: resolved, plan, whenMissing: 'report' }, obtain);
+        const result = await scoreRolloutBy(rules, { rollout, recipe: resolved, plan, whenMissing: 'report' }, obtain);
         if (result.status === 'invalid') throw new InputError(result.problems);
         return result.status === 'done' ? [result] : [];
       });
-      return scoredUnder(recipe, resolved.recipe.family, scored);
+      return scoredUnder(resolved.recipe.family, scored);
     },
     async group(rollouts, recipe, how = {}) {
       if (rollouts.length === 0) throw new InputError([{ path: ['rollouts'], message: 'expected at least one' }]);
-      const resolved = await resolveRecipe(recipe);
+      const resolved = await resolve(recipe);
       const plan = { measureAll: how.measureAll ?? false };
       const members = await inTurn(how, async (obtain) => {
-        const result = await scoreGroup({ rollouts, recipe: resolved, plan, whenMissing: 'report' }, obtain);
+        const result = await scoreGroupBy(rules, { rollouts, recipe: resolved, plan, whenMissing: 'report' }, obtain);
         if (result.status === 'invalid') throw new InputError(result.problems);
         return result.status === 'done' ? result.members : [];
       });
       const rewards = members.map(({ reply }) => reply.reward);
       const { advantages: own, ...group } = advantages(rewards, how.advantages);
       const samples = own.map((sample, position) => ({
-        ...scoredUnder(recipe, resolved.recipe.family, members[position]),
+        ...scoredUnder<typeof recipe, F>(resolved.recipe.family, members[position]),
         ...sample,
       }));
       return { samples, ...group };
@@ -170,21 +178,40 @@ function replicateOf({ replicate = 0 }: ScoreOptions): number {
   throw new InputError([{ path: ['replicate'], message: 'expected an integer of at least 0' }]);
 }
 
+type AnyScored = ScoredRollout<FamilyTypes>;
+
+/** The rules of the built-in families and of the caller's. */
+function scoringOf(own: OwnFamilies) {
+  const { composers, resolve } = withOwnFamilies(own, 'createScorer');
+  const familyNamed = new Map<string, ScoringFamily>([...FAMILIES, ...own].map((family) => [family.name, family]));
+  const rules: ScoringRules<FamilyTypes> = {
+    composers,
+    plan(rollout, recipe, options) {
+      const family = familyNamed.get(recipe.family);
+      if (family === undefined) throw new RangeError(`createScorer: no family is called ${recipe.family}`);
+      return planOf(family, rollout, recipe, options);
+    },
+    sign: null,
+  };
+  const resolved = async (recipe: string | Readonly<Record<string, unknown>>) => {
+    const resolution = await resolve(recipe);
+    if (!resolution.ok) throw new InputError(resolution.problems);
+    return resolution.resolved;
+  };
+  return { rules, resolve: resolved };
+}
+
 /** The family of a reply is the family of its recipe: the link that `Scored<R>` needs and types cannot see. */
-function scoredUnder<const R extends RecipeInput>(
-  _recipe: R,
-  family: string,
-  scored: ScoredRollout | undefined,
-): Scored<R> {
+function scoredUnder<const R, F extends ScoringFamily>(family: string, scored: AnyScored | undefined): Scored<R, F> {
   if (scored === undefined) throw new Error('createScorer: a rollout was lost');
   const value = { ...scored.reply, facts: scored.facts };
-  if (!isOfFamily<R>(value, family)) throw new Error(`createScorer: a score of the family ${value.family}`);
+  if (!isOfFamily<R, F>(value, family)) throw new Error(`createScorer: a score of the family ${value.family}`);
   return value;
 }
 
-function isOfFamily<R extends RecipeInput>(
-  value: ScoreReply & { readonly facts: Facts },
+function isOfFamily<R, F extends ScoringFamily>(
+  value: BaseScore & { readonly facts: BaseFacts },
   family: string,
-): value is Scored<R> & typeof value {
+): value is Scored<R, F> & typeof value {
   return value.family === family && value.facts.family === family;
 }

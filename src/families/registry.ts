@@ -1,6 +1,6 @@
 /** The whole families of this build: what scoring, the ledger, the wire and the documents read of them. */
 import * as z from 'zod';
-import type { Family, Measured, PlanOptions } from '../family/family.ts';
+import type { Family, FamilyTypes, Measured, PlanOptions, ScoringFamily } from '../family/family.ts';
 import { weightProblems } from '../family/requirements.ts';
 import type { Rollout } from '../family/rollout.ts';
 import type { Stage } from '../family/stages.ts';
@@ -12,15 +12,14 @@ import { FAMILIES as LIST } from './list.ts';
 /** What the families report of a rollout; `POST /v1/score` adds the judgments, the recipe and the receipt. */
 export type FamilyReply = z.infer<(typeof LIST)[number]['reply']['schema']>;
 
-/** Unions over all families: the types of a value whose family is known only at run time. */
-type AnyTypes = {
+/** Unions over the built-in families: the types of a value whose family is known only at run time. */
+export type BuiltInTypes = {
   readonly recipe: Recipe;
   readonly facts: Facts;
   readonly score: Score;
   readonly reply: FamilyReply;
 };
-type AnyFamily = Family<AnyTypes>;
-export type MeasuredRollout = Measured<AnyTypes>;
+type AnyFamily = Family<BuiltInTypes>;
 
 const [FIRST, ...OTHERS]: readonly [AnyFamily, ...AnyFamily[]] = LIST;
 
@@ -50,13 +49,23 @@ export function planRollout(
   rollout: Rollout,
   recipe: Recipe,
   options: PlanOptions = {},
-): Result<Stage<MeasuredRollout>, readonly InputProblem[]> {
+): Result<Stage<Measured<BuiltInTypes>>, readonly InputProblem[]> {
   const family = familyOf(recipe);
   if (options.explain === true && !family.canExplain) {
     const able = FAMILIES.filter(({ canExplain }) => canExplain).map(({ name }) => name);
     const message = `recipes of the ${able.join(' and the ')} family have compat modes`;
     return { ok: false, error: [{ path: ['explain'], message }] };
   }
+  return planOf(family, rollout, recipe, options);
+}
+
+/** Plans the judgments of one rollout by the rules of one family, after the checks that all families share. */
+export function planOf<T extends FamilyTypes>(
+  family: ScoringFamily<T>,
+  rollout: Rollout,
+  recipe: T['recipe'],
+  options: PlanOptions,
+): Result<Stage<Measured<T>>, readonly InputProblem[]> {
   const problems = weightProblems(rollout);
   return problems.length > 0 ? { ok: false, error: problems } : family.plan(rollout, recipe, options);
 }

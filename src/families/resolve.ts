@@ -4,71 +4,84 @@
  * included.
  */
 
+import type * as z from 'zod';
 import { digestJson } from '../digest.ts';
-import type { RewardRange } from '../family/family.ts';
+import type { BaseRecipe, RewardRange } from '../family/family.ts';
 import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
-import {
-  FAMILY_NAMES,
-  isRecipeName,
-  RECIPE_NAMES,
-  RECIPES,
-  type Recipe,
-  type RecipeName,
-  rewardRange,
-} from './composers.ts';
+import { BUILT_IN, FAMILY_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
 import { recipeSchema } from './schemas.ts';
 
 export type RecipeInput = string | Readonly<Record<string, unknown>>;
 
-export type ResolvedRecipe = {
+export type ResolvedRecipe<R extends BaseRecipe = Recipe, Name extends string = RecipeName> = {
   /** `null` for an inline recipe, even if it changes nothing. */
-  readonly name: RecipeName | null;
-  readonly recipe: Recipe;
+  readonly name: Name | null;
+  readonly recipe: R;
   /** SHA-256 (hex) of the RFC 8785 JSON of all parameters. */
   readonly digest: string;
   readonly reward_range: RewardRange;
 };
 
-export type RecipeResolution =
-  | { readonly ok: true; readonly resolved: ResolvedRecipe }
+export type RecipeResolution<R extends BaseRecipe = Recipe, Name extends string = RecipeName> =
+  | { readonly ok: true; readonly resolved: ResolvedRecipe<R, Name> }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** Resolves a recipe. Problems name the field, below `path`, and never repeat the input. */
-export async function resolveRecipe(
+/** Resolves a recipe. Problems name the field, below `path`, and never repeat the input. Default path: `recipe`. */
+export type ResolveRecipe<R extends BaseRecipe = Recipe, Name extends string = RecipeName> = (
   input: RecipeInput,
-  path: InputProblem['path'] = ['recipe'],
-): Promise<RecipeResolution> {
-  if (typeof input === 'string') {
-    if (!isRecipeName(input)) return unknownName(path);
-    return { ok: true, resolved: described(input, RECIPES[input]) };
-  }
-  const { base, ...fields } = input;
-  let candidate: Readonly<Record<string, unknown>> = fields;
-  if (Object.hasOwn(input, 'base')) {
-    if (typeof base !== 'string' || !isRecipeName(base)) return unknownName([...path, 'base']);
-    candidate = { ...RECIPES[base], ...fields };
-  }
-  const parsed = recipeSchema.safeParse(candidate);
-  if (!parsed.success) return { ok: false, problems: problemsOfRecipe(parsed.error.issues, candidate, path) };
-  return { ok: true, resolved: described(null, parsed.data) };
-}
+  path?: InputProblem['path'],
+) => Promise<RecipeResolution<R, Name>>;
 
-function unknownName(path: InputProblem['path']): RecipeResolution {
-  return { ok: false, problems: [{ path, message: `unknown recipe; expected one of ${RECIPE_NAMES.join(', ')}` }] };
+/** The recipes that a resolver knows. */
+type KnownRecipes<R extends BaseRecipe, Name extends string> = {
+  readonly families: readonly string[];
+  readonly named: Readonly<Record<Name, R>>;
+  /** The schema of a family's recipes, for the names in `families`. */
+  schemaOf(family: string): z.ZodType<R> | undefined;
+  rangeOf(recipe: R): RewardRange;
+};
+
+/** Creates the resolver of a list of families. */
+export function createResolver<R extends BaseRecipe, Name extends string>(
+  known: KnownRecipes<R, Name>,
+): ResolveRecipe<R, Name> {
+  const { families, named } = known;
+  const isName = (name: string): name is Name => Object.hasOwn(named, name);
+  const described = (name: Name | null, recipe: R): RecipeResolution<R, Name> => {
+    const resolved = { name, recipe, digest: digestJson(recipe), reward_range: known.rangeOf(recipe) };
+    return { ok: true, resolved };
+  };
+  const unknownName = (path: InputProblem['path']): RecipeResolution<R, Name> => {
+    const message = `unknown recipe; expected one of ${Object.keys(named).join(', ')}`;
+    return { ok: false, problems: [{ path, message }] };
+  };
+  return async (input, path = ['recipe']) => {
+    if (typeof input === 'string') return isName(input) ? described(input, named[input]) : unknownName(path);
+    const { base, ...fields } = input;
+    let candidate: Readonly<Record<string, unknown>> = fields;
+    if (Object.hasOwn(input, 'base')) {
+      if (typeof base !== 'string' || !isName(base)) return unknownName([...path, 'base']);
+      candidate = { ...named[base], ...fields };
+    }
+    const family = families.find((name) => name === candidate['family']);
+    const parsed = family === undefined ? undefined : known.schemaOf(family)?.safeParse(candidate);
+    if (parsed === undefined) return { ok: false, problems: [unknownFamily(families, path)] };
+    if (parsed.success) return described(null, parsed.data);
+    return { ok: false, problems: problemsOfIssues(parsed.error.issues, candidate, path) };
+  };
 }
 
 /** Without a known family the other fields cannot be checked, so the family is the only problem. */
-function problemsOfRecipe(
-  issues: Parameters<typeof problemsOfIssues>[0],
-  candidate: Readonly<Record<string, unknown>>,
-  path: InputProblem['path'],
-): InputProblem[] {
-  if (FAMILY_NAMES.some((family) => family === candidate['family'])) return problemsOfIssues(issues, candidate, path);
-  const names = FAMILY_NAMES.map((family) => JSON.stringify(family)).join(', ');
+function unknownFamily(families: readonly string[], path: InputProblem['path']): InputProblem {
+  const names = families.map((family) => JSON.stringify(family)).join(', ');
   const message = `expected one of ${names}; or "base", the name of a recipe to start from`;
-  return [{ path: [...path, 'family'], message }];
+  return { path: [...path, 'family'], message };
 }
 
-function described(name: RecipeName | null, recipe: Recipe): ResolvedRecipe {
-  return { name, recipe, digest: digestJson(recipe), reward_range: rewardRange(recipe) };
-}
+/** Resolves a recipe of a built-in family. */
+export const resolveRecipe: ResolveRecipe = createResolver<Recipe, RecipeName>({
+  families: FAMILY_NAMES,
+  named: RECIPES,
+  schemaOf: () => recipeSchema,
+  rangeOf: (recipe) => BUILT_IN.of(recipe).recipe.range(recipe),
+});

@@ -4,7 +4,7 @@
  */
 import type { Component } from '../family/score.ts';
 import { Moments, Tally } from './moments.ts';
-import type { ReplayedGroup, ReplayedSample } from './replay-group.ts';
+import type { ReplayedGroup, ReplayedSample, ReplayRow } from './replay-group.ts';
 import type { ReplayFigures } from './replay-report.ts';
 
 export class FiguresOfGroups {
@@ -23,7 +23,7 @@ export class FiguresOfGroups {
   readonly #gaps = new Tally();
   readonly #recorded = { equal: 0, alone: 0, different: 0 };
 
-  add(group: ReplayedGroup): void {
+  add(group: ReplayedGroup<ReplayRow>): void {
     this.#groups++;
     for (const sample of group.samples) this.#addSample(sample);
     if (group.tau !== null) {
@@ -37,7 +37,7 @@ export class FiguresOfGroups {
     if (before && !after) this.#degenerate.ceased++;
   }
 
-  #addSample({ before, after, sign, gaps, recorded }: ReplayedSample): void {
+  #addSample({ before, after, sign, gaps, recorded }: ReplayedSample<ReplayRow>): void {
     this.#rollouts++;
     this.#signs[sign]++;
     this.#recorded[recorded]++;

@@ -3,10 +3,16 @@
  * recorded under. All input errors surface here, before a row is read.
  */
 import type { Recipe } from '../families/composers.ts';
-import { type RecipeInput, type RecipeResolution, type ResolvedRecipe, resolveRecipe } from '../families/resolve.ts';
+import {
+  type RecipeInput,
+  type RecipeResolution,
+  type ResolvedRecipe,
+  type ResolveRecipe,
+  resolveRecipe,
+} from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
-import { type ChangedField, mayLeaveGaps, recipeChange } from './gaps.ts';
+import { type ChangedField, mayLeaveGaps, type RecipeValues, recipeChange } from './gaps.ts';
 import type { SweepValue } from './replay-report.ts';
 import type { Sweep } from './sweep.ts';
 
@@ -68,11 +74,11 @@ export async function planReplay(
   request: ReplayOptions,
 ): Promise<ReplayPlanResult> {
   const { recipe, sweep } = request;
-  const base = await requestedRecipes(recorded, recipe);
+  const base = await requestedRecipes(recorded, recipe, resolveRecipe);
   if (!base.ok) return base;
   const points: ReplayPoint[] = [];
   for (const value of sweep?.values ?? []) {
-    const at = await requestedRecipes(recorded, recipe, { field: sweep?.field ?? '', value });
+    const at = await requestedRecipes(recorded, recipe, resolveRecipe, { field: sweep?.field ?? '', value });
     if (!at.ok) return at;
     points.push({ value, after: recipesAfter(at.recipes) });
   }
@@ -108,28 +114,30 @@ function leavesGaps(recorded: ReadonlyMap<string, Recipe>, after: ReadonlyMap<st
 }
 
 /** The recipes of a run by digest, before and after replacement. */
-type RequestedRecipes = {
-  readonly before: ReadonlyMap<string, Recipe>;
-  readonly after: ReadonlyMap<string, ResolvedRecipe>;
+type RequestedRecipes<R extends RecipeValues = Recipe> = {
+  readonly before: ReadonlyMap<string, R>;
+  readonly after: ReadonlyMap<string, ResolvedRecipe<R, string>>;
 };
 
-type RequestedRecipesResult =
-  | { readonly ok: true; readonly recipes: RequestedRecipes }
+type RequestedRecipesResult<R extends RecipeValues> =
+  | { readonly ok: true; readonly recipes: RequestedRecipes<R> }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
 /**
  * Resolves the requested recipe against each recorded recipe.
  * @param asked a name, a whole recipe or `{set: {…}}`; `undefined` = the recorded recipe itself.
+ * @param resolve knows the families of the recorded recipes.
  * @param point one value of a sweep, set on top.
  */
-export async function requestedRecipes(
-  recorded: ReadonlyMap<string, Recipe>,
+export async function requestedRecipes<R extends RecipeValues>(
+  recorded: ReadonlyMap<string, R>,
   asked: RecipeInput | undefined,
+  resolve: ResolveRecipe<R, string>,
   point: { readonly field: string; readonly value: SweepValue } | null = null,
-): Promise<RequestedRecipesResult> {
-  const after = new Map<string, ResolvedRecipe>();
+): Promise<RequestedRecipesResult<R>> {
+  const after = new Map<string, ResolvedRecipe<R, string>>();
   for (const [digest, recipe] of recorded) {
-    const resolution = await requestedRecipe(recipe, asked, point);
+    const resolution = await requestedRecipe(recipe, asked, resolve, point);
     if (!resolution.ok) return resolution;
     const { resolved } = resolution;
     if (resolved.recipe.family !== recipe.family) {
@@ -141,25 +149,30 @@ export async function requestedRecipes(
   return { ok: true, recipes: { before: recorded, after } };
 }
 
-async function requestedRecipe(
-  recorded: Recipe,
+async function requestedRecipe<R extends RecipeValues>(
+  recorded: R,
   asked: RecipeInput | undefined,
+  resolve: ResolveRecipe<R, string>,
   point: { readonly field: string; readonly value: SweepValue } | null,
-): Promise<RecipeResolution> {
-  const base = await baseRecipe(recorded, asked);
+): Promise<RecipeResolution<R, string>> {
+  const base = await baseRecipe(recorded, asked, resolve);
   if (!base.ok || point === null) return base;
   const fields = nested(point.field.split('.'), point.value);
-  return resolveRecipe(withFields(base.resolved.recipe, fields), ['sweep', 'values']);
+  return resolve(withFields(base.resolved.recipe, fields), ['sweep', 'values']);
 }
 
-async function baseRecipe(recorded: Recipe, asked: RecipeInput | undefined): Promise<RecipeResolution> {
-  if (asked === undefined) return resolveRecipe(recorded);
-  if (typeof asked === 'string' || !Object.hasOwn(asked, 'set')) return resolveRecipe(asked);
+async function baseRecipe<R extends RecipeValues>(
+  recorded: R,
+  asked: RecipeInput | undefined,
+  resolve: ResolveRecipe<R, string>,
+): Promise<RecipeResolution<R, string>> {
+  if (asked === undefined) return resolve(recorded);
+  if (typeof asked === 'string' || !Object.hasOwn(asked, 'set')) return resolve(asked);
   const { set, ...others } = asked;
   const problem = (path: string[], message: string) => ({ ok: false, problems: [{ path, message }] }) as const;
   if (Object.keys(others).length > 0) return problem(['recipe'], 'set stands alone: it changes the recorded recipe');
   if (!isObject(set)) return problem(['recipe', 'set'], 'expected an object: the fields to change');
-  return resolveRecipe(withFields(recorded, set), ['recipe', 'set']);
+  return resolve(withFields(recorded, set), ['recipe', 'set']);
 }
 
 /** Sets fields; members of nested objects are merged, so one of them can change alone. */

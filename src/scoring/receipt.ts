@@ -13,7 +13,7 @@ import type { Receipt } from './receipt-schema.ts';
 /** `unknown_key`: the signer's public key is not known here, so the signature cannot be checked. */
 type ReceiptCheck = Exclude<SignatureCheck, 'unsigned'>;
 
-type ReceiptParts = {
+export type ReceiptParts = {
   /** Digest of the rollout (request-digest.ts). */
   readonly request: string;
   /** Digest of the recipe (ResolvedRecipe). */

@@ -7,11 +7,12 @@
  * An unscored rollout keeps its reason and the failure behind it; the caller decides what becomes of it.
  */
 import { sourcesOf } from '../citations/sources.ts';
-import { compose, type Facts, groupVotes, type Score } from '../families/composers.ts';
-import { type MeasuredRollout, planRollout } from '../families/registry.ts';
+import { BUILT_IN, type Composers } from '../families/composers.ts';
+import { type BuiltInTypes, planRollout } from '../families/registry.ts';
 import type { ResolvedRecipe } from '../families/resolve.ts';
-import type { PlanOptions } from '../family/family.ts';
+import type { FamilyTypes, Measured, PlanOptions } from '../family/family.ts';
 import type { Rollout } from '../family/rollout.ts';
+import type { BaseScore } from '../family/score.ts';
 import { type PlanRun, runPlans, type Stage } from '../family/stages.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Issuer } from '../judgments/issuer.ts';
@@ -26,24 +27,42 @@ import {
 import { pinJudgments } from '../judgments/pin.ts';
 import type { JudgeFailure } from '../judgments/protocol/failure.ts';
 import type { Result } from '../result.ts';
-import { createReceipt } from './receipt.ts';
+import { createReceipt, type ReceiptParts } from './receipt.ts';
 import type { Receipt } from './receipt-schema.ts';
 import { createRequestDigests } from './request-digest.ts';
-import { type MadeBy, reportJudgment, type ScoreReply } from './score-reply.ts';
+import { type MadeBy, reportJudgment } from './score-reply.ts';
 
-export type ScoringRequest = {
+/** What scoring needs of a list of families. */
+export type ScoringRules<T extends FamilyTypes = BuiltInTypes> = {
+  readonly composers: Composers<T>;
+  /** Plans the judgments of one rollout. */
+  plan(
+    rollout: Rollout,
+    recipe: T['recipe'],
+    options: PlanOptions,
+  ): Result<Stage<Measured<T>>, readonly InputProblem[]>;
+  /** Signs a score; `null` = these families have no receipts. */
+  readonly sign:
+    | ((parts: Omit<ReceiptParts, 'score'> & { readonly score: T['score'] }, by: Issuer) => Promise<Receipt>)
+    | null;
+};
+
+/** The rules of the built-in families. */
+const BUILT_IN_RULES: ScoringRules = { composers: BUILT_IN, plan: planRollout, sign: createReceipt };
+
+export type ScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   readonly rollout: Rollout;
-  readonly recipe: ResolvedRecipe;
+  readonly recipe: ResolvedRecipe<T['recipe'], string>;
   readonly plan?: Omit<PlanOptions, 'sources'>;
   /** Signs a receipt for the reply; absent = no receipt. */
   readonly receiptIssuer?: Issuer;
   readonly whenMissing?: WhenMissing;
 };
 
-type GroupScoringRequest = {
+type GroupScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   /** At least one; all have the same `tool_output` or `sources`. */
   readonly rollouts: readonly Rollout[];
-  readonly recipe: ResolvedRecipe;
+  readonly recipe: ResolvedRecipe<T['recipe'], string>;
   readonly plan?: Omit<PlanOptions, 'sources'>;
   /** Signs a receipt for each reply; absent = no receipts. */
   readonly receiptIssuer?: Issuer;
@@ -57,12 +76,12 @@ type GroupScoringRequest = {
 type WhenMissing = 'refuse' | 'report';
 
 /** A scored rollout, or an unscored one with the failure behind it. */
-export type ScoredRollout = {
-  readonly reply: ScoreReply;
+export type ScoredRollout<T extends FamilyTypes = BuiltInTypes> = {
+  readonly reply: T['reply'] & MadeBy;
   /** The failure that left the reward `null`; `null` if there is a reward, or nothing failed. */
   readonly failure: JudgeFailure | null;
   /** The content that a run records: the facts, and the requested judgments. */
-  readonly facts: Facts;
+  readonly facts: T['facts'];
   readonly obtained: readonly ObtainedJudgment[];
 };
 
@@ -72,23 +91,34 @@ type NotScored =
   /** The rollout does not fit the recipe or the limits. */
   | { readonly status: 'invalid'; readonly problems: readonly InputProblem[] };
 
-export type ScoringResult = ({ readonly status: 'done'; readonly timings: ObtainTimings } & ScoredRollout) | NotScored;
-
-type GroupScoringResult =
-  | { readonly status: 'done'; readonly members: readonly ScoredRollout[]; readonly timings: ObtainTimings }
+export type ScoringResult<T extends FamilyTypes = BuiltInTypes> =
+  | ({ readonly status: 'done'; readonly timings: ObtainTimings } & ScoredRollout<T>)
   | NotScored;
 
-/** Scores one rollout. Expected failures are results; a rejection is a bug. */
-export async function scoreRollout(request: ScoringRequest, options: ObtainOptions): Promise<ScoringResult> {
+type GroupScoringResult<T extends FamilyTypes = BuiltInTypes> =
+  | { readonly status: 'done'; readonly members: readonly ScoredRollout<T>[]; readonly timings: ObtainTimings }
+  | NotScored;
+
+/** Scores one rollout of a built-in family. Expected failures are results; a rejection is a bug. */
+export function scoreRollout(request: ScoringRequest, options: ObtainOptions): Promise<ScoringResult> {
+  return scoreRolloutBy(BUILT_IN_RULES, request, options);
+}
+
+/** Scores one rollout by the rules of a list of families. */
+export async function scoreRolloutBy<T extends FamilyTypes>(
+  rules: ScoringRules<T>,
+  request: ScoringRequest<T>,
+  options: ObtainOptions,
+): Promise<ScoringResult<T>> {
   const { recipe, rollout, plan, receiptIssuer = null, whenMissing = 'refuse' } = request;
-  const planned = planRollout(rollout, recipe.recipe, plan);
+  const planned = rules.plan(rollout, recipe.recipe, plan ?? {});
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
   const { runs, missing, timings } = await obtainStages([planned.value], options);
-  const replies = createReplies(recipe, receiptIssuer, options);
+  const replies = createReplies(rules, recipe, receiptIssuer, options);
   const [run] = runs;
   if (run === undefined) throw new Error('scoreRollout: the plan was lost');
   const { facts } = run.value;
-  const score = compose(facts, recipe.recipe);
+  const score = rules.composers.compose(facts, recipe.recipe);
   if (whenMissing === 'refuse' && score.reason === 'judgment_missing') return { status: 'missing', judgments: missing };
   return { status: 'done', ...(await replies({ rollout, run, score, failure: failureBehind(score, [run]) })), timings };
 }
@@ -97,17 +127,26 @@ export async function scoreRollout(request: ScoringRequest, options: ObtainOptio
  * Scores the samples of one prompt together. Their sources are parsed once, the judgments of each stage are obtained at
  * once, and a recipe that compares within the group does so. Problems of a sample are named below `responses[i]`.
  */
-export async function scoreGroup(request: GroupScoringRequest, options: ObtainOptions): Promise<GroupScoringResult> {
+export function scoreGroup(request: GroupScoringRequest, options: ObtainOptions): Promise<GroupScoringResult> {
+  return scoreGroupBy(BUILT_IN_RULES, request, options);
+}
+
+/** Scores a group by the rules of a list of families. */
+export async function scoreGroupBy<T extends FamilyTypes>(
+  rules: ScoringRules<T>,
+  request: GroupScoringRequest<T>,
+  options: ObtainOptions,
+): Promise<GroupScoringResult<T>> {
   const { recipe: resolved, rollouts, receiptIssuer = null, whenMissing = 'refuse' } = request;
   const { recipe } = resolved;
-  const planned = planGroup(request);
+  const planned = planGroup(rules, request);
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
   const { runs, missing, timings } = await obtainStages(planned.value, options);
-  const votes = groupVotes(runs.map(({ value: { facts } }) => ({ facts, recipe })));
-  const finished = rollouts.flatMap((rollout, position): Finished[] => {
+  const votes = rules.composers.groupVotes(runs.map(({ value: { facts } }) => ({ facts, recipe })));
+  const finished = rollouts.flatMap((rollout, position): Finished<T>[] => {
     const run = runs[position];
     if (run === undefined) return [];
-    const score = compose(run.value.facts, recipe, votes);
+    const score = rules.composers.compose(run.value.facts, recipe, votes);
     const behind = score.depends_on?.flatMap((other) => runs[other] ?? []) ?? [run];
     return [{ rollout, run, score, failure: failureBehind(score, behind) }];
   });
@@ -115,16 +154,16 @@ export async function scoreGroup(request: GroupScoringRequest, options: ObtainOp
   if (whenMissing === 'refuse' && finished.some(({ failure }) => failure?.reason === 'judgment_missing')) {
     return { status: 'missing', judgments: missing };
   }
-  const replies = createReplies(resolved, receiptIssuer, options);
+  const replies = createReplies(rules, resolved, receiptIssuer, options);
   return { status: 'done', members: await Promise.all(finished.map(replies)), timings };
 }
 
-type RolloutPlan = Stage<MeasuredRollout>;
-type RolloutRun = PlanRun<MeasuredRollout, ObtainedJudgment>;
+type RolloutPlan<T extends FamilyTypes> = Stage<Measured<T>>;
+type RolloutRun<T extends FamilyTypes> = PlanRun<Measured<T>, ObtainedJudgment>;
 
-type ObtainedStages = {
+type ObtainedStages<T extends FamilyTypes> = {
   /** In the order of the plans. */
-  readonly runs: readonly RolloutRun[];
+  readonly runs: readonly RolloutRun<T>[];
   /** Judgments that mode `only` did not find. */
   readonly missing: readonly { readonly kind: JudgmentKind; readonly key: string }[];
   /** Summed over the stages, which run one after another. */
@@ -132,7 +171,10 @@ type ObtainedStages = {
 };
 
 /** Runs plans to their ends. The deadline spans all stages: a later stage gets the time that the earlier ones left. */
-async function obtainStages(plans: readonly RolloutPlan[], options: ObtainOptions): Promise<ObtainedStages> {
+async function obtainStages<T extends FamilyTypes>(
+  plans: readonly RolloutPlan<T>[],
+  options: ObtainOptions,
+): Promise<ObtainedStages<T>> {
   const missing: { kind: JudgmentKind; key: string }[] = [];
   const timings = { store_read: 0, judge: 0, store_write: 0 };
   let firstStart: number | null = null;
@@ -151,7 +193,10 @@ async function obtainStages(plans: readonly RolloutPlan[], options: ObtainOption
 }
 
 /** One plan for each rollout, in order. */
-function planGroup({ rollouts, recipe, plan }: GroupScoringRequest): Result<RolloutPlan[], readonly InputProblem[]> {
+function planGroup<T extends FamilyTypes>(
+  rules: ScoringRules<T>,
+  { rollouts, recipe, plan }: GroupScoringRequest<T>,
+): Result<RolloutPlan<T>[], readonly InputProblem[]> {
   const [first] = rollouts;
   const origin =
     first?.tool_output !== undefined
@@ -160,9 +205,9 @@ function planGroup({ rollouts, recipe, plan }: GroupScoringRequest): Result<Roll
         ? { sources: first.sources }
         : null;
   const shared = { ...plan, ...(origin === null ? {} : { sources: sourcesOf(origin) }) };
-  const plans: RolloutPlan[] = [];
+  const plans: RolloutPlan<T>[] = [];
   for (const [position, rollout] of rollouts.entries()) {
-    const planned = planRollout(rollout, recipe.recipe, shared);
+    const planned = rules.plan(rollout, recipe.recipe, shared);
     // A problem of the shared fields is the same for all samples: the first sample reports it.
     if (!planned.ok) return { ok: false, error: planned.error.map((problem) => ofSample(problem, position)) };
     plans.push(planned.value);
@@ -183,28 +228,30 @@ function ofSample(problem: InputProblem, position: number): InputProblem {
   return { ...problem, path: ['responses', position, ...problem.path] };
 }
 
-type Finished = {
+type Finished<T extends FamilyTypes> = {
   readonly rollout: Rollout;
-  readonly run: RolloutRun;
-  readonly score: Score;
+  readonly run: RolloutRun<T>;
+  readonly score: T['score'];
   readonly failure: JudgeFailure | null;
 };
 
 /**
  * Makes the replies of one request, with receipts if there is an issuer. Digests of shared fields are computed once.
  */
-function createReplies(
-  recipe: ResolvedRecipe,
+function createReplies<T extends FamilyTypes>(
+  { sign }: ScoringRules<T>,
+  recipe: ResolvedRecipe<T['recipe'], string>,
   issuer: Issuer | null,
   options: ObtainOptions,
-): (finished: Finished) => Promise<ScoredRollout> {
+): (finished: Finished<T>) => Promise<ScoredRollout<T>> {
   const { name, digest } = recipe;
   const [least, most] = recipe.reward_range;
   const requestDigest = createRequestDigests();
-  const receiptOf = async ({ rollout, run, score }: Finished, by: Issuer): Promise<Receipt> => {
+  const receiptOf = async ({ rollout, run, score }: Finished<T>, by: Issuer): Promise<Receipt | null> => {
+    if (sign === null) return null;
     const request = requestDigest(rollout);
     const judgments = pinJudgments(run.obtained);
-    return createReceipt({ request, recipe: digest, judgments, score, issued_at: options.now() }, by);
+    return sign({ request, recipe: digest, judgments, score, issued_at: options.now() }, by);
   };
   return async (finished) => {
     const { score, failure } = finished;
@@ -229,7 +276,10 @@ function createReplies(
  * @param runs The member's own run, or those of the members on which its reward depends.
  * @throws Error if no judgment failed with that reason, which no path should reach.
  */
-function failureBehind({ reason }: Score, runs: readonly RolloutRun[]): JudgeFailure | null {
+function failureBehind(
+  { reason }: BaseScore,
+  runs: readonly { readonly obtained: readonly ObtainedJudgment[] }[],
+): JudgeFailure | null {
   if (reason === null || reason === 'nothing_to_score' || reason === 'judgment_skipped') return null;
   for (const { obtained } of runs) {
     for (const { outcome } of obtained) {

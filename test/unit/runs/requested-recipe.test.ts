@@ -1,7 +1,7 @@
 /** Resolving the recipe of a replay, and listing its changes. */
 import { describe, expect, it } from 'vitest';
 import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
-import { resolveRecipe } from '../../../src/families/resolve.ts';
+import { type RecipeInput, resolveRecipe } from '../../../src/families/resolve.ts';
 import { recipeChange } from '../../../src/runs/gaps.ts';
 import { changesOf, recipesAfter, requestedRecipes } from '../../../src/runs/plan-replay.ts';
 
@@ -12,8 +12,13 @@ const RECORDED = new Map<string, Recipe>([
   [SECOND, { ...BASE, verification_reward: 1 }],
 ]);
 
-async function recipesFor(...asked: Parameters<typeof requestedRecipes>): Promise<Recipe[]> {
-  const result = await requestedRecipes(...asked);
+type Point = { readonly field: string; readonly value: number };
+
+const requested = (recorded: ReadonlyMap<string, Recipe>, asked: RecipeInput | undefined, point: Point | null = null) =>
+  requestedRecipes(recorded, asked, resolveRecipe, point);
+
+async function recipesFor(...asked: Parameters<typeof requested>): Promise<Recipe[]> {
+  const result = await requested(...asked);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return [...recipesAfter(result.recipes).values()];
 }
@@ -44,7 +49,7 @@ describe('requestedRecipes', () => {
   });
 
   it('lists the changes by digest', async () => {
-    const result = await requestedRecipes(RECORDED, 'refiner-rl-balanced');
+    const result = await requested(RECORDED, 'refiner-rl-balanced');
     const resolved = await resolveRecipe('refiner-rl-balanced');
     if (!result.ok || !resolved.ok) throw new Error('refused');
     const fields = [
@@ -67,12 +72,12 @@ describe('requestedRecipes', () => {
     ['another family', 'dr-tulu', 'recipe'],
     ['another family by a field', { set: { family: 'dr-tulu' } }, 'recipe.set.'],
   ])('refuses %s', async (_name, asked, path) => {
-    const result = await requestedRecipes(RECORDED, asked);
+    const result = await requested(RECORDED, asked);
     expect(result.ok || result.problems[0]?.path.join('.')).toContain(path);
   });
 
   it('refuses a value that the recipe does not accept', async () => {
-    const result = await requestedRecipes(RECORDED, undefined, { field: 'citation_weight', value: 1.5 });
+    const result = await requested(RECORDED, undefined, { field: 'citation_weight', value: 1.5 });
     expect(result.ok || result.problems.map(({ path }) => path.join('.'))).toEqual(['sweep.values.citation_weight']);
   });
 });
