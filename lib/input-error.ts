@@ -1,4 +1,4 @@
-/** How wrong input is reported at the front door. */
+/** The error of the library's entry points for wrong input. */
 import { type InputProblem, pathText } from '../src/input-problem.ts';
 
 /**

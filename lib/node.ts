@@ -1,4 +1,4 @@
-/** What the library offers under Node only: `import { fileStore } from 'citeward/node'`. */
+/** The exports of the library that need Node: `import { fileStore } from 'citeward/node'`. */
 import { appendFile, readFile, truncate } from 'node:fs/promises';
 import type { Judgment } from '../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';

@@ -28,7 +28,7 @@ type ReplayedSample = {
   /** Under the recipe of the sample; `advantage` is the group's. */
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;
-  /** What the new recipe reads and the facts do not hold. If not empty, `after` is unscored. */
+  /** The observations that the new recipe reads and the facts lack. If not empty, `after` is unscored. */
   readonly gaps: readonly string[];
   /** How the sign of the advantage changes. */
   readonly sign: SignChange;

@@ -1,4 +1,4 @@
-/** What the library offers for Cloudflare Workers: `import { kvStore } from 'citeward/workers'`. */
+/** The exports of the library that need Cloudflare Workers: `import { kvStore } from 'citeward/workers'`. */
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import {
   createKvJudgmentStore,

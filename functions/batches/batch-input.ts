@@ -9,7 +9,7 @@ import type { NewBatch, TaskReport } from './batch-messages.ts';
 export async function validateInput(batch: NewBatch, files: FileStore, limits: ChunkLimits): Promise<TaskReport> {
   const file = await files.open(batch.input_file_id);
   if (file === null) {
-    const message = 'The input file is no longer there.';
+    const message = 'The input file was deleted; upload it again and create a new batch.';
     const error = { code: 'file_not_found', message, param: 'input_file_id', line: null };
     return { kind: 'invalid', errors: [error], error_count: 1 };
   }

@@ -15,7 +15,7 @@ export type FinishedLine = OutputLine & { readonly line: number };
 /** Line numbers by file, in the order of the stored lines; `null` = all lines of the chunk. */
 type PartLines = { readonly output: readonly number[]; readonly error: readonly number[] } | null;
 
-/** What a part holds, without its bytes. */
+/** The contents of a part, without its bytes. */
 type PartHead = ChunkCounts & { readonly lines: PartLines; readonly outputBytes: number };
 
 /** An opened part: the first `outputBytes` bytes belong to the output file, the rest to the error file. */

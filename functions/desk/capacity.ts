@@ -59,7 +59,7 @@ function textBytes(text: string): number {
   return bytes;
 }
 
-/** After this many live calls in a row, one waiting batch call is granted, so that batches are not starved. */
+/** After this many live calls in a row, one waiting batch call is granted. */
 export const LIVE_CALLS_PER_BATCH_TURN = 16;
 
 /** A waiting or running call. `grant` is called once, when the call may start. */

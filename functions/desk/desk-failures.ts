@@ -24,7 +24,7 @@ export const NO_SLOT: JudgeFailure = {
 /** For one caller; the call continues, and the next request joins it. */
 export const STILL_RUNNING: JudgeFailure = {
   reason: 'judge_timeout',
-  detail: 'the judge is still working on it; a retry joins the same call',
+  detail: 'the judge call is still running; retry to join it',
   retryable: true,
   retry_after_s: 1,
 };

@@ -1,4 +1,4 @@
-/** What belongs to one request in the Hono app: its variables, and the ports of its deployment. */
+/** The context of one request in the Hono app: its variables, and the ports of its deployment. */
 
 import type { Context as HonoContext } from 'hono';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';

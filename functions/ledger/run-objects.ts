@@ -26,7 +26,7 @@ export type ObjectPlace = RunLife & {
 
 type ObjectName = RunLife & Pick<ObjectPlace, 'write_id'>;
 
-/** What is stored of a rollout beside its row. */
+/** The stored parts of a rollout besides its row. */
 export type RolloutDetail = {
   /**
    * The report of the reply: components, claims and so on, without text unless the run stores text. `null` = the

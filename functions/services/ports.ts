@@ -1,6 +1,6 @@
 /**
- * What the services need of a deployment. `functions/platform.ts` builds it from the bindings; tests may pass their
- * own.
+ * The ports through which the services use a deployment. `functions/platform.ts` builds them from the bindings; tests
+ * may pass their own.
  */
 
 import type { CallClass, Desk } from '../../src/judgments/desk.ts';

@@ -103,7 +103,7 @@ export async function recordScores(
   }
   switch (result.status) {
     case 'family_differs': {
-      const message = `the run holds rewards of the family "${result.family}"; all recipes of a run are of one`;
+      const message = `the run holds rewards of the family "${result.family}"; use a recipe of that family or another run id`;
       const problems = [{ path: [...(scores.path ?? ['run', 'id'])], message }];
       return { ok: false, error: { reason: 'input_invalid', problems } };
     }

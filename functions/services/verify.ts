@@ -32,7 +32,7 @@ export class StreamedVerification {
     this.#verifier = createIncrementalVerifier({ sources: this.#sources, grammar, mode, evidence, ...choice });
   }
 
-  /** What is wrong with the sources themselves. */
+  /** The findings about the sources themselves. */
   get findings(): readonly Finding[] {
     return this.#sources.findings;
   }

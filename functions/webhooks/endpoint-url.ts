@@ -31,7 +31,7 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 
 type EndpointUrl =
   | { readonly ok: true; readonly url: string }
-  /** What is wrong with the URL, without quoting it. */
+  /** Describes what is wrong with the URL, without quoting it. */
   | { readonly ok: false; readonly problem: string };
 
 /**

@@ -18,7 +18,7 @@ export type RunShape = {
   readonly samples: number;
 };
 
-/** What `npm run demo:run` records; the README and docs/demo-run.md show its replay. */
+/** The settings of `npm run demo:run`; the README and docs/demo-run.md show its replay. */
 export const DEMO_RUN: RunShape = {
   seed: 'citeward demo run 1',
   run: 'demo-synthetic-1',

@@ -29,7 +29,7 @@ export type ParameterDescription = Marked & {
   readonly name: string;
   readonly kind: FieldKind;
   readonly value: ParameterValue;
-  /** Of the member, else of the field; `null` = there is none. */
+  /** Description of the member, or else of the field; `null` = neither has one. */
   readonly description: string | null;
 };
 

@@ -25,10 +25,10 @@ import { toolCallFactsSchema } from './tool-call/facts.ts';
 import { toolCall } from './tool-call/family.ts';
 import { toolCallRecipeSchema } from './tool-call/recipe.ts';
 
-/** What replay runs. */
+/** The families as replay uses them. */
 export const COMPOSERS = [refinerComposer, longTraceComposer, toolCallComposer, drTuluComposer] as const;
 
-/** What reads stored recipes and facts. */
+/** The schemas that read stored recipes and facts of each family. */
 export const SCHEMAS = [
   { recipe: refinerRecipeSchema, facts: refinerFactsSchema },
   { recipe: longTraceRecipeSchema, facts: longTraceFactsSchema },
@@ -36,7 +36,7 @@ export const SCHEMAS = [
   { recipe: drTuluRecipeSchema, facts: drTuluFactsSchema },
 ] as const satisfies SchemasOf<typeof COMPOSERS>;
 
-/** What scores and reports. In the order of documents and schemas. */
+/** The families as scoring uses them, in the order of documents and schemas. */
 export const FAMILIES = [refiner, longTrace, toolCall, drTulu] as const satisfies FamiliesOf<typeof COMPOSERS>;
 
 type SchemasOf<List extends readonly Composer[]> = {

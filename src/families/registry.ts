@@ -9,7 +9,7 @@ import type { Result } from '../result.ts';
 import type { Facts, FamilyName, Recipe, Score } from './composers.ts';
 import { FAMILIES as LIST } from './list.ts';
 
-/** What the families report of a rollout; `POST /v1/score` adds the judgments, the recipe and the receipt. */
+/** The families' reports on a rollout; `POST /v1/score` adds the judgments, the recipe and the receipt. */
 export type FamilyReply = z.infer<(typeof LIST)[number]['reply']['schema']>;
 
 /** Unions over the built-in families: the types of a value whose family is known only at run time. */

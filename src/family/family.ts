@@ -30,7 +30,7 @@ export type FieldKind = 'measure' | 'compose';
 /** Smallest and largest reward; `null` = unbounded. */
 export type RewardRange = readonly [least: number | null, most: number | null];
 
-/** What the recipes of every family have. */
+/** The fields that the recipes of all families share. */
 export type BaseRecipe = { readonly family: string };
 
 /** The types of one family, as the type argument of `Family`. */
@@ -110,7 +110,7 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
   gaps(before: T['recipe'], after: T['recipe'], changed: readonly string[]): readonly Gap<T['facts']>[];
 }
 
-/** What scoring reads of a family: a composer that also reads recipes and plans judgments. */
+/** The parts of a family that scoring needs: a composer that also reads recipes and plans judgments. */
 export interface ScoringFamily<T extends FamilyTypes = FamilyTypes> extends Composer<T> {
   readonly recipe: Composer<T>['recipe'] & {
     /** Strict, without defaults. */

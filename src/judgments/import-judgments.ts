@@ -108,7 +108,7 @@ async function isTrusted(judgment: Judgment, line: number, known: KnownIssuers, 
     case 'valid':
       return true;
     case 'unsigned':
-      tally.refuse(line, 'unsigned', 'nobody vouches for the record');
+      tally.refuse(line, 'unsigned', 'the record has no issuer signature');
       return false;
     case 'unknown_key':
       tally.refuse(line, 'issuer_unknown', 'the issuer of the record is not one of TRUSTED_ISSUERS');

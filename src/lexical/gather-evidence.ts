@@ -13,13 +13,13 @@ import { findVerbatim } from './verbatim.ts';
 /** A range in the text of one source. `source` is the position of the source. */
 export type SourceSpan = { readonly source: number } & Span;
 
-/** What the cited texts show about a claim, by comparing words. Offsets are UTF-16 code units. */
+/** The evidence of the cited texts for a claim, from comparing words. Offsets are UTF-16 code units. */
 export type ClaimEvidence = {
   /** Calibrated probability, in [0, 1], that the cited texts together support the whole claim. */
   readonly support: number;
   /** Weighted share, in [0, 1], of the claim's content terms in the best window of one cited source. */
   readonly coverage: number;
-  /** That window: up to three consecutive sentences; `null` if no term of the claim occurs in a cited text. */
+  /** The best window: up to three consecutive sentences; `null` if no term of the claim occurs in a cited text. */
   readonly window: SourceSpan | null;
   /**
    * Places where the claim equals whole consecutive sentences of a source, one for each source. Empty for a claim with

@@ -14,7 +14,7 @@ import type { LedgerRow } from './row.ts';
 /** One recipe for every row, or a recipe for each digest that rows were recorded under. */
 export type RecipesOfRun = RecipeValues | ReadonlyMap<string, RecipeValues>;
 
-/** What replay reads of a row. */
+/** The columns of a row that replay reads. */
 export type ReplayRow = Pick<LedgerRow, 'step' | 'group' | 'sample' | 'recipe' | 'reward'> & {
   readonly facts: BaseFacts;
 };
@@ -49,7 +49,7 @@ export type ReplayedSample<Row extends ReplayRow = LedgerRow> = {
   readonly recorded: RecordedReward;
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;
-  /** What the other recipe reads and the facts do not hold (gaps.ts); if not empty, `after` is unscored. */
+  /** The observations that the other recipe reads and the facts lack (gaps.ts); if not empty, `after` is unscored. */
   readonly gaps: readonly string[];
   readonly sign: SignChange;
 };

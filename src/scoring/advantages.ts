@@ -26,7 +26,7 @@ export type Degenerate = {
 export type GroupAdvantages = {
   /** In the order of the rewards. */
   readonly advantages: readonly SampleAdvantage[];
-  /** Of the scored rewards; `null` without any. verl's group of one has mean 0 and std 1. */
+  /** Mean of the scored rewards; `null` without any. verl's group of one has mean 0 and std 1. */
   readonly mean: number | null;
   /** Over n if the rule scales by the population std, else over n - 1; `null` if undefined. */
   readonly std: number | null;

@@ -45,7 +45,7 @@ export const recipeReportSchema = z.strictObject({
     .describe('Smallest and largest reward that the recipe can give; null = unbounded.'),
 });
 
-/** What every reply has beside the report of its family. */
+/** The fields of every reply besides the family's report. */
 export const madeByFields = {
   judgments: z.array(judgmentReportSchema),
   recipe: recipeReportSchema,

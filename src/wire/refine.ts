@@ -94,7 +94,11 @@ export const refineRequestSchema = z
     }
     if (request.recipe !== undefined) return;
     for (const field of scoringFieldsGiven(request)) {
-      context.addIssue({ code: 'custom', path: [field], message: 'nothing is scored without a recipe' });
+      context.addIssue({
+        code: 'custom',
+        path: [field],
+        message: 'expected only together with "recipe": without a recipe nothing is scored',
+      });
     }
   })
   .meta(EXACTLY_ONE_ORIGIN);

@@ -79,7 +79,7 @@ function post<T>(path: string, body: unknown): Promise<T> {
   return api(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 }
 
-/** Four samples of one prompt: the example's answer without some of its claims, more of them at later steps. */
+/** Four samples of one prompt: each is the example's answer with some claims removed; later steps remove more. */
 async function recordStep(step: number): Promise<void> {
   const { response, reasoning: _reasoning, finish_reason, ...shared } = requestOf(example('good-answer'));
   const whole = String(response);
@@ -351,7 +351,7 @@ describe('replay', () => {
   });
 });
 
-/** What the page says of its last recomputation, in milliseconds, and of how many rollouts. */
+/** Reads from the page how long its last recomputation took, in milliseconds, and how many rollouts it covered. */
 async function timesOf(page: Page): Promise<(number | undefined)[]> {
   const said = page.locator('.recompute');
   const names = ['data-recompute-ms', 'data-read-ms', 'data-rollouts'];

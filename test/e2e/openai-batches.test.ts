@@ -58,7 +58,7 @@ async function upload(text: string): Promise<string> {
   return file.id;
 }
 
-/** What the client throws. */
+/** Returns the error that the client throws. */
 async function thrown<E extends Error>(kind: new (...args: never[]) => E, call: PromiseLike<unknown>): Promise<E> {
   try {
     await call;

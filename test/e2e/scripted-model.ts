@@ -15,7 +15,7 @@ export type ScriptedModel = {
   readonly stop: () => Promise<void>;
 };
 
-/** What a turn is: its text, or text without an end. */
+/** The content of a turn: a text, or a text without an end. */
 export type ScriptedTurn = string | { readonly endless: string };
 
 /** @param turnsOf the turns of a conversation that begins with the user's `question`. */

@@ -195,10 +195,13 @@ function urlOf(path: string, query: Readonly<Record<string, string>>): string {
 const REFINER = 'refiner-gpt54-instance-rubric';
 
 type Client = {
-  /** What the trainer has at the end of its tries. @param mark makes the sample one that nobody has judged. */
+  /**
+   * Returns the trainer's result after all its tries. @param mark makes the sample unique, so that no judgment is
+   * stored for it.
+   */
   readonly ask: (judge: string, mark: string, answers: Answers) => Promise<unknown>;
   readonly right: unknown;
-  /** How often it asks before it gives up. */
+  /** Number of tries before the trainer gives up. */
   readonly tries: number;
 };
 

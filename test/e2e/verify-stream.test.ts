@@ -67,7 +67,7 @@ async function readUntil(reply: AsyncIterable<Buffer>, wanted: string): Promise<
 
 const endSchema = z.object({ end: z.enum(['done', 'failed', 'gone']) });
 
-/** What the Worker logged of a stream's end, waited for. */
+/** Waits for the Worker's log line about the end of a stream. */
 async function endOf(requestId: string): Promise<z.output<typeof endSchema>> {
   const [folder] = readdirSync(temporary).filter((name) => name.startsWith('citeward-'));
   if (folder === undefined) throw new Error('the Worker has no log');

@@ -29,7 +29,7 @@ async function sendTo(request: Request, variables: Record<string, string> = {}):
   return reply;
 }
 
-/** What a client makes of `https://user:key@host/…`. */
+/** The header that a client makes of `https://user:key@host/…`. */
 const inUrl = (key: string, user = 'k') => ({ authorization: `Basic ${btoa(`${user}:${key}`)}` });
 
 describe('a key in the URL', () => {

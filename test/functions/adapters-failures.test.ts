@@ -12,7 +12,7 @@ import { problemOf, send } from './api.ts';
 import { stubBackends } from './stub-judges.ts';
 import { replaceParts } from './worker.ts';
 
-/** What a model may say in place of an outcome. */
+/** Replies of a model that are not an outcome. */
 const GARBAGE = [
   '1',
   '0.0',

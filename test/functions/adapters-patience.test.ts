@@ -36,7 +36,7 @@ const BACKENDS: Backends = {
 
 replaceParts({ backendsOf: () => BACKENDS, adapterRetryWindowMs: 2_500 });
 
-/** Of a rollout with one judgment: who waits asks again. */
+/** Judge calls of one attempt to score a rollout with one judgment; a retry makes another attempt. */
 const CALLS_OF_ONE_SCORING = 1;
 
 let marks = 0;

@@ -31,14 +31,14 @@ type Faults = {
 
 export const faults: Faults = { files: null, db: null, kv: null, queue: null, batch: null };
 
-/** What the objects have sent, in order, and nobody has delivered yet. */
+/** Messages that the objects have sent and the test has not delivered yet, in order. */
 export const messages: JobMessage[] = [];
 
 export function message(batch: string, task: number): JobMessage {
   return { v: BATCH_MESSAGE_VERSION, kind: 'batch', batch, task };
 }
 
-/** How the judge answers. */
+/** The scripted answers of the judge. */
 export const judging: { calls: number; answer: (request: JudgmentRequest) => Promise<JudgeReply> } = {
   calls: 0,
   answer: judged,
@@ -82,7 +82,10 @@ export function resetBench(): void {
 
 const doctoredOnes = new WeakMap<Environment, Environment>();
 
-/** What the Worker is given in place of its bindings: the same for the same ones. */
+/**
+ * Returns the environment with the bench's bindings in place of the Worker's; always the same object for one
+ * environment.
+ */
 export function doctored(environment: Environment): Environment {
   const known = doctoredOnes.get(environment);
   if (known !== undefined) return known;

@@ -25,7 +25,7 @@ export type CountingJudge = {
   /** Calls under way now, and the most there ever were. */
   running: number;
   peak: number;
-  /** How the judge answers; the default is what the lexical judge says, at once. */
+  /** The scripted answer of the judge; default: the lexical judge's answer, without delay. */
   answer: (request: JudgmentRequest) => Promise<JudgeReply>;
   context_tokens: number | null;
   slots: number;

@@ -164,7 +164,7 @@ describe('what an OpenAI-compatible server answers', () => {
     const generation = staged.generator.generate({ ...GENERATION, max_tokens: 100_000_000 }, options());
     const written = async () => (await seenUnder(staged.base_url))[0]?.pieces ?? 0;
     await generation.next();
-    /** What the connection itself holds. */
+    /** Data buffered by the connection itself. */
     const full = async (): Promise<number> => {
       for (let before = -1; ; ) {
         const now = await written();

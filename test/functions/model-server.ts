@@ -16,9 +16,7 @@ export type ModelCall = {
   cancelled: boolean;
 };
 
-/**
- * What a call is answered with: texts of choice 0, `[choice, text]` of another, `stop` at the end; or another reply.
- */
+/** The reply to a call: texts of choice 0, `[choice, text]` for another choice, `stop` at the end; or another reply. */
 export type Says = Iterable<string | readonly [choice: number, text: string]> | Response | 'nothing' | 'breaks off';
 
 /** Prompt and reply of one call. */

@@ -78,7 +78,7 @@ export function stubBackends(): Backends {
   return made;
 }
 
-/** What the stub was asked under a base URL. */
+/** The requests that the stub received under a base URL. */
 export async function seenUnder(base_url: string): Promise<readonly SeenRequest[]> {
   const reply = await fetch(base_url.replace(/v1$/, 'seen'));
   return reply.json();
@@ -91,6 +91,6 @@ export type SeenRequest = {
   readonly body: string;
   readonly aborted: boolean;
   readonly closed: boolean;
-  /** Of an endless reply, how many were written. */
+  /** Number of pieces written of an endless reply. */
   readonly pieces: number;
 };

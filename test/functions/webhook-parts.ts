@@ -106,7 +106,7 @@ export function signedScore({ id: endpoint, secret }: Registered, signed: Signed
   return new Request(`${ORIGIN}/v1/webhooks/${endpoint}/score`, { method: 'POST', headers, body });
 }
 
-/** What the receiver got, once its signature was checked, at the time it came. */
+/** A message that the receiver got, after checking its signature, with the time of its arrival. */
 export function verified({ at, headers, body }: Received, secret: string): unknown {
   const now = Date.now();
   if (vi.isFakeTimers()) vi.setSystemTime(at);

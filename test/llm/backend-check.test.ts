@@ -143,7 +143,7 @@ describe('the report', () => {
     expect(findingText(finding(report, 'context'), false)).toBe(
       [
         'FAIL          the context holds a judge prompt',
-        '              4096 tokens, needed are 16384',
+        '              4096 tokens; 16384 are needed',
         '              -> Start vLLM with --max-model-len 32768.',
       ].join('\n'),
     );

@@ -71,7 +71,7 @@ export async function startNginx(
   };
 }
 
-/** What envsubst does: names that are given are replaced, nginx's own variables stay. */
+/** Works like envsubst: replaces the given names and leaves nginx's own variables. */
 function fillIn(template: string, variables: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\$\{([A-Z_]+)\}/g, (_whole, name: string) => {
     const value = variables[name];

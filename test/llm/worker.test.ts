@@ -14,7 +14,7 @@ const request: Readonly<Record<string, unknown>> = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../examples/request.json'), 'utf8'),
 );
 
-/** What these tests read of a score and of a problem. */
+/** The parts of a score and of a problem that these tests read. */
 const replySchema = z.object({
   reward: z.number().nullish(),
   status: z.unknown(),

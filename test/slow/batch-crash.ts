@@ -21,7 +21,7 @@ const SLACK_MS = 10_000;
 
 export type CrashOptions = { readonly kills: number; readonly lines: number; readonly seed: number };
 
-/** What was done to the Worker, for the report of a failure. */
+/** The faults injected into the Worker, for the report of a failure. */
 export type CrashLog = { readonly life_ms: number; readonly status: string; readonly completed: number }[];
 
 /** Scores the lines undisturbed and then with kills; more batches follow where one ends before all kills are done. */

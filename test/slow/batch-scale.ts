@@ -73,7 +73,7 @@ async function sendOneByOne(url: string, body: object, requests: number, replica
   return performance.now() - started;
 }
 
-/** Of the largest workerd of the group, in MB (VmHWM of /proc). */
+/** Peak memory of the largest workerd of the group, in MB (VmHWM of /proc). */
 async function peakMemory({ group }: LocalWorker): Promise<number | null> {
   if (process.platform !== 'linux') return null;
   const peaks = await Promise.all(

@@ -272,7 +272,7 @@ describe('invalid files', () => {
     expect(ended.stderr.split('\n').filter((line) => line.startsWith('line '))).toEqual([
       'line 2: This line is not parseable as valid JSON.',
       'line 3: This line is not an object.',
-      'line 5: The custom_id of this line is that of line 1 too.',
+      'line 5: Line 1 has the same custom_id; give each line its own.',
     ]);
     expect(ended.stderr).toContain('3 bad lines: nothing was done');
     expect(await batchesListed()).toBe(before);

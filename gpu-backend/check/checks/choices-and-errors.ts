@@ -8,14 +8,14 @@ import { errorMessage, readCompletion, type Usage } from '../wire.ts';
 export const USAGE: Requirement = {
   id: 'usage',
   title: 'usage counts tokens',
-  change: 'Cost and budgets are counted from usage: let the gateway pass it through.',
+  change: 'Cost and budgets are computed from usage: configure the gateway to pass it through.',
 };
 
 export const ECHO: Requirement = {
   id: 'model_echo',
-  title: 'replies name the model that was asked for',
+  title: 'replies name the requested model',
   change:
-    'The Worker refuses a reply under another name. Gateways: switch aliases off, or ask for the name that is echoed.',
+    'The Worker refuses replies of another model name. Turn off aliases in the gateway, or request the name in the reply.',
 };
 
 const CUT_TOKENS = 16;
@@ -45,7 +45,7 @@ function namedRight(echoed: string | null, asked: string): Finding {
 export const CHOICES: Requirement = {
   id: 'choices',
   title: 'n > 1 gives n different choices',
-  change: 'Policies (refine) ask for n samples in one call, a judge does not: use vLLM for policies.',
+  change: 'Policies (refine) request n samples in one call, judges do not: use vLLM for policies.',
 };
 
 const CHOICE_COUNT = 4;

@@ -22,7 +22,7 @@ export const SCHEMA: Requirement = {
 export const CONSTRAINED: Requirement = {
   id: 'schema_constrained',
   title: 'the schema holds against the prompt',
-  change: `The schema is a hint there, not a constraint. ${CONSTRAINT_HINT}`,
+  change: `The server treats the schema as a hint, not as a constraint. ${CONSTRAINT_HINT}`,
 };
 
 export const ORDER: Requirement = {
@@ -120,8 +120,8 @@ function isVerdict(text: string): boolean {
 
 export const THINKING: Requirement = {
   id: 'thinking_off',
-  title: 'thinking is off when the template is told so',
-  change: `Start vLLM with --reasoning-parser qwen3 --default-chat-template-kwargs '{"enable_thinking": false}', or serve a model that can be told.`,
+  title: 'the request can turn thinking off',
+  change: `Start vLLM with --reasoning-parser qwen3 --default-chat-template-kwargs '{"enable_thinking": false}', or serve a model whose thinking can be turned off.`,
 };
 
 export async function checkThinkingOff({ target, model }: Probe): Promise<Finding> {

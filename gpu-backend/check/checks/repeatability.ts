@@ -13,7 +13,7 @@ export const SEED_UNDER_LOAD: Requirement = {
   id: 'seed_under_load',
   title: 'a seed gives the same reply in a full batch',
   change:
-    'Set VLLM_BATCH_INVARIANT=1 (beta; slower; not every model is tested with it). Without it a verdict near the line may differ from run to run.',
+    'Set VLLM_BATCH_INVARIANT=1 (beta; slower; not every model is tested with it). Without it, borderline verdicts may differ between runs.',
 };
 
 const TOKENS = 48;

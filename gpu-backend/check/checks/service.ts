@@ -38,7 +38,7 @@ export async function checkKey({ target, model }: Probe): Promise<Finding> {
 
 export const CLOSED_PATHS: Requirement = {
   id: 'closed_paths',
-  title: 'what the key does not guard is closed',
+  title: 'paths without key protection are closed',
   change: 'Put the allow-listing proxy of gpu-backend/proxy in front: vLLM guards /v1 only.',
 };
 
@@ -96,6 +96,6 @@ export const CONTEXT: Requirement = {
 
 export function checkContext({ context_tokens }: ServedModel, needed: number): Finding {
   if (context_tokens === null) return notReported(CONTEXT, 'the list of models does not say how long the context is');
-  const saw = `${context_tokens} tokens, needed are ${needed}`;
+  const saw = `${context_tokens} tokens; ${needed} are needed`;
   return context_tokens >= needed ? pass(CONTEXT, saw) : fail(CONTEXT, saw);
 }

@@ -23,10 +23,10 @@ export async function checkStream(probe: Probe): Promise<Finding> {
   if (!stream.content_type.includes('text/event-stream')) problems.push(`content type "${stream.content_type}"`);
   if (stream.error !== null) problems.push(`an error inside the stream: ${stream.error}`);
   if (pieces < 2) problems.push(`${pieces} pieces of text`);
-  if (finish_reason === null) problems.push('no finish_reason: an answer that broke off looks like one that ended');
+  if (finish_reason === null) problems.push('no finish_reason, so an interrupted answer looks complete');
   else if (!['stop', 'length'].includes(finish_reason)) problems.push(`finish_reason "${finish_reason}"`);
   if (usage === null) problems.push('no usage');
-  if (ms > TELLING_MS && firstMs > 0.9 * ms) problems.push('everything came at once: something buffers');
+  if (ms > TELLING_MS && firstMs > 0.9 * ms) problems.push('all text arrived at once, so a proxy buffers the stream');
   if (problems.length > 0) return fail(STREAM, problems.join('; '));
   const marker = stream.done_marker ? '' : ', no [DONE]';
   return pass(STREAM, `${pieces} pieces, "${finish_reason}", usage${marker}; first after ${Math.round(firstMs)} ms`);

@@ -124,7 +124,10 @@ function inputProblems(
     });
   }
   if (recipe.non_stop_penalty.enabled && rollout.finish_reason === undefined) {
-    problems.push({ path: ['finish_reason'], message: 'the recipe has non_stop_penalty enabled and needs it' });
+    problems.push({
+      path: ['finish_reason'],
+      message: 'expected a finish reason: the recipe has non_stop_penalty enabled',
+    });
   }
   problems.push(...sizeProblems(parsed, sources, rollout.tool_output === undefined ? 'sources' : 'tool_output'));
   return problems;

@@ -1,6 +1,6 @@
 /**
- * What replay reads of the tool-call family: field kinds, named recipes, reward range, `compose` and gaps. Imports no schema,
- * so that a bundle that only composes stays small.
+ * The parts of the tool-call family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
+ * Imports no schema, so that a bundle that only composes stays small.
  */
 import type { Composer } from '../../family/family.ts';
 import { composeToolCall } from './compose.ts';

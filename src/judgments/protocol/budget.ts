@@ -122,7 +122,7 @@ function withCuts<Request extends Evidence>(
   return { ok: true, request: { ...request, sources }, cuts };
 }
 
-/** How many UTF-16 units of a text fit into `tokens`; never splits a surrogate pair. */
+/** Returns how many UTF-16 units of a text fit into `tokens`; never splits a surrogate pair. */
 function unitsWithin(text: string, tokens: number): number {
   let cost = 0;
   let units = 0;

@@ -7,5 +7,5 @@
 /** Shared by `rubric`, `citations` and `outcome`. */
 export const READER_TEMPLATE = 'b41fb916b8754425b869bb4ad8c4c5aca4aa5a6294e52ba22895757d3b818b26';
 
-/** Of `execution`, from the time when it shared its digest with `equivalence`. */
+/** The digest of `execution`, from the time when `execution` and `equivalence` shared it. */
 export const SANDBOX_TEMPLATE = 'cd767e979acc06f7f5cabbe3e1039f85f74186f4de2041954f94a0b3e44a2c31';

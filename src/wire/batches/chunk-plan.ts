@@ -77,7 +77,7 @@ export class BatchPlanner {
     const { custom_id } = read.envelope;
     const first = this.#ids.get(custom_id);
     if (first !== undefined) {
-      const message = `The custom_id of this line is that of line ${first} too.`;
+      const message = `Line ${first} has the same custom_id; give each line its own.`;
       this.#refuse({ code: 'duplicate_custom_id', message, param: 'custom_id', line: number });
       return;
     }

@@ -1,4 +1,4 @@
-/** What replay reads of the two-step family. */
+/** The parts of the two-step family that replay needs. */
 import type { Composer } from '../../family/family.ts';
 import { composeTwoStep, twoStepVote } from './compose.ts';
 import type { TwoStepFacts, TwoStepRecipe, TwoStepReply, TwoStepScore } from './schemas.ts';

@@ -158,7 +158,7 @@ describe('preparing', () => {
     const errors = await errorsOf(`${good}\n{"question":\n${good}\n${JSON.stringify({ ...ROW, recpie: 1, note: 2 })}`);
     expect(errors).toEqual([
       [2, 'expected one JSON object a line; this is not JSON: it ends too early'],
-      [3, 'The custom_id of this line is that of line 1 too.'],
+      [3, 'Line 1 has the same custom_id; give each line its own.'],
       [4, 'note: expected a string, got an integer'],
       [4, 'recpie: unknown field'],
     ]);

@@ -9,7 +9,7 @@ import { recipesResponseSchema } from '../../../src/wire/recipes.ts';
 
 const recipes = await describeRecipes();
 
-/** What is read of a JSON schema. */
+/** The parts of a JSON schema that this test reads. */
 const propertySchema = z.object({
   const: z.unknown().optional(),
   description: z.string().optional(),

@@ -15,7 +15,7 @@ import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 
 const SENTENCE = 'The river Aare is 288 kilometres long. ';
 
-/** What a judge of cited answers was shown. */
+/** The prompt that a judge of cited answers received. */
 function sourcesOf(request: JudgmentRequest | undefined): readonly JudgedSource[] {
   return request !== undefined && 'sources' in request ? request.sources : [];
 }

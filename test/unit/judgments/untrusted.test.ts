@@ -63,7 +63,7 @@ function userMessage(request: CitedRequest): string {
   return user.content;
 }
 
-/** What tokenizers and templates would act upon. */
+/** Marks on which tokenizers and templates act. */
 const CONTROL = [
   /[<>]/,
   /\[\/?[A-Za-z_]+\]/,

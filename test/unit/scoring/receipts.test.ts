@@ -82,7 +82,7 @@ function* mutants(value: unknown): Generator<unknown> {
   }
 }
 
-/** What a reader of a file comes to: refused by the schema, or checked. */
+/** The result of reading a receipt file: refused by the schema, or checked. */
 async function read(value: unknown): Promise<string> {
   const parsed = receiptSchema.safeParse(value);
   return parsed.success ? checkReceipt(parsed.data, known) : 'malformed';

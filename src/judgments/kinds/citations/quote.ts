@@ -11,7 +11,10 @@ export type Quote = { readonly source: number; readonly start: number; readonly 
 type Folded = { readonly text: string; readonly offsets: readonly number[] };
 
 const QUOTATION_MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
-/** What a prompt shows in place of other marks (untrusted.ts), and those. Angle brackets are among the quotation marks. */
+/**
+ * Maps a mark that a prompt shows to the original mark that it replaces (untrusted.ts). Angle brackets count as
+ * quotation marks.
+ */
 const SHOWN: Readonly<Record<string, string>> = { '⁅': '[', '⁆': ']', '¦': '|', '▁': '_' };
 const DASHES = '-‐‑‒–—―−';
 
