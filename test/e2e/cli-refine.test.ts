@@ -23,7 +23,7 @@ const PIECES = [
   '</answer>',
 ];
 
-/** Replies of the model server that were cut off, by the number of pieces that they had sent. */
+/** Replies of the model server that were interrupted, by the number of pieces sent. */
 const cutOff: number[] = [];
 let model: Server;
 let worker: LocalWorker;
@@ -157,7 +157,7 @@ describe('through a Worker', () => {
     const opened = await client.refineStream({ ...row, question: 'without end', sampling: { max_tokens: 4_000 } });
     if (!opened.ok) throw new Error(JSON.stringify(opened.failure));
     for await (const { event } of opened.body) if (event === 'delta') break;
-    // A second for the comment that finds nobody, and what the machine takes on top.
+    // A second until a comment detects the disconnect, plus the machine's delays.
     await vi.waitFor(() => expect(cutOff).toHaveLength(1), { timeout: 10_000 });
   });
 });

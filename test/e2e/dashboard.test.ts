@@ -458,7 +458,8 @@ describe('every page can be used by everybody', () => {
     ['batch', () => `#/batches/${batch}`, '.redrive'],
     ['docs', () => '#/docs', 'details.route'],
   ];
-  // Contrast goes by theme and room by width: the other two pairs are for looking at.
+  // Contrast depends on the theme and space on the width, so these two combinations suffice; the others are screenshots
+  // only.
   const more = [
     ['desk, dark', { ...DESK, theme: 'dark' }],
     ['phone', { ...PHONE, theme: 'light' }],

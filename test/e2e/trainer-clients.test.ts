@@ -138,7 +138,7 @@ async function slimeRemoteRm(url: string, payload: unknown, pace: number, answer
   }
 }
 
-/** `_post_request` of OpenRLHF: five tries, a second apart. The caller takes the first entry of each list. */
+/** `_post_request` of OpenRLHF: five tries, one second apart. The caller uses the first entry of each list. */
 async function openRlhfFetchReward(url: string, sample: OpenRlhfSample, answers: Answers): Promise<unknown> {
   const payload = { query: [sample.query], prompts: [sample.prompt], labels: [sample.label] };
   for (let attempt = 0; attempt < 5; attempt++) {

@@ -118,7 +118,7 @@ it('a caller who sends everything and reads later misses nothing', async () => {
   reply.pause();
   for (let n = 0; n < LINES; n++) request.write(line({ delta: '<snippet id=S1>a</snippet>'.repeat(CLAIMS_PER_LINE) }));
   request.end();
-  // 18 MB of events wait: in the Worker, on the way, and the rest as lines that nobody has read.
+  // 18 MB of events wait: in the Worker, in transit, and as lines that the Worker has not read.
   await pause(500);
   const text = Buffer.concat(await reply.toArray()).toString('utf8');
   expect(text.split('event: claim\n').length - 1).toBe(LINES * CLAIMS_PER_LINE);

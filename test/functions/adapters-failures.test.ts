@@ -28,7 +28,8 @@ const GARBAGE = [
   '',
 ];
 
-// The stub server knows no outcomes, which are all that LongTraceRL asks for: the same failures, told by a backend.
+// LongTraceRL asks only for outcomes, which the stub server does not support: a scripted backend fails in the same
+// ways.
 function told(name: string, outcome: CompletionOutcome): JudgeBackend {
   const chat = { name, model: 'told', context_tokens: 32_768, complete: async () => outcome };
   const health = async () => ({ reachable: true, model_present: true, last_error: null, routes: [] });
@@ -53,7 +54,7 @@ replaceParts({
   adapterRetryWindowMs: 0,
 });
 
-/** Fields by which each request is judged anew. */
+/** Fields that make each request unique, so that no stored judgment answers it. */
 function ownFields(trainer: Trainer, mark: string): object {
   const label = { ...LABEL, question: `${LABEL.question} ${mark}` };
   switch (trainer) {
@@ -137,7 +138,7 @@ describe('openrlhf with several samples', () => {
     expect(failed.headers.get('retry-after')).toBe('9');
     expectNoNumber(await failed.clone().text());
     await problemOf(failed, 503, 'judge_overloaded');
-    // One of them needs no judge at all; the request fails all the same.
+    // One of the samples needs no judge; the request fails nevertheless.
     const mixed = { query: ['p no answer', ...texts.slice(1)], prompts, labels };
     await problemOf(await send(requestOf('openrlhf', { judge: 'http_403' }, mixed)), 503, 'judge_unauthorized');
   });

@@ -45,7 +45,7 @@ beforeEach(() => {
   Object.assign(judge, { failures: 0, calls: 0, retryable: true, retry_after_s: 1 });
 });
 
-/** A label with one judgment, which no earlier test has had. */
+/** A label with one judgment that no earlier test has stored. */
 const label = () => ({ ...LABEL, question: `patience ${marks}?`, tool_output: 'nothing' });
 const UNCITED = { response: '<answer>Yes.</answer>' };
 

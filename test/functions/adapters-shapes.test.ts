@@ -205,7 +205,7 @@ describe('openrlhf', () => {
       const started = Date.now();
       const reply = await replyOf({ query: [text], prompts: [own] });
       expect(reply.rewards).toEqual([0]);
-      // The clock of a Worker stands still while it computes; a quadratic search would end the test by its time limit.
+      // The clock of a Worker stops while it computes, so a quadratic search shows only as a test timeout.
       expect(Date.now() - started).toBeLessThan(10_000);
     }
   });

@@ -3,7 +3,7 @@ import { post, ROLLOUT, TOOL_OUTPUT } from './api.ts';
 
 export const REFINER = 'refiner-gpt54-instance-rubric';
 
-/** The part of a rollout that stands in a label. */
+/** The fields of a rollout that a label contains. */
 export const LABEL = {
   question: ROLLOUT.question,
   tool_output: TOOL_OUTPUT,

@@ -35,7 +35,7 @@ export function streamed(
 
 export type Run = { readonly code: string; readonly signal: AbortSignal };
 
-/** A sandbox that runs nothing and says what it is told. */
+/** A sandbox that runs nothing and returns scripted replies. */
 export class ScriptedSandbox {
   readonly runs: Run[] = [];
   readonly #answers: (run: number, code: string) => Response | 'nothing';

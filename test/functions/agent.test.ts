@@ -24,7 +24,7 @@ const SOLVED = () => serversOf([[`I compute. ${CALL}`], [ANSWER]], [ran('42\n')]
 const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
 
 describe('a trajectory', () => {
-  it('is generated, run and generated on, as in training', async () => {
+  it('alternates generated turns and code runs, as in training', async () => {
     const servers = SOLVED();
     const reply = await trajectoryOf(await agent({}, servers));
     expect(reply).toMatchObject({

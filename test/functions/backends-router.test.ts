@@ -20,7 +20,7 @@ function bad(reason: BackendFailureReason, retry_after_s?: number): CompletionOu
 /** One call of a route: when, and how long it was given. */
 type Call = { readonly route: string; readonly at: number; readonly deadline_ms: number };
 
-/** Routes that answer from a script; a step may take time. The last step repeats. */
+/** Routes with scripted answers; a step may take time. The last step repeats. */
 class Scene {
   readonly calls: Call[] = [];
   readonly sleeps: number[] = [];

@@ -71,7 +71,7 @@ export function benchBackends(): Backends {
 
 const HOUR_MS = 3_600_000;
 
-/** A new day: nothing fails, no message is left, the clock is an hour ahead, so that no alarm goes off by itself. */
+/** Resets the bench: no faults, no messages, and a clock one hour ahead, so that no alarm runs by itself. */
 export function resetBench(): void {
   Object.assign(faults, { files: null, db: null, kv: null, queue: null, batch: null } satisfies Faults);
   messages.length = 0;
@@ -127,7 +127,7 @@ export async function deliver(body: unknown, queue = 'citeward-jobs'): Promise<v
   await consumeJobs(batch, doctored(env), platforms, CHUNKS);
 }
 
-/** Delivers what there is, and what comes of it, until there is nothing. */
+/** Delivers all messages, and those that they cause, until none is left. */
 export async function deliverAll(): Promise<void> {
   for (let message = messages.shift(); message !== undefined; message = messages.shift()) await deliver(message);
 }
@@ -136,13 +136,13 @@ export function objectOf(id: string) {
   return env.BATCH.getByName(id);
 }
 
-/** Some time passes, and the object's alarm goes off, where it is set. */
+/** Advances the clock, and runs the object's alarm if it is due. */
 export async function pass(id: string, ms: number): Promise<void> {
   vi.setSystemTime(Date.now() + ms);
   await runDurableObjectAlarm(objectOf(id));
 }
 
-/** The object loses all that it had in memory. */
+/** Restarts the object, which loses its memory. */
 export async function restart(id: string): Promise<void> {
   // One that is not running cannot be evicted.
   await objectOf(id).describe();
@@ -155,7 +155,7 @@ export async function state(id: string): Promise<BatchReply> {
 
 let replicate = 0;
 
-/** A batch of so many rollouts that nobody has judged yet, and their ids. */
+/** Creates a batch of rollouts without stored judgments, and returns their ids. */
 export async function begin(
   lines: number,
   more: object = {},

@@ -70,7 +70,7 @@ describe('a judge', () => {
     expect(completed).toBeGreaterThan(0);
     expect(completed).toBeLessThan(LINES);
     judging.answer = async () => unjudged('judge_timeout');
-    // For hours: as long as the judge is away, only the window ends the waiting.
+    // Hours pass: while the judge is down, only the window ends the retries.
     for (let round = 0; round < 12; round++) {
       await pass(id, HOUR_MS / 4);
       await deliverAll();
@@ -206,7 +206,7 @@ describe('the window ends', () => {
     const held = deliver(message(id, 1));
     await vi.waitFor(() => expect(judging.calls).toBeGreaterThan(0));
     await runInDurableObject(objectOf(id), (_, { storage }) => {
-      // As if its heartbeat had just come.
+      // As if the lease had just been extended.
       storage.sql.exec("UPDATE tasks_v1 SET due_at = ? WHERE state = 'held'", Date.now() + 25 * HOUR_MS);
     });
     await pass(id, 24 * HOUR_MS);

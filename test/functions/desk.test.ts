@@ -129,7 +129,7 @@ describe('a KV that serves its misses for 60 s', () => {
     expect((await again('only')).reward).toBe(first.reward);
   });
 
-  it('is offered again what it did not take: by the next caller, and by the alarm', async () => {
+  it('receives a refused write again: from the next caller, and from the alarm', async () => {
     sharedKv.refusesWrites = true;
     const first = await scoreOf(await isolate()(rollout));
     expect(first.judgments[0]).toMatchObject({ stored: false, store_problem: { reason: 'judgment_store_failed' } });

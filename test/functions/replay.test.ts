@@ -127,7 +127,7 @@ describe('replay of what was observed', () => {
     const reader = (reply.body ?? new Blob([]).stream()).getReader();
     const decoder = new TextDecoder();
     let text = decoder.decode((await reader.read()).value, { stream: true });
-    // The rest of the run has not been read yet: nobody has asked for it.
+    // The rest of the run has not been read, because the client has not requested it.
     await env.DB.prepare('UPDATE runs SET deleting_at = 1 WHERE id = ?').bind('going').run();
     for (;;) {
       const { done, value } = await reader.read();
@@ -200,7 +200,7 @@ describe('replay of what was not observed', () => {
     expect(criteria?.pairs).toBe(18);
     expect(criteria?.table.flat().reduce((sum, count) => sum + count, 0)).toBe(18);
     expect(figures?.recorded).toEqual({ equal: 3, alone: 0, different: 0 });
-    // The recorded rewards stand as they were, and the other judge's verdicts can be replayed on their own.
+    // The recorded rewards have not changed, and the other judge's verdicts can be replayed by themselves.
     expect(summaryOf(await replayed('judges', { judge: 'vllm' })).judge_calls).toBe(0);
     const same = summaryOf(await replayed('judges', { judge: 'lexical' }));
     expect(same.figures?.shift.mean).toBe(0);

@@ -124,7 +124,7 @@ describe('a rollout with a run', () => {
   it('with other content there is a new attempt, which counts', async () => {
     await record(at('r', 0, 'g', 's'));
     expect(await record(at('r', 0, 'g', 's', { response: BAD }))).toMatchObject({ status: 'recorded', attempt: 1 });
-    // What comes late again changes nothing of what counts.
+    // A late repetition of an earlier recording does not change the latest attempt.
     expect(await record(at('r', 0, 'g', 's'))).toMatchObject({ status: 'unchanged', attempt: 0 });
     expect((await rolloutsOf('r')).rollouts.map(({ attempt }) => attempt)).toEqual([1]);
     expect((await rolloutsOf('r', '?attempts=all')).rollouts.map(({ attempt }) => attempt)).toEqual([0, 1]);
@@ -134,7 +134,7 @@ describe('a rollout with a run', () => {
     expect(await record(at('r', 0, 'g', 's', patient))).toMatchObject({ status: 'unchanged', attempt: 1 });
   });
 
-  it('is replaced where less is lacking, and never the other way round', async () => {
+  it('is replaced by a more complete recording, never by a less complete one', async () => {
     // The same content, once without its judgments.
     expect(await record(at('r', 0, 'g', 's', { judgments: 'skip' }))).toMatchObject({ status: 'recorded', attempt: 0 });
     const before = (await rolloutsOf('r', '?detail=true')).rollouts[0];
@@ -278,7 +278,7 @@ describe('what is kept', () => {
     expect(rollouts[0]?.detail?.report).toMatchObject({
       criteria: expect.arrayContaining([expect.objectContaining({ title: CANARY })]),
     });
-    // What samples share stands there once.
+    // Fields that the samples share are stored once.
     expect((await everythingKept()).split(canaries.question)).toHaveLength(2);
     expect((await ok(runListSchema, get('/v1/runs'))).runs).toMatchObject([{ id: 'r', store_text: true }]);
     expect(await ok(runDeletionSchema, remove('/v1/runs/r'))).toEqual({ id: 'r', deleted: true, complete: true });
@@ -296,7 +296,7 @@ describe('what is kept', () => {
     const bytes = results.map((row) => new TextEncoder().encode(Object.values(row).join('')).byteLength);
     expect(Math.max(...bytes)).toBeLessThanOrEqual(MAX_LEDGER_ROW_BYTES);
     expect(results.map((row) => row['row'] === null)).toEqual([true, false]);
-    // Read back from where it stands.
+    // Reads the line back from its byte range.
     const facts = (await rolloutsOf('r', '?sample=long')).rollouts[0]?.facts;
     expect(facts?.family === 'refiner' && facts.citation.status === 'scored' && facts.citation.observed.length).toBe(
       120,
@@ -459,7 +459,7 @@ describe('runs', () => {
     );
     expect((await detailOf('copy')).steps).toEqual((await detailOf('r')).steps);
 
-    // Cut off, edited, and where other content stands.
+    // A truncated file, an edited file, and a place with other content.
     const lines = file.trimEnd().split('\n');
     expect(await put('cut', lines.slice(0, -2).join('\n'))).toMatchObject({ imported: 3, complete: false });
     await record(at('mine', 0, 'g', 0, { response: 'Mine.' }));
@@ -485,7 +485,7 @@ describe('runs', () => {
     );
     expect(new Set(judgments.slice(0, -1).map((text) => JSON.parse(text).key))).toEqual(pinned);
     expect(JSON.parse(judgments.at(-1) ?? '')).toEqual({ end: { v: 1, judgments: pinned.size, missing: 0 } });
-    // A key that was judged anew is not what the run rests on.
+    // A key that was judged again no longer has the verdicts that the run recorded.
     await env.DB.prepare(`UPDATE rollout_rows SET row = replace(row, '"verdicts":"', '"verdicts":"0000')`).run();
     await env.DB.prepare(`UPDATE rollout_rows SET row = json_set(row, '$.judgments', json((SELECT json_group_array(
       json_set(j.value, '$.verdicts', substr(j.value ->> 'verdicts', 1, 64))) FROM json_each(row, '$.judgments') j)))`).run();

@@ -180,7 +180,7 @@ it('reads no more of the body while a caller leaves too many events unread, nor 
     before = asked;
     await scheduler.wait(100);
   }
-  // A line gives 140 KB of events, of which 8 MB wait.
+  // Each line causes 140 KB of events; 8 MB of events may wait.
   expect(asked).toBeGreaterThan(30);
   expect(asked).toBeLessThan(LINES / 2);
   await reply.body?.cancel();

@@ -29,7 +29,7 @@ export const receiver: { received: Received[]; answers: Behaviour[]; always: Beh
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** For beforeEach: an obedient receiver, and a clock that stands still. */
+/** For beforeEach: a receiver that accepts everything, and a fixed clock. */
 export function startWebhooks(): void {
   Object.assign(receiver, { received: [], answers: [], always: () => new Response(null, { status: 204 }) });
   vi.useFakeTimers({ toFake: ['Date'], now: realNow() + HOUR_MS });

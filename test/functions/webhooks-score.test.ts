@@ -43,12 +43,12 @@ const NOBODY = `whe_${'x'.repeat(24)}`;
 
 let endpoint: Registered;
 let replicate = 0;
-/** A rollout that nobody has judged yet. */
+/** A rollout without stored judgments. */
 let rollout: typeof ROLLOUT & { replicate: number };
 beforeEach(async () => {
   startWebhooks();
   resetCounting();
-  // What the desks remember of failures and open circuits is not what is tested.
+  // Clears the desks' remembered failures and open circuits, which this test does not examine.
   await abortAllDurableObjects();
   rollout = { ...ROLLOUT, replicate: ++replicate };
   endpoint = await register();

@@ -216,7 +216,7 @@ describe('a delivery', () => {
     expect(wait).toBeGreaterThanOrEqual(5_000);
     expect(wait).toBeLessThanOrEqual(6_000);
 
-    // Not before its time, then again under the same id, signed anew.
+    // No retry before it is due; the retry has the same id and a new signature.
     await work(endpoint.id);
     expect(receiver.received).toHaveLength(1);
     advance(wait);

@@ -75,7 +75,7 @@ describe('a writer under faults', () => {
     expect(error).toBeInstanceOf(StorageError);
     await writer.abort();
     expect(faults.openUploads.size).toBe(0);
-    // Another writer of the same key may have made it: removing it is for whoever owns the key.
+    // Another writer of the same key may have created it, so only the owner of the key removes it.
     expect(await keysOf(env.FILES)).toEqual(['k']);
   });
 });

@@ -14,9 +14,9 @@ import { begin, OVER, openAi, rewardsOnce, untilOver } from '../e2e/batch-client
 import { root } from '../e2e/processes.ts';
 
 const START_MS = 60_000;
-/** A kill comes so long after the start at most: while the object finds out what is lost, or in mid-work. */
+/** Latest kill after a start: while the object looks for lost tasks, or during the work. */
 const MAX_LIFE_MS = 1_000;
-/** On a slow machine scoring itself takes a while. */
+/** Allows for slow scoring on a slow machine. */
 const SLACK_MS = 10_000;
 
 export type CrashOptions = { readonly kills: number; readonly lines: number; readonly seed: number };

@@ -14,7 +14,7 @@ const REPORT_PEAK = 'process.on("exit",()=>console.error("maxrss",process.resour
 /** Peak resident memory in MB of a run over so many copies of a line. */
 async function peakMb(line: Buffer, lines: number): Promise<number> {
   const ended = await runScript('cli/main.ts', {
-    // Strings of all lines would not fit: the heap has room for the smallest part of them.
+    // The heap holds only a small part of the lines, so a command that collects all lines runs out of memory.
     nodeArgs: ['--max-old-space-size=64', '--import', `data:text/javascript,${encodeURIComponent(REPORT_PEAK)}`],
     args: ['verify', '-'],
     stdin: Array.from({ length: lines }, () => line),

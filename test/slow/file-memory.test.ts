@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('the memory of a Worker', () => {
   it('grows by a file of 200 MB at most half as much again as by files of 20 MB', async () => {
     await upload(1);
     const before = peakMb();
-    // Some of them, as the peak is the allocator's too, which takes a while to settle.
+    // Several runs, because the allocator's peak needs some runs to settle.
     for (let i = 0; i < 3; i++) await upload(20);
     const small = peakMb();
     await upload(200);

@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Peak resident memory of this process, told at its end. */
+/** Peak resident memory of this process, which it reports at its end. */
 const REPORT_PEAK = 'process.on("exit",()=>console.error("maxrss",process.resourceUsage().maxRSS))';
 
 async function replayPeakMb(...args: string[]): Promise<{ readonly ended: Ended; readonly mb: number }> {
@@ -102,7 +102,7 @@ describe.runIf(process.platform === 'linux')('a run of 25,600 rollouts', () => {
   it('takes no more memory than a tenth of it, in the Worker and in the command', async () => {
     const url = ['--url', worker.url];
     const small = { worker: 0, command: 0 };
-    // Some times, as a peak is the allocator's too, which takes a while to settle.
+    // Several runs, because the allocator's peak needs some runs to settle.
     for (let i = 0; i < 3; i++) small.command = Math.max(small.command, (await replayPeakMb('short', ...url)).mb);
     small.worker = workerPeakMb();
     const long = await replayPeakMb('long', ...url);

@@ -51,7 +51,9 @@ export function rolloutsOf(group: number): Rollout[] {
 export class KeptJudgments {
   readonly #store = createMemoryJudgmentStore();
 
-  /** @param mode `only`: what is not kept is a failure, and no judge is asked. */
+  /**
+   * @param mode `only`: a missing judgment is a failure, and no judge is called.
+   */
   async score(
     rollouts: readonly Rollout[],
     recipe: ResolvedRecipe,

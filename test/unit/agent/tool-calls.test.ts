@@ -100,7 +100,7 @@ describe('calls that the server parsed', () => {
     expect(read('', calls, AS_TRAINING).map(({ problem }) => problem)).toEqual(problems.slice(1));
   });
 
-  it('leave to us those that the server could not parse', () => {
+  it('leave calls that the server could not parse to our parser', () => {
     expect(read(tag('{"name": '), [])).toMatchObject([{ problem: 'not_json' }]);
   });
 });

@@ -85,7 +85,7 @@ it('no character that normalises to an angle bracket reaches a judge', () => {
 });
 
 describe('a policy', () => {
-  it('reads its tool output as it was trained to', () => {
+  it('reads tool output without changes to its tags and brackets', () => {
     const plain = [
       '<snippet id=S1 title="a < b">f(x) -> [x, y], [True] [x] [sic] [1] [S1]</snippet>',
       '<webpage id=W1>List<String> a｜b ▁ <module> <b>bold</b> [nan] ~[1] x</webpage>',

@@ -20,7 +20,7 @@ function blocksOf(page: string): unknown[] {
 const SCORED = readdirSync(directory).filter((page) => scoreRequestSchema.safeParse(blocksOf(page)[0]).success);
 
 describe('the pages of the trainers', () => {
-  it('include those of the Python client', () => {
+  it('include the pages about the Python client', () => {
     expect(SCORED).toEqual(expect.arrayContaining(['open-instruct.md', 'trl.md', 'verl.md']));
   });
 
