@@ -14,23 +14,9 @@ import type { TurnTokens } from './types.ts';
 /** Allowance for the chat template's special tokens around one message. */
 const TOKENS_PER_MESSAGE = 8;
 
-/**
- * Upper estimate of the tokens of a text. Like `estimateTokens`, but each digit counts as one token, as in Qwen's
- * tokenizer; programs and their output contain many digits.
- */
-export function estimateTurnTokens(text: string): number {
-  let digits = 0;
-  let rest = '';
-  for (const unit of text) {
-    if (unit >= '0' && unit <= '9') digits++;
-    else rest += unit;
-  }
-  return estimateTokens(rest) + digits;
-}
-
 /** Upper estimate of the tokens of a prompt. @param parts the messages, and everything else the server renders. */
 export function estimatePrompt(parts: readonly string[]): number {
-  return parts.reduce((sum, part) => sum + estimateTurnTokens(part) + TOKENS_PER_MESSAGE, TOKENS_PER_MESSAGE);
+  return parts.reduce((sum, part) => sum + estimateTokens(part) + TOKENS_PER_MESSAGE, TOKENS_PER_MESSAGE);
 }
 
 type Counted = { tokens: number; counted: TurnTokens['counted'] };
@@ -83,7 +69,7 @@ export class TokenLedger {
     if (said !== null) this.#correct(said);
     const assistant: Counted =
       said === null
-        ? { tokens: estimateTurnTokens(text), counted: 'estimated' }
+        ? { tokens: estimateTokens(text), counted: 'estimated' }
         : { tokens: said.completion_tokens, counted: 'server' };
     this.#turns.push({ assistant, tools: NONE, usage: said, thinks });
   }
@@ -125,5 +111,5 @@ function added(sum: TokenUsage | null, { prompt_tokens, completion_tokens }: Tok
 
 /** Upper estimate of the tokens that tool results add to the response. */
 export function toolTokens(contents: readonly string[]): number {
-  return estimateTurnTokens(betweenTurns(contents)) + 2 * TOKENS_PER_MESSAGE;
+  return estimateTokens(betweenTurns(contents)) + 2 * TOKENS_PER_MESSAGE;
 }

@@ -17,7 +17,7 @@ import { judgmentKey, judgmentPreimage } from './key.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
 import { makeJudgment, usableFor } from './make-judgment.ts';
-import type { SourceCut } from './protocol/budget.ts';
+import type { AnswerCut, SourceCut } from './protocol/budget.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
@@ -61,6 +61,8 @@ export type ObtainedJudgment = {
   readonly key: string | null;
   /** Sources that the judge saw only in part. */
   readonly cuts: readonly SourceCut[];
+  /** The answer alone exceeds the judge's context: the judge sees its beginning. `null` = it was not cut. */
+  readonly answer_cut: AnswerCut | null;
   readonly outcome: JudgmentOutcome;
   /** Id of the key whose signature is valid; `null` = unsigned, or signed by an unknown key. */
   readonly issuer: string | null;
@@ -81,6 +83,7 @@ type Keyed = {
   readonly judge: Judge;
   readonly request: JudgmentRequest;
   readonly cuts: readonly SourceCut[];
+  readonly answer_cut: AnswerCut | null;
   readonly preimage: JudgmentPreimage;
   readonly key: string;
 };
@@ -110,7 +113,8 @@ async function keyed(
   const fitted = fitToJudge(request, judge, cited);
   if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
   const preimage = judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate);
-  return { judge, request: fitted.request, cuts: fitted.cuts, preimage, key: judgmentKey(preimage) };
+  const { request: seen, cuts, answer_cut = null } = fitted;
+  return { judge, request: seen, cuts, answer_cut, preimage, key: judgmentKey(preimage) };
 }
 
 async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Promise<Obtained> {
@@ -210,8 +214,14 @@ function knownIssuer({ issuer }: Judgment, signing: Signing | undefined): string
   return signing.known.has(issuer.key_id) ? issuer.key_id : null;
 }
 
-function named({ request, preimage, key, cuts }: Keyed): Pick<ObtainedJudgment, 'kind' | 'preimage' | 'key' | 'cuts'> {
-  return { kind: request.kind, preimage, key, cuts };
+function named({
+  request,
+  preimage,
+  key,
+  cuts,
+  answer_cut,
+}: Keyed): Pick<ObtainedJudgment, 'kind' | 'preimage' | 'key' | 'cuts' | 'answer_cut'> {
+  return { kind: request.kind, preimage, key, cuts, answer_cut };
 }
 
 function failed(asked: Keyed, failure: JudgeFailure): ObtainedJudgment {
@@ -219,7 +229,15 @@ function failed(asked: Keyed, failure: JudgeFailure): ObtainedJudgment {
 }
 
 function unkeyed(kind: JudgmentKind, failure: JudgeFailure): ObtainedJudgment {
-  const nothing = { preimage: null, key: null, cuts: [], issuer: null, stored: false, storeProblem: null };
+  const nothing = {
+    preimage: null,
+    key: null,
+    cuts: [],
+    answer_cut: null,
+    issuer: null,
+    stored: false,
+    storeProblem: null,
+  };
   return { kind, ...nothing, outcome: { ok: false, failure } };
 }
 

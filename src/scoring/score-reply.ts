@@ -30,6 +30,10 @@ const judgmentReportSchema = z.strictObject({
   cuts: z
     .array(z.strictObject({ source: indexSchema, kept_chars: indexSchema, chars: indexSchema }))
     .describe('Sources that were cut to their beginning to fit into the context of the judge. Part of the key.'),
+  answer_cut: z
+    .strictObject({ kept_chars: indexSchema, chars: indexSchema })
+    .exactOptional()
+    .describe('The answer alone exceeds the context of the judge, which saw its beginning. Part of the key.'),
   usage: tokenUsageSchema.nullable().describe('Token usage of the original call, also for cached judgments.'),
   judged_at: z.string().nullable(),
   latency_ms: z.number().min(0).nullable().describe('Latency within this request, in milliseconds.'),
@@ -60,7 +64,7 @@ export type ScoreReply = FamilyReply & MadeBy;
 
 /** One judgment as the reply shows it. */
 export function reportJudgment(obtained: ObtainedJudgment): JudgmentReport {
-  const { kind, key, preimage, cuts, outcome, issuer, stored, storeProblem } = obtained;
+  const { kind, key, preimage, cuts, answer_cut, outcome, issuer, stored, storeProblem } = obtained;
   return {
     kind,
     key,
@@ -71,6 +75,7 @@ export function reportJudgment(obtained: ObtainedJudgment): JudgmentReport {
     sampling: preimage === null || preimage.judge.sampling === null ? null : { ...preimage.judge.sampling },
     issuer,
     cuts: cuts.map((cut) => ({ ...cut })),
+    ...(answer_cut === null ? {} : { answer_cut: { ...answer_cut } }),
     usage: outcome.ok ? outcome.judgment.usage : null,
     judged_at: outcome.ok ? outcome.judgment.judged_at : null,
     latency_ms: outcome.ok ? outcome.latency_ms : null,

@@ -1,15 +1,21 @@
 /**
- * Fits a request into a judge's context. It cuts only sources, never an answer, claim, statement or criterion: first
- * the uncited sources, the last one first, then the ends of the longest cited ones. The request is cut before its key
- * is computed, so the key covers what the judge sees; the result lists every cut.
+ * Fits a request into a judge's context. It cuts sources: first the uncited ones, the last one first, then the ends of
+ * the longest cited ones. If the answer alone is too long, its end is cut too, because a policy must not be able to leave
+ * itself unscored by its length. Claims, statements and criteria are never cut. The request is cut before its key is
+ * computed, so the key covers what the judge sees; the result lists every cut.
  *
- * Token counts are upper estimates, because the edge has no tokenizer: one token per three ASCII units, one per other
- * unit. Qwen's tokenizer needs about one per four and one per 1.5.
+ * Token counts are upper estimates, because the edge has no tokenizer. Byte-level BPE (Qwen, Llama, gpt-oss) makes at most
+ * one token of a UTF-8 byte, so text beyond ASCII counts by bytes: common characters need fewer, rare ideographs, scripts
+ * and emoji do not. Qwen makes one token of each digit, and marks rarely merge: they count as one each. ASCII letters and
+ * white space count as a third; words need about a quarter, and strings of random letters more.
  */
+import { isAsciiLetter } from '../../text/characters.ts';
 import type { JudgeFailure } from './failure.ts';
 import type { Evidence, JudgedSource } from './prompt.ts';
 
-const ASCII_UNITS_PER_TOKEN = 3;
+const PLAIN_UNITS_PER_TOKEN = 3;
+/** An answer is not cut to fewer tokens: then something else is too long for the judge. */
+const MIN_ANSWER_TOKENS = 50;
 /** Tokens of the delimiters, attributes and chat template around one block. */
 const TOKENS_PER_BLOCK = 40;
 /** Tokens of the system message, the task and the chat template. */
@@ -20,16 +26,39 @@ const MIN_SOURCE_TOKENS = 50;
 /** One shortened source: the judge sees the first `kept_chars` of its `chars` UTF-16 code units. */
 export type SourceCut = { readonly source: number; readonly kept_chars: number; readonly chars: number };
 
+/** A shortened answer: the judge sees the first `kept_chars` of its `chars` UTF-16 code units. */
+export type AnswerCut = Omit<SourceCut, 'source'>;
+
 /** The request as the judge sees it, or why it cannot fit. */
 export type Fitted<Request> =
-  | { readonly ok: true; readonly request: Request; readonly cuts: readonly SourceCut[] }
+  | {
+      readonly ok: true;
+      readonly request: Request;
+      readonly cuts: readonly SourceCut[];
+      readonly answer_cut?: AnswerCut;
+    }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
 /** Upper estimate of the tokens of a text. */
 export function estimateTokens(text: string): number {
-  let other = 0;
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) other++;
-  return Math.ceil((text.length - other) / ASCII_UNITS_PER_TOKEN) + other;
+  let plain = 0;
+  let tokens = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isPlain(code)) plain++;
+    else tokens += tokensOfUnit(code);
+  }
+  return Math.ceil(plain / PLAIN_UNITS_PER_TOKEN) + tokens;
+}
+
+function isPlain(code: number): boolean {
+  return isAsciiLetter(code) || code === 0x20 || (code >= 0x09 && code <= 0x0d);
+}
+
+/** Tokens of a unit that is not plain: its bytes in UTF-8. Each half of a surrogate pair has two of the four. */
+function tokensOfUnit(code: number): number {
+  if (code < 0x80) return 1;
+  return code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
 }
 
 /**
@@ -58,10 +87,50 @@ export function fitSources<Request extends Evidence>(
   return over > 0 ? tooLong(promptTokens + over, promptTokens) : withCuts(request, sizes, kept);
 }
 
-/** Fits a request that must not be cut, or fails. @param texts each becomes one block of the prompt. */
-export function fitWhole<Request>(request: Request, texts: readonly string[], promptTokens: number): Fitted<Request> {
-  const needed = FIXED_TOKENS + sum(texts.map((text) => blockTokens(text)));
-  return needed <= promptTokens ? { ok: true, request, cuts: [] } : tooLong(needed, promptTokens);
+/**
+ * Cuts the sources of a request until its prompt fits, and then the end of its answer.
+ * @param tokensBeside tokens of everything beside question, sources and answer.
+ */
+export function fitAnswered<Request extends Evidence & { readonly answer: string }>(
+  request: Request,
+  tokensBeside: number,
+  promptTokens: number,
+  cited: ReadonlySet<number>,
+): Fitted<Request> {
+  const whole = fitSources(request, tokensBeside + blockTokens(request.answer), promptTokens, cited);
+  if (whole.ok) return whole;
+  const attributes = sum(request.sources.map(({ id, title }) => blockTokens(id, title)));
+  const fixed = FIXED_TOKENS + blockTokens(request.question) + attributes + tokensBeside + TOKENS_PER_BLOCK;
+  const shorter = withShorterAnswer(request, promptTokens - fixed);
+  if (shorter === null) return whole;
+  const fitted = fitSources(shorter.request, tokensBeside + blockTokens(shorter.request.answer), promptTokens, cited);
+  return fitted.ok ? { ...fitted, answer_cut: shorter.answer_cut } : whole;
+}
+
+/**
+ * Fits a request without sources: cuts the end of its answer, or fails. @param texts of the other blocks of the prompt.
+ */
+export function fitWhole<Request extends { readonly answer: string }>(
+  request: Request,
+  texts: readonly string[],
+  promptTokens: number,
+): Fitted<Request> {
+  const fixed = FIXED_TOKENS + sum(texts.map((text) => blockTokens(text))) + TOKENS_PER_BLOCK;
+  const needed = fixed + estimateTokens(request.answer);
+  if (needed <= promptTokens) return { ok: true, request, cuts: [] };
+  const shorter = withShorterAnswer(request, promptTokens - fixed);
+  return shorter === null ? tooLong(needed, promptTokens) : { ok: true, ...shorter, cuts: [] };
+}
+
+/** The request with the beginning of its answer that fits into `tokens`; `null` = it would be too short to judge. */
+function withShorterAnswer<Request extends { readonly answer: string }>(
+  request: Request,
+  tokens: number,
+): { readonly request: Request; readonly answer_cut: AnswerCut } | null {
+  if (tokens < MIN_ANSWER_TOKENS) return null;
+  const chars = request.answer.length;
+  const kept_chars = unitsWithin(request.answer, tokens);
+  return { request: { ...request, answer: request.answer.slice(0, kept_chars) }, answer_cut: { kept_chars, chars } };
 }
 
 /** Upper estimate of the tokens of one block with its text and attributes. */
@@ -124,11 +193,14 @@ function withCuts<Request extends Evidence>(
 
 /** Returns how many UTF-16 units of a text fit into `tokens`; never splits a surrogate pair. */
 function unitsWithin(text: string, tokens: number): number {
+  let plain = 0;
   let cost = 0;
   let units = 0;
   for (const point of text) {
-    cost += point.charCodeAt(0) > 0x7f ? point.length : 1 / ASCII_UNITS_PER_TOKEN;
-    if (cost > tokens) break;
+    const code = point.charCodeAt(0);
+    if (isPlain(code)) plain++;
+    else cost += tokensOfUnit(code) * point.length;
+    if (Math.ceil(plain / PLAIN_UNITS_PER_TOKEN) + cost > tokens) break;
     units += point.length;
   }
   return units;

@@ -39,6 +39,6 @@ export const tone: ReadingKind<ToneRequest, ToneVerdicts> = {
     };
   },
   readReply: (_request, json) => readAs(reply, json, ({ polite }) => ({ kind: 'tone', polite })),
-  fit: (request, promptTokens) => fitWhole(request, [request.question, request.answer], promptTokens),
+  fit: (request, promptTokens) => fitWhole(request, [request.question], promptTokens),
   answers: () => true,
 };

@@ -1,6 +1,7 @@
 /** Counting tokens from the server's usage, with upper estimates in place of missing counts. */
 import { describe, expect, it } from 'vitest';
-import { estimateTurnTokens, TokenLedger, toolTokens } from '../../../src/agent/token-ledger.ts';
+import { TokenLedger, toolTokens } from '../../../src/agent/token-ledger.ts';
+import { estimateTokens } from '../../../src/judgments/protocol/budget.ts';
 
 const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
 
@@ -54,10 +55,10 @@ describe('a ledger', () => {
 
 describe('an estimate', () => {
   it("counts each digit as a token, as Qwen's tokenizer does", () => {
-    expect(estimateTurnTokens('1234567890')).toBe(10);
-    expect(estimateTurnTokens('abc')).toBe(1);
-    expect(estimateTurnTokens('abc12')).toBe(3);
-    expect(estimateTurnTokens('数学')).toBe(2);
+    expect(estimateTokens('1234567890')).toBe(10);
+    expect(estimateTokens('abc')).toBe(1);
+    expect(estimateTokens('abc12')).toBe(3);
+    expect(estimateTokens('数学')).toBe(6);
   });
 
   it('of tool output includes the template around it', () => {

@@ -62,11 +62,11 @@ describe('the plan', () => {
   });
 
   it('cuts the tool output to budget and context, and keeps only the sources that are left', async () => {
-    const tool_output = Array.from({ length: 400 }, (_, n) => `<snippet id=S${n}>Fact number ${n}.</snippet>`).join(
+    const tool_output = Array.from({ length: 240 }, (_, n) => `<snippet id=S${n}>Fact number ${n}.</snippet>`).join(
       '\n',
     );
     const whole = await planOf({ tool_output });
-    expect([whole.prompt.cut, whole.prompt_tokens, whole.sources.list.length]).toEqual([null, 6_144, 400]);
+    expect([whole.prompt.cut, whole.prompt_tokens, whole.sources.list.length]).toEqual([null, 6_144, 240]);
     const cut = await planOf({ tool_output }, 2_048);
     expect(cut.prompt_tokens).toBe(1_024);
     expect(cut.prompt.cut).toEqual({ kept_chars: cut.prompt.tool_output.length, chars: tool_output.length });

@@ -79,14 +79,27 @@ describe('a prompt that does not', () => {
   });
 
   it('fails where not even that is enough', () => {
-    const answer = textOf(5_000);
+    const long = textOf(5_000);
     for (const whole of [
-      { ...RUBRIC, answer },
-      { ...CITATIONS, claims: [{ claim: 0, text: answer, sources: [0] }] },
+      { ...RUBRIC, question: long },
+      { ...CITATIONS, claims: [{ claim: 0, text: long, sources: [0] }] },
     ]) {
       const fitted = fitRequest(whole, 3_000, new Set([0]));
       expect(fitted).toMatchObject({ ok: false, failure: { reason: 'judge_prompt_too_long', retryable: false } });
     }
+  });
+
+  it.each(['7', '漢', '😀', '!', 'ab '])('cuts the answer where it alone is too long: %s', (piece) => {
+    const answer = piece.repeat(12_000);
+    const fitted = fitRequest({ ...RUBRIC, answer }, 6_000, new Set([0]));
+    if (!fitted.ok || !('answer' in fitted.request)) throw new Error('not fitted');
+    const { kept_chars = 0 } = fitted.answer_cut ?? {};
+    expect(fitted.answer_cut).toEqual({ kept_chars, chars: answer.length });
+    expect(fitted.request.answer).toBe(answer.slice(0, kept_chars));
+    expect(fitted.request.answer.isWellFormed()).toBe(true);
+    expect(estimateTokens(fitted.request.answer)).toBeGreaterThan(2_000);
+    // The same answer, cut, fits as it is: the key of both is the same.
+    expect(fitRequest(fitted.request, 6_000, new Set([0]))).toMatchObject({ ok: true, request: fitted.request });
   });
 });
 
@@ -134,9 +147,23 @@ it.each([
   ['', 0],
   ['abc', 1],
   ['abcd', 2],
-  ['ä', 1],
-  ['你好', 2],
-  ['😀', 2],
+  ['1234567890', 10],
+  ['a, b', 2],
+  ['{"a":[1]}', 9],
+  // As many as bytes: what byte-level BPE makes of characters that are not in its vocabulary.
+  ['ä', 2],
+  ['你好', 6],
+  ['😀', 4],
+  ['𐎠', 4],
 ])('%j is estimated at %d tokens', (text, tokens) => {
   expect(estimateTokens(text)).toBe(tokens);
+});
+
+it('no text beyond ASCII letters and white space is estimated at fewer tokens than it has bytes', () => {
+  const rest = fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[a-zA-Z\s]/gu, ''));
+  fc.assert(
+    fc.property(rest, (text) => {
+      expect(estimateTokens(text)).toBeGreaterThanOrEqual(new TextEncoder().encode(text).length);
+    }),
+  );
 });

@@ -41,8 +41,11 @@ function readings(text: string): readonly string[] {
   return [text, text.normalize('NFKC'), mapped(text), mapped(text).normalize('NFKC'), mapped(text.normalize('NFKC'))];
 }
 
+const TOKEN_READINGS = CONTROL_TOKENS.map((token) => [...new Set(readings(token))]);
+
 function tokensIn(text: string): readonly string[] {
-  return CONTROL_TOKENS.filter((token) => readings(text).some((one) => readings(token).some((t) => one.includes(t))));
+  const read = [...new Set(readings(text))];
+  return CONTROL_TOKENS.filter((_, at) => TOKEN_READINGS[at]?.some((token) => read.some((one) => one.includes(token))));
 }
 
 describe.each([
@@ -64,7 +67,7 @@ describe.each([
         expect(safe).toHaveLength(text.length);
         expect(safe.isWellFormed()).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 

@@ -34,10 +34,17 @@ describe('its prompt', () => {
     }
   });
 
-  it('fits whole or not at all', () => {
+  it('fits whole, or with the beginning of its answer: a policy cannot leave itself unscored by its length', () => {
     expect(outcome.fit(OUTCOME, 8_000, new Set())).toEqual({ ok: true, request: OUTCOME, cuts: [] });
-    const long = { ...OUTCOME, answer: 'x'.repeat(100_000) };
-    expect(outcome.fit(long, 8_000, new Set())).toMatchObject({
+    const answer = '7'.repeat(12_000);
+    const fitted = outcome.fit({ ...OUTCOME, answer }, 8_000, new Set());
+    if (!fitted.ok) throw new Error(fitted.failure.detail);
+    const { kept_chars = 0 } = fitted.answer_cut ?? {};
+    expect(fitted.answer_cut).toEqual({ kept_chars, chars: 12_000 });
+    expect(kept_chars).toBeGreaterThan(6_000);
+    expect(fitted.request).toEqual({ ...OUTCOME, answer: '7'.repeat(kept_chars) });
+    const reference = 'x'.repeat(100_000);
+    expect(outcome.fit({ ...OUTCOME, reference }, 8_000, new Set())).toMatchObject({
       ok: false,
       failure: { reason: 'judge_prompt_too_long' },
     });

@@ -69,8 +69,7 @@ export const outcome: ReadingKind<OutcomeRequest, OutcomeVerdicts> = {
   readReply: (_request, json) => readAs(reply, json, ({ correct }) => ({ kind: 'outcome', correct })),
 
   /** Fits the request to the judge's context, or fails: a final answer is never cut. */
-  fit: (request, promptTokens) =>
-    fitWhole(request, [request.question, request.reference, request.answer], promptTokens),
+  fit: (request, promptTokens) => fitWhole(request, [request.question, request.reference], promptTokens),
 
   answers: () => true,
 

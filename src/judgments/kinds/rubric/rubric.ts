@@ -1,6 +1,6 @@
 /** The `rubric` kind: all criteria of one rollout in one call, each scored 0, 1 or 2. */
 import * as z from 'zod';
-import { blockTokens, fitSources } from '../../protocol/budget.ts';
+import { blockTokens, fitAnswered } from '../../protocol/budget.ts';
 import { READER_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -105,8 +105,8 @@ export const rubric: ReadingKind<RubricRequest, RubricVerdicts> = {
 
   fit(request, promptTokens, cited) {
     const criteria = request.criteria.map(({ title, description }) => blockTokens(title, description));
-    const beside = criteria.reduce((sum, tokens) => sum + tokens, blockTokens(request.answer));
-    return fitSources(request, beside, promptTokens, cited);
+    const beside = criteria.reduce((sum, tokens) => sum + tokens, 0);
+    return fitAnswered(request, beside, promptTokens, cited);
   },
 
   answers(request, verdicts) {
