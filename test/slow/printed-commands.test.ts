@@ -43,7 +43,11 @@ type Exception = {
 
 /** Commands that are not run. An entry that matches no command fails. */
 const NOT_RUN: readonly Exception[] = [
-  { file: /./u, command: /^npm (?:test|run (?:test:slow|test:llm|bench\S*))\b/u, reason: 'a suite, or a benchmark' },
+  {
+    file: /./u,
+    command: /^(?:npx vitest|npm (?:test|run (?:test:slow|test:llm|bench\S*)))\b/u,
+    reason: 'a suite, or a benchmark',
+  },
   { file: /./u, command: /^npm run format\b/u, reason: 'rewrites the sources' },
   { file: /./u, command: /^npm run demo(?![:\w])/u, reason: 'test/slow/newcomer.test.ts runs it' },
   { file: /./u, command: /^npm run dev(?! --)/u, reason: 'starts the Worker that the other commands use' },
