@@ -25,7 +25,7 @@ type Row = {
   message: string | null;
 };
 
-type Claim =
+type JobClaim =
   /** `new`: a job was created. `known`: the id already has a job. */
   | { readonly status: 'new' | 'known'; readonly job: AcceptedJob }
   | { readonly status: 'id_reused' }
@@ -59,7 +59,7 @@ export class Inbox {
   }
 
   /** Creates a job for a request, unless its id has one already. @param full refuses new ids. */
-  claim({ webhook_id, digest, body }: Omit<ReceiveMessage, 'v'>, full: boolean, now: number): Claim {
+  claim({ webhook_id, digest, body }: Omit<ReceiveMessage, 'v'>, full: boolean, now: number): JobClaim {
     const known = this.#first<Row>('SELECT * FROM jobs_v1 WHERE webhook_id = ?', webhook_id);
     if (known !== undefined) {
       if (known.digest !== digest) return { status: 'id_reused' };
