@@ -3,8 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unstable_startWorker } from 'wrangler';
+import { bundledCode } from '../../bench/bundles/bundle.ts';
+import { createScorer, lexicalJudge } from '../../lib/index.ts';
 import { buildLibrary } from '../../scripts/build-library.ts';
+import { launchChromium } from './dashboard-browser.ts';
 import { jsonLines, root } from './processes.ts';
 
 let directory: string;
@@ -47,6 +52,12 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** The TypeScript snippets of a page. */
+function snippetsOf(page: string): string[] {
+  const fences = readFileSync(resolve(root, page), 'utf8').matchAll(/^```ts\n(?<code>[\s\S]*?)^```$/gmu);
+  return [...fences].map(({ groups }) => groups?.['code'] ?? '');
+}
+
 /** The code of every `@example` in the doc comments of a folder's files. */
 function examplesOf(folder: string): string[] {
   const sources = readdirSync(folder, { encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -55,6 +66,17 @@ function examplesOf(folder: string): string[] {
     const fences = text.matchAll(/^ \* ```ts\n(?<code>(?: \*.*\n)*?) \* ```$/gmu);
     return [...fences].map(({ groups }) => (groups?.['code'] ?? '').replace(/^ \* ?/gmu, ''));
   });
+}
+
+const ROLLOUT = {
+  question: 'How long is the Aare?',
+  tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>',
+  response: '<answer><snippet id=S1>It is 288 km long.</snippet></answer>',
+  positive_rubrics: [{ description: 'States the length of the Aare' }],
+};
+
+async function rewardInNode(): Promise<number | null> {
+  return (await createScorer({ judge: lexicalJudge }).score(ROLLOUT, 'refiner-rl-balanced')).reward;
 }
 
 describe('the installed package', () => {
@@ -77,7 +99,7 @@ describe('the installed package', () => {
   });
 
   test('type-checks as strictly as a user can ask, and runs every example of its documentation', () => {
-    const examples = examplesOf(resolve(root, 'lib'));
+    const examples = [...examplesOf(resolve(root, 'lib')), ...snippetsOf('docs/library.md')];
     expect(examples.length).toBeGreaterThan(10);
     for (const [position, code] of examples.entries()) writeFileSync(join(project, `example-${position}.mts`), code);
     const compilerOptions = {
@@ -105,6 +127,68 @@ describe('the installed package', () => {
     const lines = jsonLines(run(command, 'score', 'rollouts.jsonl', '--json'));
     expect(lines.length).toBeGreaterThan(15);
     for (const { reward } of lines) expect(reward).toEqual(expect.any(Number));
+  });
+
+  test('scores in a browser, without polyfills', async () => {
+    const code = await bundledCode(
+      project,
+      `
+        import { createScorer, lexicalJudge } from 'citeward';
+        globalThis.scoreOf = (rollout) => createScorer({ judge: lexicalJudge }).score(rollout, 'refiner-rl-balanced');
+      `,
+    );
+    expect(code).not.toMatch(/(?:from|import)\s*\(?\s*['"`]node:|__vite-browser-external/u);
+    const browser = await launchChromium();
+    try {
+      const page = await browser.newPage();
+      await page.addScriptTag({ content: code, type: 'module' });
+      const reward = await page.evaluate(`scoreOf(${JSON.stringify(ROLLOUT)}).then(({ reward }) => reward)`);
+      expect(reward).toBe(await rewardInNode());
+    } finally {
+      await browser.close();
+    }
+  });
+
+  test('scores in a Worker, with a store in KV', async () => {
+    const entrypoint = join(project, 'worker.js');
+    const code = `
+      import { createScorer, lexicalJudge } from 'citeward';
+      import { kvStore } from 'citeward/workers';
+      export default {
+        async fetch(request, env) {
+          const scorer = createScorer({ judge: lexicalJudge, store: kvStore(env.JUDGMENTS) });
+          const { reward, judgments } = await scorer.score(await request.json(), 'refiner-rl-balanced');
+          return Response.json({ reward, stored: judgments.every(({ cached }) => cached) });
+        },
+      };
+    `;
+    writeFileSync(entrypoint, code);
+    const worker = await unstable_startWorker({
+      entrypoint,
+      config: '',
+      compatibilityDate: '2026-10-01',
+      bindings: { JUDGMENTS: { type: 'kv_namespace', id: 'judgments' } },
+      dev: { server: { port: 0 }, inspector: false, persist: false, watch: false, logLevel: 'none' },
+    });
+    try {
+      const scored = async (): Promise<unknown> =>
+        (await worker.fetch('http://citeward/', { method: 'POST', body: JSON.stringify(ROLLOUT) })).json();
+      const reward = await rewardInNode();
+      expect(await scored()).toEqual({ reward, stored: false });
+      expect(await scored()).toEqual({ reward, stored: true });
+    } finally {
+      await worker.dispose();
+    }
+  });
+
+  test.each([
+    ['compose, recipes', 8_000],
+    ['verifyCitations', 28_000],
+    ['replay', 50_000],
+    ['createScorer, lexicalJudge', 130_000],
+  ])('{ %s } takes at most %i bytes after gzip', async (names, most) => {
+    const code = await bundledCode(project, `import { ${names} } from 'citeward'; globalThis.used = { ${names} };`);
+    expect(gzipSync(code).byteLength).toBeLessThan(most);
   });
 
   test('tells bundlers that its modules have no side effects', () => {
