@@ -76,6 +76,10 @@ export const SERVER_FAULTS = {
   finish_tool_calls: again('judge_reply_invalid'),
   finish_abort: again('judge_interrupted'),
   finish_unknown: again('judge_error'),
+  // What cannot be both: cut off and complete, ended and continued, one choice and two.
+  two_finishes: again('judge_reply_invalid'),
+  text_after_finish: again('judge_reply_invalid'),
+  one_choice_twice: again('judge_reply_invalid'),
   refusal: never('judge_refusal'),
   // The model.
   other_model: never('judge_model_mismatch'),

@@ -18,8 +18,6 @@ export const GENERATION_BEHAVIOURS = [
   'endless',
   // The first choice ends, the second never does.
   'one_choice_stalls',
-  // Text of a choice that has ended.
-  'goes_on',
   // A tool call without a name.
   'nameless_call',
   // One event that is longer than any reply limit.
@@ -68,7 +66,9 @@ export const GENERATION_FAULTS: readonly (readonly [string, GenerationFaultRow])
   ['gives_one_choice', { reason: 'generator_request_refused', retryable: false }],
   ['refuses_n', { reason: 'generator_request_refused', retryable: false }],
   ['one_choice_stalls', { reason: 'generator_timeout', retryable: true }],
-  ['goes_on', { reason: 'generator_error', retryable: true }],
+  ['two_finishes', { reason: 'generator_error', retryable: true }],
+  ['text_after_finish', { reason: 'generator_error', retryable: true }],
+  ['one_choice_twice', { reason: 'generator_error', retryable: true }],
   ['nameless_call', { reason: 'generator_not_an_api', retryable: false }],
   ['huge_event', { reason: 'generator_reply_too_large', retryable: false }],
 ];

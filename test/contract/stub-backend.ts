@@ -220,6 +220,18 @@ async function complete(
     case 'finish_abort':
     case 'finish_unknown':
       return endWith(response, [chunkOf({ content: text }), chunkOf({}, behaviour.slice('finish_'.length)), '[DONE]']);
+    case 'two_finishes':
+      return endWith(response, [chunkOf({ content: text }, 'length'), chunkOf({}, 'stop'), '[DONE]']);
+    case 'text_after_finish':
+      return endWith(response, [
+        chunkOf({ content: half }, 'stop'),
+        chunkOf({ content: text.slice(half.length) }, 'stop'),
+        '[DONE]',
+      ]);
+    case 'one_choice_twice': {
+      const parts = [chunkOf({ content: half }), chunkOf({ content: text.slice(half.length) }, 'stop')];
+      return endWith(response, [{ ...chunkOf({}), choices: parts.flatMap(({ choices }) => choices) }, '[DONE]']);
+    }
     case 'refusal':
       return endWith(response, [chunkOf({ refusal: STUB_CANARY }), chunkOf({}, 'stop'), '[DONE]']);
     case 'other_model':

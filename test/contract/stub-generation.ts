@@ -51,8 +51,6 @@ export async function generate(
         chunkOf({}, 'stop'),
         chunkOf({ content: 'x' }, null, 1),
       ]);
-    case 'goes_on':
-      return endWith(response, [chunkOf({ content: first }, 'stop'), chunkOf({ content: 'more' }), '[DONE]']);
     case 'nameless_call':
       return endWith(response, [
         toolDelta(0, { index: 0, id: 'call_1', function: { arguments: '{}' } }),

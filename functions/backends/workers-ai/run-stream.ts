@@ -44,6 +44,8 @@ type OwnCall = z.infer<typeof ownCallSchema>;
 export class RunStreamReader {
   readonly #maxTokens: number;
   #isOwn = false;
+  /** Whether an event in the own format had a finish reason. */
+  #hasFinish = false;
   #usage: TokenUsage | null = null;
   /** Pieces of text so far: a lower bound of the tokens. */
   #pieces = 0;
@@ -56,7 +58,7 @@ export class RunStreamReader {
 
   /** Reads one event of the stream. */
   item(data: string): StreamItem {
-    if (data === '[DONE]') return { read: this.#isOwn ? this.#lastChunk() : null, last: true };
+    if (data === '[DONE]') return { read: this.#isOwn && !this.#hasFinish ? this.#lastChunk() : null, last: true };
     let value: unknown;
     try {
       value = JSON.parse(data);
@@ -83,6 +85,7 @@ export class RunStreamReader {
 
   #chunkOf({ response, tool_calls, finish_reason, usage }: OwnChunk): ChunkResult & { readonly ok: true } {
     this.#isOwn = true;
+    if (finish_reason) this.#hasFinish = true;
     if (usage !== null && usage !== undefined) this.#usage = usage;
     const content = response === undefined || response === null ? '' : textOf(response);
     if (content !== '') this.#pieces++;

@@ -53,6 +53,11 @@ export function readChunkText(text: string): ChunkResult {
   }
 }
 
+/** Returns whether a chunk has a choice twice. A missing index counts as 0. */
+export function repeatsChoice({ choices }: CompletionChunk): boolean {
+  return new Set(choices.map(({ index }) => index ?? 0)).size < choices.length;
+}
+
 /** The fault of an incomplete reply. */
 export function interruptedReply(): SharedFault {
   return backendFault('interrupted', 'the reply broke off');

@@ -7,7 +7,7 @@
 import type { CompletionOutcome } from '../../../src/judgments/chat-backend.ts';
 import type { JudgeFailure, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
-import { type ChunkResult, type CompletionChunk, readChunk } from './completion-chunk.ts';
+import { type ChunkResult, type CompletionChunk, readChunk, repeatsChoice } from './completion-chunk.ts';
 
 /** Longest text of a reply, in UTF-16 code units: many times the size of any reply schema. */
 const MAX_REPLY_CHARS = 4 * 1024 * 1024;
@@ -49,16 +49,23 @@ export class ChatCompletionReader {
     return read.ok ? this.#take(read.chunk) : judgeFailureOf(read.fault);
   }
 
-  #take({ model, choices, usage }: CompletionChunk): JudgeFailure | null {
+  #take(chunk: CompletionChunk): JudgeFailure | null {
+    const { model, choices, usage } = chunk;
     if (model !== undefined && model !== null) {
       if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
       this.#modelSeen = true;
     }
     if (usage !== undefined && usage !== null) this.#usage = usage;
+    if (repeatsChoice(chunk)) return contradictory('the backend sent the same choice twice');
     for (const { index, delta, message, finish_reason } of choices) {
       // The request asks for one choice; others are ignored.
       if (typeof index === 'number' && index !== 0) continue;
       const part = delta ?? message;
+      if (part?.content && this.finished) return contradictory('the backend went on with a reply that had ended');
+      // Some servers repeat the reason next to the usage.
+      if (finish_reason && this.finished && finish_reason !== this.#finish) {
+        return contradictory('the backend ended the reply for two different reasons');
+      }
       if (part?.content) this.#text += part.content;
       if (part?.refusal) this.#refused = true;
       if (finish_reason) this.#finish = finish_reason;
@@ -80,6 +87,11 @@ export class ChatCompletionReader {
     }
     return { ok: true, completion: { text: this.#text, model: this.#expected.pinned, usage: this.#usage } };
   }
+}
+
+/** A reply whose parts contradict each other is no judgment, whichever part is right. */
+function contradictory(detail: string): JudgeFailure {
+  return backendFailure('judge_reply_invalid', detail);
 }
 
 function otherModel(detail: string): JudgeFailure {

@@ -8,7 +8,13 @@ import * as z from 'zod';
 import type { GenerationEvent, NativeToolCall } from '../../../src/generation/generator.ts';
 import type { TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 import { type BackendFault, backendFault, type GeneratorFaultKind, type SharedFault } from '../calls/failures.ts';
-import { type ChunkResult, type CompletionChunk, type CompletionPart, interruptedReply } from './completion-chunk.ts';
+import {
+  type ChunkResult,
+  type CompletionChunk,
+  type CompletionPart,
+  interruptedReply,
+  repeatsChoice,
+} from './completion-chunk.ts';
 
 /** Limit of the incomplete tool calls in memory, over all choices, in UTF-16 code units. */
 const MAX_HELD_CHARS = 4 * 1024 * 1024;
@@ -47,7 +53,8 @@ type Taken = { readonly events: readonly GenerationEvent[]; readonly fault: Samp
 
 type HeldCall = { id: string | null; name: string; arguments: string };
 
-type Choice = { finished: boolean; readonly calls: Map<number, HeldCall> };
+/** `finish` = why the choice ended; `null` = it has not. */
+type Choice = { finish: string | null; readonly calls: Map<number, HeldCall> };
 
 /** Reads one reply of the server: `take` each chunk, then call `end`. */
 export class SampleReader {
@@ -63,7 +70,7 @@ export class SampleReader {
 
   /** Whether every choice has ended. Usage may still follow. */
   get finished(): boolean {
-    return this.#choices.size === this.#expected.n && [...this.#choices.values()].every(({ finished }) => finished);
+    return this.#choices.size === this.#expected.n && this.#haveAllEnded();
   }
 
   /** Usage as the server counts it; `null` = not reported (yet). */
@@ -82,18 +89,23 @@ export class SampleReader {
   end(): SharedFault | null {
     if (this.finished) return null;
     const began = this.#choices.size;
-    const allEnded = [...this.#choices.values()].every(({ finished }) => finished);
-    if (began === 0 || !allEnded) return interruptedReply();
+    if (began === 0 || !this.#haveAllEnded()) return interruptedReply();
     const detail = `the backend gave ${began} of ${this.#expected.n} choices: set "native_n": false if it takes no n`;
     return backendFault('request_refused', detail);
   }
 
-  #takeChunk({ model, choices, usage }: CompletionChunk, events: GenerationEvent[]): SampleFault | null {
+  #haveAllEnded(): boolean {
+    return [...this.#choices.values()].every(({ finish }) => finish !== null);
+  }
+
+  #takeChunk(chunk: CompletionChunk, events: GenerationEvent[]): SampleFault | null {
+    const { model, choices, usage } = chunk;
     if (model !== undefined && model !== null) {
       if (model !== this.#expected.answers_as) return otherModel('the backend answered as another model');
       this.#modelSeen = true;
     }
     if (usage !== undefined && usage !== null) this.#usage = usage;
+    if (repeatsChoice(chunk)) return backendFault('error', 'the backend sent the same choice twice');
     for (const { index, delta, message, finish_reason } of choices) {
       const position = index ?? 0;
       // Choices beyond the requested number are ignored.
@@ -115,7 +127,7 @@ export class SampleReader {
     const { reasoning, reasoning_content, tool_calls } = read.data;
     const thinking = reasoning || reasoning_content;
     const state = this.#choiceOf(choice);
-    if (state.finished) {
+    if (state.finish !== null) {
       const more = Boolean(thinking || part.content || tool_calls?.length);
       return more ? backendFault('error', 'the backend went on with a choice that had ended') : null;
     }
@@ -143,9 +155,13 @@ export class SampleReader {
 
   #finish(choice: number, reason: string | null | undefined, events: GenerationEvent[]): SampleFault | null {
     const state = this.#choiceOf(choice);
-    // Some servers repeat the reason next to the usage.
-    if (!reason || state.finished) return null;
-    state.finished = true;
+    if (!reason) return null;
+    if (state.finish !== null) {
+      // Some servers repeat the reason next to the usage.
+      const differs = reason !== state.finish;
+      return differs ? backendFault('error', 'the backend ended a choice for two different reasons') : null;
+    }
+    state.finish = reason;
     const fault = faultOfFinish(reason);
     if (fault !== null) return fault;
     const calls = [...state.calls].sort(([a], [b]) => a - b);
@@ -164,7 +180,7 @@ export class SampleReader {
   #choiceOf(choice: number): Choice {
     const known = this.#choices.get(choice);
     if (known !== undefined) return known;
-    const made: Choice = { finished: false, calls: new Map() };
+    const made: Choice = { finish: null, calls: new Map() };
     this.#choices.set(choice, made);
     return made;
   }
