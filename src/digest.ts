@@ -8,7 +8,8 @@ import canonicalize from 'canonicalize';
 
 /**
  * SHA-256 of the RFC 8785 canonical JSON of a value, as 64 hex digits.
- * Lone surrogates, which UTF-8 cannot carry, are escaped first so that two different strings never share a digest.
+ * Lone surrogates in strings and keys, which UTF-8 cannot carry, are escaped first so that two different strings never
+ * share a digest.
  * @throws TypeError if the value is not JSON (undefined, function, non-finite number).
  */
 export function digestJson(value: unknown): string {
@@ -35,7 +36,10 @@ function nativeSha256(): ((text: string) => string) | null {
   return hash === undefined ? null : (text) => hash('sha256', text, 'hex');
 }
 
-/** RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`. */
+/**
+ * RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`, and an
+ * object with such a key becomes `{utf16_entries: [[key, value], …]}`, in the order of its keys.
+ */
 function escapeLoneSurrogates(value: unknown): unknown {
   if (typeof value === 'string') {
     if (value.isWellFormed()) return value;
@@ -45,6 +49,10 @@ function escapeLoneSurrogates(value: unknown): unknown {
   }
   if (Array.isArray(value)) return value.map(escapeLoneSurrogates);
   if (typeof value === 'object' && value !== null) {
+    const names = Object.keys(value);
+    if (!names.every((name) => name.isWellFormed())) {
+      return { utf16_entries: names.sort().map((name) => [name, Reflect.get(value, name)].map(escapeLoneSurrogates)) };
+    }
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, escapeLoneSurrogates(member)]));
   }
   return value;

@@ -13,6 +13,9 @@ export type InputProblem = {
   readonly message: string;
 };
 
+/** The message of a field that the schema does not have. The last step of its path is a name that the caller chose. */
+export const UNKNOWN_FIELD = 'unknown field';
+
 type Issue = z.core.$ZodIssue;
 type Path = InputProblem['path'];
 
@@ -27,7 +30,7 @@ function problemsOfIssue(issue: Issue, input: unknown, prefix: Path): InputProbl
   const one = (message: string): InputProblem[] => [{ path, message }];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ path: [...path, shortened(key)], message: 'unknown field' }));
+      return issue.keys.map((key) => ({ path: [...path, shortened(key)], message: UNKNOWN_FIELD }));
     case 'invalid_type': {
       const value = valueAt(input, at);
       if (value === undefined) return one(`required: ${expectedName(issue.expected)}`);

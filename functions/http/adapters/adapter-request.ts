@@ -3,7 +3,7 @@
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import type { FamilyName } from '../../../src/families/composers.ts';
-import { type InputProblem, pathText } from '../../../src/input-problem.ts';
+import { type InputProblem, pathText, UNKNOWN_FIELD } from '../../../src/input-problem.ts';
 import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
 import { wireReason } from '../../problems.ts';
@@ -13,13 +13,14 @@ import type { Sample } from './adapter-scoring.ts';
 
 /** Rows of trainers nest a few levels; writing or hashing thousands of levels would overflow the stack. */
 const MAX_NESTING = 256;
+const TOO_DEEP = `expected at most ${MAX_NESTING} levels`;
 
 /** Reads and validates the body. @throws RequestError for every error of the caller. */
 export async function readRow<S extends z.ZodObject>(c: Context, schema: S): Promise<z.output<S>> {
   const row = await readJson(c, schema);
   const problems = Object.entries(row)
     .filter(([, value]) => isDeeperThan(value, MAX_NESTING))
-    .map(([name]) => ({ path: [name], message: `expected at most ${MAX_NESTING} levels` }));
+    .map(([name]) => ({ path: [name], message: TOO_DEEP }));
   if (problems.length > 0) throw new RequestError({ reason: 'input_invalid', problems });
   return row;
 }
@@ -60,7 +61,8 @@ export function labelledSample({ label, response, question, family }: LabelledSa
 const MAX_FIELDS = 20;
 
 /**
- * Logs each request that an adapter refuses, with the names of the invalid fields and no values. Trainers retry refused
+ * Logs each request that an adapter refuses, with the invalid fields of the schema and no text of the row: a name that
+ * the caller chose is `*` in the log, and only the problem has it. Trainers retry refused
  * requests like failed ones and log a status without its body: one typo costs slime ten tries and two and a half
  * minutes.
  * @param adapter its name in the log.
@@ -85,5 +87,8 @@ export function reportRefusals(adapter: string) {
 function fieldsOf(failure: RequestFailure): string[] {
   if (failure.reason === 'judge_unknown') return ['query.judge'];
   if (failure.reason !== 'input_invalid') return [];
-  return failure.problems.slice(0, MAX_FIELDS).map(({ path }) => pathText(path));
+  return failure.problems.slice(0, MAX_FIELDS).map(({ path, message }) => {
+    const isNamedByCaller = message === UNKNOWN_FIELD || message === TOO_DEEP;
+    return isNamedByCaller ? [pathText(path.slice(0, -1)), '*'].filter(Boolean).join('.') : pathText(path);
+  });
 }

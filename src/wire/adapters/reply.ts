@@ -74,5 +74,14 @@ export const runReportsSchema = z.strictObject({
  * @param prompt the part that all samples of a group share.
  */
 export function inferredRun(id: string, prompt: unknown, request: unknown): InferredRun {
-  return { id, group: digestJson(prompt), sample: digestJson(request), grouping: 'inferred' };
+  const digest = (value: unknown): string => digestJson(withoutInfinities(value));
+  return { id, group: digest(prompt), sample: digest(request), grouping: 'inferred' };
+}
+
+/** Rows may hold numbers beyond the range of a double, which JSON.parse reads as infinite. They have no canonical form. */
+function withoutInfinities(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (Array.isArray(value)) return value.map(withoutInfinities);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutInfinities(member)]));
 }
