@@ -15,7 +15,7 @@ export function copyWithFifthFamily(): CopiedSources {
   const files = { 'test/house/two-step': 'src/families/two-step' };
   const edits = {
     'src/families/list.ts': [
-      ['/** What replay runs. */', `${IMPORTS}\n/** What replay runs. */`],
+      ['/** The families as replay uses them. */', `${IMPORTS}\n/** The families as replay uses them. */`],
       ['drTuluComposer] as const', 'drTuluComposer, twoStepComposer] as const'],
       [
         'facts: drTuluFactsSchema },',
