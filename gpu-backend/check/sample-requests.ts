@@ -28,9 +28,9 @@ export function sampleRubric(nonce: string, sample: number, repeats = 1): Rubric
     question: `How does a lighthouse make itself known? (${nonce})`,
     sources: sources(nonce, repeats),
     criteria: [
-      { key: 'c1', description: 'Says what the lens does.' },
-      { key: 'c2', description: 'Says what the character of a light is for.' },
-      { key: 'c3', description: 'Claims something that no source supports.' },
+      { description: 'Says what the lens does.' },
+      { description: 'Says what the character of a light is for.' },
+      { description: 'Claims something that no source supports.' },
     ],
     answer: `Answer ${sample}. A Fresnel lens makes a beam, and each light flashes in a rhythm of its own.`,
   };

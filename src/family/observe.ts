@@ -2,6 +2,7 @@
 import type { JudgmentOutcome } from '../judgments/judgment.ts';
 import type { JudgmentKind } from '../judgments/kinds/names.ts';
 import { answersRequest, type JudgmentRequest, type Verdicts } from '../judgments/kinds/registry.ts';
+import type { CriterionScore, RubricRequest } from '../judgments/kinds/rubric/rubric.ts';
 import type { Observed } from './facts.ts';
 
 type Unscored = Extract<Observed<never>, { status: 'unscored' }>;
@@ -36,6 +37,20 @@ export function verdictsOf<K extends JudgmentKind>(
 
 function isOfKind<K extends JudgmentKind>(verdicts: Verdicts, kind: K): verdicts is VerdictsOf<K> {
   return verdicts.kind === kind;
+}
+
+/** The scores of all criteria, in the order of the requests. All are missing if one judgment is: they make one mean. */
+export function criterionScores(
+  requests: readonly RubricRequest[],
+  outcomes: readonly JudgmentOutcome[],
+): Observed<readonly CriterionScore[]> {
+  const scores: CriterionScore[] = [];
+  for (const [position, request] of requests.entries()) {
+    const verdicts = verdictsOf(request, outcomes[position]);
+    if (verdicts.status === 'unscored') return verdicts;
+    for (const { score } of verdicts.observed.criteria) scores.push(score);
+  }
+  return scored(scores);
 }
 
 /** The observed value, changed by `read`; a missing value keeps its reason. */

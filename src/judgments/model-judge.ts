@@ -7,7 +7,7 @@ import type { ChatBackend, ChatDialect, JudgeSampling } from './chat-backend.ts'
 import type { Judge, JudgeReply } from './judge.ts';
 import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
-import { type JudgmentRequest, kindOf, type ReadingRequest, type Verdicts } from './kinds/registry.ts';
+import { type JudgmentRequest, kindOf, type ReadingRequest, templateOf, type Verdicts } from './kinds/registry.ts';
 import type { TokenUsage } from './protocol/failure.ts';
 import type { ReadingKind } from './protocol/judgment-kind.ts';
 import type { JudgePrompt } from './protocol/prompt.ts';
@@ -25,7 +25,7 @@ const RETRY_SEED = 1;
 export function modelJudgeIdentity(model: string, kind: JudgmentKind, dialect: ChatDialect = 'vllm'): JudgeIdentity {
   return {
     model,
-    template: kindOf(kind).template,
+    template: templateOf(kind),
     sampling: {
       ...SAMPLING,
       retry_seed: RETRY_SEED,

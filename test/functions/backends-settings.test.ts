@@ -305,7 +305,7 @@ describe('the judges', () => {
     const fetch = vi.fn(async (_url: string) => new Response('no', { status: 401 }));
     const { backends } = backendsOf(only({ ...GPU, base_url: 'http://vllm/v1', transport: 'vpc' }), { GPU: { fetch } });
     const reply = await backends.named[0]?.judge.judge(
-      { kind: 'rubric', question: 'q', sources: [], criteria: [{ key: 'c1', description: 'd' }], answer: 'a' },
+      { kind: 'rubric', question: 'q', sources: [], criteria: [{ description: 'd' }], answer: 'a' },
       { deadline_ms: 1_000 },
     );
     expect(reply).toMatchObject({ ok: false, failure: { reason: 'judge_unauthorized' } });

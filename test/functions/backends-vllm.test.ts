@@ -34,7 +34,7 @@ const REQUEST: CompletionRequest = {
     kind: 'rubric',
     question: '',
     sources: [],
-    criteria: [{ key: 'c1', description: 'd' }],
+    criteria: [{ description: 'd' }],
     answer: '',
   }).schema,
   sampling: { temperature: 0, top_p: 1, seed: 7 },

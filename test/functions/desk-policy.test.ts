@@ -187,7 +187,7 @@ describe('prompt memory', () => {
       kind: 'rubric',
       question: 'ab',
       sources: [{ id: 'S', text: 'äö' }],
-      criteria: [{ key: 'c1', description: '水' }],
+      criteria: [{ description: '水' }],
       answer: '',
     } as const;
     expect(promptBytes(request)).toBe('rubric'.length + 2 + 1 + 4 + 2 + 3);

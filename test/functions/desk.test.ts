@@ -313,7 +313,7 @@ async function callOf(
     kind: 'rubric',
     question: `question ${replicate} ${number}`,
     sources: [],
-    criteria: [{ key: 'c1', description: 'Says something' }],
+    criteria: [{ description: 'Says something' }],
     answer: 'an answer',
   };
   const identity = { model, template: 't1', sampling: { temperature: 0 } };

@@ -27,7 +27,7 @@ async function call(callClass: CallClass): Promise<void> {
     kind: 'rubric',
     question: `question ${number++}`,
     sources: [],
-    criteria: [{ key: 'c1', description: 'Says something' }],
+    criteria: [{ description: 'Says something' }],
     answer: 'an answer',
   };
   const preimage = judgmentPreimage(request, { model: 'counting-1', template: 't1', sampling: { temperature: 0 } }, 0);

@@ -16,7 +16,7 @@ import { publicTransport, type Transport } from '../../lib/model-servers/calls/t
 import type { JudgeReply } from '../../src/judgments/judge.ts';
 import type { ExecutionRequest, ProgramTest } from '../../src/judgments/kinds/execution/execution.ts';
 import type { TestOutcome } from '../../src/judgments/kinds/execution/test-outcomes.ts';
-import { kindOf } from '../../src/judgments/kinds/registry.ts';
+import { templateOf } from '../../src/judgments/kinds/registry.ts';
 import { SANDBOX_CANARY, SANDBOX_FAULTS, type SandboxFaultName } from '../contract/sandbox-faults.ts';
 import { type SandboxStub, startSandboxStub } from '../contract/sandbox-stub.ts';
 import { INSTALL_MS, install, root } from '../e2e/processes.ts';
@@ -422,8 +422,7 @@ describe('the backend', () => {
     const { judge, runs_in, slots } = at(server.url);
     expect({ runs_in, slots, context: judge.context_tokens }).toEqual({ runs_in: 'desk', slots: 2, context: null });
     for (const kind of ['execution', 'equivalence'] as const) {
-      const { template } = kindOf(kind);
-      expect(judge.identityFor(kind)).toEqual({ model: 'python-test', template, sampling: null });
+      expect(judge.identityFor(kind)).toEqual({ model: 'python-test', template: templateOf(kind), sampling: null });
     }
     const outcome = { kind: 'outcome', question: 'q', reference: 'r', answer: 'a' } as const;
     await expect(judge.judge(outcome, { deadline_ms: 1_000 })).rejects.toThrow('a sandbox cannot answer outcome');

@@ -5,7 +5,7 @@
 import { refiner } from '../../../src/families/refiner/family.ts';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
-import type { CriterionScore, RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
+import { type CriterionScore, type RubricRequest, rubricRequests } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { type AgreementTable, PairCounter } from '../../../src/judgments/rater-agreement.ts';
 import { requestedRollout, type ScoreRequest } from '../../../src/wire/score.ts';
 import { type LineProblem, lineProblem } from '../../shared/rows.ts';
@@ -141,8 +141,8 @@ function citedBy({ parsed }: RefinerPlan): ReadonlySet<number> {
   return new Set(parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))));
 }
 
-/** Scores by the key of the criterion. A criterion without a verdict is missing. */
-type Scores = ReadonlyMap<string, CriterionScore>;
+/** Scores by the position of the criterion. A criterion without a verdict is missing. */
+type Scores = ReadonlyMap<number, CriterionScore>;
 
 /** A way of judging the criteria of one rollout, with the same question, answer and sources. */
 type JudgingMethod = (judge: MeasuredJudge, request: RubricRequest) => Promise<Scores>;
@@ -151,46 +151,21 @@ type JudgingMethod = (judge: MeasuredJudge, request: RubricRequest) => Promise<S
 async function scoresJointly(judge: MeasuredJudge, request: RubricRequest): Promise<Scores> {
   const verdicts = await judge.ask(request);
   if (verdicts === null || verdicts.kind !== 'rubric') return new Map();
-  return new Map(verdicts.criteria.map(({ key, score }) => [key, score]));
+  return new Map(verdicts.criteria.map(({ score }, position) => [position, score]));
 }
 
 /** One call for each criterion. */
 export async function scoresOneByOne(judge: MeasuredJudge, request: RubricRequest): Promise<Scores> {
-  const scores = new Map<string, CriterionScore>();
-  for (const one of separateRequests(request)) {
-    for (const [key, score] of await scoresJointly(judge, one)) scores.set(key, score);
+  const scores = new Map<number, CriterionScore>();
+  for (const [position, one] of rubricRequests(request, 'per_criterion').entries()) {
+    for (const score of (await scoresJointly(judge, one)).values()) scores.set(position, score);
   }
   return scores;
 }
 
 /** All criteria in one call, in reversed order. */
 export async function scoresReversed(judge: MeasuredJudge, request: RubricRequest): Promise<Scores> {
-  const { reversed, keyOf } = reversedRequest(request);
-  const scores = new Map<string, CriterionScore>();
-  for (const [shown, score] of await scoresJointly(judge, reversed)) {
-    const key = keyOf.get(shown);
-    if (key === undefined) throw new Error(`scoresReversed: unexpected verdict on ${shown}`);
-    scores.set(key, score);
-  }
-  return scores;
-}
-
-/** One request for each criterion, as with `judging: "per_criterion"`. */
-export function separateRequests(request: RubricRequest): RubricRequest[] {
-  return request.criteria.map((criterion) => ({ ...request, criteria: [criterion] }));
-}
-
-/** The criteria in reversed order, with the keys of their new positions. `keyOf` maps these to the original keys. */
-export function reversedRequest(request: RubricRequest): {
-  readonly reversed: RubricRequest;
-  readonly keyOf: ReadonlyMap<string, string>;
-} {
-  const keyOf = new Map<string, string>();
-  const criteria = request.criteria.toReversed().map((criterion, position) => {
-    const shown = request.criteria[position]?.key;
-    if (shown === undefined) throw new Error('reversedRequest: fewer keys than criteria');
-    keyOf.set(shown, criterion.key);
-    return { ...criterion, key: shown };
-  });
-  return { reversed: { ...request, criteria }, keyOf };
+  const reversed = { ...request, criteria: request.criteria.toReversed() };
+  const last = request.criteria.length - 1;
+  return new Map([...(await scoresJointly(judge, reversed))].map(([position, score]) => [last - position, score]));
 }

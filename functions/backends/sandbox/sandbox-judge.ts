@@ -7,7 +7,7 @@ import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
 import { failed } from '../../../lib/model-servers/calls/failures.ts';
 import type { Transport } from '../../../lib/model-servers/calls/transport.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
-import { kindOf } from '../../../src/judgments/kinds/registry.ts';
+import { kindOf, templateOf } from '../../../src/judgments/kinds/registry.ts';
 import type { RunHarness } from '../../../src/judgments/protocol/judgment-kind.ts';
 import { runCode, type SandboxClock, type SandboxConfig, withRetries } from './sandbox-client.ts';
 import { sandboxFailure } from './sandbox-failures.ts';
@@ -17,7 +17,7 @@ export function createSandboxJudge(config: SandboxConfig, transport: Transport, 
   return {
     name: config.name,
     model: config.runtime,
-    identityFor: (kind) => ({ model: config.runtime, template: kindOf(kind).template, sampling: null }),
+    identityFor: (kind) => ({ model: config.runtime, template: templateOf(kind), sampling: null }),
     context_tokens: null,
     async judge(request, { deadline_ms }) {
       const kind = kindOf(request.kind);

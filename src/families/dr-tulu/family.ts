@@ -4,13 +4,14 @@ import { ask, done } from '../../family/stages.ts';
 import { criterionLevels, joinedLevels, levelsOf, supportLevel, yesNoLevel } from '../../family/verdict-levels.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { JudgmentRequest } from '../../judgments/kinds/registry.ts';
+import { criterionKey } from '../../judgments/kinds/rubric/rubric.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
 import { composeDrTulu } from './compose.ts';
 import { type DrTulu, drTuluComposer } from './composer.ts';
 import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
 import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
 import { DR_TULU_ORIGINS } from './origin.ts';
-import { criterionKey, type DrTuluPlan, planDrTulu } from './plan.ts';
+import { type DrTuluPlan, planDrTulu } from './plan.ts';
 import { DR_TULU_FORMULA, type DrTuluRecipe, drTuluRecipeSchema } from './recipe.ts';
 import { type DrTuluReply, type DrTuluScore, drTuluReplySchema } from './reply.ts';
 

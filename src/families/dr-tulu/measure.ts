@@ -1,9 +1,8 @@
 /** Derives the facts of a dr-tulu rollout from its plan and judgments. A missing judgment becomes its reason. */
-import { scored, unscored, verdictsOf } from '../../family/observe.ts';
+import { criterionScores, mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
-import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
-import { criterionKey, type DrTuluPlan } from './plan.ts';
+import type { DrTuluPlan } from './plan.ts';
 
 /** The outcomes of the plan's requests, in their order. */
 export type DrTuluOutcomes = {
@@ -21,15 +20,9 @@ export function measureDrTulu(plan: DrTuluPlan, outcomes: DrTuluOutcomes): DrTul
 
 function measureRubric(plan: DrTuluPlan, outcomes: readonly JudgmentOutcome[]): DrTuluFacts['rubric'] {
   if (plan.rubric === 'not_needed') return unscored('not_measured');
-  const scores = new Map<string, CriterionScore>();
-  for (const [position, request] of plan.rubric.entries()) {
-    const verdicts = verdictsOf(request, outcomes[position]);
-    if (verdicts.status === 'unscored') return verdicts;
-    for (const { key, score } of verdicts.observed.criteria) scores.set(key, score);
-  }
-  return scored(
+  return mapObserved(criterionScores(plan.rubric, outcomes), (scores) =>
     plan.rubrics.map(({ weight }, position) => {
-      const score = scores.get(criterionKey(position));
+      const score = scores[position];
       if (score === undefined)
         throw new Error('measureDrTulu: no verdict on a criterion although the reply was checked');
       return { weight, score };

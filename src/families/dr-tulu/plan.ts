@@ -10,7 +10,7 @@ import { missingFields } from '../../family/requirements.ts';
 import type { Rollout, SignedCriterionInput } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest } from '../../judgments/kinds/citations/citations.ts';
-import type { RubricRequest } from '../../judgments/kinds/rubric/rubric.ts';
+import { type RubricRequest, rubricRequests } from '../../judgments/kinds/rubric/rubric.ts';
 import type { JudgedSource } from '../../judgments/protocol/prompt.ts';
 import { MAX_CLAIMS, MAX_STATEMENTS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
@@ -74,7 +74,7 @@ export function planDrTulu(
       rubrics,
       ...numbered(read.asked),
       valid_id_ratio: read.valid_id_ratio,
-      rubric: wanted('rubric') ? rubricRequests(question, read, rubrics, recipe) : 'not_needed',
+      rubric: wanted('rubric') ? requestsOf(question, read, rubrics, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, read) : 'not_needed',
     },
   };
@@ -159,29 +159,17 @@ function numbered(asked: Reading['asked']): Pick<DrTuluPlan, 'statements'> {
   };
 }
 
-function rubricRequests(
+function requestsOf(
   question: string,
   { answer, sources }: Reading,
   rubrics: readonly SignedCriterionInput[],
   recipe: DrTuluRecipe,
 ): readonly RubricRequest[] | 'not_needed' {
   if (answer === null) return 'not_needed';
-  const criteria = rubrics.map(({ title, description }, position) => {
-    const key = criterionKey(position);
-    return title === undefined ? { key, description } : { key, title, description };
-  });
-  const whole: RubricRequest = { kind: 'rubric', question, sources, criteria, answer };
-  switch (recipe.judging) {
-    case 'joint':
-      return [whole];
-    case 'per_criterion':
-      return criteria.map((criterion) => ({ ...whole, criteria: [criterion] }));
-  }
-}
-
-/** Returns the key of a criterion, `c1`…`cn`. */
-export function criterionKey(position: number): string {
-  return `c${position + 1}`;
+  const criteria = rubrics.map(({ title, description }) =>
+    title === undefined ? { description } : { title, description },
+  );
+  return rubricRequests({ kind: 'rubric', question, sources, criteria, answer }, recipe.judging);
 }
 
 function citationsRequest(question: string, { sources, asked }: Reading): CitationsRequest | 'settled' {

@@ -1,9 +1,8 @@
 /** Derives the facts of a refiner rollout from its plan and judgments. A missing judgment becomes its reason. */
 import type { Observed } from '../../family/facts.ts';
-import { scored, unscored, verdictsOf } from '../../family/observe.ts';
+import { criterionScores, mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { CitationVerdicts } from '../../judgments/kinds/citations/citations.ts';
-import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from './facts.ts';
 import type { PlannedClaim, RefinerPlan } from './plan.ts';
 
@@ -25,18 +24,11 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
   };
 }
 
-/** All scores are missing if one judgment is, because the criteria of several judgments make one mean. */
 function measureRubric(plan: RefinerPlan, outcomes: readonly JudgmentOutcome[]): Observed<readonly CriterionFact[]> {
   if (typeof plan.rubric === 'string') return unscored('not_measured');
-  const scores = new Map<string, CriterionScore>();
-  for (const [position, request] of plan.rubric.entries()) {
-    const verdicts = verdictsOf(request, outcomes[position]);
-    if (verdicts.status === 'unscored') return verdicts;
-    for (const { key, score } of verdicts.observed.criteria) scores.set(key, score);
-  }
-  return scored(
-    plan.criteria.map(({ key, origin, polarity, weight }) => {
-      const score = scores.get(key);
+  return mapObserved(criterionScores(plan.rubric, outcomes), (scores) =>
+    plan.criteria.map(({ key, origin, polarity, weight }, position) => {
+      const score = scores[position];
       if (score === undefined) throw new Error(`measureRefiner: no verdict for ${key} although the reply was checked`);
       return { origin, polarity, weight, score };
     }),

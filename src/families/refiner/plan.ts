@@ -12,7 +12,7 @@ import { missingFields, originOf } from '../../family/requirements.ts';
 import type { Criterion, CriterionInput, Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest, JudgedClaim } from '../../judgments/kinds/citations/citations.ts';
-import type { RubricRequest } from '../../judgments/kinds/rubric/rubric.ts';
+import { criterionKey, type RubricRequest, rubricRequests } from '../../judgments/kinds/rubric/rubric.ts';
 import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
 import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
@@ -81,7 +81,7 @@ export function planRefiner(
       parsed,
       criteria,
       claims,
-      rubric: wanted('rubric') ? rubricRequests(rollout, question, sources, parsed, criteria, recipe) : 'not_needed',
+      rubric: wanted('rubric') ? requestsOf(rollout, question, sources, parsed, criteria, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
     },
   };
@@ -105,7 +105,7 @@ function criteriaOf(row: Rollout, withStatic: boolean): readonly Criterion[] {
     ...ofRow('negative', row.negative_rubrics),
     ...(withStatic ? STATIC_V3 : []).map((criterion) => ({ origin: 'static' as const, weight: 1, ...criterion })),
   ];
-  return criteria.map((criterion, position) => ({ key: `c${position + 1}`, ...criterion }));
+  return criteria.map((criterion, position) => ({ key: criterionKey(position), ...criterion }));
 }
 
 function inputProblems(
@@ -156,7 +156,7 @@ function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: Refin
     });
 }
 
-function rubricRequests(
+function requestsOf(
   rollout: Rollout,
   question: string,
   sources: SourceSet,
@@ -166,22 +166,12 @@ function rubricRequests(
 ): Ask<readonly RubricRequest[]> {
   const span = parsed.answer;
   if (span === null) return 'not_needed';
-  const judged = criteria.map(({ key, title, description }) =>
-    title === undefined ? { key, description } : { key, title, description },
+  const judged = criteria.map(({ title, description }) =>
+    title === undefined ? { description } : { title, description },
   );
-  const whole: RubricRequest = {
-    kind: 'rubric',
-    question,
-    sources: judgedSources(sources),
-    criteria: judged,
-    answer: rollout.response.slice(span.start, span.end),
-  };
-  switch (recipe.judging) {
-    case 'joint':
-      return [whole];
-    case 'per_criterion':
-      return judged.map((criterion) => ({ ...whole, criteria: [criterion] }));
-  }
+  const answer = rollout.response.slice(span.start, span.end);
+  const whole = { kind: 'rubric', question, sources: judgedSources(sources), criteria: judged, answer } as const;
+  return rubricRequests(whole, recipe.judging);
 }
 
 function citationsRequest(

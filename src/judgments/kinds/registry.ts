@@ -3,6 +3,7 @@
  * `names.ts`; request and verdict types, the record schema and the wire's enum derive from these.
  */
 import * as z from 'zod';
+import { digestJson } from '../../digest.ts';
 import type { JudgmentKindDefinition } from '../protocol/judgment-kind.ts';
 import { citations } from './citations/citations.ts';
 import { equivalence } from './equivalence/equivalence.ts';
@@ -29,6 +30,18 @@ export type Verdicts = VerdictsOf<Definition>;
 /** The definition of a kind, typed for that kind's requests and verdicts only. */
 export function kindOf(kind: JudgmentKind): JudgmentKindDefinition<JudgmentRequest, Verdicts> {
   return KINDS[kind];
+}
+
+const templates = new Map<JudgmentKind, string>();
+
+/**
+ * Identifies what a kind asks and how its reply is read; part of every key of this kind, and of no other.
+ * SHA-256 (hex) of the RFC 8785 JSON of its `templateSource()`.
+ */
+export function templateOf(kind: JudgmentKind): string {
+  const template = templates.get(kind) ?? digestJson(kindOf(kind).templateSource());
+  templates.set(kind, template);
+  return template;
 }
 
 /** Whether the verdicts are of the request's kind and answer every entry of the request. */

@@ -20,12 +20,9 @@ interface CommonDefinition<Request extends OfKind, Verdicts extends OfKind> {
   /** Whether the parser cut the request out of a response; then its version is part of every key. */
   readonly dependsOnParser: boolean;
   /**
-   * Identifies everything that decides what is asked and how the reply is read; part of every key. The SHA-256 (hex) of
-   * the RFC 8785 JSON of `templateSource()`, as a constant because keys need it synchronously; a test recomputes it.
-   * The five oldest kinds share two digests (`frozen-templates.ts`).
+   * Returns everything that decides what is asked and how the reply is read: fixed texts, schemas, limits and versions.
+   * Its digest is part of every key of this kind (`templateOf`), so a change here makes stored judgments unreachable.
    */
-  readonly template: string;
-  /** The fixed texts, schemas, limits and versions behind `template`. */
   templateSource(): object;
   /** Whether the verdicts answer the request exactly: every entry once, in order. */
   answers(request: Request, verdicts: Verdicts): boolean;

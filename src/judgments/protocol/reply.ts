@@ -19,6 +19,9 @@ export type ReadReply<Verdicts> =
       readonly detail: string;
     };
 
+/** Has each kind of text that a data block replaces, so that a change of the replacement changes the template. */
+const REPLACED_TEXT = 'text <tag> ＜tag﹥ <|end|> ｜▁ [INST] [TOOL▁CALLS] [control_8] [|system|] ]~b] [e~[ \0 \ud800';
+
 /**
  * The template source of a kind that models answer: its texts, the reader's version, the form of a data block, and a
  * sample of each reply schema by name.
@@ -27,7 +30,7 @@ export function readingTemplate(
   texts: Readonly<Record<string, string>>,
   schemas: Readonly<Record<string, JsonSchema>>,
 ): object {
-  const block = dataBlock('name', '0123456789ab', { key: 'k' }, 'text <tag> [INST] [control_8]');
+  const block = dataBlock('name', '0123456789ab', { key: 'k' }, REPLACED_TEXT);
   return { texts, reader: READER_VERSION, block, ...schemas };
 }
 

@@ -22,7 +22,6 @@ export const tone: ReadingKind<ToneRequest, ToneVerdicts> = {
   kind: 'tone',
   answeredBy: 'reader',
   dependsOnParser: false,
-  template: '1dfc980bfb6854acfbd7bf42605211cfeec859b309b687b0a351b4dc89004032',
   templateSource: () => readingTemplate(TEXTS, { tone: REPLY_SCHEMA }),
   verdictsSchema: z.strictObject({ kind: z.literal('tone'), polite: z.boolean() }),
   maxReplyTokens: () => MAX_REPLY_TOKENS,

@@ -2,13 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { ClaimsCheck } from '../../../cli/commands/judge/claims-check.ts';
-import {
-  CriteriaCheck,
-  reversedRequest,
-  scoresOneByOne,
-  scoresReversed,
-  separateRequests,
-} from '../../../cli/commands/judge/criteria-check.ts';
+import { CriteriaCheck, scoresOneByOne, scoresReversed } from '../../../cli/commands/judge/criteria-check.ts';
 import type { CheckedJudge } from '../../../cli/commands/judge/judges.ts';
 import { CostMeter, MeasuredJudge } from '../../../cli/commands/judge/measured-judge.ts';
 import { readingsOf } from '../../../cli/commands/judge/render.ts';
@@ -18,7 +12,7 @@ import { planRefiner } from '../../../src/families/refiner/plan.ts';
 import { rolloutOf } from '../../../src/family/rollout-schema.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
 import type { JudgmentRequest } from '../../../src/judgments/kinds/registry.ts';
-import type { CriterionScore, RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
+import { type CriterionScore, criterionKey, type RubricRequest } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 
 const REQUEST = scoreRequestSchema.parse({
@@ -48,8 +42,8 @@ const IDENTITY = { model: 'made-up', template: 'made-up', sampling: { temperatur
 function scoring(scoreOf: (description: string, position: number) => CriterionScore | null): Judge {
   return judgeThat((request) => {
     if (request.kind !== 'rubric') throw new Error('only criteria are asked about');
-    const criteria = request.criteria.map(({ key, description }, position) => ({
-      key,
+    const criteria = request.criteria.map(({ description }, position) => ({
+      key: criterionKey(position),
       score: scoreOf(description, position),
     }));
     const scored = criteria.flatMap(({ key, score }) => (score === null ? [] : [{ key, score }]));
@@ -91,33 +85,11 @@ async function reportWith(judge: Judge, replicates: number) {
 }
 
 describe('requests', () => {
-  test('one by one equals judging: "per_criterion"', () => {
-    expect(separateRequests(joint())).toEqual(requestsBy('per_criterion'));
-  });
-
-  test('reversed: the same criteria in reversed order, with the keys of their new positions', () => {
-    const { reversed, keyOf } = reversedRequest(joint());
-    expect(reversed.criteria.map(({ key }) => key)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
-    expect(reversed.criteria.map(({ description }) => description)).toEqual(
-      joint()
-        .criteria.map(({ description }) => description)
-        .toReversed(),
-    );
-    expect([...keyOf]).toEqual([
-      ['c1', 'c5'],
-      ['c2', 'c4'],
-      ['c3', 'c3'],
-      ['c4', 'c2'],
-      ['c5', 'c1'],
-    ]);
-    expect({ ...reversed, criteria: [] }).toEqual({ ...joint(), criteria: [] });
-  });
-
   test('verdicts are mapped back to their criteria', async () => {
     const judge = scoring((description) => (description === 'Names the year.' ? 2 : 0));
     for (const way of [scoresOneByOne, scoresReversed]) {
       const scores = await way(measuredJudge(judge), joint());
-      expect(Object.fromEntries(scores)).toEqual({ c1: 2, c2: 0, c3: 0, c4: 0, c5: 0 });
+      expect(Object.fromEntries(scores)).toEqual({ 0: 2, 1: 0, 2: 0, 3: 0, 4: 0 });
     }
   });
 });

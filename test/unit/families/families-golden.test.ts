@@ -2,6 +2,7 @@
  * Runs the golden rows of the public implementations through the whole scoring pipeline: recipe, plan, judgments,
  * facts, compose. The rows' recorded judge replies answer our judgment requests.
  */
+
 import { describe, expect, it } from 'vitest';
 import { composeGroup } from '../../../src/families/composers.ts';
 import { LONG_TRACE_RECIPES } from '../../../src/families/long-trace/composer.ts';
@@ -9,6 +10,7 @@ import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import type { LongTraceRecipe } from '../../../src/families/long-trace/recipe.ts';
 import type { Support } from '../../../src/judgments/kinds/citations/citations.ts';
 import type { Verdicts } from '../../../src/judgments/kinds/registry.ts';
+import { criterionKey } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { GOLDEN_TOLERANCE, type GoldenRow, goldenRows } from '../golden.ts';
 import { type Answer, replyOf, scoreAlone } from '../scoring/scoring-line.ts';
 import { type CitationReply, type CriterionReply, rubricSetOf, text, textOrNull } from './dr-tulu-rows.ts';
@@ -75,10 +77,10 @@ function judgeOf(row: GoldenRow): Answer {
       case 'rubric':
         return {
           kind: 'rubric',
-          criteria: request.criteria.map(({ key, description }) => {
+          criteria: request.criteria.map(({ description }, position) => {
             const reply = criteria.find(({ criterion }) => criterion === description)?.reply ?? '';
             const { score } = JSON.parse(reply) as { score: 0 | 1 | 2 };
-            return { key, score };
+            return { key: criterionKey(position), score };
           }),
         };
       case 'citations':

@@ -1,6 +1,7 @@
 /** The families other than the refiner: what they read, what they refuse, and the effect of a failed judgment. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../src/family/rollout.ts';
+import { criterionKey } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { type Answer, refusedPaths, replyOf, scoreAlone, scoreMembers } from '../scoring/scoring-line.ts';
 
 const TRACE: Rollout = {
@@ -222,7 +223,10 @@ const TULU: Rollout = {
 
 const TULU_JUDGE: Answer = (request) => {
   if (request.kind === 'rubric') {
-    const criteria = request.criteria.map(({ key }) => ({ key, score: key === 'c1' ? (2 as const) : (1 as const) }));
+    const criteria = request.criteria.map(({ description }, n) => ({
+      key: criterionKey(n),
+      score: description === 'States 288 km' ? (2 as const) : (1 as const),
+    }));
     return { kind: 'rubric', criteria };
   }
   if (request.kind !== 'citations') throw new Error(`dr-tulu asks no ${request.kind}`);

@@ -3,7 +3,10 @@ import { REFINER_RECIPES } from '../../../src/families/refiner/composer.ts';
 import { planRefiner, type RefinerPlan } from '../../../src/families/refiner/plan.ts';
 import type { RefinerRecipe } from '../../../src/families/refiner/recipe.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
+import { judgmentKey, judgmentPreimage } from '../../../src/judgments/key.ts';
+import { type RubricRequest, rubric as rubricKind } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { STATIC_V3 } from '../../../src/judgments/kinds/rubric/static-criteria.ts';
+import { modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 
 const RECIPE = REFINER_RECIPES['refiner-gpt54-instance-rubric'];
 
@@ -62,14 +65,23 @@ describe('what is asked', () => {
     const [joint] = rubric;
     expect(joint).toMatchObject({ kind: 'rubric', question: ROLLOUT.question, sources: citations.sources });
     expect(joint?.answer).toContain('<snippet id=S1>');
-    expect(joint?.criteria.map(({ key }) => key)).toEqual(['c1', 'c2', 'c3', 'c4']);
+    expect(joint?.criteria).toHaveLength(4);
     expect(joint?.criteria.slice(1).map(({ title }) => title)).toEqual(STATIC_V3.map(({ title }) => title));
   });
 
-  it('each criterion by itself under per_criterion, with the same keys', () => {
-    const { rubric } = planned(ROLLOUT.response, { ...RECIPE, judging: 'per_criterion' });
-    if (typeof rubric !== 'object') throw new Error('the rubric is asked');
-    expect(rubric.map(({ criteria }) => criteria.map(({ key }) => key))).toEqual([['c1'], ['c2'], ['c3'], ['c4']]);
+  it('each criterion by itself under per_criterion, with a key that does not depend on the others', () => {
+    const recipe: RefinerRecipe = { ...RECIPE, judging: 'per_criterion' };
+    const { rubric } = planned(ROLLOUT.response, recipe);
+    const alone = planned(ROLLOUT.response, { ...recipe, judge_static: false }).rubric;
+    if (typeof rubric !== 'object' || typeof alone !== 'object') throw new Error('the rubric is asked');
+    expect(rubric.map(({ criteria }) => criteria.length)).toEqual([1, 1, 1, 1]);
+    const keysOf = (requests: readonly RubricRequest[]): string[] =>
+      requests.map((request) => judgmentKey(judgmentPreimage(request, modelJudgeIdentity('m', 'rubric'), 0)));
+    expect(new Set(keysOf(rubric)).size).toBe(4);
+    expect(keysOf(alone)).toEqual(keysOf(rubric).slice(0, 1));
+    const first = rubric[0];
+    if (first === undefined) throw new Error('the first criterion is asked');
+    expect(rubricKind.prompt(first).messages.at(-1)?.content).toContain('key="c1"');
   });
 
   it('nothing that cannot change the reward, unless everything is measured', () => {

@@ -1,7 +1,7 @@
 /**
  * Stored data outlives the code: judgment keys, recipe digests, records, prompts, ledger rows and receipts stay byte for byte
- * what commit 9fbe5b6 wrote. frozen.json was written there; only a deliberate change of a format may write it again
- * (`FREEZE=1 npx vitest run --project unit test/unit/frozen`), and it names the change in docs/decisions.
+ * the same. Only a deliberate change of a format may write frozen.json again (`FREEZE=1 npx vitest run --project unit
+ * test/unit/frozen`), and it names the change in docs/decisions (the last one: one-identity-per-judgment-kind).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { readIssuer } from '../../../src/judgments/issuer-keys.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import type { JudgeIdentity } from '../../../src/judgments/judgment.ts';
 import type { JudgmentKind } from '../../../src/judgments/kinds/names.ts';
-import { type JudgmentRequest, kindOf, type Verdicts } from '../../../src/judgments/kinds/registry.ts';
+import { type JudgmentRequest, templateOf, type Verdicts } from '../../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../../src/judgments/lexical-judge.ts';
 import { judgePrompt, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import { writeRecordLine } from '../../../src/judgments/record-file.ts';
@@ -94,7 +94,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly Rollout[])[]>> = {
 
 const sandboxIdentity = (kind: JudgmentKind): JudgeIdentity => ({
   model: 'python-3',
-  template: kindOf(kind).template,
+  template: templateOf(kind),
   sampling: null,
 });
 

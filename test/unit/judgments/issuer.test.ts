@@ -120,6 +120,13 @@ describe('records', () => {
     }
   });
 
+  it('from before each kind had its own template stay readable', () => {
+    const file = resolve(import.meta.dirname, '../../contract/judgment-records/v2-shared-template.jsonl');
+    const line = readFileSync(file, 'utf8').trimEnd();
+    const record: { key: string } = JSON.parse(line);
+    expect(checkRecord(record.key, line)).toEqual({ ok: true, judgment: record });
+  });
+
   it('of version 2 without the field issuer, or with a malformed one, are refused', async () => {
     const { issuer, ...rest } = await signedSample();
     for (const spoiled of [rest, { ...rest, issuer: { ...issuer, signature: 'AA' } }, { ...rest, issuer: 'me' }]) {

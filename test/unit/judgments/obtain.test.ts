@@ -28,7 +28,7 @@ const REQUEST: RubricRequest = {
     { id: 'S2', text: SENTENCE.repeat(100) },
     { id: 'S3', text: SENTENCE.repeat(100) },
   ],
-  criteria: [{ key: 'c1', description: 'States that the Aare is 288 km long' }],
+  criteria: [{ description: 'States that the Aare is 288 km long' }],
   answer: 'It is 288 km long.',
 };
 

@@ -19,8 +19,8 @@ export const RUBRIC: RubricRequest = {
   question: QUESTION,
   sources: SOURCES,
   criteria: [
-    { key: 'c1', title: 'Length', description: 'States that the Aare is 288 km long' },
-    { key: 'c2', description: 'Names where the Aare rises' },
+    { title: 'Length', description: 'States that the Aare is 288 km long' },
+    { description: 'Names where the Aare rises' },
   ],
   answer: 'The Aare is 288 km long.',
 };

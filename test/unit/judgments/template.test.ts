@@ -1,46 +1,14 @@
-/**
- * A template digest is part of every key of its kind, so it must change with the texts, schemas and harnesses of the
- * kind.
- */
-import { describe, expect, it } from 'vitest';
-import { digestJson } from '../../../src/digest.ts';
+/** A template identifies the prompt, schema, harness and reader of a kind; it is part of every key of that kind. */
+import { expect, it } from 'vitest';
 import { JUDGMENT_KINDS } from '../../../src/judgments/kinds/names.ts';
-import { kindOf } from '../../../src/judgments/kinds/registry.ts';
-import { READER_TEMPLATE, SANDBOX_TEMPLATE } from '../../../src/judgments/protocol/frozen-templates.ts';
+import { templateOf } from '../../../src/judgments/kinds/registry.ts';
 
-const EXECUTION_SOURCE = '22f1a3b127a09e2ae828b681eab422f1491e536dbde251709c04640c797404d6';
-
-const KINDS = JUDGMENT_KINDS.map(kindOf);
-
-/** The digest of several kinds' sources merged into one, as the oldest kinds share it. */
-function sharedDigest(template: string): string {
-  const sources = KINDS.filter((kind) => kind.template === template).map((kind): object => kind.templateSource());
-  const texts = sources.map((source) => ('texts' in source ? source.texts : undefined));
-  const merged: object = Object.assign({}, ...sources);
-  return digestJson('texts' in merged ? { ...merged, texts: Object.assign({}, ...texts) } : merged);
-}
-
-describe('after a change of prompt, schema, data block, harness or reader', () => {
-  it('rubric, citations and outcome need a new shared digest', () => {
-    expect(READER_TEMPLATE).toBe(sharedDigest(READER_TEMPLATE));
+it('templates are pinned: a new one makes the stored judgments of its kind unreachable, and of no other', () => {
+  expect(Object.fromEntries(JUDGMENT_KINDS.map((kind) => [kind, templateOf(kind)]))).toEqual({
+    citations: '2541e9703f56991fc49d793c2f82899417fc1c9e1a6c01686aec605b99b3776b',
+    equivalence: '0aed703cd3635cb923080765d2124b1cdd7738097918da3482703dd6080c1809',
+    execution: '22f1a3b127a09e2ae828b681eab422f1491e536dbde251709c04640c797404d6',
+    outcome: 'd6428c6aec49d351584b1e473151f504226e408bfcf7025ee9b26c5128dfc6d8',
+    rubric: 'f42ec8dd552aa8d5d10ae16699fd6aae5ac30af06766b4fad85a66d86989f671',
   });
-
-  it('execution needs a digest of its own', () => {
-    // What SANDBOX_TEMPLATE stands for since `equivalence` has its own digest. If this changes, so must the template.
-    expect(digestJson(kindOf('execution').templateSource())).toBe(EXECUTION_SOURCE);
-  });
-
-  const own = KINDS.filter(({ template }) => template !== READER_TEMPLATE && template !== SANDBOX_TEMPLATE);
-  it('any other kind needs a new digest of its own', async () => {
-    for (const kind of own) expect([kind.kind, kind.template]).toEqual([kind.kind, digestJson(kind.templateSource())]);
-  });
-});
-
-it('the four oldest kinds keep the digests that stored keys contain', () => {
-  expect(KINDS.filter(({ template }) => template === READER_TEMPLATE).map(({ kind }) => kind)).toEqual([
-    'rubric',
-    'citations',
-    'outcome',
-  ]);
-  expect(KINDS.filter(({ template }) => template === SANDBOX_TEMPLATE).map(({ kind }) => kind)).toEqual(['execution']);
 });

@@ -226,7 +226,7 @@ describe('openAiCompatible', () => {
     for (const dialect of ['vllm', 'openai'] as const) {
       const judge = openAiCompatible({ ...options, dialect, fetch: answering });
       const reply = await judge.judge(
-        { kind: 'rubric', question: 'q', sources: [], criteria: [{ key: 'c1', description: 'd' }], answer: 'a' },
+        { kind: 'rubric', question: 'q', sources: [], criteria: [{ description: 'd' }], answer: 'a' },
         { deadline_ms: 1_000 },
       );
       expect(reply).toMatchObject({ ok: true, verdicts: { kind: 'rubric' } });

@@ -6,7 +6,6 @@
 import * as z from 'zod';
 import { gatherEvidence, indexSources, needsCitation, supportVerdict } from '../../../lexical/index.ts';
 import { blockTokens, fitSources } from '../../protocol/budget.ts';
-import { READER_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
   EVIDENCE_SYSTEM,
@@ -121,7 +120,6 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
   kind: 'citations',
   answeredBy: 'reader',
   dependsOnParser: true,
-  template: READER_TEMPLATE,
   templateSource: () =>
     readingTemplate(
       { system: EVIDENCE_SYSTEM, ...TEXTS },

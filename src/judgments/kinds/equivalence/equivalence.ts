@@ -61,7 +61,6 @@ export const equivalence: SandboxKind<EquivalenceRequest, EquivalenceVerdicts> =
   kind: 'equivalence',
   answeredBy: 'sandbox',
   dependsOnParser: false,
-  template: '0aed703cd3635cb923080765d2124b1cdd7738097918da3482703dd6080c1809',
   templateSource: () => ({
     reading: HARNESS_READER_VERSION,
     equivalence: equivalenceRun({ kind: 'equivalence', answer: 'a', reference: 'r' }, 'nonce'),

@@ -9,7 +9,6 @@
  */
 import * as z from 'zod';
 import { sha256 } from '../../../digest.ts';
-import { SANDBOX_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { HarnessResult, RunHarness, SandboxKind } from '../../protocol/judgment-kind.ts';
 import {
   type CodeRunReply,
@@ -122,7 +121,6 @@ export const execution: SandboxKind<ExecutionRequest, ExecutionVerdicts> = {
   kind: 'execution',
   answeredBy: 'sandbox',
   dependsOnParser: false,
-  template: SANDBOX_TEMPLATE,
   templateSource() {
     const program = { kind: 'execution', language: 'python', program: 'p', tests: [] } as const;
     const request = { ...program, time_limit_s: 1, memory_limit_mb: 1 };

@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { gatherEvidence, indexSources } from '../../../lexical/index.ts';
 import { fitWhole } from '../../protocol/budget.ts';
-import { READER_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { exactObject, messages, REASON_SCHEMA, REASON_TOKENS, VERDICT_TOKENS } from '../../protocol/prompt.ts';
 import { readAs, readingTemplate } from '../../protocol/reply.ts';
@@ -46,7 +45,6 @@ export const outcome: ReadingKind<OutcomeRequest, OutcomeVerdicts> = {
   kind: 'outcome',
   answeredBy: 'reader',
   dependsOnParser: false,
-  template: READER_TEMPLATE,
   templateSource: () => readingTemplate(TEXTS, { outcome: REPLY_SCHEMA }),
   verdictsSchema: z.strictObject({ kind: z.literal('outcome'), correct: z.boolean() }),
   maxReplyTokens: () => MAX_REPLY_TOKENS,

@@ -1,7 +1,6 @@
 /** The `rubric` kind: all criteria of one rollout in one call, each scored 0, 1 or 2. */
 import * as z from 'zod';
 import { blockTokens, fitAnswered } from '../../protocol/budget.ts';
-import { READER_TEMPLATE } from '../../protocol/frozen-templates.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
   EVIDENCE_SYSTEM,
@@ -17,13 +16,12 @@ import { entryOf, readAs, readingTemplate } from '../../protocol/reply.ts';
 import { dataBlock } from '../../protocol/untrusted.ts';
 import { scoreCriteriaLexically } from './lexical-rubric.ts';
 
-/** One criterion as a judge sees it. Polarity and weight stay hidden: they change the reward, not the verdict. */
-type JudgedCriterion = {
-  /** `c1`…`cn` by position among the row's own criteria followed by the static ones. */
-  readonly key: string;
-  readonly title?: string;
-  readonly description: string;
-};
+/**
+ * One criterion as a judge sees it. Polarity and weight stay hidden: they change the reward, not the verdict. The judge
+ * knows it as `criterionKey` of its position in the request, so a criterion asked alone has the same judgment key
+ * whatever other criteria its row has.
+ */
+type JudgedCriterion = { readonly title?: string; readonly description: string };
 
 export type RubricRequest = Evidence & {
   readonly kind: 'rubric';
@@ -41,6 +39,21 @@ type RubricVerdicts = {
   readonly criteria: readonly { readonly key: string; readonly score: CriterionScore }[];
 };
 
+/** Returns the name of a criterion by its position: `c1`…`cn`. */
+export function criterionKey(position: number): string {
+  return `c${position + 1}`;
+}
+
+/** Asks about all criteria in one call, or about each in a call of its own. The order of the criteria stays. */
+export function rubricRequests(whole: RubricRequest, judging: 'joint' | 'per_criterion'): RubricRequest[] {
+  switch (judging) {
+    case 'joint':
+      return [whole];
+    case 'per_criterion':
+      return whole.criteria.map((criterion) => ({ ...whole, criteria: [criterion] }));
+  }
+}
+
 const TEXTS = {
   rubricTask: [
     'TASK: grade the answer against each criterion below, each on its own merits.',
@@ -55,9 +68,10 @@ const replyEntry = z.strictObject({
   score: z.union([z.literal(0), z.literal(1), z.literal(2)]),
 });
 
-function replySchema({ criteria }: Pick<RubricRequest, 'criteria'>): JsonSchema {
+/** @param criteria how many. */
+function replySchema(criteria: number): JsonSchema {
   const entry = exactObject({ reason: REASON_SCHEMA, score: { type: 'integer', enum: [0, 1, 2] } });
-  return exactObject(Object.fromEntries(criteria.map(({ key }) => [key, entry])));
+  return exactObject(Object.fromEntries(Array.from({ length: criteria }, (_, n) => [criterionKey(n), entry])));
 }
 
 function maxReplyTokens({ criteria }: RubricRequest): number {
@@ -68,12 +82,7 @@ export const rubric: ReadingKind<RubricRequest, RubricVerdicts> = {
   kind: 'rubric',
   answeredBy: 'reader',
   dependsOnParser: true,
-  template: READER_TEMPLATE,
-  templateSource: () =>
-    readingTemplate(
-      { system: EVIDENCE_SYSTEM, ...TEXTS },
-      { rubric: replySchema({ criteria: [{ key: 'c1', description: 'd' }] }) },
-    ),
+  templateSource: () => readingTemplate({ system: EVIDENCE_SYSTEM, ...TEXTS }, { rubric: replySchema(1) }),
   verdictsSchema: z.strictObject({
     kind: z.literal('rubric'),
     criteria: z.array(z.strictObject({ key: z.string(), score: z.literal([0, 1, 2]) })),
@@ -85,21 +94,23 @@ export const rubric: ReadingKind<RubricRequest, RubricVerdicts> = {
     return {
       messages: evidenceMessages(request, (nonce) => [
         TEXTS.rubricTask,
-        ...request.criteria.map(({ key, title, description }) =>
-          dataBlock('criterion', nonce, { key, ...(title === undefined ? {} : { title }) }, description),
-        ),
+        ...request.criteria.map(({ title, description }, position) => {
+          const key = criterionKey(position);
+          return dataBlock('criterion', nonce, { key, ...(title === undefined ? {} : { title }) }, description);
+        }),
         dataBlock('answer', nonce, {}, request.answer),
       ]),
-      schema: { name: 'rubric_verdicts', schema: replySchema(request) },
+      schema: { name: 'rubric_verdicts', schema: replySchema(request.criteria.length) },
       max_reply_tokens: maxReplyTokens(request),
     };
   },
 
   readReply({ criteria }, reply) {
-    const schema = z.strictObject(Object.fromEntries(criteria.map(({ key }) => [key, replyEntry])));
+    const keys = criteria.map((_, position) => criterionKey(position));
+    const schema = z.strictObject(Object.fromEntries(keys.map((key) => [key, replyEntry])));
     return readAs(schema, reply, (entries) => ({
       kind: 'rubric',
-      criteria: criteria.map(({ key }) => ({ key, score: entryOf(entries, key).score })),
+      criteria: keys.map((key) => ({ key, score: entryOf(entries, key).score })),
     }));
   },
 
@@ -112,12 +123,12 @@ export const rubric: ReadingKind<RubricRequest, RubricVerdicts> = {
   answers(request, verdicts) {
     return (
       verdicts.criteria.length === request.criteria.length &&
-      request.criteria.every(({ key }, position) => verdicts.criteria[position]?.key === key)
+      verdicts.criteria.every(({ key }, position) => key === criterionKey(position))
     );
   },
 
   judgeLexically(request) {
     const scores = scoreCriteriaLexically(request);
-    return { kind: 'rubric', criteria: request.criteria.map(({ key }, n) => ({ key, score: scores[n] ?? 0 })) };
+    return { kind: 'rubric', criteria: scores.map((score, n) => ({ key: criterionKey(n), score })) };
   },
 };
