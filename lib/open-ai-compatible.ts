@@ -7,6 +7,7 @@ import { chatUrlProblem } from './model-servers/calls/server-address.ts';
 import { publicTransport } from './model-servers/calls/transport.ts';
 import { createVllmBackend } from './model-servers/vllm/vllm-chat.ts';
 
+/** Where the model is served, and how to talk to it. */
 export type OpenAiCompatibleOptions = {
   /** Everything before `/chat/completions`, such as `http://127.0.0.1:8000/v1`. https, except on this machine. */
   readonly baseUrl: string;

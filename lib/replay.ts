@@ -34,6 +34,7 @@ type ReplayedSample = {
   readonly sign: SignChange;
 };
 
+/** What a replay returns: figures over all groups, and every sample before and after. */
 export type Replay = {
   /** Means, shifts, sign changes, rank correlation and gaps over all groups. */
   readonly figures: ReplayFigures;

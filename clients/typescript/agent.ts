@@ -26,6 +26,7 @@ const eventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('error'), data: error }),
 ]);
 
+/** An event of `agentStream`; `lost` if the connection broke before the end. */
 export type AgentStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
 /**

@@ -10,11 +10,14 @@ import {
 import type { CallOptions, Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 
+/** The request that creates a batch. */
 export type BatchInput = z.input<typeof batchRequestSchema>;
+/** A page of batches. */
 export type BatchPage = z.infer<typeof batchListSchema>;
 
 const redriveSchema = z.strictObject({ redriven: z.int().min(0), batch: batchSchema });
 
+/** Creates, watches, cancels and repairs batches. */
 export type BatchesClient = {
   /**
    * Creates a batch. Not retried after a lost reply, because a second batch would cost the same again: after

@@ -30,13 +30,20 @@ import {
   verifyStream,
 } from './verify-stream.ts';
 
+/** The request of `POST /v1/score`. */
 export type ScoreInput = z.input<typeof scoreRequestSchema>;
+/** The request of `POST /v1/groups`. */
 export type GroupInput = z.input<typeof groupRequestSchema>;
+/** The request of `POST /v1/verify`. */
 export type VerifyInput = z.input<typeof verifyRequestSchema>;
+/** `evidence` and `offsets` of a verification. */
 export type VerifyOptions = Partial<z.infer<typeof verifyQuerySchema>>;
+/** The reply of `POST /v1/verify`. */
 export type VerifyReply = z.infer<typeof verifyResponseSchema>;
+/** The named recipes with their parameters. */
 export type RecipesReply = z.infer<typeof recipesResponseSchema>;
 
+/** The Worker, its API key, and how requests are sent. */
 export type ClientOptions = {
   readonly url: URL;
   /** `null` sends no Authorization header. */
@@ -44,6 +51,7 @@ export type ClientOptions = {
   readonly transport?: Partial<TransportOptions>;
 };
 
+/** The routes of a Worker as functions. Each returns a `Reply`; none throws for a failed request. */
 export type Client = {
   /** Checks that a Worker answers at the URL, in one attempt. */
   health(): Promise<Reply<{ status: 'ok' }>>;
@@ -98,6 +106,18 @@ const REFINE_TIMEOUT_MS = 180_000;
 /** Covers the full time limits of an agent and of judging. */
 const AGENT_TIMEOUT_MS = 200_000;
 
+/**
+ * Creates a client of one Worker. Nothing is sent before the first call. Calls retry 429, 503 and broken connections.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'citeward/client';
+ *
+ * const client = createClient({ url: new URL('http://127.0.0.1:8799'), key: null });
+ * const reply = await client.health();   // { ok: true, body }, or { ok: false, failure }
+ * if (!reply.ok) console.error(reply.failure);
+ * ```
+ */
 export function createClient({ url, key, transport }: ClientOptions): Client {
   const connection = createConnection(url, key, { ...DEFAULT_TRANSPORT, ...transport });
   const uploads = createUploads(connection);

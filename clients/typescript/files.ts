@@ -25,8 +25,10 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 /** The Worker copies every part once more on completion. */
 const COMPLETION_TIMEOUT_MS = 5 * 60_000;
 
+/** A file to upload. */
 export type NewFile = { readonly content: Blob; readonly filename: string };
 
+/** How a file is uploaded in parts. */
 export type UploadOptions = {
   /** Largest file to upload in one request. Default: MAX_WHOLE_FILE_BYTES. */
   readonly whole_bytes?: number;
@@ -36,6 +38,7 @@ export type UploadOptions = {
   readonly onProgress?: (progress: { readonly sent_bytes: number; readonly total_bytes: number }) => void;
 };
 
+/** Uploads, downloads and deletes files. */
 export type FilesClient = {
   /** Uploads a file in one request (`POST /v1/files`). */
   create(file: NewFile): Promise<Reply<FileReply>>;

@@ -25,6 +25,7 @@ const eventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('error'), data: error }),
 ]);
 
+/** An event of `refineStream`; `lost` if the connection broke before the end. */
 export type RefineStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
 /** Starts a refinement and yields its events. A request refused before the first event is a failure. */

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import type { Answer } from './transport.ts';
 
+/** Why a call has no body: a refusal by the Worker, a reply that is not of this API, or no reply. */
 export type ClientFailure =
   /** The Worker answered with a problem (RFC 9457). */
   | { readonly kind: 'problem'; readonly status: number; readonly problem: ReceivedProblem }
@@ -13,6 +14,7 @@ export type ClientFailure =
   | { readonly kind: 'unexpected_reply'; readonly status: number; readonly detail: string }
   | { readonly kind: 'unreachable'; readonly why: string };
 
+/** The outcome of a call: the body, or the failure. */
 export type Reply<T> =
   | { readonly ok: true; readonly body: T }
   | { readonly ok: false; readonly failure: ClientFailure };
@@ -25,6 +27,7 @@ const receivedProblemSchema = z.looseObject({
   errors: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
 });
 
+/** The problem document (RFC 9457) of a refusal. */
 export type ReceivedProblem = z.infer<typeof receivedProblemSchema>;
 
 /** Reads a response: a success is validated with `schema`, anything else becomes a failure. */

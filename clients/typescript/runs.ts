@@ -12,10 +12,14 @@ import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 import { parseJson, reasonOf } from './transport.ts';
 
+/** A page of runs. */
 export type RunPage = z.infer<typeof runListSchema>;
+/** A page of recorded rollouts. */
 export type RolloutPage = z.infer<typeof rolloutListSchema>;
+/** How far the deletion of a run got. */
 export type RunDeletion = z.infer<typeof runDeletionSchema>;
 
+/** Selects recorded rollouts of a run. */
 export type RolloutQuery = {
   /** A step number, or `none` for rollouts without a step. */
   readonly step?: number | 'none';
@@ -30,6 +34,7 @@ export type RolloutQuery = {
   readonly after?: string;
 };
 
+/** Reads, exports, imports and deletes recorded runs. */
 export type RunsClient = {
   /** Lists runs, newest first. @param query `after`: `next` of the previous page; `limit`: at most 100. */
   list(query?: { readonly after?: string; readonly limit?: number }): Promise<Reply<RunPage>>;

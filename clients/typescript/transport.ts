@@ -3,6 +3,7 @@
  * honours `Retry-After`. Any other response is returned as it is.
  */
 
+/** How a request is sent and retried. */
 export type TransportOptions = {
   /** Sends one request. Default: the global fetch. */
   readonly fetch: (url: URL, init: RequestInit) => Promise<Response>;
@@ -18,6 +19,7 @@ export type TransportOptions = {
   readonly onRetry: (retry: { readonly why: string; readonly wait_ms: number }) => void;
 };
 
+/** The defaults: six attempts of 90 seconds each over the global `fetch`. */
 export const DEFAULT_TRANSPORT: TransportOptions = {
   fetch: (url, init) => fetch(url, init),
   sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
@@ -29,6 +31,7 @@ export const DEFAULT_TRANSPORT: TransportOptions = {
   onRetry: () => undefined,
 };
 
+/** What came back for a request, before its body is validated. */
 export type Answer =
   /** `body` is `undefined` if the reply is not JSON. */
   | { readonly kind: 'reply'; readonly status: number; readonly body: unknown; readonly contentType: string }

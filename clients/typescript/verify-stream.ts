@@ -8,7 +8,9 @@ import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
 
+/** What is known before the response: the sources and how it is read. */
 export type VerifyStreamHeadInput = z.input<typeof verifyStreamHeadSchema>;
+/** `evidence`: `lexical` compares each claim with its sources. Default `none`. */
 export type VerifyStreamOptions = { readonly evidence?: 'none' | 'lexical' };
 
 const { answer, claim, finding, done, error } = verifyStreamEventSchemas;
@@ -21,6 +23,7 @@ const eventSchema = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('error'), data: error }),
 ]);
 
+/** An event of `verifyStream`; `lost` if the connection broke before the end. */
 export type VerifyStreamEvent = z.output<typeof eventSchema> | LostEvent;
 
 /** The pieces of a response, split anywhere, as a model server streams them. */

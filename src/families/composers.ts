@@ -9,7 +9,9 @@ import { COMPOSERS } from './list.ts';
 type Entry = (typeof COMPOSERS)[number];
 
 export type FamilyName = Entry['name'];
+/** What was observed about one rollout, by family. `compose` reads nothing else, so stored facts can be replayed. */
 export type Facts = Parameters<Entry['compose']>[0];
+/** All parameters of a reward, by family. */
 export type Recipe = Parameters<Entry['compose']>[1];
 export type Score = ReturnType<Entry['compose']>;
 
@@ -104,6 +106,7 @@ type NamedRecipes = {
   readonly [Name in RecipeName]: Extract<NamedOf<Entry>, Readonly<Record<Name, unknown>>>[Name];
 };
 
+/** The name of a built-in recipe. */
 export type RecipeName = NamesOf<NamedOf<Entry>>;
 
 /** Every named recipe. */

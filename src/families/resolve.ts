@@ -13,6 +13,7 @@ import { recipeSchema } from './schemas.ts';
 
 export type RecipeInput = string | Readonly<Record<string, unknown>>;
 
+/** A recipe with all parameters, its digest, and the lowest and highest reward that it can give. */
 export type ResolvedRecipe<R extends BaseRecipe = Recipe, Name extends string = RecipeName> = {
   /** `null` for an inline recipe, even if it changes nothing. */
   readonly name: Name | null;

@@ -66,6 +66,7 @@ export type Measured<T extends FamilyTypes> = {
   reply(score: T['score']): T['reply'];
 };
 
+/** How a rollout is planned. */
 export type PlanOptions = {
   /** Measures everything that the family can measure, so that a replay can raise a weight from 0. Default false. */
   readonly measureAll?: boolean;

@@ -7,10 +7,12 @@ import type { Observed } from './facts.ts';
 
 type Unscored = Extract<Observed<never>, { status: 'unscored' }>;
 
+/** A value that could not be observed, with the reason. */
 export function unscored(reason: Unscored['reason']): Unscored {
   return { status: 'unscored', reason };
 }
 
+/** An observed value. */
 export function scored<T>(observed: T): Observed<T> {
   return { status: 'scored', observed };
 }

@@ -32,6 +32,7 @@ export type TraceMessage = {
   readonly reasoning_content?: string;
 };
 
+/** The input of a score: a response, the sources that it cites, and what its recipe reads about the question. */
 export type Rollout = {
   /** At most one of the two; see `RolloutSources`. */
   readonly tool_output?: string;

@@ -24,6 +24,7 @@ export type Stage<Value> =
     }
   | { readonly status: 'done'; readonly value: Value };
 
+/** The last stage: no more judgments are needed. */
 export function done<Value>(value: Value): Stage<Value> {
   return { status: 'done', value };
 }

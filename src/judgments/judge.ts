@@ -13,6 +13,10 @@ export type JudgeReply =
   | { readonly ok: true; readonly verdicts: Verdicts; readonly usage: TokenUsage | null }
   | { readonly ok: false; readonly failure: JudgeFailure };
 
+/**
+ * Answers judgment requests: a model behind a server, the lexical judge, or a sandbox. A failure is a value, never a
+ * verdict.
+ */
 export interface Judge {
   /** The name by which a request selects the judge. */
   readonly name: string;

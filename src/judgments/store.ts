@@ -13,6 +13,7 @@ import { checkRecord, type StoredJudgment } from './record.ts';
 /** Whether a judgment was stored. */
 export type StoreReceipt = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
+/** Keeps judgments under their keys. May forget; never returns the judgment of another key. */
 export interface JudgmentStore {
   /** Looks up many keys at once. Absent keys are misses. */
   get(keys: readonly string[]): Promise<ReadonlyMap<string, StoredJudgment>>;

@@ -60,6 +60,7 @@ export const runImportReportSchema = z.strictObject({
     .describe('Whether the file ended with the right count of its rollouts; false = cut off, or edited.'),
 });
 
+/** The reply to an import: rows that were new, rows that were there, and refused lines. */
 export type RunImportReport = z.infer<typeof runImportReportSchema>;
 
 const DETAILS: Readonly<Record<Refusal, string>> = {

@@ -70,6 +70,7 @@ const replayFiguresShape = {
 };
 
 export const replayFiguresSchema = z.strictObject(replayFiguresShape);
+/** The figures of a replay: means, shifts, sign changes of advantages, rank correlation, and gaps. */
 export type ReplayFigures = z.infer<typeof replayFiguresSchema>;
 
 const placeShape = { step: stepSchema.nullable(), group: z.string(), sample: z.string() };

@@ -45,6 +45,7 @@ export const runStepSchema = z.strictObject({
   inferred: countSchema.describe('Rollouts whose group and sample are inferred.'),
 });
 
+/** The summary of one training step of a run. */
 export type RunStep = z.infer<typeof runStepSchema>;
 
 /** The input of a summary: one rollout. */

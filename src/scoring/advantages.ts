@@ -23,6 +23,7 @@ export type Degenerate = {
   readonly dropped_by_filter: boolean;
 };
 
+/** The advantages of a group, its mean and standard deviation, and why it has no signal, if so. */
 export type GroupAdvantages = {
   /** In the order of the rewards. */
   readonly advantages: readonly SampleAdvantage[];

@@ -38,6 +38,7 @@ export const receiptSchema = z
   })
   .describe('Ed25519 over the RFC 8785 JSON of the receipt without `issuer.signature`; keys: GET /v1/keys.');
 
+/** A signed statement of a reward, its recipe, its request and the judgments behind it. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
 /** The members of a `POST /v1/score` reply that its receipt also contains. The other members may be of any version. */

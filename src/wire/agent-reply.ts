@@ -124,6 +124,7 @@ export const agentResponseSchema = z.strictObject({
   score: scoreResponseSchema.nullable().describe('The reply of POST /v1/score; null if nothing was scored.'),
 });
 
+/** The reply of `POST /v1/agent`: a trajectory and its score. */
 export type AgentResponse = z.infer<typeof agentResponseSchema>;
 
 /** Data of each event, by event name. */

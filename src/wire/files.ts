@@ -56,6 +56,7 @@ export const fileSchema = z.strictObject({
   status: z.literal('processed'),
 });
 
+/** A stored file, in the shape of OpenAI's Files API. */
 export type FileReply = z.infer<typeof fileSchema>;
 
 export const fileListSchema = z.strictObject({
@@ -96,6 +97,7 @@ export const uploadPartSchema = z.strictObject({
   upload_id: idSchema,
 });
 
+/** A part of an upload. */
 export type UploadPartReply = z.infer<typeof uploadPartSchema>;
 
 export const uploadCompletionSchema = z.object({
@@ -119,4 +121,5 @@ export const uploadSchema = z.strictObject({
   file: fileSchema.exactOptional().describe('Present once the upload is completed.'),
 });
 
+/** An upload, with its file once it is complete. */
 export type UploadReply = z.infer<typeof uploadSchema>;

@@ -147,6 +147,7 @@ export const groupResponseSchema = z.strictObject({
   recipe: recipeReportSchema,
 });
 
+/** The reply of `POST /v1/groups`: a score and an advantage for each sample. */
 export type GroupResponse = z.infer<typeof groupResponseSchema>;
 
 type GroupReply =

@@ -41,4 +41,5 @@ export const issuerKeysSchema = z.strictObject({
     .describe('Keys with which this deployment signs or has signed judgments and receipts.'),
 });
 
+/** The public keys of a deployment, with the revoked ones. */
 export type IssuerKeysReply = z.infer<typeof issuerKeysSchema>;

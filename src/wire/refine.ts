@@ -198,6 +198,7 @@ export const refineResponseSchema = z.strictObject({
   recipe: recipeReportSchema.exactOptional(),
 });
 
+/** The reply of `POST /v1/refine`: the candidates, best first. */
 export type RefineResponse = z.infer<typeof refineResponseSchema>;
 
 const candidateIndexSchema = indexSchema.describe('Index of the candidate.');

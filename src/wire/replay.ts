@@ -59,6 +59,7 @@ export const replayRequestSchema = z
   });
 
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
+/** The request of `POST /v1/runs/{id}/replay`; defaults may be left out. */
 export type ReplayInput = z.input<typeof replayRequestSchema>;
 
 /** The lines of the reply. A replay that fails after its first line ends with `error` in place of `summary`. */

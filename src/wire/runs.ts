@@ -33,6 +33,7 @@ const runSchema = z.strictObject({
   last_step: stepSchema.nullable(),
 });
 
+/** A run as lists show it. */
 export type RunReply = z.infer<typeof runSchema>;
 
 export const runListSchema = z.strictObject({
@@ -58,6 +59,7 @@ export const runDetailSchema = runSchema.extend({
   next_step: stepSchema.nullable().describe('For `from_step`; null = last page.'),
 });
 
+/** A run with the summaries of its steps. */
 export type RunDetail = z.infer<typeof runDetailSchema>;
 
 export const rolloutListQuerySchema = z
@@ -100,6 +102,7 @@ export const runRolloutSchema = ledgerRowSchema.extend({
     .describe('null where none was recorded, as for an import.'),
 });
 
+/** A recorded rollout: its place in the run, its reward and, on request, its report and text. */
 export type RunRollout = z.infer<typeof runRolloutSchema>;
 
 export const rolloutListSchema = z.strictObject({

@@ -122,4 +122,5 @@ export type RunRecord = z.infer<typeof runRecordSchema>;
 /** The reply: one shape for each recipe family, told apart by `family`. */
 export const scoreResponseSchema = replySchemaWith({ ...madeByFields, run: runRecordSchema.exactOptional() });
 
+/** The reply of `POST /v1/score`, by family. */
 export type ScoreResponse = z.infer<typeof scoreResponseSchema>;

@@ -99,7 +99,10 @@ describe('the installed package', () => {
   });
 
   test('type-checks as strictly as a user can ask, and runs every example of its documentation', () => {
-    const examples = [...examplesOf(resolve(root, 'lib')), ...snippetsOf('docs/library.md')];
+    const examples = [
+      ...['lib', 'clients/typescript'].flatMap((folder) => examplesOf(resolve(root, folder))),
+      ...snippetsOf('docs/library.md'),
+    ];
     expect(examples.length).toBeGreaterThan(10);
     for (const [position, code] of examples.entries()) writeFileSync(join(project, `example-${position}.mts`), code);
     const compilerOptions = {

@@ -190,7 +190,7 @@ describe('prompt memory', () => {
       criteria: [{ description: '水' }],
       answer: '',
     } as const;
-    expect(promptBytes(request)).toBe('rubric'.length + 2 + 1 + 4 + 2 + 3);
+    expect(promptBytes(request)).toBe('rubric'.length + 2 + 1 + 4 + 3);
     const memory = new PromptMemory({ bytes: 100, liveReserve: 1 / 4 });
     expect(memory.take(75, 'batch')).toBe(true);
     expect(memory.take(1, 'batch')).toBe(false);

@@ -16,6 +16,7 @@ export const BATCH_STATUSES = [
   'cancelling',
   'cancelled',
 ] as const;
+/** The state of a batch. */
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
 const MIN_WINDOW_H = 1;
@@ -109,6 +110,7 @@ export const batchSchema = z.strictObject({
     ),
 });
 
+/** A batch, in the shape of OpenAI's Batch API. */
 export type BatchReply = z.infer<typeof batchSchema>;
 
 export const batchListSchema = z.strictObject({
