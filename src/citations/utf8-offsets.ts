@@ -23,8 +23,10 @@ type SpannedStrings = {
  *
  * @throws RangeError if a span lies outside its string, or a finding refers to a source that is not in `strings`.
  * @example
- * toUtf8Offsets(verifyCitations({ response, sources }, { evidence: 'none' }), { response, sources: sources.map(({ text
- * }) => text) });
+ * const response = '<answer>Zürich: <snippet id=S1>a city.</snippet></answer>';
+ * const verification = verifyCitations({ response, sources: [{ id: 'S1', text: 'Zürich' }] }, { evidence: 'none' });
+ * verification.claims[0]?.span; // { start: 31, end: 38 }
+ * toUtf8Offsets(verification, { response, sources: ['Zürich'] }).claims[0]?.span; // { start: 32, end: 39 }
  */
 export function toUtf8Offsets(verification: Verification, strings: SpannedStrings): Verification {
   const response = new ByteOffsets(strings.response);

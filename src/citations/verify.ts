@@ -107,7 +107,11 @@ type VerifiedSource = {
  *
  * @throws TypeError unless exactly one of `tool_output` and `sources` is given.
  * @example
+ * const tool_output = '<snippet id=S1>The bridge opened in 1937.</snippet>';
+ * const response = '<answer><snippet id=S1,S9>It opened in 1938.</snippet></answer>';
  * const { ratios, findings } = verifyCitations({ response, tool_output }, { evidence: 'lexical' });
+ * ratios.known_id_share; // 0.5
+ * findings.map(({ reason }) => reason); // ['citation_id_unknown', 'number_not_in_source']
  */
 export function verifyCitations(input: VerifyInput, options: VerifyOptions): Verification {
   const sources = sourcesOf(rolloutSources(input));

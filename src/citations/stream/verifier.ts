@@ -65,9 +65,12 @@ export type IncrementalVerifier = {
  * Creates a verifier for one response that arrives in chunks.
  *
  * @example
- * const verifier = createIncrementalVerifier({ sources: parseSources(toolOutput), evidence: 'lexical' });
- * for await (const chunk of stream) for (const event of verifier.push(chunk)) show(event);
+ * const sources = parseSources('<snippet id=S1>The bridge opened in 1937.</snippet>');
+ * const verifier = createIncrementalVerifier({ sources, evidence: 'lexical' });
+ * const stream = ['<answer><snippet id=S', '9>It opened in 1937.</snip', 'pet></answer>'];
+ * const reasons = stream.flatMap((chunk) => verifier.push(chunk)).map(({ type }) => type);
  * const { events, parsed } = verifier.finish();
+ * parsed.claims.length; // 1
  */
 export function createIncrementalVerifier(options: IncrementalOptions): IncrementalVerifier {
   return new StreamVerifier(options);
