@@ -1,7 +1,7 @@
 /**
  * `unit` in Node (milliseconds), `functions` inside workerd with simulated bindings, `e2e` black box against real
- * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. Storage in `functions`
- * is isolated per file, and a file costs about a second: few files.
+ * processes; `slow` and `slow-functions` for what takes minutes, `llm` against a real LLM server. Storage in
+ * `functions` is isolated per file, and a file costs about a second: few files.
  */
 import { resolve } from 'node:path';
 import { cloudflareTest } from '@cloudflare/vitest-plugin';

@@ -1,4 +1,7 @@
-/** Generates the simplest value that a judge schema allows, for the fake AI worker and for tests that need a valid reply. */
+/**
+ * Generates the simplest value that a judge schema allows, for the fake AI worker and for tests that need a valid
+ * reply.
+ */
 
 type Schema = {
   readonly type?: unknown;

@@ -1,6 +1,6 @@
 /**
- * The text of the fake model for requests without a schema: an answer in the refiners' format that says that it is fake and
- * cites nothing, whole or streamed in Workers AI's own format.
+ * The text of the fake model for requests without a schema: an answer in the refiners' format that says that it is fake
+ * and cites nothing, whole or streamed in Workers AI's own format.
  */
 
 /** The words, each with its trailing space. The fake counts a word as a token. */

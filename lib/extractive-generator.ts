@@ -1,6 +1,6 @@
 /**
- * The extractive refiner as a generator: it needs no model and no GPU and is always available. It cites sentences of the
- * tool output verbatim (src/generation/extractive.ts).
+ * The extractive refiner as a generator: it needs no model and no GPU and is always available. It cites sentences of
+ * the tool output verbatim (src/generation/extractive.ts).
  */
 
 import { parseSources } from '../src/citations/sources.ts';

@@ -1,6 +1,6 @@
 /**
- * What a recipe family of your own is made of: its interface, stages of judgments, and the parts that families share. Pass
- * the family to `createScorer({ families })`, `replay` and `resolveRecipe`.
+ * What a recipe family of your own is made of: its interface, stages of judgments, and the parts that families share.
+ * Pass the family to `createScorer({ families })`, `replay` and `resolveRecipe`.
  *
  * Schemas are made with the `z` of this module (zod), so that they are of the version that reads them. A family imports
  * nothing else of the package. It is pure: it asks for judgments and never calls a judge.

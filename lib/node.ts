@@ -6,8 +6,8 @@ import { createMemoryJudgmentStore, type JudgmentStore } from '../src/judgments/
 
 /**
  * Keeps judgments in a file of JSON lines, one record per line, and in memory (about 2 KB per record). Reads what
- * `citeward judgments export` writes. Each judgment is appended when it is stored, so a crash loses at most the line that
- * was being written; that line is removed when the file is opened again. One process writes a file at a time.
+ * `citeward judgments export` writes. Each judgment is appended when it is stored, so a crash loses at most the line
+ * that was being written; that line is removed when the file is opened again. One process writes a file at a time.
  *
  * @example
  * ```ts

@@ -23,8 +23,8 @@ export type OpenAiCompatibleOptions = {
   /** The model name in the server's replies, if it is not `model`. A reply by another model is a failure. */
   readonly answersAs?: string;
   /**
-   * `vllm` also sends `repetition_penalty: 1` and turns thinking off; `openai` sends OpenAI's own fields only. It is part
-   * of the judge's identity, so the two never share a judgment. Default `vllm`.
+   * `vllm` also sends `repetition_penalty: 1` and turns thinking off; `openai` sends OpenAI's own fields only. It is
+   * part of the judge's identity, so the two never share a judgment. Default `vllm`.
    */
   readonly dialect?: ChatDialect;
   /** Sends the requests. Default: the global `fetch`. In Workers a service binding's `fetch`. */
@@ -32,8 +32,8 @@ export type OpenAiCompatibleOptions = {
 };
 
 /**
- * Creates a judge on a server with `/chat/completions` and JSON-schema output: vLLM, SGLang, llama.cpp, Ollama, OpenAI or
- * a gateway. Temperature is 0 and the seed is fixed; replies are read strictly; overload and broken connections are
+ * Creates a judge on a server with `/chat/completions` and JSON-schema output: vLLM, SGLang, llama.cpp, Ollama, OpenAI
+ * or a gateway. Temperature is 0 and the seed is fixed; replies are read strictly; overload and broken connections are
  * retried with backoff until the deadline. Sends nothing before the first judgment.
  *
  * @example

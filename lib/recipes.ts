@@ -24,7 +24,8 @@ export const recipes = RECIPES;
 type OfFamily<Union, Family> = Extract<Union, { readonly family: Family }>;
 
 /**
- * Composes the reward that facts have under a recipe. Pure and exact: the same bits in every runtime, no judge, no text.
+ * Composes the reward that facts have under a recipe. Pure and exact: the same bits in every runtime, no judge, no
+ * text.
  *
  * @example
  * ```ts

@@ -10,7 +10,9 @@ import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
 import { InputError } from './input-error.ts';
 import { type KnownFamilies, type RecipeInput, withOwnFamilies } from './own-families.ts';
 
-/** Facts with the recipe and the reward that they were scored under: what `score` and `group` return, or a ledger row. */
+/**
+ * Facts with the recipe and the reward that they were scored under: what `score` and `group` return, or a ledger row.
+ */
 export type ReplaySample = {
   readonly facts: BaseFacts;
   readonly recipe: RecipeValues;
@@ -43,8 +45,9 @@ export type Replay = {
 };
 
 /**
- * Recomputes rewards and advantages under another recipe: no judge, no text, the same bits as scoring. A sample about which
- * the new recipe would ask something new stays unscored, and `figures.gaps` counts it; score with `measureAll` to avoid it.
+ * Recomputes rewards and advantages under another recipe: no judge, no text, the same bits as scoring. A sample about
+ * which the new recipe would ask something new stays unscored, and `figures.gaps` counts it; score with `measureAll` to
+ * avoid it.
  *
  * @example
  * ```ts

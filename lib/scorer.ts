@@ -18,8 +18,8 @@ import { type FamilyOf, type OwnFamilies, type RecipeInput, type ScoredBy, withO
 /** Options of `createScorer`. `F`: the families beside the built-in ones. */
 export type ScorerOptions<F extends ScoringFamily = never> = {
   /**
-   * Reads the answers. A list is tried in turn: the next judge scores the whole rollout or group, if one before it failed.
-   * Each judgment names its model.
+   * Reads the answers. A list is tried in turn: the next judge scores the whole rollout or group, if one before it
+   * failed. Each judgment names its model.
    */
   readonly judge: Judge | readonly [Judge, ...Judge[]];
   /** Where judgments are kept and looked up, by content. Default: `memoryStore()`. */

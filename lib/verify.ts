@@ -33,8 +33,8 @@ export function verifyCitations(
 }
 
 /**
- * Verifies a response while it is generated: reports a claim or a finding as soon as it is certain, an invented id with the
- * push that completes its tag.
+ * Verifies a response while it is generated: reports a claim or a finding as soon as it is certain, an invented id with
+ * the push that completes its tag.
  *
  * @example
  * ```ts

@@ -11,9 +11,9 @@ import {
 export type { JudgmentKv } from './kv-store.ts';
 
 /**
- * Keeps judgments in a KV namespace, behind a cache in this isolate (4,096 records or 8 MB). KV may report a miss for up to
- * 60 s after a write elsewhere, so a judgment may be made twice; both records answer the same question. Create it once per
- * isolate, outside of the request handler.
+ * Keeps judgments in a KV namespace, behind a cache in this isolate (4,096 records or 8 MB). KV may report a miss for
+ * up to 60 s after a write elsewhere, so a judgment may be made twice; both records answer the same question. Create it
+ * once per isolate, outside of the request handler.
  *
  * @example
  * ```ts

@@ -140,7 +140,9 @@ function valueTable(members: readonly RecipeDescription[], parameters: readonly 
 
 type Fact = Pick<ParameterDescription, 'name' | 'value' | 'mark' | 'source'>;
 
-/** The values by recipe and origin: those that all recipes share come first, and values with one origin are one item. */
+/**
+ * The values by recipe and origin: those that all recipes share come first, and values with one origin are one item.
+ */
 function originItems(
   members: readonly RecipeDescription[],
   factsOf: (recipe: RecipeDescription) => readonly Fact[],

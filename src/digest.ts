@@ -22,7 +22,9 @@ export function digestJson(value: unknown): string {
 export const sha256: (text: string) => string =
   nativeSha256() ?? ((text) => bytesToHex(sha256InJavaScript(utf8ToBytes(text))));
 
-/** Globals as far as they are used here. Browsers have no `process`; `JSON` lets the compiler compare with `globalThis`. */
+/**
+ * Globals as far as they are used here. Browsers have no `process`; `JSON` lets the compiler compare with `globalThis`.
+ */
 type Runtime = { readonly JSON: JSON; readonly process?: ServerProcess };
 type ServerProcess = {
   readonly getBuiltinModule?: (name: 'node:crypto') => { readonly hash?: OneShotHash } | undefined;
@@ -37,8 +39,8 @@ function nativeSha256(): ((text: string) => string) | null {
 }
 
 /**
- * RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`, and an
- * object with such a key becomes `{utf16_entries: [[key, value], …]}`, in the order of its keys.
+ * RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`, and
+ * an object with such a key becomes `{utf16_entries: [[key, value], …]}`, in the order of its keys.
  */
 function escapeLoneSurrogates(value: unknown): unknown {
   if (typeof value === 'string') {

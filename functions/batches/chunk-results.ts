@@ -1,7 +1,7 @@
 /**
- * Stores the results of a batch's chunks in R2. A chunk has one part for each round that finished lines, usually a single
- * one. Parts are numbered from 0 without gaps. Each is written once (put if absent), and each line is in one part only.
- * A part holds lines of the output file, then lines of the error file; its metadata says which lines.
+ * Stores the results of a batch's chunks in R2. A chunk has one part for each round that finished lines, usually a
+ * single one. Parts are numbered from 0 without gaps. Each is written once (put if absent), and each line is in one
+ * part only. A part holds lines of the output file, then lines of the error file; its metadata says which lines.
  */
 import * as z from 'zod';
 import type { OutputLine } from '../../src/wire/batches/result-line.ts';

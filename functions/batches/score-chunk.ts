@@ -112,7 +112,10 @@ async function answerAll(
   return isHeld() ? outcomes : null;
 }
 
-/** Answers one request, if the batch has the scopes. An exception (a bug, or a failed store) must not cost the other lines their results. */
+/**
+ * Answers one request, if the batch has the scopes. An exception (a bug, or a failed store) must not cost the other
+ * lines their results.
+ */
 async function answerLine(
   batch: NewBatch,
   { line, body }: NumberedRequest,

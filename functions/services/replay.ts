@@ -1,7 +1,7 @@
 /**
- * Replays a recorded run under another recipe: which rewards and advantages it would have had. Where the request asks for
- * it, a judge measures what the ledger lacks, from the text that the run stores, through the same scoring as `/v1/score`.
- * New judgments are stored, so a second replay calls no judge. The ledger itself does not change.
+ * Replays a recorded run under another recipe: which rewards and advantages it would have had. Where the request asks
+ * for it, a judge measures what the ledger lacks, from the text that the run stores, through the same scoring as
+ * `/v1/score`. New judgments are stored, so a second replay calls no judge. The ledger itself does not change.
  */
 
 import * as z from 'zod';

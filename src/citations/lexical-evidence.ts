@@ -16,7 +16,10 @@ export type LexicalEvidence = Pick<
   'support' | 'coverage' | 'window' | 'verbatim' | 'negation_mismatch' | 'sources'
 >;
 
-/** Cached by object: a source set belongs to all samples of a group, and the plan and the report of a rollout compare its claims. */
+/**
+ * Cached by object: a source set belongs to all samples of a group, and the plan and the report of a rollout compare
+ * its claims.
+ */
 const indexes = new WeakMap<SourceSet, EvidenceIndex>();
 const compared = new WeakMap<Claim, ClaimEvidence | null>();
 

@@ -33,7 +33,8 @@ export interface Composers<T extends FamilyTypes = FamilyTypes> {
   /**
    * Computes the votes of a group; a recipe's group maximum is computed nowhere else.
    *
-   * @param members All members, in order. `facts` are `null` for a member whose facts do not hold what the recipe reads.
+   * @param members All members, in order. `facts` are `null` for a member whose facts do not hold what the recipe
+   * reads.
    */
   groupVotes(
     members: readonly { readonly facts: T['facts'] | null; readonly recipe: T['recipe'] }[],

@@ -76,7 +76,10 @@ export type BaseScore = {
 /** Details are the family's own; the members that are read outside it are named here. */
 export type ScoreDetails = {
   readonly [name: string]: string | number | boolean | null | undefined;
-  /** The group's largest vote, by which the reward was divided; `null` = no group was given, or it is unknown. Groupwise only. */
+  /**
+   * The group's largest vote, by which the reward was divided; `null` = no group was given, or it is unknown. Groupwise
+   * only.
+   */
   readonly group_max?: number | null;
   /** `false`: the reward depends on the group, and no group was given. Groupwise recipes only. */
   readonly final?: boolean;

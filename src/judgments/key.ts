@@ -1,6 +1,6 @@
 /**
- * Judgment keys: content addresses. Equal inputs give equal keys on every machine and runtime; nothing in a key depends on
- * ICU, a locale or a clock.
+ * Judgment keys: content addresses. Equal inputs give equal keys on every machine and runtime; nothing in a key depends
+ * on ICU, a locale or a clock.
  */
 import { PARSER_VERSION } from '../citations/grammars.ts';
 import { digestJson } from '../digest.ts';

@@ -1,6 +1,6 @@
 /**
- * A new recipe family is its folder and its entries in src/families/list.ts: in a copy of the repository with a fifth one, the
- * library, the replay, the dashboard's controls, the command line and the documents know it. Every project is
+ * A new recipe family is its folder and its entries in src/families/list.ts: in a copy of the repository with a fifth
+ * one, the library, the replay, the dashboard's controls, the command line and the documents know it. Every project is
  * type-checked, and every door of the Worker tried, in test/slow/fifth-family.test.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

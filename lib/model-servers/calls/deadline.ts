@@ -1,13 +1,13 @@
 /**
- * Runs work with a deadline. The signal aborts the calls that listen to it (`fetch`, and with it the work of the GPU). The
- * race returns on time even if a call ignores the signal.
+ * Runs work with a deadline. The signal aborts the calls that listen to it (`fetch`, and with it the work of the GPU).
+ * The race returns on time even if a call ignores the signal.
  */
 
 type Deadlined<T> = { readonly expired: false; readonly value: T } | { readonly expired: true };
 
 /**
- * Runs `work` for at most `deadline_ms`. The signal aborts at the deadline, and also when the work ends, so that a body that
- * was not read to its end does not hold its connection.
+ * Runs `work` for at most `deadline_ms`. The signal aborts at the deadline, and also when the work ends, so that a body
+ * that was not read to its end does not hold its connection.
  */
 export async function withDeadline<T>(
   deadline_ms: number,

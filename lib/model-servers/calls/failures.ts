@@ -1,7 +1,7 @@
 /**
- * The failures of model backends. Code that judges and generators share returns a `BackendFault`; it becomes a `judge_*` or
- * a `generator_*` failure at the edge. One table decides which faults are retryable. A detail consists of fixed words and
- * numbers and never quotes a backend, because error messages of backends often quote the prompt.
+ * The failures of model backends. Code that judges and generators share returns a `BackendFault`; it becomes a
+ * `judge_*` or a `generator_*` failure at the edge. One table decides which faults are retryable. A detail consists of
+ * fixed words and numbers and never quotes a backend, because error messages of backends often quote the prompt.
  */
 import type { GenerationEnd, GenerationFailure } from '../../../src/generation/generator.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';

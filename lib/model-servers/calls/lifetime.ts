@@ -1,6 +1,7 @@
 /**
- * The lifetime of a generation: it ends at the deadline, at the caller's signal, or when the generation ends. Every wait of
- * the generation ends with it, and calls that listen to its signal (`fetch`, and with it the work of the GPU) are aborted.
+ * The lifetime of a generation: it ends at the deadline, at the caller's signal, or when the generation ends. Every
+ * wait of the generation ends with it, and calls that listen to its signal (`fetch`, and with it the work of the GPU)
+ * are aborted.
  */
 
 import type { GenerationEnd, GenerationEvent } from '../../../src/generation/generator.ts';
@@ -42,7 +43,8 @@ export class Lifetime {
   }
 
   /**
-   * Waits for the work or for the end of the lifetime. Rejects if the work rejects in time; a later rejection is ignored.
+   * Waits for the work or for the end of the lifetime. Rejects if the work rejects in time; a later rejection is
+   * ignored.
    * @param discard frees a value that arrives too late.
    */
   during<T>(work: Promise<T>, discard?: (late: T) => void): Promise<Waited<T>> {
@@ -76,8 +78,8 @@ export type Generation = AsyncGenerator<GenerationEvent, GenerationEnd>;
 type Options = { readonly deadline_ms: number; readonly signal: AbortSignal };
 
 /**
- * Creates a generation whose lifetime starts with its first `next`. In a plain async generator `return` waits for a pending
- * `next`, which may be waiting for a token; here `return` ends the lifetime first.
+ * Creates a generation whose lifetime starts with its first `next`. In a plain async generator `return` waits for a
+ * pending `next`, which may be waiting for a token; here `return` ends the lifetime first.
  */
 export function generationWithin({ deadline_ms, signal }: Options, work: (life: Lifetime) => Generation): Generation {
   const returned = new AbortController();

@@ -5,13 +5,16 @@ export type ModelConfig = {
   /** The model's name on the backend. */
   readonly model: string;
   /**
-   * The name of the model in judgments and generations; `null` = `model`. Backends with the same identity may replace each
-   * other as routes of one judge.
+   * The name of the model in judgments and generations; `null` = `model`. Backends with the same identity may replace
+   * each other as routes of one judge.
    */
   readonly identity: string | null;
   /** The name of the model in the backend's replies; `null` = `model`. */
   readonly answers_as: string | null;
-  /** Judges: concurrent calls of the whole deployment. Generators: concurrent calls of one request with a call per choice. */
+  /**
+   * Judges: concurrent calls of the whole deployment. Generators: concurrent calls of one request with a call per
+   * choice.
+   */
   readonly slots: number;
   /** Context that prompt and reply share, in tokens; `null` = unlimited. */
   readonly context_tokens: number | null;

@@ -31,8 +31,8 @@ export async function readText(body: ReadableStream<Uint8Array> | null, maxBytes
 type EventsEnd = 'stopped' | 'ended' | 'too_large';
 
 /**
- * Calls `onData` with the data of each server-sent event until it returns `stop`, the stream ends, or more than `maxBytes`
- * bytes were read. An incomplete last event is dropped.
+ * Calls `onData` with the data of each server-sent event until it returns `stop`, the stream ends, or more than
+ * `maxBytes` bytes were read. An incomplete last event is dropped.
  * @throws BrokenBodyError
  */
 export async function readEvents(
@@ -84,14 +84,17 @@ export type StreamBounds = {
   readonly max_event_bytes: number;
 };
 
-/** `ended` = the body ended (the reply may be incomplete). `broken` = the connection failed. `over` = the lifetime ended. */
+/**
+ * `ended` = the body ended (the reply may be incomplete). `broken` = the connection failed. `over` = the lifetime
+ * ended.
+ */
 export type StreamEnd = 'ended' | 'broken' | 'too_large' | 'over';
 
 type Pulled = { readonly data: string; readonly end?: never } | { readonly end: StreamEnd };
 
 /**
- * Reads server-sent events one at a time. It reads the next piece of the body only after all events of the last piece were
- * taken, so a slow reader slows the sender and at most one piece is in memory.
+ * Reads server-sent events one at a time. It reads the next piece of the body only after all events of the last piece
+ * were taken, so a slow reader slows the sender and at most one piece is in memory.
  */
 export class EventPuller {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;

@@ -1,8 +1,8 @@
 /**
- * Routes a judge's completions over its backends and retries them; nothing else retries model calls. It tries the routes in
- * order, waits with full jitter and at least as long as `Retry-After` says, and ends with a completion or a typed failure
- * before the caller's deadline and within MAX_ROUTING_MS. All routes have the same judge identity, so a reward never changes
- * its judge silently. The JudgeDesk limits concurrency and has the circuit breaker.
+ * Routes a judge's completions over its backends and retries them; nothing else retries model calls. It tries the
+ * routes in order, waits with full jitter and at least as long as `Retry-After` says, and ends with a completion or a
+ * typed failure before the caller's deadline and within MAX_ROUTING_MS. All routes have the same judge identity, so a
+ * reward never changes its judge silently. The JudgeDesk limits concurrency and has the circuit breaker.
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
@@ -137,7 +137,9 @@ function preferredFailure(known: JudgeFailure | null, next: JudgeFailure): Judge
   return known?.retryable === true && !next.retryable ? known : next;
 }
 
-/** Returns whether the failure is caused by the request or the reply, so that another call on any route would repeat it. */
+/**
+ * Returns whether the failure is caused by the request or the reply, so that another call on any route would repeat it.
+ */
 function endsRouting(reason: JudgeFailureReason): boolean {
   switch (reason) {
     case 'judge_timeout':

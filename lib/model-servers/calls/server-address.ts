@@ -15,7 +15,8 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]'
 
 /**
  * Returns what is wrong with the URL of a server, or `null`. Prompts, programs and keys travel over it.
- * @param tunnelled the server is behind a Workers VPC service, which encrypts the connection and chooses its destination.
+ * @param tunnelled the server is behind a Workers VPC service, which encrypts the connection and chooses its
+ * destination.
  */
 export function serverUrlProblem(text: string, tunnelled: boolean): string | null {
   if (!URL.canParse(text)) return 'expected an absolute URL, such as https://host/v1';
@@ -29,7 +30,9 @@ export function serverUrlProblem(text: string, tunnelled: boolean): string | nul
   return null;
 }
 
-/** The same for a chat server, whose URL is the `base_url` of OpenAI's clients: everything before `/chat/completions`. */
+/**
+ * The same for a chat server, whose URL is the `base_url` of OpenAI's clients: everything before `/chat/completions`.
+ */
 export function chatUrlProblem(text: string, tunnelled: boolean): string | null {
   const problem = serverUrlProblem(text, tunnelled);
   if (problem !== null) return problem;

@@ -1,6 +1,6 @@
 /**
- * Sends one request to a server and reads the headers of its reply. The public internet, a Workers VPC service and a test
- * double share the type `Transport`. A transport never retries; only the router does.
+ * Sends one request to a server and reads the headers of its reply. The public internet, a Workers VPC service and a
+ * test double share the type `Transport`. A transport never retries; only the router does.
  */
 
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
@@ -17,7 +17,8 @@ export function mediaType(headers: Headers): string {
 const MAX_RETRY_AFTER_S = 3_600;
 
 /**
- * Reads `Retry-After` (seconds or an HTTP date) or `retry-after-ms`. Returns seconds, at most 3,600; `null` if there is none.
+ * Reads `Retry-After` (seconds or an HTTP date) or `retry-after-ms`. Returns seconds, at most 3,600; `null` if there is
+ * none.
  * @param now_ms the time now in milliseconds since 1970, for HTTP dates.
  */
 export function retryAfterSeconds(headers: Headers, now_ms: number): number | null {

@@ -1,6 +1,6 @@
 /**
- * Reads one chunk of a chat completion in OpenAI's format, or a whole completion, from vLLM, SGLang, llama.cpp, Ollama and
- * Workers AI. A null field equals a missing one, usage is optional, and an error may replace the chunk.
+ * Reads one chunk of a chat completion in OpenAI's format, or a whole completion, from vLLM, SGLang, llama.cpp, Ollama
+ * and Workers AI. A null field equals a missing one, usage is optional, and an error may replace the chunk.
  */
 
 import * as z from 'zod';
@@ -43,7 +43,9 @@ export function readChunk(value: unknown): ChunkResult {
   return { ok: false, fault: backendFault('not_an_api', 'the backend sent JSON that is no chat completion') };
 }
 
-/** The same from its text. Text that is not JSON counts as an interrupted reply, because servers send only whole values. */
+/**
+ * The same from its text. Text that is not JSON counts as an interrupted reply, because servers send only whole values.
+ */
 export function readChunkText(text: string): ChunkResult {
   try {
     return readChunk(JSON.parse(text));

@@ -1,7 +1,7 @@
 /**
  * Classifies HTTP statuses and error bodies of model servers. Error bodies differ by server: `{error: {...}}` (vLLM,
- * llama.cpp, Ollama), `{error: "..."}` (vLLM's 401, TGI), flat `{object: "error", ...}` (SGLang). Their messages are used
- * for the classification only and never passed on, because they quote prompts.
+ * llama.cpp, Ollama), `{error: "..."}` (vLLM's 401, TGI), flat `{object: "error", ...}` (SGLang). Their messages are
+ * used for the classification only and never passed on, because they quote prompts.
  */
 
 import * as z from 'zod';

@@ -1,4 +1,6 @@
-/** Converts messages and tools of a generation request to OpenAI's format, for OpenAI-compatible servers and Workers AI. */
+/**
+ * Converts messages and tools of a generation request to OpenAI's format, for OpenAI-compatible servers and Workers AI.
+ */
 import type { GenerationMessage, GenerationRequest } from '../../../src/generation/generator.ts';
 
 /** Converts the conversation. Tool calls keep the arguments that the model wrote. */

@@ -1,7 +1,7 @@
 /**
- * Converts the chunks of a chat completion to generation events: interleaved choices, thinking that the server has split
- * off, and tool calls, which are collected until they are complete. Anything that is no sample of the policy is a fault:
- * text of another model, a refusal, a choice that is missing or incomplete.
+ * Converts the chunks of a chat completion to generation events: interleaved choices, thinking that the server has
+ * split off, and tool calls, which are collected until they are complete. Anything that is no sample of the policy is a
+ * fault: text of another model, a refusal, a choice that is missing or incomplete.
  */
 
 import * as z from 'zod';
@@ -194,7 +194,9 @@ function otherModel(detail: string): SharedFault {
   return backendFault('model_mismatch', detail);
 }
 
-/** Returns `null` if the choice is a sample, for any reason of the server; a sample cut at its length limit is valid. */
+/**
+ * Returns `null` if the choice is a sample, for any reason of the server; a sample cut at its length limit is valid.
+ */
 function faultOfFinish(finish: string): SharedFault | null {
   switch (finish) {
     case 'content_filter':

@@ -1,6 +1,6 @@
 /**
- * Turns the body of a reply into a generation: events of a stream as they arrive, or those of a whole reply from servers and
- * proxies that ignore `stream`.
+ * Turns the body of a reply into a generation: events of a stream as they arrive, or those of a whole reply from
+ * servers and proxies that ignore `stream`.
  */
 
 import type { GenerationRequest } from '../../../src/generation/generator.ts';

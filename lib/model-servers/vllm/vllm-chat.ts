@@ -1,7 +1,7 @@
 /**
- * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It sends one
- * request without a retry. The outcome is a complete completion of the expected model or a typed failure, at the deadline
- * at the latest.
+ * A chat backend on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It
+ * sends one request without a retry. The outcome is a complete completion of the expected model or a typed failure, at
+ * the deadline at the latest.
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';

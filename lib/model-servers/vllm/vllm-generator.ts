@@ -1,6 +1,6 @@
 /**
- * A generator on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It does not
- * retry, because streamed text cannot be withdrawn. A server without `n` gets one request per choice.
+ * A generator on any OpenAI-compatible server (vLLM, SGLang, llama.cpp, Ollama, or a proxy in front of one). It does
+ * not retry, because streamed text cannot be withdrawn. A server without `n` gets one request per choice.
  */
 
 import type { GenerationRequest, Generator } from '../../../src/generation/generator.ts';
@@ -120,14 +120,14 @@ function textWithin(life: Lifetime, body: ReadableStream<Uint8Array> | null, max
 }
 
 /**
- * `top_k` without a limit. -1 is the only value that vLLM, SGLang (which refuses 0: sglang@00c17caf, sampling_params.py) and
- * llama.cpp (any value below 1) agree on. Ollama ignores `top_k` here.
+ * `top_k` without a limit. -1 is the only value that vLLM, SGLang (which refuses 0: sglang@00c17caf,
+ * sampling_params.py) and llama.cpp (any value below 1) agree on. Ollama ignores `top_k` here.
  */
 const ALL_CANDIDATES = -1;
 
 /**
- * Builds the JSON body. It sets every field for which a server could have a default of its own: vLLM reads sampling from a
- * model's generation_config.json, llama.cpp has a min_p of 0.05.
+ * Builds the JSON body. It sets every field for which a server could have a default of its own: vLLM reads sampling
+ * from a model's generation_config.json, llama.cpp has a min_p of 0.05.
  */
 function generationBody(config: VllmGeneratorConfig, request: GenerationRequest): string {
   const { temperature, top_p, top_k, seed } = request.sampling;

@@ -1,13 +1,13 @@
 /**
  * Fits a request into a judge's context. It cuts sources: first the uncited ones, the last one first, then the ends of
- * the longest cited ones. If the answer alone is too long, its end is cut too, because a policy must not be able to leave
- * itself unscored by its length. Claims, statements and criteria are never cut. The request is cut before its key is
- * computed, so the key covers what the judge sees; the result lists every cut.
+ * the longest cited ones. If the answer alone is too long, its end is cut too, because a policy must not be able to
+ * leave itself unscored by its length. Claims, statements and criteria are never cut. The request is cut before its key
+ * is computed, so the key covers what the judge sees; the result lists every cut.
  *
- * Token counts are upper estimates, because the edge has no tokenizer. Byte-level BPE (Qwen, Llama, gpt-oss) makes at most
- * one token of a UTF-8 byte, so text beyond ASCII counts by bytes: common characters need fewer, rare ideographs, scripts
- * and emoji do not. Qwen makes one token of each digit, and marks rarely merge: they count as one each. ASCII letters and
- * white space count as a third; words need about a quarter, and strings of random letters more.
+ * Token counts are upper estimates, because the edge has no tokenizer. Byte-level BPE (Qwen, Llama, gpt-oss) makes at
+ * most one token of a UTF-8 byte, so text beyond ASCII counts by bytes: common characters need fewer, rare ideographs,
+ * scripts and emoji do not. Qwen makes one token of each digit, and marks rarely merge: they count as one each. ASCII
+ * letters and white space count as a third; words need about a quarter, and strings of random letters more.
  */
 import { isAsciiLetter } from '../../text/characters.ts';
 import type { JudgeFailure } from './failure.ts';

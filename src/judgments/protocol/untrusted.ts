@@ -1,17 +1,17 @@
 /**
- * Delimits untrusted text in a prompt: answers, tool output, titles, ids, rubrics, questions. Such text cannot close its
- * delimiters, because delimiters and the control tokens of chat templates need characters that are replaced in it: `<` and
- * `>` become `‹` and `›`, and the brackets around a control word (`[INST]`) become `⁅⁆`. A character that NFKC, which some
- * tokenizers apply, makes one of these (`＜`) is replaced like it. The mapping replaces one unit by one unit, so offsets and
- * lengths stay, and the prompt explains it to the judge. As a second safeguard each delimiter contains a nonce of the
- * content, which an imitation does not know.
+ * Delimits untrusted text in a prompt: answers, tool output, titles, ids, rubrics, questions. Such text cannot close
+ * its delimiters, because delimiters and the control tokens of chat templates need characters that are replaced in it:
+ * `<` and `>` become `‹` and `›`, and the brackets around a control word (`[INST]`) become `⁅⁆`. A character that NFKC,
+ * which some tokenizers apply, makes one of these (`＜`) is replaced like it. The mapping replaces one unit by one unit,
+ * so offsets and lengths stay, and the prompt explains it to the judge. As a second safeguard each delimiter contains a
+ * nonce of the content, which an imitation does not know.
  */
 import { isAsciiDigit, isAsciiLetter, isLowSurrogate, SLASH } from '../../text/characters.ts';
 
 const UNDERSCORE = 0x5f;
 /**
- * Longest text in brackets that counts as a control word, in units. Those of known chat templates have 20 letters, each of
- * which can be spelt as a surrogate pair.
+ * Longest text in brackets that counts as a control word, in units. Those of known chat templates have 20 letters, each
+ * of which can be spelt as a surrogate pair.
  */
 const MAX_CONTROL_WORD_UNITS = 64;
 
@@ -140,9 +140,9 @@ function innerEnd(text: string, from: number, close: Bracket): number {
 }
 
 /**
- * Whether a text in square brackets has the shape of `INST`, `/INST`, `TOOL_CALLS` or `control_8`. A word with digits needs
- * an underscore: `[1]` and `[S1]` are citation markers and stay. A unit beyond ASCII counts as an underscore, since
- * normalisation may make any character of it (`TOOL▁CALLS`, `ＩＮＳＴ`).
+ * Whether a text in square brackets has the shape of `INST`, `/INST`, `TOOL_CALLS` or `control_8`. A word with digits
+ * needs an underscore: `[1]` and `[S1]` are citation markers and stay. A unit beyond ASCII counts as an underscore,
+ * since normalisation may make any character of it (`TOOL▁CALLS`, `ＩＮＳＴ`).
  */
 function isControlShaped(inner: string): boolean {
   const start = inner.charCodeAt(0) === SLASH || inner.startsWith('／') ? 1 : 0;
@@ -206,8 +206,8 @@ export function neutraliseAttribute(text: string): string {
 }
 
 /**
- * Twelve hex digits of a 2 x 32 bit FNV-1a hash of the texts. Equal content gives equal nonces, so prompts stay cacheable. The
- * nonce need not be secret: neutralised text cannot contain a delimiter anyway.
+ * Twelve hex digits of a 2 x 32 bit FNV-1a hash of the texts. Equal content gives equal nonces, so prompts stay
+ * cacheable. The nonce need not be secret: neutralised text cannot contain a delimiter anyway.
  */
 export function contentNonce(texts: readonly string[]): string {
   let a = 0x811c9dc5;

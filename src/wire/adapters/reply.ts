@@ -78,7 +78,9 @@ export function inferredRun(id: string, prompt: unknown, request: unknown): Infe
   return { id, group: digest(prompt), sample: digest(request), grouping: 'inferred' };
 }
 
-/** Rows may hold numbers beyond the range of a double, which JSON.parse reads as infinite. They have no canonical form. */
+/**
+ * Rows may hold numbers beyond the range of a double, which JSON.parse reads as infinite. They have no canonical form.
+ */
 function withoutInfinities(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (Array.isArray(value)) return value.map(withoutInfinities);

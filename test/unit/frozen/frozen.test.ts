@@ -1,7 +1,8 @@
 /**
- * Stored data outlives the code: judgment keys, recipe digests, records, prompts, ledger rows and receipts stay byte for byte
- * the same. Only a deliberate change of a format may write frozen.json again (`FREEZE=1 npx vitest run --project unit
- * test/unit/frozen`), and it names the change in docs/decisions (the last one: one-identity-per-judgment-kind).
+ * Stored data outlives the code: judgment keys, recipe digests, records, prompts, ledger rows and receipts stay byte
+ * for byte the same. Only a deliberate change of a format may write frozen.json again (`FREEZE=1 npx vitest run
+ * --project unit test/unit/frozen`), and it names the change in docs/decisions (the last one:
+ * one-identity-per-judgment-kind).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -177,7 +178,8 @@ async function written(): Promise<Record<string, unknown>> {
             );
             return {
               keys: member.obtained.map(({ key }) => key),
-              // Of the values: 9fbe5b6 wrote the members of `preimage.inputs` in the order in which their digests arrived.
+              // Of the values: 9fbe5b6 wrote the members of `preimage.inputs` in the order in which their digests
+              // arrived.
               records: digestJson(records),
               row: writeRunLine({ kind: 'rollout', rollout: row }),
               statistics,

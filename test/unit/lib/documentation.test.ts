@@ -1,4 +1,6 @@
-/** Every name that the package exports is documented where it is declared, and what people call first has an example. */
+/**
+ * Every name that the package exports is documented where it is declared, and what people call first has an example.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

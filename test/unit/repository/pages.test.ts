@@ -14,7 +14,9 @@ const pages = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-s
   .stdout.split('\n')
   .filter((page) => page !== '' && existsSync(resolve(root, page)));
 
-/** A command that starts with `citeward`, after a prompt, an assignment, a pipe or nothing, instead of `npx citeward`. */
+/**
+ * A command that starts with `citeward`, after a prompt, an assignment, a pipe or nothing, instead of `npx citeward`.
+ */
 const BARE_COMMAND = /(?:^|[|;&(]|\$\()\s*(?:\$ )?(?:[A-Z_]+=\S* )*citeward [a-z-]/u;
 
 /** The lines of a page that break a rule, as `line: what`. */

@@ -1,10 +1,12 @@
 /**
- * Checks a judge's quote: a cited source must contain it word for word, after folding what copying changes (NFKC, case, white
- * space, quotation marks, dashes, the marks that untrusted.ts puts in). A recipe may zero a claim whose quote is not found. Linear in the
- * cited texts.
+ * Checks a judge's quote: a cited source must contain it word for word, after folding what copying changes (NFKC, case,
+ * white space, quotation marks, dashes, the marks that untrusted.ts puts in). A recipe may zero a claim whose quote is
+ * not found. Linear in the cited texts.
  */
 
-/** Where a source contains the judge's quote, in UTF-16 code units; `end` is exclusive. The text itself is not stored. */
+/**
+ * Where a source contains the judge's quote, in UTF-16 code units; `end` is exclusive. The text itself is not stored.
+ */
 export type Quote = { readonly source: number; readonly start: number; readonly end: number };
 
 /** A folded text, with the offset in the original of each unit. */
