@@ -45,7 +45,7 @@ export const DR_TULU_ORIGINS = {
     summary: 'As dr-tulu, with the numbers of the public code, including its defects.',
     not_said:
       'a model card. The script trains with adaptive rubrics, which change during the run: requests must contain them. ' +
-      'It also mentions a run without citations after 650 steps (dr-tulu-no-citation)',
+      'The script also mentions a run without citations after 650 steps (dr-tulu-no-citation)',
     training: {
       algorithm: { value: 'GRPO', ...code(SCRIPT) },
       trainer: { value: 'grpo_fast.py (open-instruct)', ...code(SCRIPT) },

@@ -18,7 +18,7 @@ export const longTraceRecipeSchema = z.strictObject({
   text: z.enum(['content', 'reasoning', 'both']).describe('The text in which gold entities are searched.'),
   normalise_in_group: z
     .boolean()
-    .describe('Divide u by its maximum over the scored members of the group; a rollout alone keeps its own u.'),
+    .describe('Divide u by the largest u of the group; a rollout that is scored alone keeps its own u.'),
   punish_ill_formed: z
     .boolean()
     .describe('A truncated or ill-formed response earns 0 and is not judged; needs finish_reason.'),

@@ -15,21 +15,21 @@ const balancedCard = cardOf(RL_BALANCED);
 
 /** Values that no model card states. */
 const CHOICES = {
-  verbatim_gate: ours('a claim copied whole from a source it cites needs no judge to be supported'),
+  verbatim_gate: ours('a claim that copies whole sentences of a cited source is supported by definition'),
   answer: ours('the cards train a single block; the first of several counts, so that a later one cannot replace it'),
-  mix: ours('the cards give a weight, not what it is taken from; convex keeps the reward within its scale'),
+  mix: ours('the cards give the citation weight but no mixing formula; convex keeps the reward within its scale'),
   static_weight: ours('no card gives the static criteria another weight'),
-  negatives_require_positive: ours('off: the card flips negative scores and requires nothing of the positive ones'),
-  citation_metric: ours('the card names precision, recall and F1, not how they are averaged'),
-  uncited_ok: ours('text that needs no citation should neither pay nor cost'),
+  negatives_require_positive: ours('the card inverts negative scores and names no condition on positive criteria'),
+  citation_metric: ours('the card names precision, recall and F1, but does not say how F1 is averaged'),
+  uncited_ok: ours('text that needs no citation should neither raise nor lower the score'),
   citation_not_applicable: ours('an answer with nothing to cite should not earn what citing earns'),
   unverified_quote: ours('a wrong quote is an error of the judge, not of the policy'),
 } as const satisfies Partial<ParameterOrigins<RefinerRecipe>>;
 
-const PENALTY_UNUSED = ours('not read while the penalty is off');
+const PENALTY_UNUSED = ours('the value has no effect while the penalty is off');
 
-const UNPUBLISHED = ours('as refiner-gpt54-instance-rubric; no run with the flag is published');
-const NOT_SAID = ours('not on the card; as refiner-gpt54-instance-rubric');
+const UNPUBLISHED = ours('as in refiner-gpt54-instance-rubric; no run with instance_rubrics_only is published');
+const NOT_SAID = ours('not on the card; the value of refiner-gpt54-instance-rubric');
 
 export const REFINER_ORIGINS = {
   'refiner-gpt54-instance-rubric': {
@@ -85,8 +85,8 @@ export const REFINER_ORIGINS = {
   'refiner-gpt54-instance-only': {
     model: null,
     summary:
-      'As refiner-gpt54-instance-rubric without the static V3 set in the mean: a flag for later runs on the card.',
-    not_said: 'everything except the flag; no model trained with it is published',
+      'As refiner-gpt54-instance-rubric, with a later flag of its card: the static V3 set is left out of the mean.',
+    not_said: 'everything except the flag; no model trained with this flag is published',
     training: {},
     parameters: {
       ...CHOICES,

@@ -16,7 +16,7 @@ const FROM_CODE = {
   time_limit_s: ours('the code has 30 s; with 6 s, 60 tests that all time out still fit into one judgment'),
   memory_limit_mb: code(
     'recipe/demystify/sandbox_fusion_tool_config.yaml',
-    "memory_limit_mb of the policy's code_interpreter; that tests get the same is ours",
+    "memory_limit_mb of the policy's code_interpreter; the same limit for tests is our choice",
   ),
 } as const satisfies Partial<ParameterOrigins<ToolCallRecipe>>;
 

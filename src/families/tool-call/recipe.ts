@@ -17,7 +17,7 @@ export const toolCallRecipeSchema = z.strictObject({
   math_equivalence: z
     .enum(['exact', 'symbolic'])
     .describe(
-      'exact: the strict boxed rules alone. symbolic: what they refuse is compared as expressions in the sandbox.',
+      'exact: only the strict boxed rules. symbolic: the sandbox also compares refused answers as expressions.',
     ),
   time_limit_s: z
     .number()
@@ -35,9 +35,7 @@ export const toolCallRecipeSchema = z.strictObject({
       ceiling: z.number().min(-1).max(0),
       per_round: z.number().min(0).max(1),
     })
-    .describe(
-      'A score s < 0 becomes min(ceiling, s + (num_turns - 2) / 2 * per_round): a failed try is worth something.',
-    ),
+    .describe('A score s < 0 becomes min(ceiling, s + (num_turns - 2) / 2 * per_round): tool rounds earn credit.'),
   overlong_penalty: z
     .strictObject({
       enabled: z.boolean(),
