@@ -1,4 +1,4 @@
-/** Group advantages at the front door. */
+/** Exports `advantages` to users of the library: group advantages by the rule of a named trainer. */
 import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
 import { type GroupAdvantages, advantages as groupAdvantages } from '../src/scoring/advantages.ts';
 import { InputError } from './input-error.ts';

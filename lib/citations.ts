@@ -1,4 +1,7 @@
-/** The parser under `verifyCitations`: grammars, sources, parsed responses, and evidence by words. */
+/**
+ * Exports the citation parser that `verifyCitations` uses: grammars, source readers, parsed responses, and the
+ * word-based comparison of claims with sources.
+ */
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from '../src/citations/grammars.ts';
 export { type ParseOptions, parseResponse } from '../src/citations/parse.ts';
 export { parseSources, type SourceInput, sourcesFromList } from '../src/citations/sources.ts';

@@ -2,7 +2,7 @@
  * The judgment store of the Worker: KV behind a cache in the isolate. STORAGE.md describes the record.
  *
  * KV has no compare-and-set, and may report a miss for up to 60 s after a write elsewhere. Judgments are immutable and
- * content-addressed, so at worst one is judged twice and the later write wins.
+ * content-addressed, so at worst one request is judged twice and the later write wins.
  */
 
 import type { Judgment } from '../src/judgments/judgment.ts';

@@ -49,7 +49,7 @@ export async function fileStore(path: string): Promise<JudgmentStore> {
 }
 
 type Records = {
-  /** JSON text by key; the last line of a key counts. */
+  /** JSON text of each record, by judgment key. If several lines have one key, the last line counts. */
   readonly records: Map<string, string>;
   readonly missingLineFeed: boolean;
 };
@@ -63,7 +63,7 @@ async function readRecords(path: string): Promise<Records> {
     if (line === '') continue;
     const value = jsonOf(line);
     if (value === undefined && position === last) {
-      // A crash cut it off: what follows must begin on a line of its own.
+      // A crash cut off the last line. Truncating the file lets the next record begin on a line of its own.
       await truncate(path, Buffer.byteLength(text.slice(0, text.length - line.length)));
       return { records, missingLineFeed: false };
     }
@@ -93,12 +93,12 @@ function jsonOf(line: string): unknown {
   }
 }
 
-/** The lines of an export that are no records: keys that were missing, and the count at the end. */
+/** Returns whether an exported line is no judgment record: a key that was missing, or the count at the end. */
 function isListing(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('missing' in value || 'end' in value);
 }
 
-/** The key that a record claims; whether it is its own is checked when it is read. */
+/** Returns the key that a record names, or `null`. The store checks on reading that it is the record's own key. */
 function keyOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('key' in value)) return null;
   return typeof value.key === 'string' && /^[0-9a-f]{64}$/.test(value.key) ? value.key : null;

@@ -1,4 +1,7 @@
-/** Families of the library's user beside the built-in ones: their types, and the checks and lookups that they share. */
+/**
+ * Supports recipe families that a user of the library adds to the built-in ones: their types, the checks of their
+ * names, and lookups over both kinds.
+ */
 import type * as z from 'zod';
 import {
   BUILT_IN,
@@ -45,7 +48,7 @@ type FamilyNamed<Name, F extends ScoringFamily> = F extends ScoringFamily
     : never
   : never;
 
-/** The family of a recipe input, as far as its type tells. */
+/** The family of a recipe input, as far as the type of the input determines it. */
 export type FamilyOf<R, F extends ScoringFamily = never> = R extends RecipeName
   ? FamilyIn<(typeof RECIPES)[R]>
   : R extends string

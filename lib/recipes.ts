@@ -1,4 +1,4 @@
-/** Recipes at the front door: the named ones, resolving, and composing facts under a recipe. */
+/** Exports to users of the library: the named recipes, and composing rewards from facts under a recipe. */
 import {
   composeGroup as composeFamilyGroup,
   compose as composeRollout,

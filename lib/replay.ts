@@ -1,4 +1,6 @@
-/** Replay at the front door: what rewards and advantages would have been under another recipe. */
+/**
+ * Exports `replay` to users of the library: the rewards and advantages that recorded samples have under another recipe.
+ */
 import type { BaseFacts } from '../src/family/facts.ts';
 import type { ScoringFamily } from '../src/family/family.ts';
 import { FiguresOfGroups } from '../src/runs/figures.ts';
@@ -17,7 +19,7 @@ export type ReplaySample = {
   readonly facts: BaseFacts;
   readonly recipe: RecipeValues;
   readonly reward: number | null;
-  /** The trainer's step. Default: none. */
+  /** The training step of the sample. Default: none. */
   readonly step?: number;
 };
 
@@ -27,20 +29,23 @@ export type ReplayRecipe<F extends ScoringFamily = never> =
   | { readonly set: Readonly<Record<string, unknown>> };
 
 type ReplayedSample = {
-  /** Under the recipe of the sample; `advantage` is the group's. */
+  /** The score under the sample's recorded recipe; its `advantage` is computed within the sample's group. */
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;
   /** The observations that the new recipe reads and the facts lack. If not empty, `after` is unscored. */
   readonly gaps: readonly string[];
-  /** How the sign of the advantage changes. */
+  /** How the sign of the advantage differs between `before` and `after`. */
   readonly sign: SignChange;
 };
 
 /** What a replay returns: figures over all groups, and every sample before and after. */
 export type Replay = {
-  /** Means, shifts, sign changes, rank correlation and gaps over all groups. */
+  /**
+   * Figures over all groups: mean rewards before and after, mean shift of the reward, sign changes of advantages, rank
+   * correlation between the recorded and the replayed rewards, and counts of gaps.
+   */
   readonly figures: ReplayFigures;
-  /** In the order of the groups and their samples. */
+  /** The replayed groups, in the order of the argument; each lists its samples in their order. */
   readonly groups: readonly (readonly ReplayedSample[])[];
 };
 
@@ -129,7 +134,7 @@ class RecordedRecipes {
   }
 }
 
-/** A sample as a row of a run, which is what replay reads. */
+/** Converts a sample to the row of a run, which is the input of replay. */
 function rowOf({ facts, reward, step }: ReplaySample, recipe: string, group: number, sample: number): ReplayRow {
   return { step: step ?? null, group: String(group), sample: String(sample), recipe, facts, reward };
 }

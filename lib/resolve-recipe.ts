@@ -1,4 +1,4 @@
-/** Resolving recipes at the front door. */
+/** Exports `resolveRecipe` to users of the library. */
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import type { ScoringFamily } from '../src/family/family.ts';
 import type { RecipeValues } from '../src/runs/gaps.ts';

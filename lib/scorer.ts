@@ -34,7 +34,10 @@ export type ScorerOptions<F extends ScoringFamily = never> = {
 
 /** Options of `score`. */
 export type ScoreOptions = {
-  /** `use`: stored, else judged. `only`: stored, else `reward` is `null` (`judgment_missing`). Default `use`. */
+  /**
+   * `use`: takes stored judgments and asks the judge for the rest. `only`: takes stored judgments alone; if one is
+   * missing, `reward` is `null` (`judgment_missing`). Default `use`.
+   */
   readonly judgments?: 'use' | 'only';
   /** Another independent judgment of the same thing, to measure the judge's noise: an integer from 0. Default 0. */
   readonly replicate?: number;
@@ -80,7 +83,7 @@ export interface Scorer<F extends ScoringFamily = never> {
 }
 
 const DEFAULT_DEADLINE_MS = 90_000;
-/** A judge with less time than this is not asked. */
+/** The next judge in the list is asked only if at least this much time is left. */
 const MIN_TURN_MS = 1_000;
 
 /**
@@ -180,7 +183,7 @@ function replicateOf({ replicate = 0 }: ScoreOptions): number {
 
 type AnyScored = ScoredRollout<FamilyTypes>;
 
-/** The rules of the built-in families and of the caller's. */
+/** Returns the scoring rules of the built-in families together with the caller's own families. */
 function scoringOf(own: OwnFamilies) {
   const { composers, resolve } = withOwnFamilies(own, 'createScorer');
   const familyNamed = new Map<string, ScoringFamily>([...FAMILIES, ...own].map((family) => [family.name, family]));
@@ -201,7 +204,10 @@ function scoringOf(own: OwnFamilies) {
   return { rules, resolve: resolved };
 }
 
-/** The family of a reply is the family of its recipe: the link that `Scored<R>` needs and types cannot see. */
+/**
+ * Types the score of a family as the score of its recipe: both have the same family, which the type system cannot
+ * derive.
+ */
 function scoredUnder<const R, F extends ScoringFamily>(family: string, scored: AnyScored | undefined): Scored<R, F> {
   if (scored === undefined) throw new Error('createScorer: a rollout was lost');
   const value = { ...scored.reply, facts: scored.facts };

@@ -1,4 +1,4 @@
-/** Citations at the front door: verifying a response whole, or while it is generated. */
+/** Exports citation checks to users of the library: of a whole response, or of a response while it is generated. */
 import { sourcesOf } from '../src/citations/sources.ts';
 import { createIncrementalVerifier, type IncrementalVerifier } from '../src/citations/stream/verifier.ts';
 import { type Verification, type VerifyInput, verifyCitations as verify } from '../src/citations/verify.ts';

@@ -7,7 +7,7 @@ import { MAX_ECHOED_NAME_CHARS } from './limits.ts';
 
 /** One wrong field of a request. The caller must fix it: over HTTP it is part of a 422 reply. */
 export type InputProblem = {
-  /** Field names and array positions, from the request down to the wrong field. */
+  /** Field names and array indexes, from the request down to the wrong field. */
   readonly path: readonly (string | number)[];
   /** The expectation that the value fails. */
   readonly message: string;

@@ -31,7 +31,7 @@ export const MAX_REPLICATE = 1_000_000;
 export const MAX_JUDGES_IN_TURN = 4;
 /** Samples of one group. */
 export const MAX_GROUP = 64;
-/** Criteria of one polarity. */
+/** Criteria of one polarity (positive or negative) of one rollout. */
 export const MAX_CRITERIA = 100;
 /** Largest weight of a criterion, in size. Rewards divide by sums of weights, which must stay finite and exact. */
 export const MAX_CRITERION_WEIGHT = 1_000_000;
@@ -90,17 +90,17 @@ export const MAX_SEED = 2_147_483_000;
 
 /** Messages of the prompt. */
 export const MAX_AGENT_MESSAGES = 64;
-/** Assistant turns of one trajectory. Training has 16. */
+/** Assistant turns of one trajectory. The GRPO-TCR models were trained with 16. */
 export const MAX_AGENT_TURNS = 64;
-/** Tokens of the prompt. Training has 2,560. */
+/** Tokens of the agent's prompt. The GRPO-TCR models were trained with 2,560. */
 export const MAX_AGENT_PROMPT_TOKENS = 131_072;
-/** Tokens of all turns together. Training has 20,480. */
+/** Tokens of all turns together. The training script of Open-AgentRL has 20,480. */
 export const MAX_AGENT_RESPONSE_TOKENS = 131_072;
-/** Part of one tool output that the policy may see. Training has 256. */
+/** Part of one tool output that the policy may see. Open-AgentRL has 256. */
 export const MAX_TOOL_RESPONSE_CHARS = 65_536;
-/** Time limit of one program of the policy. Training has 30. */
+/** Time limit of one program of the policy. Open-AgentRL has 30. */
 export const MAX_TOOL_TIME_LIMIT_S = 60;
-/** Memory limit of one program of the policy. Training has 2,048. */
+/** Memory limit of one program of the policy. Open-AgentRL has 2,048. */
 export const MAX_TOOL_MEMORY_LIMIT_MB = 16_384;
 
 // Export and import of judgments.

@@ -1,10 +1,10 @@
 /**
  * The tool `code_interpreter` over a sandbox's `/run_code`: prepares the program and reads the sandbox's reply. It
- * follows the training run: `CustomSandboxFusionTool` of Gen-Verse/Open-AgentRL 1fe5dbd2 (from verl's
- * `recipe/retool/retool.py`).
+ * follows the tool that the GRPO-TCR models were trained with: `CustomSandboxFusionTool` of Gen-Verse/Open-AgentRL
+ * 1fe5dbd2 (from verl's `recipe/retool/retool.py`).
  *
  * The policy sees the failures of its own program (exceptions, time limits). A failure of the sandbox ends the
- * trajectory (`sandbox_failed`); the training run showed it to the policy as empty output.
+ * trajectory (`sandbox_failed`); Open-AgentRL's tool shows it to the policy as empty output.
  */
 import { type CodeRunReply, fault, type Reading, type RunCode } from '../judgments/sandbox/run-code.ts';
 import type { AgentSettings } from './types.ts';
@@ -12,20 +12,18 @@ import type { AgentSettings } from './types.ts';
 const FENCE = '```';
 const PYTHON_FENCE = '```python';
 
-/** Output text of a program that was stopped, in the training run's words. */
+/** Output text that the policy sees for a program that was stopped, in the words of Open-AgentRL's tool. */
 export const NO_OUTPUT = 'no stdout here';
 
-/**
- * Time of a request beyond the program's compile and run limits, in seconds (`call_sandbox_api` of the training
- * run).
- */
+/** Time of a request beyond the program's compile and run limits, in seconds (`call_sandbox_api` of Open-AgentRL). */
 const SPARE_REQUEST_S = 10;
 
 type ToolSettings = Pick<AgentSettings, 'print_last_line' | 'tool_time_limit_s' | 'tool_memory_limit_mb'>;
 
 /**
  * Prepares the policy's code for a run: takes the first Python fence if there is one, and wraps the last non-empty line
- * in `print(…)` unless it already begins with `print`. An indented last line becomes a syntax error, as in training.
+ * in `print(…)` unless it already begins with `print`. An indented last line becomes a syntax error, as in
+ * Open-AgentRL.
  */
 export function preparedCode(code: string, print_last_line: boolean): string {
   const bare = fencedCode(code) ?? code;

@@ -95,7 +95,7 @@ export class AgentLoop {
     );
   }
 
-  /** The response as the training run's reward reads it (turn.ts). */
+  /** The response as one text, in the form that the reward code of Open-AgentRL reads (turn.ts). */
   get response(): string {
     return this.#response;
   }

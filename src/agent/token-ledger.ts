@@ -1,6 +1,6 @@
 /**
  * Counts the tokens of a trajectory: prompt, assistant turns, and tool output with the chat template's words around it.
- * The sum over turns and tool output is the response length that training measures.
+ * The sum over turns and tool output is the response length that verl measures in training.
  *
  * If the server counts tokens, a turn has `completion_tokens`, and the tool output before it is the growth of
  * `prompt_tokens`. Otherwise the ledger estimates from the text, always from above, so an estimate never overruns a
@@ -81,7 +81,7 @@ export class TokenLedger {
     turn.tools = { tokens: toolTokens(contents), counted: 'estimated' };
   }
 
-  /** Token counts of one turn. @param turn counts from 1. */
+  /** Token counts of one turn. @param turn number of the turn, from 1. */
   of(turn: number): TurnTokens {
     const found = this.#turns[turn - 1];
     if (found === undefined) throw new Error('TokenLedger: no such turn');

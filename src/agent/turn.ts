@@ -1,10 +1,10 @@
 /**
  * One turn of a trajectory: collects its events, renders it as text, and converts it to messages for the next prompt.
  *
- * The rendered text is what the training run's reward reads (`solution_str`): verl's reward managers decode all
- * response ids of the loop with `skip_special_tokens`, tool results and the template's role names included. The tags of
- * Hermes calls are ordinary tokens of Qwen's tokenizer and stay. So the final answer is at the end, and each call is
- * where it was made.
+ * The rendered text is what the reward code of Gen-Verse/Open-AgentRL reads (`solution_str`): verl's reward managers
+ * decode all response ids of the loop with `skip_special_tokens`, tool results and the template's role names included.
+ * The tags of Hermes calls are ordinary tokens of Qwen's tokenizer and stay. So the final answer is at the end, and
+ * each call is where it was made.
  */
 import type { GenerationEvent, GenerationMessage, NativeToolCall } from '../generation/generator.ts';
 import type { TokenUsage } from '../judgments/protocol/failure.ts';
@@ -90,7 +90,7 @@ export class OpenTurn {
     return hasThinking(this);
   }
 
-  /** The turn without the calls that the server took out. */
+  /** The turn without the tool calls that the server parsed out of the text. */
   get written(): string {
     return writtenText(this);
   }
@@ -99,7 +99,7 @@ export class OpenTurn {
 /**
  * Converts an answered turn to messages for the next prompt. Results take the form in which their calls were made: tool
  * messages for native calls, a user message for calls in the text.
- * @param answered the calls that have a result; `contents` holds the result at the same position.
+ * @param answered the calls that have a result; `contents[i]` is the result of `answered[i]`.
  */
 export function answeredTurn(
   { whole, written, native }: Pick<OpenTurn, 'whole' | 'written' | 'native'>,
@@ -125,8 +125,8 @@ export function answeredTurn(
 }
 
 /**
- * Whether a call can be sent back in the server's own field. vLLM parses the arguments of earlier calls as JSON and
- * refuses malformed ones, so a malformed call is sent back as text.
+ * Returns whether a call can be sent back in the message field `tool_calls`. vLLM parses the arguments of earlier calls
+ * as JSON and refuses malformed ones, so a malformed call is sent back as text.
  */
 function isNative(call: AgentCall): call is AgentCall & { readonly id: string } {
   return call.id !== null && call.problem !== 'not_json' && call.problem !== 'arguments_not_object';

@@ -1,4 +1,7 @@
-/** The settings of an agent, their defaults from the training run, and the messages of a trajectory. */
+/**
+ * The settings of an agent, their defaults (those of the GRPO-TCR models' training, `recipe/demystify` of
+ * Gen-Verse/Open-AgentRL), and the messages of a trajectory.
+ */
 import type { GenerationSampling } from '../generation/generator.ts';
 import type { MalformedCallReason } from '../tools/hermes.ts';
 import type { TruncateSide } from './truncate.ts';
@@ -10,26 +13,32 @@ export type AgentTool = (typeof AGENT_TOOLS)[number];
 export type PromptMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 
 export type AgentSettings = {
-  /** The conversation; its last message is a user's. */
+  /** The conversation that the agent continues; its last message is a user's. */
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly AgentTool[];
   readonly sampling: GenerationSampling;
   readonly thinking: boolean;
   /** Maximum number of assistant turns, at least 1. */
   readonly max_turns: number;
-  /** Token budget of all turns together, tool output included. */
+  /** Token budget of the response: all turns together, tool output included. */
   readonly max_response_tokens: number;
   /** Maximum length of one tool output, in code points; longer output is cut at `truncate`. */
   readonly max_tool_response_chars: number;
   readonly truncate: TruncateSide;
-  /** Whether the last line of a program is printed, as in training. */
+  /** Whether `print(…)` is put around the last line of a program, as in Open-AgentRL. */
   readonly print_last_line: boolean;
   /** Time limit of one tool run, in seconds. */
   readonly tool_time_limit_s: number;
   readonly tool_memory_limit_mb: number;
-  /** Further calls of a turn: `ignore` drops them, `report` answers each with a note that it did not run. */
+  /**
+   * What happens to the calls of a turn after the first: `ignore` drops them, `report` answers each with a note that it
+   * did not run.
+   */
   readonly further_calls: 'ignore' | 'report';
-  /** Calls that cannot run: `show` tells the policy why, `as_training` does what the training loop did. */
+  /**
+   * What happens to a call that cannot run: `show` tells the policy why; `as_training` drops a malformed call and ends
+   * the trajectory at an unknown tool or a call without code, as verl's loop in Open-AgentRL does.
+   */
   readonly bad_calls: 'show' | 'as_training';
 };
 
@@ -48,9 +57,9 @@ export const CALL_PROBLEMS = [
 export type AgentCall = {
   /** The id of a call that the server parsed; `null` = read from the text. */
   readonly id: string | null;
-  /** `null` = unreadable. */
+  /** Name of the called tool; `null` = unreadable. */
   readonly name: string | null;
-  /** JSON text as the policy wrote it; `null` = unreadable. */
+  /** Arguments of the call, as the JSON text that the policy wrote; `null` = unreadable. */
   readonly arguments: string | null;
   readonly problem: CallProblem | null;
 };
@@ -75,7 +84,7 @@ export type TurnTokens = {
 
 export type AssistantMessage = {
   readonly role: 'assistant';
-  /** Counts from 1. */
+  /** Number of the assistant turn, from 1. */
   readonly turn: number;
   readonly content: string;
   /** Thinking that the server split off; empty = none, or it is inside the content. */
@@ -112,7 +121,7 @@ export const AGENT_DEFAULTS = {
   print_last_line: true,
   tool_time_limit_s: 30,
   tool_memory_limit_mb: 2_048,
-  /** Our choice: the training loop drops malformed calls and ends at an unknown tool. */
+  /** Our choice. Open-AgentRL's loop drops malformed calls and ends at an unknown tool. */
   bad_calls: 'show',
   further_calls: 'ignore',
 } as const;

@@ -35,7 +35,7 @@ type Blocks = {
   readonly findings: FindingList;
 };
 
-// Positions in the list of `blockTagNames`.
+// Indexes into the list of `blockTagNames`.
 const THINK = 0;
 export const CITATION = 2;
 
@@ -47,9 +47,9 @@ export function blockTagNames(element: string | null): readonly string[] {
 /** The effect of a tag on the blocks. */
 type BlockStep =
   | 'nothing'
-  /** With `whole`, thinking began. If it ends, the text before it is not judged. */
+  /** With the answer choice `whole`: thinking began. If it ends, the text before it is not judged. */
   | 'thought_began'
-  /** With `whole`, thinking ended and the judged text begins. */
+  /** With the answer choice `whole`: thinking ended and the judged text begins. */
   | 'thought_ended'
   /** A citation tag in the judged text or an answer. */
   | 'cited'
@@ -61,7 +61,7 @@ type BlockStep =
 
 /** Tracks the blocks, tag by tag. The batch parser and the incremental verifier share it. */
 export class BlockState {
-  /** The current place is inside thinking. */
+  /** Whether the text after the last tag is inside thinking. */
   thinking = false;
   /** Opening tag of the open answer, or `null`. */
   answer: Tag | null = null;

@@ -69,7 +69,7 @@ export function readElementClaims(
 
 const NO_CLOSER = -1;
 
-/** Maps each opening tag to the position of its closing tag; all others to NO_CLOSER. */
+/** Maps the index of each opening citation tag to the index of its closing tag, and every other index to NO_CLOSER. */
 function pairTags(tags: readonly Tag[], findings: FindingSink): Int32Array {
   const closers = new Int32Array(tags.length).fill(NO_CLOSER);
   const open = new OpenCitations<number>();

@@ -106,9 +106,9 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
   return runs;
 }
 
-// Results of `markerEnd` other than a place.
+// Results of `markerEnd` that are no offset.
 export const NO_MARKER = -1;
-/** Only more text can decide. */
+/** `markerEnd` cannot decide until more text has arrived. */
 export const UNDECIDED = -2;
 
 /**

@@ -60,7 +60,7 @@ export function sourcesFromList(sources: readonly SourceInput[]): SourceSet {
 export function parseSources(toolOutput: string): SourceSet {
   const end = toolOutput.length;
   const tags: Tag[] = [];
-  /** For each tag, the position of the tag that closes it; -1 if there is none. */
+  /** For each tag, the index of the tag that closes it; -1 if there is none. */
   const closedBy: number[] = [];
   const open: number[] = [];
   for (let at = toolOutput.indexOf('<'); at !== -1; ) {

@@ -21,7 +21,7 @@ import type { Span } from '../text/span.ts';
 type Attributes = readonly number[];
 
 const NUMBERS_PER_ATTRIBUTE = 4;
-/** Stands for the value of an attribute without one: a bare word, such as S2 in `<snippet id=S1 S2>`. */
+/** Marks an attribute that has no value: a bare word, such as S2 in `<snippet id=S1 S2>`. */
 const BARE_WORD = -1;
 
 /** Returns the number of attributes. */
@@ -61,7 +61,7 @@ export function isQuoteUnclosed(text: string, value: Span): boolean {
 
 /** A tag that `readTag` found. */
 export type Tag = {
-  /** Position in the list of names given to `readTag`. */
+  /** Index of the tag's name in the list of names that `readTag` was given. */
   readonly name: number;
   readonly closing: boolean;
   readonly selfClosing: boolean;

@@ -40,9 +40,9 @@ export type Finding = {
   /** The string that `span` refers to. `sources` is the text of `sources[source]`. */
   readonly in: 'response' | 'tool_output' | 'sources';
   readonly span: Span;
-  /** Position of the claim concerned, if there is one. */
+  /** Index of the claim concerned, if there is one. */
   readonly claim?: number;
-  /** Position of the source concerned, if there is one. */
+  /** Index of the source concerned, if there is one. */
   readonly source?: number;
 };
 
@@ -53,7 +53,7 @@ export type Source = {
   readonly title?: string;
   readonly url?: string;
   /**
-   * Place of the text in the tool output; `null` for listed sources. For a repeated id, the place of its first text.
+   * Range of the text in the tool output; `null` for listed sources. For a repeated id, the range of its first text.
    */
   readonly span: Span | null;
 };
@@ -63,7 +63,7 @@ export type SourceSet = {
   /** The tool output that the spans refer to; `null` for listed sources. */
   readonly toolOutput: string | null;
   readonly list: readonly Source[];
-  /** Maps an id to the position in `list`. */
+  /** Maps an id to the index of its source in `list`. */
   readonly byId: ReadonlyMap<string, number>;
   readonly findings: readonly Finding[];
   readonly counts: FindingCounts;
@@ -73,13 +73,13 @@ export type SourceSet = {
 export type CitedId = {
   readonly id: string;
   readonly span: Span;
-  /** Position in the source set; `null` if no source has this id (an invented citation). */
+  /** Index in the source set; `null` if no source has this id (an invented citation). */
   readonly source: number | null;
 };
 
 /** A cited claim of the judged answer. */
 export type Claim = {
-  /** Position among the claims, which are in the order of their opening tags. */
+  /** Index among the claims of the answer, which are in the order of their opening tags. */
   readonly index: number;
   /** The claim without citation markup, trimmed. Equals the response at `span` unless a citation is nested in it. */
   readonly text: string;
@@ -88,7 +88,7 @@ export type Claim = {
   readonly element: Span;
   /** Distinct ids, in the order written. */
   readonly ids: readonly CitedId[];
-  /** Position of an earlier claim with equal text and ids, or `null`. Metrics ignore a duplicate. */
+  /** Index of an earlier claim with equal text and ids, or `null`. Metrics ignore a duplicate. */
   readonly duplicate_of: number | null;
 };
 

@@ -12,7 +12,7 @@ import type { Verification } from './verify.ts';
 /** The strings that the spans of a verification refer to. */
 type SpannedStrings = {
   readonly response: string;
-  /** Absent for listed sources. */
+  /** The raw tool output; absent if the sources were given as a list. */
   readonly tool_output?: string;
   /** Text of each source, in the order of `verification.sources`. */
   readonly sources: readonly string[];

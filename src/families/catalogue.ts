@@ -18,7 +18,10 @@ import { resolveRecipe } from './resolve.ts';
 
 type Marked = {
   readonly mark: Provenance['mark'];
-  /** card: the model and a quote of its card; code: repository, commit and path; ours: the reason. */
+  /**
+   * Where the value comes from. With the mark `card`: the model and a quote of its card; `code`: repository, commit and
+   * path; `ours`: the reason of our choice.
+   */
   readonly source: string;
 };
 
@@ -40,7 +43,7 @@ export type RecipeDescription = {
   readonly family: FamilyName;
   /** SHA-256 (hex) of the RFC 8785 JSON of all parameters. */
   readonly digest: string;
-  /** The model that was trained with it; `null` = a variant that no published model names. */
+  /** The model that was trained with the recipe; `null` = a variant that no published model names. */
   readonly model: string | null;
   readonly summary: string;
   readonly formula: readonly string[];
@@ -49,7 +52,7 @@ export type RecipeDescription = {
   readonly training: readonly TrainingDescription[];
 };
 
-/** Holds values, not a promise: one request of a Worker must not wait for I/O that another began. */
+/** Holds descriptions instead of a promise of them: in Workers one request must not wait for I/O that another began. */
 let catalogue: readonly RecipeDescription[] | null = null;
 
 /** Every named recipe, in the order of `RECIPE_NAMES`; computed once. */
@@ -58,7 +61,10 @@ export async function describeRecipes(): Promise<readonly RecipeDescription[]> {
   return catalogue;
 }
 
-/** Where a named recipe comes from. @throws TypeError if its family's origins lack it, which their type rules out. */
+/**
+ * Returns the origin of a named recipe: its model and the source of each parameter.
+ * @throws TypeError if the family's origins lack the recipe, which their type rules out.
+ */
 export function originOf(name: RecipeName): RecipeOrigin<Recipe> {
   const origin = familyOf(RECIPES[name]).recipe.origins[name];
   if (origin === undefined) throw new TypeError(`${name} has no origin`);
@@ -87,7 +93,10 @@ async function describe(name: RecipeName): Promise<RecipeDescription> {
   };
 }
 
-/** @throws TypeError for a parameter without value or origin, which the types rule out. */
+/**
+ * Lists the parameters of a named recipe with kind, value and origin.
+ * @throws TypeError for a parameter without value or origin, which the types rule out.
+ */
 function describeParameters(recipe: Recipe, parameters: RecipeOrigin<Recipe>['parameters']): ParameterDescription[] {
   const values = new Map(leaves(recipe, isValue));
   const origins = new Map(leaves(parameters, isProvenance));

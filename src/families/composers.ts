@@ -95,10 +95,10 @@ function isFiniteScore({ reward, base, components }: BaseScore): boolean {
 /** The composers of the built-in families. */
 export const BUILT_IN: Composers<AnyTypes> = createComposers<AnyTypes>(COMPOSERS);
 
-/** See `Composers`. */
+/** The functions of `BUILT_IN`, described at `Composers`. */
 export const { compose, composeGroup, groupVotes } = BUILT_IN;
 
-/** In the order of documents and schemas. */
+/** The names of the built-in families, in the order of documents and schemas. */
 export const FAMILY_NAMES: readonly FamilyName[] = COMPOSERS.map(({ name }) => name);
 
 type NamedOf<E> = E extends { readonly recipe: { readonly named: infer Named } } ? Named : never;

@@ -24,7 +24,7 @@ export type FactsOf<T> = T extends (infer Member)[]
     ? { readonly [Name in keyof T]: FactsOf<T[Name]> }
     : T;
 
-/** The value of an observed fact. */
+/** The type of the observed value in an `Observed` type. */
 export type ObservedIn<Part> =
   Extract<Part, { readonly status: 'scored' }> extends { readonly observed: infer Value } ? Value : never;
 

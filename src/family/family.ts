@@ -53,7 +53,10 @@ export type GroupVote = number | VoteRange | null;
 export type GroupVotes = {
   /** The largest known vote; `null` = there is none. */
   readonly max: number | null;
-  /** Present if unknown votes can raise the maximum: its range, and the positions of the members with those votes. */
+  /**
+   * Present if unknown votes can raise the maximum: the range of those votes, and the indexes of the members that have
+   * them.
+   */
   readonly unknown?: VoteRange & { readonly members: readonly number[] };
 } | null;
 
@@ -114,7 +117,7 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
 /** The parts of a family that scoring needs: a composer that also reads recipes and plans judgments. */
 export interface ScoringFamily<T extends FamilyTypes = FamilyTypes> extends Composer<T> {
   readonly recipe: Composer<T>['recipe'] & {
-    /** Strict, without defaults. */
+    /** The schema of the family's recipes: refuses unknown fields and has no defaults. */
     readonly schema: z.ZodObject & z.ZodType<T['recipe']>;
   };
 
@@ -134,7 +137,9 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
   readonly recipe: ScoringFamily<T>['recipe'] & {
     /** Where each parameter of each named recipe comes from. */
     readonly origins: Readonly<Record<string, RecipeOrigin<T['recipe']>>>;
-    /** Lines of plain text, in the names of the recipe's fields, for docs and `GET /v1/recipes`. */
+    /**
+     * The reward formula as lines of plain text, in the names of the recipe's fields, for docs and `GET /v1/recipes`.
+     */
     readonly formula: readonly string[];
   };
 
@@ -157,7 +162,7 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
     unitScore(base: number, range: RewardRange): number;
   };
 
-  /** Rows have one right answer, so a trainer's label that is plain text is that answer. */
+  /** Whether each row has one right answer, so that a trainer's label of plain text is taken as that answer. */
   readonly hasReference: boolean;
   /** Whether plans accept `explain`. */
   readonly canExplain: boolean;

@@ -1,6 +1,6 @@
 /**
- * Converts sources to what a judge sees. Each source set has one list, so the requests of a group share it and its
- * digest.
+ * Converts the sources of a rollout to the list that a judge sees. One source set always gives the same list object, so
+ * the requests of a group share the list and its digest.
  */
 import type { SourceSet } from '../citations/types.ts';
 import type { JudgedSource } from '../judgments/protocol/prompt.ts';

@@ -41,7 +41,10 @@ function isOfKind<K extends JudgmentKind>(verdicts: Verdicts, kind: K): verdicts
   return verdicts.kind === kind;
 }
 
-/** The scores of all criteria, in the order of the requests. All are missing if one judgment is: they make one mean. */
+/**
+ * The scores of all criteria, in the order of the requests. If one judgment is missing, all scores are missing, because
+ * the reward reads one mean over all of them.
+ */
 export function criterionScores(
   requests: readonly RubricRequest[],
   outcomes: readonly JudgmentOutcome[],

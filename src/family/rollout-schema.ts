@@ -50,7 +50,10 @@ export const rubricsSchema = z
   .max(MAX_CRITERIA)
   .describe('Criteria of one polarity: a text, or a text with title and weight.');
 
-/** Exactly one of the two says what the policy could cite; see `hasOneOrigin`. */
+/**
+ * The two fields that can hold the sources that the policy could cite. A rollout has exactly one of them;
+ * `hasOneOrigin` checks that.
+ */
 export const originFields = {
   tool_output: textSchema
     .exactOptional()
@@ -60,13 +63,18 @@ export const originFields = {
 
 type Origin = z.infer<z.ZodObject<typeof originFields>>;
 
-/** JSON Schema of the rule that a type cannot express. */
+/**
+ * JSON Schema of the rule that a rollout has exactly one of `tool_output` and `sources`, which a type cannot express.
+ */
 export const EXACTLY_ONE_ORIGIN = { oneOf: [{ required: ['tool_output'] }, { required: ['sources'] }] };
 
-/** The rule for recipes that may read no sources. */
+/** JSON Schema of the rule for recipes that may read no sources: at most one of `tool_output` and `sources`. */
 export const NOT_BOTH_ORIGINS = { not: { required: ['tool_output', 'sources'] } };
 
-/** The rule as options of `refine`. It checks presence only, so it also runs if other fields are invalid. */
+/**
+ * The rule "exactly one of `tool_output` and `sources`" as options of zod's `refine`. It checks presence only, so it
+ * also runs if other fields are invalid.
+ */
 export const oneOriginRule = {
   path: ['tool_output'],
   error: 'give exactly one of tool_output and sources',
@@ -74,17 +82,22 @@ export const oneOriginRule = {
     typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** Whether exactly one of the two is given. */
+/** Whether exactly one of `tool_output` and `sources` is given. */
 export function hasOneOrigin(origin: Origin): boolean {
   return (origin.tool_output === undefined) !== (origin.sources === undefined);
 }
 
-/** Whether at most one of the two is given. Recipes that read sources require one (requirements.ts). */
+/**
+ * Whether at most one of `tool_output` and `sources` is given. Recipes that read sources require one (requirements.ts).
+ */
 export function hasNotBothOrigins(origin: Origin): boolean {
   return origin.tool_output === undefined || origin.sources === undefined;
 }
 
-/** Converts to the library's type. @throws Error if the fields were not validated. */
+/**
+ * Converts the field that is given to the library's type of sources.
+ * @throws Error if the fields were not validated.
+ */
 export function rolloutSources(origin: Origin): RolloutSources {
   if (origin.tool_output !== undefined) return { tool_output: origin.tool_output };
   if (origin.sources !== undefined) return { sources: origin.sources };

@@ -34,7 +34,7 @@ export type TraceMessage = {
 
 /** The input of a score: a response, the sources that it cites, and what its recipe reads about the question. */
 export type Rollout = {
-  /** At most one of the two; see `RolloutSources`. */
+  /** At most one of `tool_output` and `sources`; see `RolloutSources`. */
   readonly tool_output?: string;
   readonly sources?: readonly SourceInput[];
   readonly question?: string;
@@ -63,7 +63,10 @@ export type Rollout = {
 
 /** A criterion of one rollout: the row's own, or one of the static set. */
 export type Criterion = {
-  /** `c1`…`cn` by position: the row's positives, its negatives, then the static set. */
+  /**
+   * `c1`…`cn` by index in the list of the row's positive criteria, its negative ones, and the static set, in this
+   * order.
+   */
   readonly key: string;
   readonly origin: 'instance' | 'static';
   readonly polarity: Polarity;

@@ -13,7 +13,7 @@ export type UnscoredReason = (typeof UNSCORED_REASONS)[number];
 
 export const unscoredReasonSchema = z.enum(UNSCORED_REASONS);
 
-/** At least 0. */
+/** Schema of a component's weight, which is at least 0. */
 export const weightSchema = z.number().min(0);
 
 /** A share, [0, 1]; null = unknown. */
@@ -61,12 +61,12 @@ export type BaseScore = {
   readonly family: string;
   /** `null` = could not be determined; 0 = the policy earned 0. */
   readonly reward: number | null;
-  /** Before scale and penalties. */
+  /** The reward before scale and penalties. */
   readonly base: number | null;
   readonly status: 'scored' | 'unscored';
   /** Why the reward is `null`. */
   readonly reason: UnscoredReason | null;
-  /** Positions of the group's members on whose unknown votes the reward depends; only with `group_vote_unknown`. */
+  /** Indexes of the group's members on whose unknown votes the reward depends; only with `group_vote_unknown`. */
   readonly depends_on?: readonly number[];
   readonly decided_by: string | null;
   readonly components: Readonly<Record<string, Component>>;

@@ -9,7 +9,7 @@ export type ConcurrencyOptions = {
   /** Time limit of all calls together, in milliseconds from the start of the first. */
   readonly deadline_ms: number;
   readonly signal: AbortSignal;
-  /** A clock in milliseconds. */
+  /** Returns the time of a clock, in milliseconds. */
   readonly elapsed: () => number;
   /** Maximum number of calls in flight, at least 1. */
   readonly maxConcurrent: number;
@@ -46,8 +46,8 @@ export class Calls {
   }
 
   /**
-   * Returns the next step of any call; `null` = all calls have ended. Asking again says that the last event is
-   * processed.
+   * Returns the next step of any call; `null` = all calls have ended. Calling `next` again says that the caller has
+   * processed the last event.
    */
   async next(): Promise<CallStep | null> {
     this.#fill();
@@ -56,7 +56,7 @@ export class Calls {
     const { call, step } = await Promise.race(steps);
     const running = this.#running.get(call);
     if (running === undefined) throw new Error('Calls: a step of a call that is not running');
-    // Reinserting moves the call to the end, so a fast call cannot starve them.
+    // Reinserting moves the call to the end of the order, so a fast call cannot starve the others.
     this.#running.delete(call);
     if (step.done === true) return { call, end: step.value };
     this.#dealing = { call, running };

@@ -24,7 +24,7 @@ type ExtractiveOptions = {
 };
 
 const DEFAULT_SENTENCES = 4;
-/** Weight of relevance to the question; the rest weighs novelty. */
+/** Share of relevance to the question in a sentence's score; the rest of the score is novelty. */
 const RELEVANCE_SHARE = 0.7;
 /** Sentences that score below this share of the best score are dropped. */
 const MIN_SHARE_OF_BEST = 0.25;

@@ -20,13 +20,13 @@ export type GenerationMessage =
  * generation_config.json).
  */
 export type GenerationSampling = {
-  /** >= 0; 0 = greedy. */
+  /** 0 or more; 0 = greedy. */
   readonly temperature: number;
-  /** (0, 1]. */
+  /** In (0, 1]. */
   readonly top_p: number;
   /** Number of most likely tokens to sample from; `null` = all. */
   readonly top_k: number | null;
-  /** `null` = random. A backend without `n` gives choice i the seed `seed + i`. */
+  /** Seed of the sampling; `null` = random. If the backend lacks `n`, choice i gets the seed `seed + i`. */
   readonly seed: number | null;
 };
 
@@ -104,7 +104,7 @@ export type GenerationFailure = {
 export type GenerationEnd = { readonly ok: true } | { readonly ok: false; readonly failure: GenerationFailure };
 
 export interface Generator {
-  /** Name in the deployment's configuration. */
+  /** The generator's name in the deployment's configuration. */
   readonly name: string;
   /** Model name to report: the served model, or `citeward-extractive-1`. */
   readonly model: string;

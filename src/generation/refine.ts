@@ -145,7 +145,7 @@ class Candidates {
     return [...named(index, events), { type: 'candidate', candidate: index, finish_reason, aborted, verification }];
   }
 
-  /** Sum over all calls; `null` if a call reported no usage, as stopped calls do not. */
+  /** Token usage summed over all calls; `null` if a call reported none, as stopped calls do not. */
   #usage(): TokenUsage | null {
     if (this.#usages.length !== this.#plan.calls.length) return null;
     return {

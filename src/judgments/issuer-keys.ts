@@ -58,7 +58,10 @@ export async function readPublicKeys(text: string): Promise<ReadPublicKeys> {
 
 type KeyPair = { readonly publicKey: PublicKey; readonly privateKey: CryptoKey };
 
-/** The RFC 7638 thumbprint is the SHA-256 of exactly these members in this order, which is also their RFC 8785 form. */
+/**
+ * Builds the issuer key from a JWK. Its id, the RFC 7638 thumbprint, is the SHA-256 of exactly these members in this
+ * order, which is also their RFC 8785 form.
+ */
 function issuerKeyOf({ kty, crv, x }: PublicKey): IssuerKey {
   const public_key = { kty, crv, x };
   return { key_id: digestJson(public_key), public_key };

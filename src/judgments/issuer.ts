@@ -18,7 +18,7 @@ export type IssuerKey = {
 
 /** A signed record other than a judgment. Signing throws for a number that is not finite, since JSON has none. */
 type Statement = {
-  /** Distinguishes it from everything else that these keys sign. */
+  /** Tells a statement from a judgment, which has no `kind`: the same keys sign both. */
   readonly kind: 'receipt';
   readonly [member: string]: unknown;
 };

@@ -20,7 +20,7 @@ export type JudgeReply =
 export interface Judge {
   /** The name by which a request selects the judge. */
   readonly name: string;
-  /** The model as its backend names it; the same in every identity of this judge. */
+  /** The model name that the judge's backend uses; the same in every identity of this judge. */
   readonly model: string;
   /** Part of the key of every judgment of this kind. */
   identityFor(kind: JudgmentKind): JudgeIdentity;
@@ -40,7 +40,7 @@ export type JudgeChoice =
 
 /**
  * Cuts a request to the judge's context. Call it before computing the key, which covers only what the judge sees.
- * @param cited positions of the sources that the answer cites; they are cut last.
+ * @param cited indexes of the sources that the answer cites; they are cut last.
  */
 export function fitToJudge(
   request: JudgmentRequest,

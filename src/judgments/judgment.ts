@@ -50,7 +50,7 @@ export type Judgment = UnsignedJudgment & {
 export type RecordSignature = {
   /** RFC 7638 thumbprint of the Ed25519 public key, in hex. */
   readonly key_id: string;
-  /** Base64url. Signs the RFC 8785 JSON of the record with `issuer: {key_id}`. */
+  /** The signature, as base64url, over the RFC 8785 JSON of the record with `issuer: {key_id}`. */
   readonly signature: string;
 };
 

@@ -28,7 +28,7 @@ export const JUDGE_DEADLINE_MS = 60_000;
 /** `use`: stored judgments, else new ones. `only`: stored judgments, no judge call. `skip`: neither. */
 export type JudgmentMode = 'use' | 'only' | 'skip';
 
-/** A planned request, with the positions of the sources that its answer cites. */
+/** A planned request, with the indexes of the sources that its answer cites. */
 export type WantedJudgment = { readonly request: JudgmentRequest; readonly cited: ReadonlySet<number> };
 
 export type ObtainOptions = {
@@ -38,13 +38,14 @@ export type ObtainOptions = {
   readonly sandbox?: JudgeChoice;
   readonly store: JudgmentStore;
   /**
-   * Calls the judges for which `takes` returns true, on behalf of all callers; absent = this process calls the judges.
+   * Asks judges on behalf of all callers, for each judge for which `takes` returns true; absent = this process calls
+   * the judges itself.
    */
   readonly desk?: { readonly desk: Desk; readonly class: CallClass; readonly takes: (judge: string) => boolean };
   /** Signs new judgments and checks stored ones; absent = neither. */
   readonly signing?: Signing;
   readonly mode: JudgmentMode;
-  /** 0, 1, …: part of every key; selects an independent judgment of the same request. */
+  /** Selects one of several independent judgments of the same request: 0, 1, …. Part of every key. */
   readonly replicate: number;
   readonly deadline_ms: number;
   /** The time now, ISO 8601. */
@@ -56,12 +57,18 @@ export type ObtainOptions = {
 /** The result of one request. */
 export type ObtainedJudgment = {
   readonly kind: JudgmentKind;
-  /** `null` if there is no judge, whose identity is part of the key, or if the request does not fit the judge. */
+  /**
+   * The content that the key is the hash of. `null` if there is no judge, whose identity is part of the content, or if
+   * the request does not fit the judge.
+   */
   readonly preimage: JudgmentPreimage | null;
   readonly key: string | null;
   /** Sources that the judge saw only in part. */
   readonly cuts: readonly SourceCut[];
-  /** The answer alone exceeds the judge's context: the judge sees its beginning. `null` = it was not cut. */
+  /**
+   * Set if the answer alone exceeds the judge's context, so the judge sees only its beginning; `null` = the answer was
+   * not cut.
+   */
   readonly answer_cut: AnswerCut | null;
   readonly outcome: JudgmentOutcome;
   /** Id of the key whose signature is valid; `null` = unsigned, or signed by an unknown key. */
@@ -208,7 +215,10 @@ function obtainedFrom(
   };
 }
 
-/** Signatures of known issuers have been checked, or made here, by now. */
+/**
+ * Returns the id of the key that signed a judgment. By now the signatures of known issuers have been checked, or were
+ * made here.
+ */
 function knownIssuer({ issuer }: Judgment, signing: Signing | undefined): string | null {
   if (issuer === null || signing === undefined) return null;
   return signing.known.has(issuer.key_id) ? issuer.key_id : null;

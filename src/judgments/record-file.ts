@@ -83,7 +83,9 @@ export function readRecordLine(text: string): ReadRecordLine {
 
 export type WantedRecord = {
   readonly key: string;
-  /** Digest of the required verdicts, since a key may be judged again; `null` = any. */
+  /**
+   * Digest of the verdicts that the caller requires, since a key may be judged again; `null` = any verdicts will do.
+   */
   readonly verdicts: string | null;
 };
 

@@ -24,16 +24,16 @@ const SHORTEST_PREFIXED_WORD = 6;
  */
 export class ClaimTerms {
   readonly tokens = new TokenList(64);
-  /** Term of each token; -1 for function words, unless the claim has nothing else. */
+  /** Index of the term of each token; -1 for function words, unless the claim has nothing else. */
   termOfToken = new Int32Array(64);
   /** 1 for each token that is part of a name. */
   nameOfToken = new Uint8Array(64);
   termCount = 0;
-  /** First token of each term. */
+  /** Index of the first token of each term. */
   firstToken = new Int32Array(64);
-  /** Tokens that are not function words. */
+  /** Number of tokens that are not function words. */
   contentTokens = 0;
-  /** The claim contains a negation. */
+  /** Whether the claim contains a negation. */
   negated = false;
   /** The claim is about its writer or asks a question. */
   personal = false;

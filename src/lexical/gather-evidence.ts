@@ -10,7 +10,7 @@ import { type SupportFeatures, supportFeatures, supportProbability } from './sup
 import type { TokenList } from './token-list.ts';
 import { findVerbatim } from './verbatim.ts';
 
-/** A range in the text of one source. `source` is the position of the source. */
+/** A range in the text of one source. `source` is the index of the source. */
 export type SourceSpan = { readonly source: number } & Span;
 
 /** The evidence of the cited texts for a claim, from comparing words. Offsets are UTF-16 code units. */
@@ -70,7 +70,7 @@ let workspace = newWorkspace();
  *
  * @param index The sources, from `indexSources`.
  * @param claim The text of the claim, without citation markup.
- * @param cited Positions of the cited sources. Repeats and positions without a source are ignored.
+ * @param cited Indexes of the cited sources. Repeats and indexes without a source are ignored.
  * @example
  * const index = indexSources([{ text: 'The bridge opened on 27 May 1937.' }]);
  * gatherEvidence(index, 'The bridge opened in 1937.', [0]).support; // a probability in [0, 1]

@@ -45,7 +45,7 @@ export class EvidenceIndex {
     this.tokens = new TokenList(Math.min(Math.floor(units / 5), 1 << 16) + 64, false);
   }
 
-  /** Returns the tokens of the source at a position, or `undefined` if there is no such source. */
+  /** Returns the tokens of the source at index `at`, or `undefined` if there is no such source. */
   source(at: number): SourceTokens | undefined {
     return this.tokenised[at] ?? this.tokenise(at);
   }
@@ -79,8 +79,8 @@ export class EvidenceIndex {
 }
 
 /**
- * Indexes sources for `gatherEvidence`. Positions in the list identify them. Takes constant time for each source: a
- * source is tokenised when a claim first cites it.
+ * Indexes sources for `gatherEvidence`. A source is identified by its index in the list. Takes constant time for each
+ * source: a source is tokenised when a claim first cites it.
  */
 export function indexSources(sources: readonly SourceText[]): EvidenceIndex {
   return new EvidenceIndex(sources);

@@ -115,7 +115,7 @@ function isVowel(c: number): boolean {
   return c === A || c === E || c === I || c === O || c === U;
 }
 
-/** Returns the stem hash of a lower-case ASCII word: the hash that the tokeniser emits for it. */
+/** Returns the stem hash of a lower-case ASCII word, equal to the hash that the tokeniser gives the word. */
 export function stemOf(word: string): number {
   return stemHash(word, 0, word.length, hashWord(word));
 }

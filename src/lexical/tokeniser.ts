@@ -22,7 +22,7 @@ const LINE_FEED = 1;
 /** ! and ? */
 const STOP_MARK = 2;
 const PERCENT_SIGN = 3;
-/** Ends a sentence or separates initials. */
+/** A full stop, which ends a sentence or separates initials. */
 const POINT = 4;
 const APOSTROPHE = 5;
 /** A byte of a non-ASCII character. */
@@ -97,7 +97,10 @@ function utf8Length(text: string, from: number, to: number): number {
 class WordReader {
   /** The byte where `read` stopped: the end, a byte with another role, or the end of a word that did not fit. */
   at = 0;
-  /** Start of an unwritten word that ends at `at` (it did not fit or may continue), or `at` if there is none. */
+  /**
+   * Start of a word that `read` has not written and that ends at `at` (it did not fit or may continue); equals `at` if
+   * there is no such word.
+   */
   start = 0;
   /** Role of the byte at `at`, or PLAIN_MARK at the end. */
   role = 0;

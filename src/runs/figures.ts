@@ -1,6 +1,6 @@
 /**
  * Accumulates the figures of a replay group by group, in constant memory: counts, and Welford's running mean and
- * variance. A replay keeps one instance per step, per value of a sweep, and for the whole run.
+ * variance. A replay keeps one instance per training step, one per value of a sweep, and one for the whole run.
  */
 import type { Component } from '../family/score.ts';
 import { Moments, Tally } from './moments.ts';

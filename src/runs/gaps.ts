@@ -53,7 +53,7 @@ export type ChangedField = {
 };
 
 type RecipeChange =
-  /** In the order of the family's fields; empty = equal recipes. */
+  /** The changed fields, in the order of the family's fields; empty = the recipes are equal. */
   | { readonly ok: true; readonly fields: readonly ChangedField[] }
   /** Facts of one family do not fit another. */
   | { readonly ok: false; readonly reason: 'other_family'; readonly before: string; readonly after: string };

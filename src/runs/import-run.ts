@@ -19,7 +19,10 @@ export type RunChunk = {
   readonly rollouts: readonly RunFileRollout[];
 };
 
-/** Stores rollouts if absent. Returns one outcome per rollout, in order; `taken`: that attempt has other content. */
+/**
+ * Stores rollouts whose places are free. Returns one outcome per rollout, in order; `taken`: the attempt already holds
+ * other content.
+ */
 type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' | 'taken')[]>;
 
 type RunImportLimits = {
@@ -149,7 +152,7 @@ class RunImport {
     if (rollout.facts.family !== this.#family) return this.refuse(number, 'family_differs');
     const { step, group, sample, attempt } = rollout;
     const place = JSON.stringify([step, group, sample, attempt]);
-    // The file holds two contents for one attempt of one place and does not say which is right.
+    // The file holds two different contents for one attempt at one place in the run and does not say which is right.
     if (this.#places.has(place)) return this.refuse(number, 'attempt_taken');
     this.#places.add(place);
     this.#waiting.push({ line: number, rollout });

@@ -37,12 +37,12 @@ type ReplayPoint = { readonly value: SweepValue; readonly after: ReadonlyMap<str
 
 export type ReplayPlan = {
   readonly run: string;
-  /** The replacement of each recorded recipe; for a sweep, before its field is set. */
+  /** The recipe that replaces each recorded recipe; for a sweep, before the swept field is set. */
   readonly recipes: RequestedRecipes;
   readonly before: ReadonlyMap<string, Recipe>;
   readonly after: ReadonlyMap<string, Recipe>;
   readonly changes: ReturnType<typeof changesOf>;
-  /** `null` = no sweep. */
+  /** The values of the sweep with the recipes that result from each; `null` = no sweep. */
   readonly points: readonly ReplayPoint[] | null;
   readonly advantages: AdvantageOptions;
   /** Whether the report has a line for each rollout. */
@@ -198,12 +198,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The replacement of each recorded recipe, by digest. */
+/** Returns the recipe that replaces each recorded recipe, by the digest of the recorded one. */
 export function recipesAfter({ after }: RequestedRecipes): ReadonlyMap<string, Recipe> {
   return new Map([...after].map(([digest, { recipe }]) => [digest, recipe]));
 }
 
-/** The fields that change, for each recorded recipe. */
+/** Returns the fields in which each recorded recipe differs from its replacement. */
 export function changesOf({ before, after }: RequestedRecipes): {
   readonly before: string;
   readonly after: string;

@@ -20,8 +20,8 @@ export type RowStatistics = {
 };
 
 /**
- * The reply, without the caller's text (cited ids, titles and descriptions of criteria) unless the caller asked to keep
- * it.
+ * The reply as the ledger keeps it: without the caller's text (cited ids, titles and descriptions of criteria), unless
+ * the caller asked to keep the text.
  */
 export type RolloutReport = Readonly<Record<string, unknown>>;
 
@@ -61,6 +61,7 @@ export function incompletenessOf(facts: Facts, reward: number | null): number {
 }
 
 /**
- * More than any rollout has judged values, so a recording with a reward always has a smaller value than one without.
+ * The number that a missing reward adds in `incompletenessOf`. No rollout has this many judged values, so a recording
+ * with a reward is always less incomplete than one without.
  */
 const NO_REWARD = 100;

@@ -25,7 +25,7 @@ export type ReplayedScore = {
   readonly reason: UnscoredReason | null;
   /** Ids of the samples on whose unknown votes the reward depends; only with the reason `group_vote_unknown`. */
   readonly depends_on?: readonly string[];
-  /** Empty if the recipe reads something that was not observed. */
+  /** The components of the score; empty if the recipe reads something that was not observed. */
   readonly components: Readonly<Record<string, Component>>;
   readonly advantage: number;
   /** Whether the loss leaves the rollout out, because it is unscored. */
@@ -49,7 +49,10 @@ export type ReplayedSample<Row extends ReplayRow = LedgerRow> = {
   readonly recorded: RecordedReward;
   readonly before: ReplayedScore;
   readonly after: ReplayedScore;
-  /** The observations that the other recipe reads and the facts lack (gaps.ts); if not empty, `after` is unscored. */
+  /**
+   * The observations that the other recipe reads and the recorded facts lack (gaps.ts); if there are any, `after` is
+   * unscored.
+   */
   readonly gaps: readonly string[];
   readonly sign: SignChange;
 };
@@ -64,7 +67,10 @@ export type ReplayedGroup<Row extends ReplayRow = LedgerRow> = {
   readonly degenerate: { readonly before: Degenerate | null; readonly after: Degenerate | null };
 };
 
-/** A group with its recorded half composed, so a sweep composes that half once instead of once per value. */
+/**
+ * A group whose scores under the recorded recipes are composed, so that a sweep composes them once instead of once per
+ * value.
+ */
 export type PreparedGroup<Row extends ReplayRow = LedgerRow> = {
   readonly rows: readonly Row[];
   readonly recorded: readonly RecordedReward[];
@@ -96,8 +102,8 @@ export function replayGroup<Row extends ReplayRow>(
 }
 
 /**
- * Composes the recorded half of a group and compares it with the recorded rewards. @throws RangeError as
- * `replayGroup`.
+ * Composes the scores of a group under its recorded recipes and compares them with the recorded rewards.
+ * @throws RangeError as `replayGroup`.
  */
 export function prepareGroup<Row extends ReplayRow>(
   rows: readonly Row[],
@@ -125,8 +131,8 @@ export function prepareGroup<Row extends ReplayRow>(
 }
 
 /**
- * Composes the other half of a prepared group.
- * @param measured facts measured for the other recipe, by position; `null` or absent = the row's own facts.
+ * Composes the scores of a prepared group under the other recipe.
+ * @param measured facts measured for the other recipe, by index of the row; `null` or absent = the row's own facts.
  */
 export function replayPrepared<Row extends ReplayRow>(
   prepared: PreparedGroup<Row>,
@@ -189,7 +195,10 @@ function isMap(recipes: RecipesOfRun): recipes is ReadonlyMap<string, RecipeValu
   return recipes instanceof Map;
 }
 
-/** Names what the other recipe reads and the facts do not hold, by row. @throws RangeError as `replayGroup`. */
+/**
+ * Names, for each row, what the other recipe reads and the row's facts do not hold.
+ * @throws RangeError as `replayGroup`.
+ */
 export function gapsOf(rows: readonly ReplayRow[], before: RecipesOfRun, after: RecipesOfRun): (readonly string[])[] {
   const finderOf = findersOf(before, after, BUILT_IN);
   return rows.map((row) => finderOf(row)(row.facts));

@@ -21,9 +21,12 @@ import { ComparedJudges } from './two-judges.ts';
 /** The rows of one group of one step, at least one, each at its latest attempt. */
 export type RowsOfGroup = readonly LedgerRow[];
 
-/** Measures rollouts again; implemented where rollout text and a judge are available. */
+/**
+ * Measures rollouts again under other recipes or with another judge; implemented where rollout text and a judge are
+ * available.
+ */
 export type Measurer = {
-  /** Returns results by position; `null` = the row's own facts count. */
+  /** Returns a result for each row, by index; `null` = the row's own facts count. */
   readonly measure: (prepared: PreparedGroup, after: ReplayPlan['after']) => Promise<readonly (Measurement | null)[]>;
   readonly counts: NonNullable<ReplayReportLineOf<'summary'>['measured']> & { readonly judge_calls: number };
 };

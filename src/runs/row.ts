@@ -26,17 +26,17 @@ export type LedgerRow = RolloutPlace & {
   readonly attempt: number;
   /** `inferred`: group and sample are digests of prompt and request, because the trainer sends no ids. */
   readonly grouping: 'given' | 'inferred';
-  /** Content digest (content-digest.ts), SHA-256 in hex: rollout, recipe, judge, replicate. */
+  /** Digest of rollout, recipe, judge and replicate (content-digest.ts), SHA-256 in hex. */
   readonly content: string;
   /** SHA-256 (hex) of the recipe that scored the rollout; the run stores each recipe once. */
   readonly recipe: string;
   readonly facts: Facts;
   /** The judgments that the facts were read from. */
   readonly judgments: readonly PinnedJudgment[];
-  /** As answered. An unscored rollout has a row too: its facts say what is missing. */
+  /** The reward of the reply. An unscored rollout has a row too: its facts say what is missing. */
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
-  /** ISO 8601. */
+  /** Time of the recording, as ISO 8601. */
   readonly recorded_at: string;
 };
 

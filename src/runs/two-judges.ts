@@ -1,6 +1,6 @@
 /**
  * Compares two judges over the same rollouts: how far their verdicts agree, question by question. Facts hold the
- * verdicts in the order of criteria and statements, so the verdicts of two judges match up by position.
+ * verdicts in the order of criteria and statements, so the verdicts of two judges match up by index.
  *
  * Verdicts that need no judge (invented ids, copied sentences) are included; both sides agree on them.
  */
@@ -25,13 +25,13 @@ type QuestionAgreement = {
   readonly pairs: number;
   /** Share of equal verdicts, [0, 1]. */
   readonly same: number | null;
-  /** Unweighted. */
+  /** Cohen's kappa without weights. */
   readonly kappa: number | null;
-  /** With quadratic weights; equal to `kappa` for two levels. */
+  /** Cohen's kappa with quadratic weights; equal to `kappa` for two levels. */
   readonly weighted_kappa: number | null;
   /** Mean level of the second judge minus that of the first. */
   readonly mean_difference: number | null;
-  /** Rows: the first judge, from the lowest level; columns: the second. */
+  /** Counts of verdict pairs. Rows: the first judge, from the lowest level; columns: the second judge. */
   readonly table: AgreementTable;
 };
 

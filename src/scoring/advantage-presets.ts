@@ -12,7 +12,7 @@ export type AdvantageRule = {
   readonly baseline: 'mean' | MarginBaseline;
   /** The divisor of the difference, to which `epsilon` is added: none, the std over n - 1, or the std over n. */
   readonly scale: 'none' | 'unbiased_std' | 'population_std';
-  /** Above 0. Not used with scale `none`. */
+  /** Added to the divisor; above 0. Not used with scale `none`. */
   readonly epsilon: number;
   /** With fewer scored samples the group gives no signal; an integer of at least 1. */
   readonly min_valid: number;
@@ -23,7 +23,7 @@ export type AdvantageRule = {
 };
 
 export type MarginBaseline = {
-  /** [0, 1]; the trainer clips it. */
+  /** The bias of the margin formula, in [0, 1]; the trainer clips it to this range. */
   readonly bias: number;
   /** Largest reward that a sample can have; above 0. */
   readonly verification_reward: number;
@@ -55,11 +55,14 @@ const CENTRED = {
 } as const satisfies AdvantageRule;
 
 /**
- * `dynamic_sampling_filters.py`, `check_reward_nonzero_std`. Off unless `--dynamic-sampling-filter-path` names it;
- * `dropped_by_filter` reports what it would do.
+ * slime's filter (`dynamic_sampling_filters.py`, `check_reward_nonzero_std`). It is off unless
+ * `--dynamic-sampling-filter-path` names it; `dropped_by_filter` reports what it would do.
  */
 const SLIME_FILTER = { std: 'unbiased', above: 1e-6 } as const;
-/** `grpo_fast.py`, `non_zero_std_mask`: always on in dr-tulu, `filter_zero_std_samples` upstream. */
+/**
+ * open-instruct's filter (`grpo_fast.py`, `non_zero_std_mask`): always on in dr-tulu, an option
+ * (`filter_zero_std_samples`) upstream.
+ */
 const OPEN_INSTRUCT_FILTER = { std: 'population', above: 0 } as const;
 
 /**

@@ -8,7 +8,7 @@ import { type AdvantageOptions, type AdvantageRule, type MarginBaseline, ruleOf 
 
 export type SampleAdvantage = {
   readonly advantage: number;
-  /** Unscored: leave the sample out of the loss. */
+  /** Whether the sample has no reward; a trainer must then leave it out of the loss. */
   readonly masked: boolean;
 };
 
@@ -25,11 +25,14 @@ export type Degenerate = {
 
 /** The advantages of a group, its mean and standard deviation, and why it has no signal, if so. */
 export type GroupAdvantages = {
-  /** In the order of the rewards. */
+  /** One advantage for each reward, in order. */
   readonly advantages: readonly SampleAdvantage[];
   /** Mean of the scored rewards; `null` without any. verl's group of one has mean 0 and std 1. */
   readonly mean: number | null;
-  /** Over n if the rule scales by the population std, else over n - 1; `null` if undefined. */
+  /**
+   * Standard deviation of the scored rewards: over n if the rule scales by the population std, else over n - 1; `null`
+   * if undefined.
+   */
   readonly std: number | null;
   /** Number of scored rewards. */
   readonly valid: number;
@@ -131,7 +134,7 @@ function baselineOf(mean: number, baseline: 'mean' | MarginBaseline): number {
 type Spread = {
   readonly mean: number;
   readonly population: number;
-  /** Undefined for one sample. */
+  /** Standard deviation over n - 1; undefined for one sample. */
   readonly unbiased: number | null;
 };
 

@@ -88,7 +88,7 @@ export type ScoredRollout<T extends FamilyTypes = BuiltInTypes> = {
 type NotScored =
   /** Mode `only`, and the store lacks a needed judgment; lists what the stages so far asked for and the store lacks. */
   | { readonly status: 'missing'; readonly judgments: readonly { readonly kind: JudgmentKind; readonly key: string }[] }
-  /** The rollout does not fit the recipe or the limits. */
+  /** Input errors: a field that the recipe reads is missing or wrong, or a limit is exceeded. */
   | { readonly status: 'invalid'; readonly problems: readonly InputProblem[] };
 
 export type ScoringResult<T extends FamilyTypes = BuiltInTypes> =
@@ -164,7 +164,7 @@ type RolloutRun<T extends FamilyTypes> = PlanRun<Measured<T>, ObtainedJudgment>;
 type ObtainedStages<T extends FamilyTypes> = {
   /** In the order of the plans. */
   readonly runs: readonly RolloutRun<T>[];
-  /** Judgments that mode `only` did not find. */
+  /** Judgments that the store lacks; only in mode `only`. */
   readonly missing: readonly { readonly kind: JudgmentKind; readonly key: string }[];
   /** Summed over the stages, which run one after another. */
   readonly timings: ObtainTimings;

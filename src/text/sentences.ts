@@ -311,7 +311,7 @@ function afterLineBreak(text: string, blockLine: boolean, at: number, end: numbe
   return { boundary: breaks > 1 || blockLine || isBlockStart(text, i, end), at: Math.max(i, at + 1) };
 }
 
-/** Longest mark that `isBlockStart` recognises, with the unit after it. */
+/** Longest mark that `isBlockStart` recognises, with the unit after the mark, in UTF-16 code units. */
 const MAX_BLOCK_MARK_CHARS = 6;
 
 /** Recognises `- `, `* `, `• `, `#`, `|`, `>`, `12. ` and `12) ` at the start of a line. */

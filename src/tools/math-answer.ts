@@ -130,7 +130,7 @@ const REPLACED: readonly (readonly [string, string])[] = [
   ['\\text{m}', '\\text{}'],
 ];
 
-/** Texts removed after that, in this order, also inside longer words. */
+/** Texts removed after the replacements of `REPLACED`, in this order, also inside longer words. */
 const REMOVED: readonly string[] = [
   ...['square', 'ways', 'integers', 'dollars', 'mph', 'inches', 'hours', 'km', 'units', '\\ldots', 'sue', 'points'],
   ...['feet', 'minutes', 'digits', 'cents', 'degrees', 'cm', 'gm', 'pounds', 'meters', 'meals', 'edges', 'students'],

@@ -3,8 +3,8 @@
  *
  * Rule: `code_math.py` of Gen-Verse/Open-AgentRL 1fe5dbd2. The label is exactly `python` and ends its line, and a
  * program ends at the next fence, even inside a string. One difference: with several `</think>`, this reads the text
- * after the last one. That code reads the text between the first two, which loses the answer of a rollout that thinks
- * more than once.
+ * after the last one. The code of Open-AgentRL reads the text between the first two, which loses the answer of a
+ * rollout that thinks more than once.
  */
 
 const THINK_END = '</think>';

@@ -83,11 +83,11 @@ const startFields = {
 
 /** Reasons for a null reward that only the agent has, besides those of scoring. */
 const AGENT_UNSCORED_REASONS = [
-  // The request has neither a reference nor tests.
+  // The request has neither a reference nor tests, so no score was asked for.
   'not_asked',
   // The length penalty depends on an estimated token count.
   'tokens_estimated',
-  // The trajectory is incomplete.
+  // The trajectory is incomplete: the policy did not end it.
   ...OUR_STOPS,
   ...GENERATION_FAILURE_REASONS,
 ] as const;

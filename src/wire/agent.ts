@@ -22,8 +22,8 @@ import { onJudgeFailureSchema, scoringFields } from './score.ts';
 const MIN_TOOL_MEMORY_LIMIT_MB = 64;
 
 /**
- * Sampling parameters, all sent explicitly, because servers have defaults of their own. Defaults: the training
- * run's.
+ * Sampling parameters, all sent explicitly, because servers have defaults of their own. Defaults: those of the GRPO-TCR
+ * training (`AGENT_DEFAULTS`).
  */
 export const agentSamplingSchema = z.strictObject({
   temperature: z.number().min(0).max(2).default(AGENT_DEFAULTS.sampling.temperature).describe('0 = greedy.'),

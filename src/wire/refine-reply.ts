@@ -144,7 +144,7 @@ function outcomeOf(candidate: FinishedCandidate, scores: IterableIterator<ScoreR
   return { reward: score.reward, status: score.status, reason: score.reason, score };
 }
 
-/** Largest reward first, unscored last, ties by index. */
+/** Compares two candidates for sorting: largest reward first, unscored last, ties by index. */
 function byReward(a: CandidateScore & CandidateReply, b: CandidateScore & CandidateReply): number {
   if (a.reward === null || b.reward === null) {
     return Number(a.reward === null) - Number(b.reward === null) || a.index - b.index;
@@ -152,7 +152,10 @@ function byReward(a: CandidateScore & CandidateReply, b: CandidateScore & Candid
   return b.reward - a.reward || a.index - b.index;
 }
 
-/** Stopped candidates last; then well-formed first, fewer invented ids, larger share of cited statements, index. */
+/**
+ * Compares two candidates for sorting by their verification: stopped candidates last; then well-formed first, fewer
+ * invented ids, larger share of cited statements, index.
+ */
 function byVerification(a: FinishedCandidate, b: FinishedCandidate, mode: RefineRequest['mode']): number {
   return (
     Number(a.aborted !== null) - Number(b.aborted !== null) ||

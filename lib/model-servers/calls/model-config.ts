@@ -12,8 +12,8 @@ export type ModelConfig = {
   /** The name of the model in the backend's replies; `null` = `model`. */
   readonly answers_as: string | null;
   /**
-   * Judges: concurrent calls of the whole deployment. Generators: concurrent calls of one request with a call per
-   * choice.
+   * Maximum number of concurrent calls. For a judge: calls of the whole deployment. For a generator that makes one call
+   * per choice: calls of one request.
    */
   readonly slots: number;
   /** Context that prompt and reply share, in tokens; `null` = unlimited. */

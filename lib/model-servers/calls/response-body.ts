@@ -80,7 +80,7 @@ function breakOff(): never {
 /** Limits of a stream, in bytes. Reading stops beyond them. */
 export type StreamBounds = {
   readonly max_bytes: number;
-  /** For one event, and for the bytes between two events. */
+  /** Limit for one event, and for the bytes between two events. */
   readonly max_event_bytes: number;
 };
 

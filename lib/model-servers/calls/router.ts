@@ -16,23 +16,26 @@ export const MAX_ATTEMPTS = 4;
 /** The wait before the n-th retry of a route is random between 0 and this value, doubled each time up to the cap. */
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
-/** With less time than this no call starts. */
+/** No call starts if less than this much time is left before the deadline. */
 const MIN_ATTEMPT_MS = 500;
 /** A route that has failed is tried after the others for this long. */
 const DEMOTION_MS = 10_000;
 
 export type RouterClock = {
-  /** Milliseconds, monotonic. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 };
 
 type RouterOptions = {
   /** The judge's name. */
   readonly name: string;
-  /** In order of preference: at least one, all with the same `model`, which their judgments are pinned to. */
+  /**
+   * The backends to try, in order of preference: at least one, all with the same `model`, which is part of the identity
+   * of their judgments.
+   */
   readonly routes: readonly ChatBackend[];
   readonly clock: RouterClock;
 };
@@ -40,7 +43,7 @@ type RouterOptions = {
 type RouteState = {
   readonly chat: ChatBackend;
   failures: number;
-  /** When the next call may start, on the clock. */
+  /** The time of `RouterClock.now` from which the route may be called again. */
   readyAt: number;
   /** The route cannot serve this request at any time. */
   dropped: boolean;
@@ -115,7 +118,10 @@ function nextRoute(states: readonly RouteState[], now: number): RouteState | nul
   return soonest;
 }
 
-/** The time for a call: half of the rest if another route could follow, so that a hanging call leaves time for it. */
+/**
+ * Returns the time limit of one call: half of the remaining time if another route could be tried, so that a hanging
+ * call leaves time for that route.
+ */
 function shareOf(left: number, others: boolean): number {
   return others ? Math.max(MIN_ATTEMPT_MS, left / 2) : left;
 }

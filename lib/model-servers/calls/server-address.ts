@@ -31,7 +31,8 @@ export function serverUrlProblem(text: string, tunnelled: boolean): string | nul
 }
 
 /**
- * The same for a chat server, whose URL is the `base_url` of OpenAI's clients: everything before `/chat/completions`.
+ * Returns what is wrong with the URL of a chat server, or `null`: the checks of `serverUrlProblem`, and that the URL is
+ * the `base_url` of OpenAI's clients, which is everything before `/chat/completions`.
  */
 export function chatUrlProblem(text: string, tunnelled: boolean): string | null {
   const problem = serverUrlProblem(text, tunnelled);

@@ -44,7 +44,8 @@ export function readChunk(value: unknown): ChunkResult {
 }
 
 /**
- * The same from its text. Text that is not JSON counts as an interrupted reply, because servers send only whole values.
+ * Parses one chunk or whole reply from its JSON text. Text that is not JSON counts as an interrupted reply, because
+ * servers send only whole values.
  */
 export function readChunkText(text: string): ChunkResult {
   try {

@@ -44,7 +44,7 @@ export class ChatCompletionReader {
     return this.take(readChunk(value));
   }
 
-  /** The same for a chunk that was already read. */
+  /** Takes a chunk that `readChunk` or `readChunkText` has parsed. Returns its failure, or `null`. */
   take(read: ChunkResult): JudgeFailure | null {
     return read.ok ? this.#take(read.chunk) : judgeFailureOf(read.fault);
   }

@@ -81,7 +81,7 @@ export function faultOfStatus(status: number, error: BackendError | null, retry_
   return backendFault(kind, `the backend answered with HTTP ${status}${MEANING[status] ?? ''}`, retry_after_s);
 }
 
-/** Hints for the operator, by status. */
+/** The likely cause of each HTTP status, as a hint for the operator. */
 const MEANING: Readonly<Record<number, string>> = {
   401: ': it does not take our key',
   403: ': it does not let us in',

@@ -141,7 +141,7 @@ export class SampleReader {
   }
 
   #hold({ calls }: Choice, index: number, { id, function: called }: CallDelta): SampleFault | null {
-    // Some models end a call with a delta of nulls at any position.
+    // Some models end a call with a delta of nulls, whose index can be any number.
     if (!id && !called?.name && !called?.arguments) return null;
     const held = calls.get(index) ?? { id: null, name: '', arguments: '' };
     calls.set(index, held);

@@ -17,7 +17,7 @@ import { ChatCompletionReader } from '../dialects/completion-reader.ts';
 import { errorInText, faultOfStatus } from '../dialects/error-reply.ts';
 import { completionsUrl, type VllmConfig } from './vllm-server.ts';
 
-/** Room for about 100,000 tokens with 250 bytes of framing each. */
+/** Largest stream of one reply, in bytes: room for about 100,000 tokens with 250 bytes of framing each. */
 const MAX_STREAM_BYTES = 32 * 1024 * 1024;
 /** Error bodies are read up to this size to classify the error. */
 const MAX_ERROR_BYTES = 64 * 1024;

@@ -23,7 +23,7 @@ export type VllmConfig = ModelConfig &
 /** An OpenAI-compatible server that generates. */
 export type VllmGeneratorConfig = VllmConfig &
   Generating & {
-    /** Whether the server supports `n`; otherwise each choice is a request. */
+    /** Whether the server supports `n`, several choices per request. If not, each choice is a request of its own. */
     readonly native_n: boolean;
   };
 
@@ -53,7 +53,7 @@ const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) }
 
 type ProbedServer = ServerConfig & { readonly model: string };
 
-/** The same before the fault becomes a failure of a judge or a generator. */
+/** The result of a health check whose fault is not yet a failure of a judge or a generator. */
 type ServerState = Omit<Probe, 'failure'> & { readonly fault: SharedFault | null };
 
 /** Checks the server of a judge. Never rejects. */

@@ -19,7 +19,7 @@ export type AnswerReader = {
    * a tag that ends the answer.
    */
   advance(to: number, beforeTag: boolean): void;
-  /** Ends the answer at `end`, up to which it was advanced. */
+  /** Ends the answer at the offset `end`, to which `advance` has already read. */
   close(end: number): void;
 };
 
@@ -29,7 +29,7 @@ export type ReaderContext = {
   readonly events: EventList;
   readonly sources: SourceSet;
   readonly comparison: ClaimComparison | null;
-  /** The answer's ordinal. */
+  /** Number of the answer in the response, from 0. */
   readonly answer: number;
 };
 

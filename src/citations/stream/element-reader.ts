@@ -12,12 +12,12 @@ import { type AnswerReader, type ClosedClaim, inspectClaim, type ReaderContext, 
 import { CitationFindings } from './events.ts';
 import type { StreamedTag } from './streamed-text.ts';
 
-/** The place of one claim in the order of opening tags. */
+/** One claim that waits to be sent, in the order of opening tags. */
 type Slot = { readonly citation: number; closed: ClosedClaim | null; unclosed: boolean };
 
 type OpenCitation = {
   readonly tag: Tag;
-  /** Position among the tags since the outermost open citation. */
+  /** Index among the tags since the outermost open citation. */
   readonly position: number;
   ids: readonly CitedId[];
   /** `null` if the citation has no ids and so makes no claim. */
@@ -29,7 +29,7 @@ export class ElementReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #attributes: readonly string[];
   readonly #open = new OpenCitations<OpenCitation>();
-  /** The tags since the outermost open citation. They are left out of its claim's text. */
+  /** The tags since the outermost open citation. They are left out of the text of that citation's claim. */
   #tags: Tag[] = [];
   /** The open outermost claim and the claims inside it, not sent yet. */
   #slots: Slot[] = [];

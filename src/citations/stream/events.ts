@@ -29,7 +29,7 @@ export type ClaimEvent = {
   readonly type: 'claim';
   /** Ordinal of the answer, from 0. */
   readonly answer: number;
-  /** Start of the citation: its opening tag, or the first marker of its run. */
+  /** Offset where the citation starts: its opening tag, or the first marker of its run. */
   readonly citation: number;
   readonly index: number;
   readonly text: string;

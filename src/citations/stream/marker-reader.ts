@@ -15,7 +15,7 @@ import type { Claim } from '../types.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
 import { CitationFindings } from './events.ts';
 
-/** Adjacent markers. Places are offsets into the response. */
+/** A run of adjacent markers. `start` and `end` are offsets into the response. */
 type Run = { readonly start: number; end: number; readonly reading: IdReading };
 
 const NONE = -1;
@@ -25,7 +25,10 @@ export class MarkerReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #grammar: MarkerGrammar;
   readonly #sentences: SentenceStarts;
-  /** Undecided text (at most one marker and the latest addition), and its place in the response. */
+  /**
+   * The text that is not decided yet (at most one marker and the latest addition), and the offset of that text in the
+   * response.
+   */
   #window = '';
   #base: number;
   /** Offset in the window from which to search for the next opening mark or for the end of the run. */
@@ -191,7 +194,7 @@ export function markersStart(response: string, { span }: Claim): number {
  * splitter always has the unit that it must look ahead to.
  */
 class SentenceStarts {
-  /** The masked text that the splitter may still read, and its place in the response. */
+  /** The text with masked markers that the splitter may still read, and the offset of that text in the response. */
   #text = '';
   #base: number;
   #state: SentenceState | null = null;

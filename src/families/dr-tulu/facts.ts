@@ -33,7 +33,8 @@ export const drTuluFactsSchema = z.strictObject({
   ),
   citation: observedSchema(
     z.strictObject({
-      // One entry for each claim or uncited part, in order. relevance: share of its sources that help.
+      // One entry for each claim or uncited part, in order. `relevance`: the share of the claim's sources that help to
+      // support it.
       statements: z.array(
         z.discriminatedUnion('cited', [
           z.strictObject({ cited: z.literal(true), support: supportSchema, relevance: shareFactSchema }),

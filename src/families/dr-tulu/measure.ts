@@ -4,7 +4,7 @@ import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { DrTuluFacts, DrTuluStatementFact } from './facts.ts';
 import type { DrTuluPlan } from './plan.ts';
 
-/** The outcomes of the plan's requests, in their order. */
+/** The outcomes of the plan's rubric and citations requests, in the order of the requests. */
 export type DrTuluOutcomes = {
   readonly rubric: readonly JudgmentOutcome[];
   readonly citations: JudgmentOutcome | undefined;

@@ -23,9 +23,12 @@ import { responseFacts } from './terms/final-reward.ts';
 import { validIdRatio } from './terms/reward-terms.ts';
 import { readCitedClaims, readTranscript } from './terms/transcript.ts';
 
-/** One claim or uncited part, with the position of its question in the citations request. */
+/** One claim or uncited part, with the index of its question in the citations request. */
 type PlannedStatement =
-  /** `claim`: position in the citations request; `null` = the claim cites no existing source, so its support is 0. */
+  /**
+   * `claim`: index among the claims of the citations request; `null` = the claim cites no existing source, so its
+   * support is 0. `statement`: index among the statements of the citations request.
+   */
   { readonly cited: true; readonly claim: number | null } | { readonly cited: false; readonly statement: number };
 
 export type DrTuluPlan = {
@@ -82,10 +85,13 @@ export function planDrTulu(
 
 /** A transcript as a compat mode reads it. */
 type Reading = {
-  /** The text to which the criteria apply. */
+  /** The text to which the criteria apply: the answer; `null` = the transcript has none. */
   readonly answer: string | null;
   readonly sources: readonly JudgedSource[];
-  /** Claims and uncited parts in order. A claim with empty `sources` cites no existing source. */
+  /**
+   * The claims and uncited parts to ask the citation judge about, in order. A claim with empty `sources` cites no
+   * existing source.
+   */
   readonly asked: readonly (
     | { readonly cited: true; readonly text: string; readonly sources: readonly number[] }
     | { readonly cited: false; readonly text: string }
@@ -98,7 +104,7 @@ type Reading = {
 function readCorrectly({ response, ...rollout }: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
   const { answer, sources: inContext } = readTranscript(response);
   const { format, queries } = responseFacts(response, recipe.call_form);
-  // Sources that the request lists separately replace those in the transcript.
+  // Sources of the request (`tool_output` or `sources`) replace those in the transcript.
   const sources = options.sources ?? givenSources(rollout) ?? inContext;
   if (sources === null || sources.list.length === 0 || answer === null) {
     return { answer, sources: [], asked: [], valid_id_ratio: 0, format, queries };
@@ -147,7 +153,10 @@ function readExactly({ response, rubrics = [] }: Rollout, question: string, reci
   };
 }
 
-/** Returns each claim and uncited part with its position in the citations request. */
+/**
+ * Numbers the questions: gives each claim its index among the claims of the citations request, and each uncited part
+ * its index among the statements of that request.
+ */
 function numbered(asked: Reading['asked']): Pick<DrTuluPlan, 'statements'> {
   let claim = 0;
   let statement = 0;

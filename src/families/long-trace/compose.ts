@@ -35,9 +35,10 @@ const UNKNOWN_VOTE = 'group_vote_unknown';
 const ANY_SHARE: VoteRange = { least: 0, most: 1 };
 
 /**
- * The member's u, of which the group takes the maximum; `null` = the row has nothing to share. No judge reads u, so a
- * member votes whatever becomes of its outcome. Wrong answers vote, as in the reference; so do punished ones, whose
- * rubric reward the reference sets to 0.
+ * Returns the member's rubric share u, of which the group takes the maximum; `null` = the recipe does not divide by
+ * that maximum, or the row has neither entities nor chunks. No judge decides u, so a member votes even if its outcome
+ * could not be judged. Wrong answers vote, as in the reference; so do punished ones, whose rubric reward the reference
+ * sets to 0.
  */
 export function longTraceVote(facts: LongTraceFacts | null, recipe: LongTraceRecipe): GroupVote {
   if (!recipe.normalise_in_group) return null;
@@ -45,7 +46,10 @@ export function longTraceVote(facts: LongTraceFacts | null, recipe: LongTraceRec
   return isPunished(facts, recipe) ? 0 : rubricShare(facts, recipe);
 }
 
-/** @param max The group's maximum; `null` = the share is not divided. */
+/**
+ * Returns the rubric share, divided by the group's maximum.
+ * @param max The group's maximum; `null` = the share is not divided.
+ */
 function dividedShare(share: number, max: number | null): number {
   return max === null || max === 0 ? share : share / max;
 }

@@ -13,7 +13,7 @@ const THINK_CLOSE = '</think>';
 export type EvaluateRequest = {
   readonly label?: unknown;
   readonly extra_reward_info?: unknown;
-  /** Takes precedence over `response`. */
+  /** The conversation of the request; if it is given, `response` is not read. */
   readonly history?: readonly TraceMessage[];
   readonly response?: string;
 };

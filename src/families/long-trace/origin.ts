@@ -12,7 +12,7 @@ const ROLLOUT = 'slime/slime/rollout/sglang_rollout.py';
 
 const card = cardOf(MODEL);
 const code = codeOf('THU-KEG/LongTraceRL', '415b6433');
-/** The revision at which the script was read for what the others of its lines do not need. */
+/** The revision at which the training script was read for the sampling temperature. */
 const codeBefore = codeOf('THU-KEG/LongTraceRL', 'f1dd5ab3');
 
 const LONG_TRACE_RL = {

@@ -68,7 +68,7 @@ function* valuesOf(lower: string, name: string): Generator<number> {
   }
 }
 
-/** Lower-cases ASCII letters only, so positions stay those of the reply. */
+/** Lower-cases ASCII letters only, so offsets stay those of the reply. */
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

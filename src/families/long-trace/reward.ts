@@ -22,12 +22,15 @@ type LongTraceParts = {
   readonly rubric: number;
 };
 
-/** The parts that the server evaluates for this eta; a part that it skips counts as 0. */
+/**
+ * Returns which parts of the reward the reference server evaluates for this eta. A part that the server skips counts as
+ * 0.
+ */
 export function neededParts(eta: number): { readonly outcome: boolean; readonly rubric: boolean } {
   return { outcome: eta < 1, rubric: eta > 0 };
 }
 
-/** Each part's weight in this reward, and weight * value; the contributions add up to the reward. */
+/** The weight of each part in the reward of one sample, and weight * value; the contributions add up to the reward. */
 type LongTraceContributions = {
   readonly outcome: { readonly weight: number; readonly contribution: number };
   readonly rubric: { readonly weight: number; readonly contribution: number };
@@ -46,7 +49,9 @@ export function longTraceContributions(
   };
 }
 
-/** The formulas above as weights of o and u, which depend on o in all variants but `plain`. */
+/**
+ * Returns the weights of o and u in the formulas of `LongTraceVariant`. They depend on o in all variants but `plain`.
+ */
 function weightsOf(
   outcome: number,
   variant: LongTraceVariant,

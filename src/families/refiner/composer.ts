@@ -73,7 +73,10 @@ export function refinerRewardRange(recipe: RefinerRecipe): readonly [number, num
   return penalty.enabled ? [Math.min(0, penalty.value), Math.max(top, penalty.value)] : [0, top];
 }
 
-/** Maps a measure field to the judgment that it changes. `answer` is not here: it can change every judgment. */
+/**
+ * Maps a measure field to the judgment that it changes, for fields that change one judgment only. `answer` is left out,
+ * because it can change every judgment.
+ */
 const ASKED_FOR: ReadonlyMap<string, 'rubric' | 'citation'> = new Map([
   ['judging', 'rubric'],
   ['judge_static', 'rubric'],

@@ -14,7 +14,7 @@ import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 const criterionFactSchema = z.strictObject({
   origin: z.enum(['instance', 'static']),
   polarity: z.enum(['positive', 'negative']),
-  // The row's own weight.
+  // The criterion's own weight, as the row gives it.
   weight: z.number().min(0).max(MAX_CRITERION_WEIGHT),
   score: criterionScoreSchema,
 });

@@ -48,7 +48,10 @@ function measureCitation(plan: RefinerPlan, outcome: JudgmentOutcome | undefined
   ]);
 }
 
-/** Joins what the plan has decided with the judge's verdict, whose relevances fill the open positions in order. */
+/**
+ * Builds the fact of one claim from what the plan decided without a judge and from the judge's verdict. The verdict's
+ * relevances replace the `ask` entries, in order.
+ */
 function claimFact(planned: PlannedClaim, verdict: CitationVerdicts['claims'][number] | undefined): StatementFact {
   let next = 0;
   const relevant = planned.relevance.map((settled) => {

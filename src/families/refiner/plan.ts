@@ -89,7 +89,7 @@ export function planRefiner(
 
 /**
  * The row's positive criteria, its negative ones, then the static set if `withStatic`. Duplicates are kept. Keys
- * `c1`…`cn` follow the position, so the keys of the row's own criteria do not depend on the static set.
+ * `c1`…`cn` follow the index, so the keys of the row's own criteria do not depend on the static set.
  */
 function criteriaOf(row: Rollout, withStatic: boolean): readonly Criterion[] {
   const ofRow = (polarity: 'positive' | 'negative', inputs: readonly CriterionInput[] = []): Omit<Criterion, 'key'>[] =>

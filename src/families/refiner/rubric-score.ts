@@ -13,7 +13,9 @@ type RubricComposition =
       readonly positive: number | null;
       /** Weighted mean of 1 - s over the negative criteria, [0, 1]; `null` if none has weight. */
       readonly negative: number | null;
-      /** Share of the total weight that the negative criteria pay an answer that meets no criterion, [0, 1]. */
+      /**
+       * The share of the total weight that the negative criteria give an answer that meets no criterion at all, [0, 1].
+       */
       readonly vacuousCredit: number;
     }
   | { readonly status: 'unscored'; readonly reason: UnscoredReason };

@@ -7,8 +7,8 @@ export const toolCallFactsSchema = z.strictObject({
   v: z.literal(1),
   family: z.literal('tool-call'),
   outcome: z.discriminatedUnion('kind', [
-    // exact: the last boxed answer equals the reference under the strict rules. equivalent: both are equal as
-    // expressions; measured only if exact is false and the recipe compares expressions.
+    // `exact`: the last boxed answer equals the reference under the strict rules. `equivalent`: the two are equal as
+    // expressions; measured only if `exact` is false and the recipe compares expressions.
     z.strictObject({ kind: z.literal('math'), exact: z.boolean(), equivalent: observedSchema(z.boolean()) }),
     z.strictObject({
       kind: z.literal('code'),

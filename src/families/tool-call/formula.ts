@@ -6,7 +6,7 @@
 type TurnShaping = {
   /** Upper bound of a shaped score. */
   readonly ceiling: number;
-  /** Turns of a rollout without a tool call. */
+  /** Turn count of a rollout without a tool call, which earns no bonus. */
   readonly freeTurns: number;
   /** Added to a score below 0 for each round of two turns beyond `freeTurns`. */
   readonly bonusPerRound: number;

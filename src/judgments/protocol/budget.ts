@@ -14,7 +14,9 @@ import type { JudgeFailure } from './failure.ts';
 import type { Evidence, JudgedSource } from './prompt.ts';
 
 const PLAIN_UNITS_PER_TOKEN = 3;
-/** An answer is not cut to fewer tokens: then something else is too long for the judge. */
+/**
+ * Least number of tokens to which an answer is cut. If even that is too long, something else is too long for the judge.
+ */
 const MIN_ANSWER_TOKENS = 50;
 /** Tokens of the delimiters, attributes and chat template around one block. */
 const TOKENS_PER_BLOCK = 40;
@@ -64,7 +66,7 @@ function tokensOfUnit(code: number): number {
 /**
  * Cuts the sources of a request until its prompt fits.
  * @param tokensBeside tokens of everything beside question and sources (`blockTokens`).
- * @param cited positions of the sources that the answer cites.
+ * @param cited indexes of the sources that the answer cites.
  */
 export function fitSources<Request extends Evidence>(
   request: Request,

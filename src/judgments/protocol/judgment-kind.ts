@@ -40,7 +40,7 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
   readReply(request: Request, reply: unknown): ReadReply<Verdicts>;
   /**
    * Cuts the request to a prompt of at most `promptTokens`, or fails with `judge_prompt_too_long`.
-   * @param cited positions of the sources that the answer cites; they are cut last.
+   * @param cited indexes of the sources that the answer cites; they are cut last.
    */
   fit(request: Request, promptTokens: number, cited: ReadonlySet<number>): Fitted<Request>;
   /** The lexical judge's answer, by comparing words. Absent: the lexical judge refuses the kind. */

@@ -1,18 +1,21 @@
 /**
- * Requests and replies of SandboxFusion's `POST /run_code` (bytedance/SandboxFusion 469de084), and how a harness
- * reports through them. Works with any server that has this API.
+ * Requests and replies of SandboxFusion's `POST /run_code` (bytedance/SandboxFusion 469de084), and how a harness, the
+ * wrapper program that runs or compares what is judged, reports through them. Works with any server that has this API.
  */
 import * as z from 'zod';
 
-/** One run. Sets every option explicitly, so no server default applies. */
+/** One run of a program on a SandboxFusion server. Sets every option explicitly, so no server default applies. */
 export type RunCode = {
   readonly code: string;
   readonly language: 'python';
-  /** Seconds. */
+  /** Time limit of the server for compiling the program, in seconds. */
   readonly compile_timeout: number;
-  /** Seconds. */
+  /** Time limit of the server for running the program, in seconds. */
   readonly run_timeout: number;
-  /** -1 = no limit by the server: the harness limits the program. */
+  /**
+   * Memory limit that the SandboxFusion server sets for the program, in MB; -1 = none, because the wrapper program
+   * ("harness") that is run sets the memory limit itself.
+   */
   readonly memory_limit_MB: number;
   readonly stdin: string;
   readonly files: Readonly<Record<string, string>>;
@@ -38,16 +41,16 @@ export const runReplySchema = z.object({
 export type CodeRunReply = z.infer<typeof runReplySchema>;
 
 /**
- * Version of the rules by which a reply becomes an outcome; part of the sandbox templates. Raise it when the rules
- * change.
+ * Version of the rules by which a SandboxFusion reply becomes an outcome; part of the template of each kind that a
+ * sandbox answers. Raise it when the rules change.
  */
 export const HARNESS_READER_VERSION = 1;
 
 /**
- * Why a reply gives no verdict. None of these is the program's fault, and none is ever a verdict. `sandbox_failed`: the
- * sandbox reports an error. `not_started`: the harness ran nothing. `start_slow`: the harness did not start in time.
- * `reply_malformed`: parts of the reply are missing. `test_not_python`: the caller's test does not compile.
- * `library_missing`: the sandbox has no SymPy. `reference_unread`: the reference is not a readable expression.
+ * Why a reply of the sandbox gives no verdict. None of these is the program's fault, and none is ever a verdict.
+ * `sandbox_failed`: the sandbox reports an error. `not_started`: the harness ran nothing. `start_slow`: the harness did
+ * not start in time. `reply_malformed`: parts of the reply are missing. `test_not_python`: the caller's test does not
+ * compile. `library_missing`: the sandbox has no SymPy. `reference_unread`: the reference is not a readable expression.
  * `comparison_open`: the comparison took too long or decided nothing.
  */
 export type HarnessFault =
@@ -81,7 +84,7 @@ export function parseLine<T>(schema: z.ZodType<T>, line: string): T | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The harness's own output: the lines that begin with the nonce, without it, in order. */
+/** Returns what the harness itself printed: the lines that begin with the nonce, in order, without the nonce. */
 export function harnessLines(stdout: string, nonce: string): readonly string[] {
   const lines: string[] = [];
   for (const line of stdout.split('\n')) if (line.startsWith(`${nonce} `)) lines.push(line.slice(nonce.length + 1));

@@ -13,7 +13,7 @@ import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.
 import type { ScoreResponse } from '../score.ts';
 import { runReportSchema } from './reply.ts';
 
-/** The data set whose rubrics are chunk ids. */
+/** Name of the data set whose rubrics are chunk ids instead of entities. */
 const CHUNK_DATA = 'longrlvr';
 
 const messageSchema = z
@@ -89,7 +89,7 @@ export type LongTraceRlReply = z.infer<typeof longTraceRlReplySchema>;
 
 type LongTraceRlReading =
   | { readonly status: 'ready'; readonly rollout: Rollout; readonly recipe: LongTraceRecipe }
-  /** The last message is not an assistant's with content: every reward is 0, without judging. */
+  /** The last message is not an assistant's or has no content: every reward is 0, without judging. */
   | { readonly status: 'no_final_turn' };
 
 /** Reads the rollout and the recipe; the request determines both. */
@@ -114,7 +114,7 @@ export function readLongTraceRl(request: LongTraceRlRequest): LongTraceRlReading
           question: info.question,
           reference: label,
           response: reading.response,
-          // Without either switch, no text is searched.
+          // If both switches are off, no text is searched.
           history: info.rubric_use_content || info.rubric_use_reasoning_content ? reading.history : [],
           // The trainer sends completed samples only.
           finish_reason: 'stop',
@@ -136,7 +136,7 @@ function traceMessage({ role, content, reasoning_content }: z.infer<typeof messa
 
 type ExtraRewardInfo = LongTraceRlRequest['extra_reward_info'];
 
-/** Gold entities or chunks; empty in evaluation, whatever the row lists. */
+/** Returns the gold entities or chunks of a row; none if the rubric has no weight, as in evaluation. */
 function goldOf({ dataset_name, rubrics }: ExtraRewardInfo, rubricCounts: boolean) {
   if (dataset_name === CHUNK_DATA) {
     return { useful_chunks: rubricCounts ? rubrics.flatMap((id) => (typeof id === 'number' ? [id] : [])) : [] };

@@ -11,7 +11,7 @@ import type { ScoreResponse } from '../score.ts';
 import { componentNumbers, type RunReport, runReportSchema } from './reply.ts';
 import { promptSchema } from './request.ts';
 
-/** Reads text only; refusals, images and other parts pass unread. */
+/** Schema of one part of a message's content. Only text is read; refusals, images and other parts pass unread. */
 const contentPartSchema = z
   .looseObject({ type: z.string().nullish(), text: textSchema.nullish() })
   .refine(({ type, text }) => type !== 'output_text' || typeof text === 'string', {

@@ -49,7 +49,7 @@ const textSchema = z.string().max(MAX_TEXT_CHARS);
 
 const partSchema = z.looseObject({ text: textSchema.nullish() });
 
-/** Reads text only; other parts and fields pass unread. */
+/** Schema of one chat message. Only its text is read; other parts and fields pass unread. */
 const chatMessageSchema = z.looseObject({
   role: z.string().nullish(),
   content: z.union([textSchema, z.array(partSchema)]).nullish(),
@@ -99,7 +99,7 @@ type LabelReading =
  * Reads the label of a row: an object, its JSON text, a list with one of either, or nothing. For families with a
  * reference answer, a text that is not a JSON object is that answer.
  *
- * @param path position of the label in the request, for problems.
+ * @param path path of the label in the request, for problems.
  */
 export function readLabel(value: unknown, family: FamilyName, path: InputProblem['path']): LabelReading {
   if (Array.isArray(value)) {

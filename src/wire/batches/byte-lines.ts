@@ -1,6 +1,6 @@
 /**
- * Splits the bytes of a JSONL file into lines with their positions, in one pass and holding one line. Lines end with
- * `\n` or `\r\n`. A byte-order mark at the start of the file is dropped. Blank lines are counted.
+ * Splits the bytes of a JSONL file into lines with their numbers and byte offsets, in one pass and holding one line.
+ * Lines end with `\n` or `\r\n`. A byte-order mark at the start of the file is dropped. Blank lines are counted.
  */
 
 export type ByteLine = {

@@ -18,7 +18,7 @@ const UNSENT: Readonly<Record<'batch_expired' | 'batch_cancelled', string>> = {
   batch_cancelled: 'The batch was cancelled before this request was made.',
 };
 
-/** The id of one request of a batch. */
+/** Returns the id of one request of a batch, from the batch and the number of the line. */
 export function requestId(batch: string, line: number): string {
   return `batch_req_${batch.replace(/^batch_/, '')}_${line}`;
 }

@@ -24,7 +24,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const JSON_MEDIA = 'application/json';
 
-/** `dr-tulu`: `DrTuluRecipe`. */
+/** Returns the schema name of a family's recipes, such as `DrTuluRecipe` for `dr-tulu`. */
 function recipeSchemaName(family: string): string {
   return `${family.replaceAll(/(?:^|-)(.)/g, (_match, letter: string) => letter.toUpperCase())}Recipe`;
 }

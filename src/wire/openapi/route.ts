@@ -3,7 +3,10 @@ import type * as z from 'zod';
 
 export const JSON_LINES = 'application/jsonl';
 
-/** With JSON lines `schema` describes one line, with an event stream the data of one event. */
+/**
+ * The schema of one reply of a route. For JSON lines, `schema` describes one line; for an event stream, the data of one
+ * event.
+ */
 export type RouteReply = {
   readonly description: string;
   readonly schema: string | null;
@@ -19,7 +22,7 @@ export type Route = {
   readonly summary: string;
   /** The scope that a key needs. `null` = public, `any` = any key. */
   readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'any' | null;
-  /** Scopes that a key needs besides, and when. */
+  /** The scopes that a key needs in addition, and when it needs them. */
   readonly moreScopes?: string;
   readonly query?: z.ZodObject;
   readonly request?: string;

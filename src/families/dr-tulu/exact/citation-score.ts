@@ -11,14 +11,17 @@ const VALID_ID_SHARE = 0.4;
 
 /** One question about a claim. Claim texts are unique. */
 export type ClaimQuestion =
-  /** Asks for both: do the texts of its known ids support the claim, and are they relevant to it? */
+  /**
+   * Asks two questions about a cited claim: do the texts of its known ids support the claim, and are they relevant to
+   * it?
+   */
   | {
       readonly kind: 'cited';
       readonly claim: string;
       readonly ids: readonly string[];
       readonly texts: readonly string[];
     }
-  /** Asks: does the claim need a citation? */
+  /** Asks about an uncited claim: does the claim need a citation? */
   | { readonly kind: 'uncited'; readonly claim: string };
 
 export type ClaimAnswer =
@@ -30,7 +33,7 @@ export type ClaimAnswer =
 export type CitationPlan = {
   /** The questions, in the reference's order. */
   readonly questions: readonly ClaimQuestion[];
-  /** Distinct cited ids that exist / distinct cited ids, [0, 1]; 0 without any. */
+  /** Distinct cited ids that exist / distinct cited ids, [0, 1]; 0 if no id is cited. */
   readonly validIds: number;
 };
 
@@ -62,7 +65,7 @@ function questionFor(claim: string, ids: readonly string[], sources: ExactSource
 }
 
 /**
- * Distinct known ids / distinct ids, [0, 1]; 0 without any.
+ * Distinct known ids / distinct ids, [0, 1]; 0 if no id is cited.
  * Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - the empty id that a trailing comma leaves is an unknown id.
  */

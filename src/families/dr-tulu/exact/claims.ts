@@ -83,7 +83,7 @@ function* citedElements(text: string): Generator<{ readonly ids: string; readonl
 
 /**
  * Reads the content of an element, starting after its ids: the text between the next `>` and `</cite>`. `null` if it is
- * empty or contains `<`. Positions must not go back.
+ * empty or contains `<`. The start offset must not decrease from call to call.
  */
 function contentReader(text: string): (afterIds: number) => Element | null {
   const greaterThan = forwardSearch(text, '>');

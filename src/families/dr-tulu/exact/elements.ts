@@ -1,12 +1,12 @@
 /**
- * The reference's patterns for elements, as scanners with the same results. The patterns backtrack; the scanners only
- * move forward, so any input takes linear time.
+ * The element patterns of the reference (rlresearch/dr-tulu 6188f34c), as scanners with the same results. The patterns
+ * backtrack; the scanners only move forward, so any input takes linear time.
  */
 import { isPythonSpace, skipPythonSpace } from '../../../tools/python-text.ts';
 
 /**
- * `indexOf` for positions that never decrease. It keeps a hit until the position passes it, so all searches together
- * read the text once.
+ * Returns an `indexOf` for start offsets that never decrease. It keeps a hit until the start offset passes it, so all
+ * searches together read the text once.
  */
 export function forwardSearch(text: string, needle: string): (from: number) => number {
   let found = text.indexOf(needle);
@@ -27,12 +27,13 @@ export function attributeStart(text: string, after: number, name: string): numbe
 
 type ReadId = {
   readonly id: string;
-  /** Position after the id and its closing quote. */
+  /** Offset after the id and its closing quote. */
   readonly end: number;
 };
 
 /**
- * Reads an id without white space, quotes or `>`, in matching quotes or none; else `null`. `at`: position after `id=`.
+ * Reads an id without white space, quotes or `>`, in matching quotes or none; else returns `null`. `at` is the offset
+ * after `id=`.
  */
 export function readId(text: string, at: number): ReadId | null {
   const quote = isQuote(text, at) ? text.charAt(at) : '';

@@ -43,7 +43,7 @@ type ExactRollout = {
   readonly rubrics: RubricSet;
   readonly variant: RubricVariant;
   readonly form: CallForm;
-  /** `false`: asks nothing about citations, so the reward has no citation term. */
+  /** `false`: the plan asks nothing about citations, so the reward has no citation term. */
   readonly citations: boolean;
 };
 
@@ -82,13 +82,13 @@ export function planExact(rollout: ExactRollout): ExactPlan {
 }
 
 type ExactAnswers = {
-  /** On the judge's scale, one for each of `asked`; `null` = the judge failed. */
+  /** One score on the judge's scale for each criterion of `ExactPlan.asked`; `null` = the judge failed. */
   readonly criteria: readonly (number | null)[];
-  /** One for each question of `citations`; `null` = the judge failed. */
+  /** One answer for each question of `ExactPlan.citations`; `null` = the judge failed. */
   readonly claims: readonly (ClaimAnswer | null)[];
 };
 
-/** Field names are the reference's. */
+/** The reward with the values that the reference logs; the field names are those of rlresearch/dr-tulu. */
 type ExactReward = {
   readonly reward: number;
   readonly log_values: {

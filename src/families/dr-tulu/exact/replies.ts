@@ -6,7 +6,7 @@
 import { pythonFloat, stripPythonSpace } from '../../../tools/python-text.ts';
 import type { ClaimAnswer, ClaimQuestion } from './citation-score.ts';
 
-/** `null`: the call failed. */
+/** The text of a recorded reply; `null` = the judge call failed. */
 export type RecordedReply = string | null;
 
 /** The three prompts of the citation judge. */

@@ -77,16 +77,16 @@ function wholeAnswer(name: string, top: number): ExactCriterion {
   return { criterion: name, key: name, weight: 1, type: PERSISTENT, top };
 }
 
-/** Field names are the reference's. */
+/** The totals of a rubric set; the field names are those of rlresearch/dr-tulu. */
 type ExactRubricScore = {
   /**
-   * By key: sum(s * w) / max(sum of w, 1), negative weights subtracted. A rubric that is met has 0.5 at weight 0.5, and
-   * 1 at weight 2.
+   * Score by rubric key: sum(s * w) / max(sum of w, 1), negative weights subtracted. A rubric that is met has 0.5 at
+   * weight 0.5, and 1 at weight 2.
    */
   readonly scores_by_key: Readonly<Record<string, number>>;
-  /** The same values, each in a list. */
+  /** The same values as `scores_by_key`, each in a list. */
   readonly per_rubric_rewards: Readonly<Record<string, readonly number[]>>;
-  /** Unclamped: below 0 if negative rubrics are met. */
+  /** Total over all rubrics, unclamped: below 0 if negative rubrics are met. */
   readonly overall: number;
   readonly persistent: number;
   readonly adaptive: number;

@@ -17,7 +17,9 @@ export type AnswerScope = 'block' | 'whole_response';
 
 type ExactTranscript =
   | { readonly context: string; readonly answer: string; readonly sources: ExactSources }
-  /** No context: no answer is closed (then `answer` is `null` too), or the whole response is the answer. */
+  /**
+   * `context` is `null` if no answer is closed (then `answer` is `null` too), or if the whole response is the answer.
+   */
   | { readonly context: null; readonly answer: string | null; readonly sources: null };
 
 /**

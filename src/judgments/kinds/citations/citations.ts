@@ -22,14 +22,14 @@ import { dataBlock } from '../../protocol/untrusted.ts';
 import { type Quote, QuoteFinder } from './quote.ts';
 
 export type JudgedClaim = {
-  /** Position among the parsed claims. */
+  /** Index among the parsed claims. */
   readonly claim: number;
   readonly text: string;
-  /** Positions in `sources`; unknown ids are left out. */
+  /** Indexes of the cited sources in the request's `sources`; unknown ids are left out. */
   readonly sources: readonly number[];
 };
 
-/** @property statement position among the parsed uncited statements. */
+/** @property statement index among the parsed uncited statements. */
 type JudgedStatement = { readonly statement: number; readonly text: string };
 
 export type CitationsRequest = Evidence & {
@@ -43,7 +43,7 @@ export type Support = 0 | 0.5 | 1;
 
 export type CitationVerdicts = {
   readonly kind: 'citations';
-  /** In the order of the request, each claim once. */
+  /** One verdict for each claim of the request, in order. */
   readonly claims: readonly {
     readonly claim: number;
     readonly support: Support;

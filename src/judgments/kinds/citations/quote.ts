@@ -20,7 +20,7 @@ const QUOTATION_MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
 const SHOWN: Readonly<Record<string, string>> = { '⁅': '[', '⁆': ']', '¦': '|', '▁': '_' };
 const DASHES = '-‐‑‒–—―−';
 
-/** Shorter quotes prove nothing: every source contains "the". In folded units. */
+/** Least length of a quote, in folded units. A shorter one proves nothing: every source contains "the". */
 const MIN_QUOTE_UNITS = 8;
 
 /** Finds quotes in the sources of one request. Folds each source once, at its first use. */
@@ -28,7 +28,7 @@ export class QuoteFinder {
   readonly #texts: readonly string[];
   readonly #folded = new Map<number, Folded>();
 
-  /** @param texts of the request's sources, by position. */
+  /** @param texts the texts of the request's sources; an index into this list identifies a source. */
   constructor(texts: readonly string[]) {
     this.#texts = texts;
   }

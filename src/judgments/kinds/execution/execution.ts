@@ -35,15 +35,15 @@ export type ExecutionRequest = {
   readonly program: string;
   /** At least one. */
   readonly tests: readonly ProgramTest[];
-  /** Limit of each test. */
+  /** Time limit of each test, in seconds. */
   readonly time_limit_s: number;
-  /** Limit of each test. */
+  /** Memory limit of each test, in MB. */
   readonly memory_limit_mb: number;
 };
 
 type ExecutionVerdicts = {
   readonly kind: 'execution';
-  /** In the order of the request, each test once. */
+  /** One outcome for each test of the request, in order. */
   readonly tests: readonly TestOutcome[];
 };
 

@@ -18,7 +18,7 @@ import { scoreCriteriaLexically } from './lexical-rubric.ts';
 
 /**
  * One criterion as a judge sees it. Polarity and weight stay hidden: they change the reward, not the verdict. The judge
- * knows it as `criterionKey` of its position in the request, so a criterion asked alone has the same judgment key
+ * knows a criterion as `criterionKey` of its index in the request, so a criterion asked alone has the same judgment key
  * whatever other criteria its row has.
  */
 type JudgedCriterion = { readonly title?: string; readonly description: string };
@@ -35,11 +35,11 @@ export type CriterionScore = 0 | 1 | 2;
 
 type RubricVerdicts = {
   readonly kind: 'rubric';
-  /** In the order of the request, each key once. */
+  /** One score for each criterion of the request, in order; no key occurs twice. */
   readonly criteria: readonly { readonly key: string; readonly score: CriterionScore }[];
 };
 
-/** Returns the name of a criterion by its position: `c1`…`cn`. */
+/** Returns the key by which a judge knows a criterion: `c1` for index 0, `c2` for index 1, and so on. */
 export function criterionKey(position: number): string {
   return `c${position + 1}`;
 }
@@ -68,7 +68,7 @@ const replyEntry = z.strictObject({
   score: z.union([z.literal(0), z.literal(1), z.literal(2)]),
 });
 
-/** @param criteria how many. */
+/** @param criteria number of criteria in the request. */
 function replySchema(criteria: number): JsonSchema {
   const entry = exactObject({ reason: REASON_SCHEMA, score: { type: 'integer', enum: [0, 1, 2] } });
   return exactObject(Object.fromEntries(Array.from({ length: criteria }, (_, n) => [criterionKey(n), entry])));
