@@ -28,7 +28,10 @@ import type { PlatformFactory } from './platform.ts';
 import { failureOf, problemResponse } from './problems.ts';
 
 export type AppOptions = {
-  /** How long adapters retry short failures for trainers that hardly retry. Default: ADAPTER_RETRY_WINDOW_MS. */
+  /**
+   * How long the adapters of OpenRLHF and NeMo Gym retry a failed scoring, in milliseconds, because those trainers
+   * hardly retry. Default: ADAPTER_RETRY_WINDOW_MS.
+   */
   readonly adapterRetryWindowMs?: number;
 };
 

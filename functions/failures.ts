@@ -25,7 +25,7 @@ export type FailureFields = {
   readonly body_too_large: { readonly limit_bytes: number };
   readonly body_interrupted: unknown;
   readonly body_not_utf8: unknown;
-  /** `position` in UTF-16 code units; `null` = unknown. */
+  /** `position` is the index of the error in the body, in UTF-16 code units; `null` = unknown. */
   readonly body_not_json: { readonly position: number | null };
   readonly input_invalid: { readonly problems: readonly InputProblem[] };
   readonly file_not_found: unknown;
@@ -55,9 +55,15 @@ export type FailureFields = {
   /** The rollout was scored but not recorded: a reward is never returned without its record. */
   readonly ledger_failed: { readonly why: 'storage' | 'deleting' };
   readonly run_not_found: unknown;
-  /** The other recipe reads values that were never measured. `can_fill`: the run has its text, so a judge can. */
+  /**
+   * Replay under the other recipe needs values that were never measured. `can_fill`: the run stores its text, so a
+   * judge can measure them.
+   */
   readonly measurement_missing: { readonly missing: MissingMeasures; readonly can_fill: boolean };
-  /** A judge needs the text of the run, which was not stored. `missing: null` = all rollouts were to be judged. */
+  /**
+   * The judge of a replay needs the text of the run, which was not stored. `missing: null` = the request asks to judge
+   * all rollouts again.
+   */
   readonly text_not_kept: { readonly missing: MissingMeasures | null };
   /** The run was deleted while it was read, so the lines sent so far are incomplete. */
   readonly run_gone: unknown;
@@ -66,10 +72,10 @@ export type FailureFields = {
   /** The request asks for a receipt, and the deployment has no signing key. */
   readonly issuer_unconfigured: unknown;
   readonly judgment_missing: { readonly missing: readonly { readonly kind: JudgmentKind; readonly key: string }[] };
-  /** A required judgment failed; its own reason goes over the wire. */
+  /** A required judgment failed; the problem carries the reason of `failure`. */
   readonly judgment_failed: { readonly failure: JudgeFailure };
   readonly generator_unknown: { readonly configured: readonly string[] };
-  /** A generation failed or is incomplete; its own reason goes over the wire. */
+  /** A generation failed or is incomplete; the problem carries the reason of `failure`. */
   readonly generation_failed: { readonly failure: GenerationFailure };
   readonly internal: unknown;
 };

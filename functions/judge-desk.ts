@@ -1,7 +1,7 @@
 /**
- * JudgeDesk: the Durable Object that makes the judge calls of all isolates. It only connects the platform with the
- * classes of desk/, which hold the policy. An AbortSignal cannot cross RPC, so a caller passes its deadline, and a call
- * outlives its caller.
+ * JudgeDesk: the Durable Object that makes the judge calls of all isolates. The class only connects the platform with
+ * the classes of desk/, which decide about queueing, retries and storage. An AbortSignal cannot cross RPC, so a caller
+ * passes its deadline, and a call outlives its caller.
  *
  * Calls in progress, slots, breakers and remembered failures are in memory. Losing them costs at most a second call;
  * finished judgments are in SQLite.

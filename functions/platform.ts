@@ -31,7 +31,7 @@ export type PlatformParts = {
   readonly judgmentStoreOf: (environment: Environment) => JudgmentStore;
 };
 
-/** Ports that need no issuer key. */
+/** The ports that do not depend on the deployment's signing key. */
 export type Stores = {
   readonly files: FileStore;
   readonly uploads: UploadStore;

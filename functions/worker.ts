@@ -5,7 +5,7 @@ import { consumeJobs } from './batches/consume-queue.ts';
 import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformParts } from './platform.ts';
 
-/** Every part has a production default. */
+/** Replaceable parts of the Worker, for tests; each has a production default. */
 type WorkerOptions = Partial<PlatformParts> & AppOptions;
 
 /** Creates the handlers that an isolate shares between all its requests. */

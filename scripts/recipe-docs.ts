@@ -17,7 +17,10 @@ import type { RewardRange } from '../src/family/family.ts';
 
 const MAX_COLUMNS = 120;
 
-/** A space where a line may break: a list item, heading, quotation, ruler or table would begin after the others. */
+/**
+ * Matches a space where a line may break. After any other space the next line would begin like a list item, heading,
+ * quotation, ruler or table.
+ */
 const BREAK = / (?!(?:[-+*]|#+|[-=]+|\d+[.)])(?: |$)|[>|])/u;
 
 const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true });
@@ -65,7 +68,10 @@ function between(text: string, name: string, content: string): string {
   return `${before}${opening}\n${content}\n\n${closing}${after}`;
 }
 
-/** What the card and the code of each published run give, and what is left open; unpublished variants are left out. */
+/**
+ * Lists for each published run what its model card and its code give, and what they leave open. Unpublished variants
+ * are omitted.
+ */
 function publishedModels(): string {
   return recipes
     .flatMap((recipe) => {
@@ -141,7 +147,8 @@ function valueTable(members: readonly RecipeDescription[], parameters: readonly 
 type Fact = Pick<ParameterDescription, 'name' | 'value' | 'mark' | 'source'>;
 
 /**
- * The values by recipe and origin: those that all recipes share come first, and values with one origin are one item.
+ * Lists the parameter values by recipe and origin: values that all recipes share come first, and values with one origin
+ * are one item.
  */
 function originItems(
   members: readonly RecipeDescription[],

@@ -10,7 +10,10 @@ import { defaultRecipe, type ScoringOptions } from './scoring-flags.ts';
 import { didYouMean } from './suggest.ts';
 import { flagProblem } from './worker-failures.ts';
 
-/** @throws UsageError for a wrong recipe, and for flags that need a Worker. */
+/**
+ * Checks the flags of a command that scores in this process.
+ * @throws UsageError for a wrong recipe, and for flags that need a Worker.
+ */
 export async function checkLocalFlags(options: ScoringOptions): Promise<void> {
   const { judge, judgments, receipt } = options;
   if (judge !== null && judge !== LEXICAL_JUDGE.name) {

@@ -5,7 +5,7 @@ import { type Column, resultTable, type TableRow } from './table.ts';
 
 const DEFAULT_LISTED = 20;
 const MAX_LISTED = 10_000;
-/** Entries of one request. */
+/** Number of entries that one request asks for. */
 export const PAGE_SIZE = 100;
 
 export const LIMIT_FLAG: FlagDescription = {

@@ -83,7 +83,7 @@ export class Progress {
     this.#totalBytes = totalBytes;
   }
 
-  /** @param bytes of the input up to the last finished row. */
+  /** Adds finished rows. @param bytes size of the input up to the last finished row. */
   advance(rows: number, bytes: number): void {
     this.#rows = rows;
     this.#bytes = bytes;

@@ -76,7 +76,8 @@ function parseJson(text: string): Result<unknown, string> {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // V8 ends its message with the position. The rest may quote the line, which is untrusted, so it is not shown.
+    // V8 ends its message with the index of the error. The rest of the message may quote the line, which is untrusted,
+    // so it is not shown.
     const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
     const problem = 'expected one JSON object a line; this is not JSON';
     if (position !== undefined) return { ok: false, error: `${problem}: wrong from column ${Number(position) + 1}` };

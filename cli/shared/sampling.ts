@@ -7,8 +7,8 @@ export function givenFields(values: Fields): Fields {
 }
 
 /**
- * The `sampling` of a row with the fields of the flags, which win. A value that is no object is left for the schema to
- * refuse.
+ * Combines the `sampling` of a row with the fields of the flags; a flag overrides the row. A value that is no object is
+ * left for the schema to refuse.
  */
 export function samplingOf(row: Fields, sampling: Fields): Fields {
   const own = row['sampling'];

@@ -19,7 +19,7 @@ export const SCORING_FLAGS: readonly FlagDescription[] = [
 ];
 
 export type ScoringOptions = {
-  /** `null` = the recipe of the row, else the default. */
+  /** The recipe of the flags; `null` = the recipe of the row, else the default. */
   readonly recipe: RecipeFlag | null;
   readonly changes: FieldChanges;
   readonly judge: string | null;
@@ -45,8 +45,8 @@ export function defaultRecipe({ recipe, changes }: ScoringOptions): RecipeFlag {
 }
 
 /**
- * The fields of a row with those of the flags, which win. `--set` changes the recipe of the flag, the row or the
- * default.
+ * Combines the fields of a row and of the flags; a flag overrides the row. `--set` changes the recipe of the flag, the
+ * row or the default.
  */
 export function applyScoringOptions(fields: Fields, options: ScoringOptions): Fields {
   const base = options.recipe ?? fields['recipe'] ?? DEFAULT_RECIPE;

@@ -4,12 +4,10 @@ import { countOf } from './number-text.ts';
 import type { Outcome } from './run-rows.ts';
 import type { Screen } from './screen.ts';
 
-/** Names that are kept of a kind, as each row may add another. */
+/** Maximum number of names that are kept per kind (such as recipe), because each row may add another one. */
 const MAX_NAMES = 4;
 
-/**
- * What the summaries of `score`, `refine` and `agent` have in common. `Kind` is what made the results: recipe, judge.
- */
+/** The base of the summaries of `score`, `refine` and `agent`. `Kind` names what made the results: recipe, judge. */
 export abstract class RowsSummary<T, Kind extends string> {
   readonly #expectedReasons: ReadonlySet<string>;
   readonly #names: ReadonlyMap<Kind, Set<string>>;

@@ -6,6 +6,7 @@ import { CITEWARD } from './program.ts';
 import type { Outcome } from './run-rows.ts';
 
 /**
+ * Returns the outcome of a row whose request failed.
  * @param flagFields fields of the request that flags set: if the Worker refuses one of them, it refuses every row.
  * @throws RunError or UsageError if every other row would fail in the same way.
  */

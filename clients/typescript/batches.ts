@@ -29,7 +29,7 @@ export type BatchesClient = {
   list(query?: Partial<z.infer<typeof batchListQuerySchema>>): Promise<Reply<BatchPage>>;
   /** Cancels a batch and keeps its finished lines. A finished batch gives the problem `batch_is_over`. */
   cancel(id: string): Promise<Reply<BatchReply>>;
-  /** Retries the dead letters and returns their number of chunks. */
+  /** Retries the dead letters of a batch and returns the number of their chunks. */
   redrive(id: string): Promise<Reply<z.infer<typeof redriveSchema>>>;
 };
 

@@ -46,7 +46,7 @@ export type RecipesReply = z.infer<typeof recipesResponseSchema>;
 /** The Worker, its API key, and how requests are sent. */
 export type ClientOptions = {
   readonly url: URL;
-  /** `null` sends no Authorization header. */
+  /** The API key; `null` = requests carry no Authorization header. */
   readonly key: string | null;
   readonly transport?: Partial<TransportOptions>;
 };
@@ -101,9 +101,9 @@ export type Client = {
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
-/** Covers the full time limits of generating and of judging, one after the other. */
+/** Time limit of a refine request: covers the full time limits of generating and of judging, one after the other. */
 const REFINE_TIMEOUT_MS = 180_000;
-/** Covers the full time limits of an agent and of judging. */
+/** Time limit of an agent request: covers the full time limits of the agent and of judging. */
 const AGENT_TIMEOUT_MS = 200_000;
 
 /**

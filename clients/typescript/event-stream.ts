@@ -4,10 +4,10 @@ import type * as z from 'zod';
 import type { ClientFailure } from './reply.ts';
 import { parseJson, reasonOf } from './transport.ts';
 
-/** Produced by the client: the connection broke, or the stream contained an invalid event. */
+/** An event that the client itself produces: the connection broke, or the stream contained an invalid event. */
 export type LostEvent = { readonly event: 'lost'; readonly failure: ClientFailure };
 
-/** Final events: none follows. */
+/** Names of the final events, after which no other event follows. */
 const LAST: ReadonlySet<string> = new Set(['done', 'error', 'lost']);
 
 /**
@@ -47,7 +47,7 @@ export async function* readEvents<E extends { readonly event: string }>(
 const UNKNOWN_EVENT: ClientFailure = {
   kind: 'unexpected_reply',
   status: 200,
-  detail: '200, but an event that this version does not know',
+  detail: 'the Worker answered 200 and sent an event that this client version does not know',
 };
 
 function lost(failure: ClientFailure): LostEvent {

@@ -14,15 +14,18 @@ import {
 import type { Connection } from './connection.ts';
 import type { Reply } from './reply.ts';
 
-/** The platform limits a request to 100 MB on most plans, including the form around the file. */
+/**
+ * Largest file that is uploaded in one request. The platform limits a request to 100 MB on most plans, including the
+ * form around the file.
+ */
 export const MAX_WHOLE_FILE_BYTES = 90_000_000;
 
 /** Part size of larger files. OpenAI's clients send 64 MiB, which is the maximum. */
 export const UPLOAD_PART_BYTES = 64_000_000;
 
-/** Enough for one part at 1 Mbit/s. */
+/** Time limit of an upload request: enough for one part at 1 Mbit/s. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000;
-/** The Worker copies every part once more on completion. */
+/** Time limit of a completion, in which the Worker copies every part once more. */
 const COMPLETION_TIMEOUT_MS = 5 * 60_000;
 
 /** A file to upload. */
@@ -45,7 +48,7 @@ export type FilesClient = {
   /** Uploads a file of up to 512 MB, in one request or in parts. */
   upload(file: NewFile, options?: UploadOptions): Promise<Reply<FileReply>>;
   retrieve(id: string): Promise<Reply<FileReply>>;
-  /** Streams the content. A broken connection fails the stream; compare its length with `bytes`. */
+  /** Streams the content of a file. A broken connection fails the stream; compare the received length with `bytes`. */
   content(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
   delete(id: string): Promise<Reply<{ id: string; object: 'file'; deleted: true }>>;
 };

@@ -109,7 +109,7 @@ async function readWhole(response: Response): Promise<Tried<Answer>> {
   return { answer, retryAfter: response.headers.get('retry-after') };
 }
 
-/** `undefined` where it is none. */
+/** Parses JSON; `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

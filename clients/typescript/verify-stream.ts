@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 import { type LostEvent, readEvents } from './event-stream.ts';
 import type { Reply } from './reply.ts';
 
-/** What is known before the response: the sources and how it is read. */
+/** The first part of the request, sent before the response: the sources, and how the response is read. */
 export type VerifyStreamHeadInput = z.input<typeof verifyStreamHeadSchema>;
 /** `evidence`: `lexical` compares each claim with its sources. Default `none`. */
 export type VerifyStreamOptions = { readonly evidence?: 'none' | 'lexical' };
@@ -29,7 +29,9 @@ export type VerifyStreamEvent = z.output<typeof eventSchema> | LostEvent;
 /** The pieces of a response, split anywhere, as a model server streams them. */
 export type Pieces = AsyncIterable<string> | Iterable<string>;
 
-/** Sends `pieces` and yields events. A request refused at once is a failure. Never retried. */
+/**
+ * Sends `pieces` and yields events. If the Worker refuses the request at once, the reply is a failure. Never retried.
+ */
 export async function verifyStream(
   connection: Connection,
   head: VerifyStreamHeadInput,

@@ -1,8 +1,11 @@
-/** Finds the bindings that backends use by name, and checks that a value is such a binding. */
+/**
+ * The bindings that BACKENDS can name (the AI binding, Workers VPC services): type guards, and the HTTP transport that
+ * uses a VPC service.
+ */
 import { publicTransport, type Transport } from '../../lib/model-servers/calls/transport.ts';
 import type { AiBinding } from './workers-ai/ai-run.ts';
 
-/** A Workers VPC service; its `fetch` has the type of the global one. */
+/** A Workers VPC service; its `fetch` has the type of the global `fetch`. */
 type Service = { readonly fetch: typeof fetch };
 
 /** Returns whether a value of the environment is an AI binding. */
@@ -20,13 +23,14 @@ function hasMethod(value: unknown, name: string): boolean {
 }
 
 /**
- * Connects through a Workers VPC service, which chooses the destination. The URL gives the path and the `Host` header.
+ * Creates a transport that sends requests through a Workers VPC service. The service chooses the destination server;
+ * the request URL sets only the path and the `Host` header.
  */
 export function vpcTransport(service: Service): Transport {
   return (url, init) => service.fetch(url, init);
 }
 
-/** Returns the binding of a name; `undefined` if there is none. */
+/** Looks up a binding of the Worker by name; `undefined` if the Worker has no binding of that name. */
 export type BindingOf = (name: string) => unknown;
 
 /** Returns the transport to a server. @param vpcBinding the Workers VPC service; `null` = the public internet. */

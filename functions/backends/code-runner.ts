@@ -1,6 +1,7 @@
 /**
- * Runs the agent's code in the sandbox, with the sandbox's retries. Whatever a program does is its output. A failure of
- * the sandbox itself (unreachable, overloaded, internal error) is a failure, and the policy never sees it as output.
+ * Runs the agent's code in the sandbox and retries failures of the sandbox. A program that fails is still a successful
+ * run: the policy sees its output. A failure of the sandbox itself (unreachable, overloaded, internal error) is a
+ * failed outcome, and the policy never sees it as output.
  */
 
 import { failed } from '../../lib/model-servers/calls/failures.ts';
@@ -15,7 +16,7 @@ import type { SandboxClock, SandboxConfig } from './sandbox/sandbox-client.ts';
 import { runCode, withRetries } from './sandbox/sandbox-client.ts';
 import { sandboxFailure } from './sandbox/sandbox-failures.ts';
 
-/** @param signal ends the run; its outcome is then ignored. */
+/** @param signal aborts the run; the caller then ignores the outcome. */
 export type CodeRunner = (run: RunCode, signal: AbortSignal) => Promise<CodeOutcome>;
 
 export function createCodeRunner(config: SandboxConfig, transport: Transport, clock: SandboxClock): CodeRunner {
@@ -47,7 +48,7 @@ const CLOCK: SandboxClock = {
   random: () => Math.random(),
 };
 
-/** The code runner of a deployment; `null` = it has no sandbox. */
+/** Creates the code runner of a deployment; `null` = the deployment has no sandbox. */
 export function configuredCodeRunner(config: SandboxConfig | null, bindingOf: BindingOf): CodeRunner | null {
   return config === null ? null : createCodeRunner(config, transportOf(config.vpc_binding, bindingOf), CLOCK);
 }

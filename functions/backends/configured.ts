@@ -22,7 +22,10 @@ type BackendSettings = GeneratorSettings & { readonly allowLexicalJudge: boolean
 
 type Known = { readonly settings: BackendSettings; readonly backends: Backends };
 
-/** Cached per environment (one per isolate), because routers and routes remember recent failures. */
+/**
+ * The backends of each environment object (one per isolate). They are cached, because their routers and routes remember
+ * recent failures.
+ */
 const known = new WeakMap<object, Known>();
 
 /** Returns the backends of a deployment. A configured default judge takes precedence over the lexical judge. */

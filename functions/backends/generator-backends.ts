@@ -62,7 +62,7 @@ function generatorOf(config: GeneratorConfig, bindingOf: BindingOf): GeneratorBa
       const ai = bindingOf('AI');
       if (!isAiBinding(ai)) throw new Error('generatorOf: the binding AI of the settings is missing');
       const { generator, lastFailure } = watched(createWorkersAiGenerator(config, ai));
-      // Only a paid call could check more.
+      // A further check of the AI binding would need a paid call.
       return { generator, health: async () => ({ reachable: true, model_present: null, last_error: lastFailure() }) };
     }
   }

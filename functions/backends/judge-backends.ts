@@ -36,10 +36,11 @@ type BackendHealth = Omit<RouteHealth, 'name'> & {
 export type JudgeBackend = {
   readonly judge: Judge;
   /**
-   * `caller` = pure CPU, runs in the isolate of the request. `desk` = a paid call, which the JudgeDesk runs and counts.
+   * Where the judge runs: `caller` = in the isolate of the request, as pure CPU work. `desk` = in a JudgeDesk object,
+   * which makes and counts the paid calls.
    */
   readonly runs_in: 'caller' | 'desk';
-  /** Concurrent calls of the whole deployment; the desks share them. */
+  /** Maximum number of concurrent calls in the whole deployment. The JudgeDesk objects divide it among themselves. */
   readonly slots: number;
   /** Checks the backend without a paid call. Never rejects. */
   readonly health: () => Promise<BackendHealth>;
@@ -72,7 +73,7 @@ export function modelJudge(
   return {
     judge: createModelJudge(router, clock.now),
     runs_in: 'desk',
-    // If the other routes fail, one route carries all calls.
+    // One route carries all calls if the other routes fail, so the route with the fewest slots sets the limit.
     slots: Math.min(...routes.map(({ slots }) => slots)),
     health: () => healthOf(routes),
   };
@@ -93,7 +94,7 @@ function routeOf(config: BackendConfig, bindingOf: BindingOf): Route {
   }
 }
 
-/** Only a paid call could check more. */
+/** The health of a route on the AI binding. A further check of the binding would need a paid call. */
 const BOUND: Probe = { reachable: true, model_present: null, failure: null };
 
 /** A judge is reachable if one of its routes is. The reply lists the state of each route. */
@@ -113,9 +114,9 @@ async function healthOf(routes: readonly Route[]): Promise<BackendHealth> {
 
 type Route = {
   readonly chat: ChatBackend;
-  /** Concurrent calls. */
+  /** Maximum number of concurrent calls of this route. */
   readonly slots: number;
-  /** Checks the backend. Never rejects. */
+  /** Checks the backend of this route without a paid call. Never rejects. */
   readonly probe: () => Promise<Probe>;
   /** Reason of the last failed call in this isolate. */
   readonly lastFailure: () => JudgeFailureReason | null;

@@ -82,7 +82,7 @@ export const backendsSchema = z.strictObject({
   default_generator: nameSchema.nullable().exactOptional(),
 });
 
-/** The setting as the operator wrote it. */
+/** The setting as the operator wrote it, before settings.ts checks the references between its entries. */
 export type Written = z.infer<typeof backendsSchema>;
 export type WrittenBackend = Written['backends'][number];
 export type WrittenVllm = z.infer<typeof vllmSchema>;

@@ -27,7 +27,7 @@ import type { WorkersAiConfig, WorkersAiGeneratorConfig } from './workers-ai/ai-
 import { familyOf } from './workers-ai/model-families.ts';
 
 const DEFAULT_SANDBOX = 'sandbox';
-/** Reserved names. */
+/** Names of the built-in judge and generator, which no configured backend may use. */
 const BUILT_IN: readonly string[] = [LEXICAL_JUDGE.name, EXTRACTIVE_NAME];
 
 const NO_BACKENDS: BackendsConfig = {
@@ -163,7 +163,10 @@ function checkJudge(written: WrittenBackend, around: Surroundings, report: Repor
   }
 }
 
-/** Checks a backend that generates. It may think, and no schema constrains its text. */
+/**
+ * Checks a backend that generates. Unlike a judge, a generator may use reasoning, and no JSON schema constrains its
+ * text.
+ */
 function checkGenerator(written: WrittenBackend, around: Surroundings, report: Report): GeneratorConfig {
   switch (written.kind) {
     case 'vllm':

@@ -11,7 +11,7 @@ import type { BatchError } from '../../src/wire/batches/request-line.ts';
 
 export const BATCH_MESSAGE_VERSION = 2;
 
-/** Numbers of the tasks that are not chunks. Chunks count from 0. */
+/** Task numbers of validation and of the finaliser. Chunks are numbered from 0. */
 export const VALIDATE = -1;
 export const FINALISE = -2;
 
@@ -23,7 +23,7 @@ export type NewBatch = {
   readonly v: 1 | typeof BATCH_MESSAGE_VERSION;
   readonly id: string;
   readonly endpoint: BatchEndpoint;
-  /** The scopes of the key that created the batch. Each line needs those of its route. */
+  /** The scopes of the key that created the batch. Each line needs the scopes that the route of the line requires. */
   readonly scopes: readonly Scope[];
   readonly input_file_id: string;
   readonly completion_window: string;
@@ -51,16 +51,16 @@ export type ClaimedTask =
   | (Claimed & { readonly kind: 'chunk'; readonly n: number; readonly chunk: Chunk; readonly tries: LineTries })
   | (Claimed & { readonly kind: 'finalise'; readonly chunks: readonly FinalChunk[] });
 
-/** A chunk for the finaliser. */
+/** A chunk, and what the finaliser must know of its results. */
 export type FinalChunk = Chunk & {
   readonly n: number;
-  /** Requests whose results are stored. */
+  /** Number of requests of the chunk whose results are stored. */
   readonly finished: number;
-  /** The error of the other requests. */
+  /** The error code of the requests without a stored result. */
   readonly unsent: 'batch_expired' | 'batch_cancelled';
 };
 
-/** Lines of a chunk whose results are stored: in the output file and in the error file. */
+/** Numbers of lines of a chunk whose results are stored: `completed` in the output file, `failed` in the error file. */
 export type ChunkCounts = { readonly completed: number; readonly failed: number };
 
 export type TaskReport =

@@ -18,7 +18,7 @@ const newBatchSchema = z.object({
   v: z.union([z.literal(1), z.literal(BATCH_MESSAGE_VERSION)]),
   id: z.string(),
   endpoint: z.enum(BATCH_ENDPOINTS),
-  // Batches of version 1 have no scopes: their lines are not checked.
+  // Version 1 stored no scopes. Such a batch gets all of them, so that none of its lines is refused.
   scopes: z.array(z.enum(SCOPES)).readonly().default(SCOPES),
   input_file_id: z.string(),
   completion_window: z.string(),

@@ -27,7 +27,7 @@ import {
 } from './batch-timing.ts';
 import { chunkOf, type TaskRow, TaskTable, triesOf } from './task-table.ts';
 
-/** The tasks of validation and of the finaliser have no lines. */
+/** The line range of the two tasks without lines: validation and the finaliser. */
 const NO_LINES = { first_line: 0, requests: 0, start: 0, end: 0 };
 const NO_COUNTS = { completed: 0, failed: 0 };
 
@@ -90,7 +90,10 @@ export class BatchState {
     return record === null ? null : batchReply(record, this.#tasks.counts(), this.#tasks.deadLetters(), this.#now());
   }
 
-  /** Makes sent messages due again. Called after a start of the object, which does not know what happened to them. */
+  /**
+   * Makes the tasks whose messages were sent due again. Called after a start of the object, because the object does not
+   * know whether those messages still exist.
+   */
   distrustMessages(): void {
     this.#tasks.distrust(this.#now());
   }
@@ -225,8 +228,8 @@ export class BatchState {
     if (ended !== null) return record.cleared ? null : ended + CHUNK_RESULTS_KEPT_MS;
     const soon = this.#now() + BATCH_WATCH_MS;
     if (this.#tasks.isBusy) return soon;
-    // With only waiting tasks and dead letters the object sleeps until the first is due, however long the judge is
-    // down.
+    // If only waiting tasks and dead letters are left, the object sleeps until the first waiting task is due, however
+    // long the judge is down.
     const due = this.#tasks.nextDue ?? Number.POSITIVE_INFINITY;
     const next = record.status === 'finalizing' ? due : Math.min(due, record.batch.expires_at);
     return Number.isFinite(next) ? Math.max(next, this.#now()) : soon;
@@ -245,13 +248,13 @@ export class BatchState {
     if (record !== null) this.#write({ ...record, cleared: true });
   }
 
-  /** The webhook endpoint that has not been told of the end yet; `null` = none. */
+  /** The webhook endpoint to which the end of the batch must still be announced; `null` = none. */
   endpointToNotify(): string | null {
     const { record } = this;
     return record === null || endedAt(record) === null || record.announced ? null : record.batch.webhook;
   }
 
-  /** Records that the end was announced, or never can be. */
+  /** Records that the end of the batch was announced to its webhook endpoint, or never can be. */
   markAnnounced(): void {
     const { record } = this;
     if (record !== null) this.#write({ ...record, announced: true });
@@ -275,7 +278,7 @@ export class BatchState {
     }));
   }
 
-  /** Records the reason, after which no further chunk starts. */
+  /** Records a reason (expiry, cancellation, deleted input file) after which no further chunk starts. */
   #endEarly(record: BatchRecord, by: EarlyEnd): BatchRecord {
     if (record.ended_by.includes(by)) return record;
     const ending = { ...record, ended_by: [...record.ended_by, by] };

@@ -18,8 +18,8 @@ export const CHUNK_MAX_BACKOFF_MS = 10 * 60 * 1000;
 /** If a wait would pass the end of the window, the last round starts this long before the end. */
 export const LAST_ROUND_MS = 2 * 60 * 1000;
 /**
- * Tries of a line whose judge answers without a usable judgment. While a judge is down, only the window limits the
- * tries.
+ * Maximum tries of a line whose judge answers, but without a usable judgment. While the judge is down, only the batch's
+ * completion window limits the tries.
  */
 export const MAX_LINE_TRIES = 5;
 /** A chunk becomes a dead letter after this many failures that its lines did not cause (storage). */

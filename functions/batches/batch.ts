@@ -27,7 +27,10 @@ const SNAPSHOT_MS = 2_000;
 
 export class Batch extends DurableObject<Environment> {
   readonly #state: BatchState;
-  /** True until the first alarm or call after a start, when the state of the queue is unknown. */
+  /**
+   * True until the first alarm or call after a start of the object. Until then the object does not know which of its
+   * messages the queue still has.
+   */
   #fresh = true;
   /** The status that the list in D1 has, and the time of the last update. */
   #listed = { status: '', tried_at: 0 };

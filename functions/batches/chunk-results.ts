@@ -118,7 +118,7 @@ export class ChunkResults {
     }
   }
 
-  /** Returns `null` if the part exists. */
+  /** Writes a part. Returns `null`, and writes nothing, if the part exists already. */
   async #putIfAbsent(key: string, finished: readonly FinishedLine[]): Promise<R2Object | null> {
     const output = finished.filter(({ file }) => file === 'output');
     const error = finished.filter(({ file }) => file === 'error');
@@ -150,7 +150,7 @@ function withPart({ parts, completed, failed, lines }: StoredResults, part: Part
   };
 }
 
-/** The first part has no number of its own. */
+/** Returns the R2 key of a part. The key of the first part contains no part number. */
 function keyOf(batch: string, n: number, part: number): string {
   return part === 0 ? `batches/${batch}/chunks/${n}` : `batches/${batch}/chunks/${n}/${part}`;
 }

@@ -61,7 +61,7 @@ async function doTask(batch: string, task: number, environment: Environment, par
   if (claimed === null) return;
   const { token } = claimed;
   let held = true;
-  // Extends the lease during the work. A failed heartbeat costs at most the lease.
+  // Extends the lease while the work runs. At worst, a failed heartbeat loses the lease.
   const heart = setInterval(() => {
     void object()
       .extend(task, token)
@@ -79,7 +79,8 @@ async function doTask(batch: string, task: number, environment: Environment, par
     try {
       await object().report(task, token, report);
     } catch (error) {
-      // The object may have restarted, as in a deployment. Reports are idempotent, so it is sent once more.
+      // The object may have restarted, as in a deployment. Reports are idempotent, so the consumer sends the report
+      // once more.
       console.error(JSON.stringify({ event: 'report_failed', batch, task, error: nameOf(error) }));
       await object().report(task, token, report);
     }

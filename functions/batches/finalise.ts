@@ -62,7 +62,8 @@ async function assemble(batch: NewBatch, chunk: FinalChunk, parts: FinaliseParts
     const part = await parts.results.open(batch.id, chunk.n, number);
     if (part === null) return { ok: false, reason: 'chunk_results_gone' };
     if (part.completed + part.failed === chunk.requests) return (await copy(part, into)) ? WHOLE : CUT;
-    // The lines of several rounds are sorted in memory, where the consumer that scored them has held them, too.
+    // The lines of several rounds are sorted in memory. They fit there, because the consumer that scored the chunk held
+    // them in memory, too.
     const read = await linesOfPart(part);
     if (read === null) return CUT;
     lines.push(...read);

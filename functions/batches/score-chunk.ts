@@ -102,7 +102,7 @@ async function answerAll(
   const outcomes: Outcomes = new Map();
   const left = requests.values();
   const work = async (): Promise<void> => {
-    // All workers share one iterator.
+    // All concurrent workers take their requests from one iterator.
     for (const request of left) {
       if (!isHeld()) return;
       outcomes.set(request.line, await answerOne(request));
@@ -153,7 +153,8 @@ function waitingLines(outcomes: Outcomes, before: LineTries): WaitingLines {
   for (const [line, outcome] of outcomes) {
     const failure = backendFailureOf(outcome);
     if (failure === null || !failure.retryable) continue;
-    // A backend that is down is retried until the window ends; one that answers gets MAX_LINE_TRIES per line.
+    // A backend that is down is retried until the completion window ends. A backend that answers without a usable
+    // result gets MAX_LINE_TRIES tries per line.
     const made = (before[line] ?? 0) + (failure.answered ? 1 : 0);
     if (failure.answered && made >= MAX_LINE_TRIES) continue;
     lines.add(line);

@@ -21,7 +21,10 @@ export type TaskRow = {
   due_at: number;
   /** Token of the last claim, until its holder reports. */
   token: string | null;
-  /** Rounds with a failed judge, failures that the lines did not cause, holders that never reported. */
+  /**
+   * Counters of the task: rounds in which a judge failed (`rounds`), failures that the lines did not cause
+   * (`failures`), and claims whose holder never reported (`losses`).
+   */
   rounds: number;
   failures: number;
   losses: number;
@@ -50,7 +53,10 @@ export type TaskCounts = {
 
 const triesSchema = z.record(z.string(), z.int());
 
-/** A holder whose lease has expired keeps its token and regains the task unless another consumer has claimed it. */
+/**
+ * SQL condition: whether the holder of a token may still use the task. A holder whose lease has expired keeps its token
+ * and regains the task, unless another consumer has claimed the task.
+ */
 const HOLDABLE = "token = ? AND state IN ('held', 'sent', 'waiting')";
 
 export class TaskTable {
@@ -128,7 +134,7 @@ export class TaskTable {
   /** Postpones tasks whose message may not have been sent. */
   untake(tasks: readonly number[], due_at: number): void {
     for (const n of tasks) {
-      // If the message arrived after all, the task may be held or done by now.
+      // If the queue has the message after all, a consumer may hold the task or have finished it by now.
       this.#sql.exec("UPDATE tasks_v1 SET state = 'waiting', due_at = ? WHERE n = ? AND state = 'sent'", due_at, n);
     }
   }

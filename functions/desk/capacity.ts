@@ -9,7 +9,9 @@
 import type { CallClass } from '../../src/judgments/desk.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 
-/** Bytes of UTF-8 of all requests that wait or run in one desk; a Durable Object has 128 MB. */
+/**
+ * Maximum size of all requests that wait or run in one desk, in bytes of UTF-8; a Durable Object has 128 MB of memory.
+ */
 export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 /** The share of slots and prompt memory that batches leave to live calls. */
 export const LIVE_RESERVE_SHARE = 1 / 4;

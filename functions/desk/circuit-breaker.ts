@@ -59,7 +59,7 @@ export class CircuitBreaker {
 
   /**
    * Reports the result of an admitted call.
-   * @param probe as the call was admitted.
+   * @param probe the value of `probe` that `admit` returned for this call.
    * @param retryAfter_s the `Retry-After` of the backend, in seconds.
    */
   settle(evidence: CallEvidence, probe: boolean, retryAfter_s?: number): void {

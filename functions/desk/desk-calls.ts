@@ -46,7 +46,7 @@ import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 
-/** The longest time a call waits for a slot: that of a queued batch. */
+/** The longest time that a call waits for a slot; calls of queued batches may wait this long. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
 
 type DeskParts = {
@@ -106,7 +106,7 @@ export class DeskCalls {
     return this.#hold(call.key, ticket, () => this.#obtain(call, ticket));
   }
 
-  /** Holds a key while its work runs, so that no second call for it starts. */
+  /** Registers a call under its key while its work runs, so that no second call for the key starts. */
   #hold(key: string, ticket: Ticket, work: () => Promise<DeskJudgment>): RunningCall {
     const run = async (): Promise<DeskJudgment> => {
       try {
@@ -124,7 +124,8 @@ export class DeskCalls {
   async #obtain(call: JudgmentCall, ticket: Ticket): Promise<DeskJudgment> {
     const kept = await this.#kept(call.key);
     if (kept !== null) return kept;
-    // Judges of one identity share their judgments, but not their failures.
+    // Judges with the same identity share their judgments, but not their failures: a failure is remembered by judge and
+    // key.
     const attempt = `${call.judge}/${call.key}`;
     const failed = this.#parts.failures.get(attempt);
     if (failed !== undefined) return { ok: false, failure: failed };
@@ -164,7 +165,10 @@ export class DeskCalls {
     }
   }
 
-  /** The judge gets its whole deadline however long the call has waited: a shortened one would look like an outage. */
+  /**
+   * Calls the judge with the judge's whole deadline, however long the call has waited for a slot: a shortened deadline
+   * would look like an outage of the judge.
+   */
   async #ask(call: JudgmentCall, lane: JudgeLane, probe: boolean): Promise<MadeJudgment> {
     let evidence: CallEvidence = 'unknown';
     let retryAfter_s: number | undefined;
@@ -205,7 +209,7 @@ function found(judgment: Judgment): DeskJudgment {
   return { ok: true, judgment, cached: true, stored: true, storeProblem: null };
 }
 
-/** A call's place in the queue of its lane. The ticket is created before the call's lane is known. */
+/** A call's place in the queue for a slot of its judge. The ticket is created before the judge's lane is known. */
 class Ticket implements SlotTicket {
   class: CallClass;
   readonly granted: Promise<'granted'>;
@@ -237,8 +241,8 @@ class Ticket implements SlotTicket {
 type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
 
 /**
- * Creates the lanes of a desk: each backend's judge with its slots and its circuit breaker. @param now a clock in
- * milliseconds.
+ * Creates the lanes of a desk by judge name. A lane is a judge with its slots and its circuit breaker.
+ * @param now a clock in milliseconds.
  */
 export function lanesOf(
   backends: Backends,

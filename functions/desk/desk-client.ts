@@ -1,6 +1,6 @@
 /**
- * The caller's side of the desks. The prefix of a key selects its desk, and connection problems become typed failures.
- * An exception of the desk's own code is a bug and is rethrown.
+ * The client of the JudgeDesk objects. The first digits of a judgment's key select its desk, and connection problems
+ * become typed failures. An exception of the desk's own code is a bug and is rethrown.
  */
 import type { Desk, DeskJudgment } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
@@ -11,14 +11,19 @@ import { rpcFailure, withinMs } from '../rpc.ts';
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
 
-/** Desks of a deployment. Keys are distributed over them: one Durable Object serves some hundred calls per second. */
+/**
+ * Number of desks in a deployment. Keys are distributed over several desks, because one Durable Object serves only some
+ * hundred calls per second.
+ */
 export const JUDGE_DESKS = 4;
 
 /** The binding of the desks, `env.JUDGE_DESK`. */
 type DeskNamespace = { getByName(name: string): DeskMethods };
 
 export type DeskClient = Desk & {
-  /** Stores judgments whose issuer has been verified. Returns one outcome each, in their order. */
+  /**
+   * Stores judgments whose issuer has been verified. Returns one outcome per judgment, in the order of the judgments.
+   */
   readonly import: (judgments: readonly Judgment[]) => Promise<ImportOutcome[]>;
 };
 

@@ -1,4 +1,4 @@
-/** Failures that a desk produces itself. They are constants and contain nothing of a caller. */
+/** Failures that a desk or its client produces itself. They are constants and contain no text of a caller. */
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 export const CIRCUIT_OPEN: JudgeFailure = {
@@ -21,7 +21,10 @@ export const NO_SLOT: JudgeFailure = {
   retry_after_s: 10,
 };
 
-/** For one caller; the call continues, and the next request joins it. */
+/**
+ * The deadline of one caller passed while the judge call was running. The call continues, and the next request for the
+ * same judgment joins the call.
+ */
 export const STILL_RUNNING: JudgeFailure = {
   reason: 'judge_timeout',
   detail: 'the judge call is still running; retry to join it',
@@ -36,14 +39,16 @@ export const DEADLINE_MISSED: JudgeFailure = {
   retryable: true,
 };
 
-/** The caller knows a judge that the desk does not: a deployment is in progress. */
+/** The caller names a judge that the desk's version of the Worker does not have: a deployment is in progress. */
 export const JUDGE_NOT_HERE: JudgeFailure = {
   reason: 'judge_unknown',
   detail: 'the judge desk has no judge with this name, possibly because a deployment is in progress; retry',
   retryable: true,
 };
 
-/** The key names another model, template or sampling than the desk would use: a deployment is in progress. */
+/**
+ * The judgment's key names another model, template or sampling than the desk would use: a deployment is in progress.
+ */
 export const OTHER_JUDGE: JudgeFailure = {
   reason: 'judge_model_mismatch',
   detail: 'the judge desk runs another version of the judge, possibly because a deployment is in progress; retry',
@@ -53,7 +58,7 @@ export const OTHER_JUDGE: JudgeFailure = {
 /** The Durable Object restarted or became unreachable while a caller waited. */
 export const DESK_LOST: JudgeFailure = {
   reason: 'judge_interrupted',
-  detail: 'the judge desk restarted during the judge call; retry',
+  detail: 'the service that calls the judge restarted during this call; retry',
   retryable: true,
   retry_after_s: 1,
 };

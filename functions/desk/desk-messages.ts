@@ -9,10 +9,10 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 
 export const DESK_MESSAGE_VERSION = 1;
 
-/** How long a caller waits for the desk beyond its own deadline. */
+/** How much longer than its own deadline a caller waits for the desk. */
 export const DESK_GRACE_MS = 5_000;
 
-/** The number of this desk and of all desks; its share of every backend's slots follows from them. */
+/** The number of this desk, and how many desks there are. Both determine the desk's share of every backend's slots. */
 export type DeskPlace = { readonly desk: number; readonly desks: number };
 
 export type JudgeMessage = JudgmentCall & { readonly v: number; readonly place: DeskPlace };
@@ -21,7 +21,7 @@ export type ImportMessage = { readonly v: number; readonly place: DeskPlace; rea
 
 export type JudgeReplyMessage = DeskJudgment;
 export type FindReplyMessage = { readonly judgments: readonly Judgment[] };
-/** One outcome per judgment, in their order. */
+/** One outcome per imported judgment, in the order of the judgments. */
 export type ImportReplyMessage = { readonly outcomes: readonly ImportOutcome[] };
 
 /** The RPC methods of a desk. */
@@ -31,7 +31,7 @@ export type DeskMethods = {
   import(message: ImportMessage): Promise<ImportReplyMessage>;
 };
 
-/** Caller and desk run different code. */
+/** Caller and desk run different versions of the Worker, so the desk refused the message. */
 export const VERSION_SKEW: JudgeFailure = {
   reason: 'judge_interrupted',
   detail: 'a deployment is in progress; retry',

@@ -14,7 +14,7 @@ type FailureMemoryOptions = { readonly ms: number; readonly entries: number };
 export class FailureMemory {
   readonly #options: FailureMemoryOptions;
   readonly #now: () => number;
-  /** In order of expiry, because all entries live equally long. */
+  /** The remembered failures. They are in order of expiry, because all entries live equally long. */
   readonly #failures = new Map<string, { readonly failure: JudgeFailure; readonly until: number }>();
 
   /** @param now a clock in milliseconds. */

@@ -39,7 +39,10 @@ export function authenticate(platforms: PlatformFactory) {
   });
 }
 
-/** Refuses callers without the scope. @param needed_by what needs it, for the problem. */
+/**
+ * Refuses callers whose key lacks the scope.
+ * @param needed_by what needs the scope, as the subject of a sentence in the problem.
+ */
 export function requireScope(scope: Scope, needed_by = 'This route') {
   return createMiddleware<AppEnvironment>(async function requireScope(c, next) {
     checkScope(c, { scope, needed_by });
@@ -56,7 +59,8 @@ export function checkScope(c: Context, needed: RequiredScope): void {
 type PresentedKey = {
   readonly bytes: Uint8Array;
   /**
-   * The only scope that this way of sending the key allows; `null` = all scopes of the key. A URL is copied into logs.
+   * The only scope that a key has if it is sent in this way; `null` = all scopes of the key. A key in a URL is limited,
+   * because URLs are copied into logs.
    */
   readonly only: Scope | null;
 };

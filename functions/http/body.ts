@@ -99,7 +99,7 @@ function declaredBytes(headers: Headers): number | null {
   return Number(length);
 }
 
-/** The common case: one read is several times cheaper than reading chunk by chunk. */
+/** Reads a whole body in one read, which is several times cheaper than reading chunk by chunk. */
 async function readWhole(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();
@@ -152,7 +152,7 @@ export async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>)
     const { done, value } = await reader.read();
     return done ? null : value;
   } catch {
-    // The error of the stream adds nothing to that.
+    // The error of the stream says no more than `body_interrupted`, so it is dropped.
     throw new RequestError({ reason: 'body_interrupted' });
   }
 }
@@ -171,7 +171,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // V8 appends the position to its message. The rest of the message may quote the body and is dropped.
+    // V8 appends the index of the error to its message. The rest of the message may quote the body and is dropped.
     const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
     throw new RequestError({ reason: 'body_not_json', position: position === undefined ? null : Number(position) });
   }

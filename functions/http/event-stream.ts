@@ -10,8 +10,8 @@ const EVENT_HEARTBEAT_MS = 1_000;
 /** Bytes of events that may wait for a client: ten times the events of a long answer with many defects. */
 const MAX_QUEUED_EVENT_BYTES = 8 * 1024 * 1024;
 /**
- * Bytes of generated text that may wait: after some hundred tokens a slow client slows the generation, and pays for no
- * more.
+ * Maximum bytes of generated text that wait for a client. After some hundred tokens a slow client slows the generation,
+ * so that no further tokens are paid for.
  */
 export const MAX_QUEUED_POLICY_BYTES = 64 * 1024;
 
@@ -26,7 +26,7 @@ export function eventStream(requestId: string, work: Work, failed?: () => Promis
   return streamOf(new EventStream(MAX_QUEUED_EVENT_BYTES), requestId, work, failed);
 }
 
-/** The same with the smaller queue for generated text. */
+/** Like `eventStream`, but with the smaller queue MAX_QUEUED_POLICY_BYTES, for generated text. */
 export function policyStream(requestId: string, work: Work): ReadableStream<Uint8Array> {
   return streamOf(new EventStream(MAX_QUEUED_POLICY_BYTES), requestId, work);
 }
@@ -62,7 +62,7 @@ async function run(events: EventStream, requestId: string, work: Work, failed: (
   }
 }
 
-/** Logs how the stream ended: the log line of the request is written when the reply begins. */
+/** Logs how the stream ended, in a line of its own: the log line of the request is written when the reply begins. */
 function logEnd(requestId: string, { sent }: EventStream, outcome: Readonly<Record<string, string>>): void {
   console.log(JSON.stringify({ event: 'stream_ended', request_id: requestId, sent, ...outcome }));
 }

@@ -45,14 +45,17 @@ export function boundaryOf(contentType: string): string | null {
   return boundary;
 }
 
-/** Where the parser is. `head`: between a boundary and the content of its part. */
+/** The section of the form that the parser is in. `head`: between a boundary and the content of the boundary's part. */
 type State = 'preamble' | 'head' | 'content' | 'epilogue';
 
 export class MultipartParser {
   /** CRLF, two dashes, the boundary. Only its first byte is a CR, so no second delimiter can begin inside it. */
   readonly #delimiter: Uint8Array;
   #state: State = 'preamble';
-  /** How many bytes of the delimiter have matched. The start of the body counts as the start of a line. */
+  /**
+   * Number of bytes of the delimiter that have matched. It starts at 2, as if CR LF had been read, because the start of
+   * the body counts as the start of a line.
+   */
   #matched = 2;
   readonly #head = new Uint8Array(MAX_PART_HEADER_BYTES);
   #headBytes = 0;
@@ -76,7 +79,7 @@ export class MultipartParser {
     if (this.#state !== 'epilogue') throw new MultipartError('not_closed');
   }
 
-  /** @returns the position up to which it read; at least one byte further. */
+  /** Parses the chunk from the index `at` on. @returns the index up to which it read; at least `at` + 1. */
   #step(chunk: Uint8Array, at: number): number {
     switch (this.#state) {
       case 'preamble':
@@ -273,7 +276,7 @@ function readParameters(text: string): Parameters | null {
   return { value, parameters };
 }
 
-/** Matches a sticky pattern at a position, so that each pattern reads every character once. */
+/** Matches a sticky pattern at an index of the text, so that each pattern reads every character once. */
 function matchAt(pattern: RegExp, text: string, at: number): { readonly group: string; readonly end: number } | null {
   pattern.lastIndex = at;
   const match = pattern.exec(text);

@@ -21,7 +21,7 @@ type FormShape = {
   readonly fields: readonly string[];
   /** Receives the fields sent before the file, so that it can refuse the file before it is stored. */
   readonly begin?: (fields: ReadonlyMap<string, string>) => void;
-  /** Takes bytes of the file, which are valid until it resolves. */
+  /** Receives bytes of the file, which are valid until the returned promise resolves. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
 };
 
@@ -80,7 +80,7 @@ function asProblem<T>(read: () => T): T {
   }
 }
 
-/** Reads into one buffer that it reuses: a chunk is valid until the next read. */
+/** Reads a body into one buffer that it reuses: the bytes of a read are valid until the next read. */
 class BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   #buffer = new ArrayBuffer(READ_BYTES);

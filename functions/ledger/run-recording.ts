@@ -20,17 +20,17 @@ import { NO_STEP } from './run-rows.ts';
 export const MAX_LEDGER_ROW_BYTES = 4 * 1024;
 
 export type NewRollout = {
-  /** `null` = the trainer sent none. */
+  /** The training step; `null` = the trainer sent no step. */
   readonly step: number | null;
   readonly group: string;
   readonly sample: string;
   readonly grouping: 'given' | 'inferred';
   readonly content: string;
-  /** Digest of its recipe, one of the recording's. */
+  /** Digest of the rollout's recipe, which is one of `Recording.recipes`. */
   readonly recipe: string;
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
-  /** `null` = there is none, as for an imported rollout. */
+  /** The report of the scoring; `null` = the rollout has no report, as one that was imported. */
   readonly report: RolloutReport | null;
   /** The rollout as sent, without the shared fields; `null` = its text is not stored. */
   readonly rollout: Readonly<Record<string, unknown>> | null;
@@ -42,7 +42,7 @@ export type Recording = {
   readonly run: string;
   readonly family: FamilyName;
   readonly recipes: readonly RunRecipe[];
-  /** Rollouts with different content have different positions. */
+  /** The rollouts to record. Two rollouts with different content never share step, group and sample. */
   readonly rollouts: readonly NewRollout[];
   /** Fields that all rollouts share, if the text is stored. */
   readonly shared: Readonly<Record<string, unknown>>;
@@ -52,8 +52,8 @@ export type Recording = {
 };
 
 /**
- * `unchanged`: the same content is already recorded, with no more missing. `taken`: the attempt of an import has other
- * content.
+ * `unchanged`: the same content is already recorded, with no more missing measurements. `taken`: other content is
+ * recorded under the attempt number of an imported rollout.
  */
 type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
 
@@ -170,7 +170,7 @@ type Written = { readonly position: number; readonly attempt: number; readonly o
 type ObjectOfRows = RunLife & {
   readonly write_id: string;
   readonly shared: number;
-  /** The byte range of each rollout that has a line, by position. */
+  /** The byte range of each rollout that has a line in the object, by the index of the rollout. */
   readonly places: ReadonlyMap<number, { readonly start: number; readonly bytes: number } | undefined>;
 };
 
@@ -269,13 +269,13 @@ function recipesStatement(
 }
 
 /**
- * Joins `json_each(…) j` with `rollouts r`; the parameter is the run. CROSS JOIN fixes the order: one index lookup per
- * entry, where SQLite would otherwise read all rows of the run.
+ * SQL condition for equal content, which joins `json_each(…) j` with `rollouts r`; the parameter is the run. CROSS JOIN
+ * fixes the order: one index lookup per entry, where SQLite would otherwise read all rows of the run.
  */
 const SAME_CONTENT = `r.run = ? AND r.step = j.value ->> 'step' AND r.group_id = j.value ->> 'group'
   AND r.sample = j.value ->> 'sample' AND r.content = j.value ->> 'content'`;
 
-/** Joins `json_each(…) j`, `runs n` and `rollouts o`. */
+/** SQL condition for the same place in a run, which joins `json_each(…) j`, `runs n` and `rollouts o`. */
 const SAME_PLACE = `o.run = n.id AND o.step = j.value ->> 'step' AND o.group_id = j.value ->> 'group'
   AND o.sample = j.value ->> 'sample'`;
 

@@ -28,7 +28,7 @@ export type RowSelection = StepRange & {
   readonly after?: RowPosition | null;
 };
 
-/** The position of a row in the order of its run; `step` as stored. */
+/** The sort key of a row in the order of its run. `step` as stored: NO_STEP = the rollout has no step. */
 export type RowPosition = {
   readonly step: number;
   readonly group: string;
@@ -39,11 +39,11 @@ export type RowPosition = {
 export type StoredRow = {
   readonly row: LedgerRow;
   readonly position: RowPosition;
-  /** The value of each component; `null` = it has none. */
+  /** The value of each component of the reward; `null` = the component has no value. */
   readonly components: Readonly<Record<string, number | null>>;
-  /** Judgments that needed no judge call. */
+  /** Number of judgments that needed no judge call. */
   readonly cached: number;
-  /** Where its report and text are; `null` = nowhere, as for an imported run. */
+  /** The R2 object with the rollout's report and text; `null` = there is none, as for an imported run. */
   readonly object: ObjectPlace | null;
 };
 

@@ -68,7 +68,7 @@ export async function planAgent(
   };
 }
 
-/** Without a sandbox the request has no tools, so no code runs. */
+/** The code runner of a deployment without a sandbox. It is never called, because the request then has no tools. */
 const NO_CODE: CodeRunner = () => {
   throw new Error('planAgent: code without a sandbox');
 };
@@ -77,7 +77,10 @@ function settingsOf(request: AgentRequest, scoring: ScoringPlan | null): AgentSe
   return { ...request, max_response_tokens: request.max_response_tokens ?? defaultBudget(scoring) };
 }
 
-/** The longest response that the reward accepts; in training both limits are one setting. */
+/**
+ * The default of `max_response_tokens`: the longest response that the reward accepts, because training uses one setting
+ * for both limits.
+ */
 function defaultBudget(scoring: ScoringPlan | null): number {
   const penalty = scoring?.recipe.overlong_penalty;
   if (penalty === undefined || !penalty.enabled) return AGENT_DEFAULTS.max_response_tokens;
@@ -99,12 +102,12 @@ function promptProblem(request: AgentRequest, generator: Generator): RequestFail
   };
 }
 
-/** The recipe of the training run that all other defaults come from. */
+/** The recipe of the training run from which all other agent defaults come. */
 const DEFAULT_RECIPE = 'open-agentrl';
 
 type ScoringPlan = {
   readonly recipe: ToolCallRecipe;
-  /** The ground truth. */
+  /** The ground truth of the request: a reference answer or tests. */
   readonly known: Pick<Rollout, 'reference' | 'tests'>;
   readonly options: ScoringOptions;
 };

@@ -17,7 +17,7 @@ import { StorageError } from '../storage/storage-error.ts';
 import type { Ledger, ScoringPlatform } from './ports.ts';
 import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from './score.ts';
 
-/** The position of one rollout in a run. */
+/** The place of one rollout in a run. */
 type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
 
 type RecordedOptions = Pick<ScoringOptions, 'judge' | 'replicate'>;
@@ -77,7 +77,10 @@ async function recordGroup(
 
 type ScoresToRecord = {
   readonly rollouts: readonly Rollout[];
-  /** The score and the position of each rollout, in their order. All positions are in one run. */
+  /**
+   * The score of each rollout, and in `places` its place in the run, both in the order of `rollouts`. All places are in
+   * one run.
+   */
   readonly scored: readonly ScoredRollout[];
   readonly places: readonly Placed[];
   readonly recipe: ResolvedRecipe;

@@ -26,13 +26,13 @@ import { scoreOne } from './score.ts';
 /** Rollouts of a group that are judged concurrently, with their texts in memory. */
 const REPLAY_CONCURRENCY = 8;
 
-/** Reasons that judging the rollout again would not remove. */
+/** Reasons for a missing reward that remain if a judge judges the rollout again. */
 const BEYOND_A_JUDGE: ReadonlySet<UnscoredReason | null> = new Set(['nothing_to_score', 'group_vote_unknown']);
 
 type Replay = {
-  /** @throws RequestError or StorageError where the replay cannot continue. */
+  /** The lines of the reply. @throws RequestError or StorageError if the replay cannot continue. */
   readonly lines: AsyncGenerator<ReplayLine>;
-  /** A judge is called, so single lines take long. */
+  /** Whether the replay calls a judge, so that a single line may take long. */
   readonly judges: boolean;
 };
 
@@ -105,7 +105,7 @@ class RunMeasurer implements Measurer {
     const measured: (Measurement | null)[] = prepared.rows.map(() => null);
     const left = prepared.rows.entries();
     const work = async (): Promise<void> => {
-      // All workers draw from one iterator.
+      // All concurrent workers take their rows from one iterator.
       for (const [position, row] of left) {
         if (wanted[position] !== true) continue;
         const recipe = after.get(row.recipe);
@@ -118,7 +118,10 @@ class RunMeasurer implements Measurer {
     return measured;
   }
 
-  /** Which rollouts to measure, by position: those that lack something of their own which a judge can find. */
+  /**
+   * Returns for each row, by its index, whether to measure the row: whether it lacks a value of its own that a judge
+   * can find.
+   */
   #wanted(prepared: PreparedGroup, after: ReplayPlan['after']): boolean[] {
     if (this.#plan.measures.kind === 'all') return prepared.rows.map(() => true);
     const { samples } = replayPrepared(prepared, after);
@@ -134,7 +137,8 @@ class RunMeasurer implements Measurer {
     const detail = place === null ? null : await this.#platform.ledger.detail(place);
     if (detail === null || detail.rollout === null) {
       this.counts.without_text++;
-      // A rollout that failed when it was scored keeps that reason; for another judge the text itself is the gap.
+      // A rollout without text cannot be judged. If it failed when it was scored, the reason of that failure remains;
+      // if another judge is requested, the missing text itself is the gap.
       return gaps.length === 0 && this.#plan.measures.kind === 'missing' ? null : { gaps: [...gaps, 'rollout.text'] };
     }
     return this.#judge(readStoredRollout(detail.rollout), recipe, row);
@@ -157,7 +161,7 @@ class RunMeasurer implements Measurer {
       return { facts };
     }
     if (scored.failure.reason !== 'input_invalid') throw new RequestError(scored.failure);
-    // The rollout was scored under one recipe and lacks a field that the other one reads.
+    // The rollout lacks a field that the new recipe reads and that the recipe of its first scoring did not need.
     this.counts.refused++;
     const fields = scored.failure.problems.map(({ path }) => `rollout.${path[0] ?? row.facts.family}`);
     return { gaps: [...new Set(fields)] };

@@ -102,10 +102,10 @@ class Driver {
         else await this.#take(turn, next.value);
       }
     } finally {
-      // Releases the backend, whatever ended the loop.
+      // Releases the backend if the loop ended before the generation.
       if (end === null) await events.return({ ok: true });
     }
-    // An aborted backend call also fails; the failure is then not the backend's.
+    // A backend call fails, too, if the caller or the deadline aborted it; that is no failure of the backend.
     if (end === null) this.#ended();
     else if (end.ok || !this.#ended()) this.#loop.generated(end);
   }
@@ -125,7 +125,7 @@ class Driver {
 
   async #runCode({ run }: Extract<AgentStep, { kind: 'run' }>): Promise<void> {
     const ran = await this.#life.during(this.#options.runCode(run, this.#life.signal));
-    // An aborted run also fails; the failure is then not the sandbox's.
+    // A run fails, too, if the caller or the deadline aborted it; that is no failure of the sandbox.
     if (ran.ended) this.#ended();
     else if (ran.value.ok || !this.#ended()) this.#loop.ran(ran.value);
   }

@@ -1,6 +1,7 @@
 /**
- * The signing keys of a deployment: ISSUER_KEY signs, ISSUER_KEYS_PREVIOUS signed before, and records of
- * TRUSTED_ISSUERS are accepted (SECURITY.md). The settings are parsed once per isolate, and again if they change.
+ * The signing keys of a deployment (SECURITY.md): ISSUER_KEY signs now, the keys in ISSUER_KEYS_PREVIOUS signed before,
+ * and records signed with the keys in TRUSTED_ISSUERS are accepted, too. The settings are parsed once per isolate, and
+ * again if they change.
  */
 import { createKnownIssuers, type IssuerKey, type KnownIssuers, type Signing } from '../../src/judgments/issuer.ts';
 import { readIssuer, readPublicKeys } from '../../src/judgments/issuer-keys.ts';
@@ -26,7 +27,10 @@ type IssuerResult =
   | ({ readonly ok: true } & IssuerKeys)
   | { readonly ok: false; readonly setting: IssuerSetting; readonly problem: string };
 
-/** Caches the result, not a promise: requests of a Worker cannot wait for I/O of one another. */
+/**
+ * The last settings and their parsed result. The cache holds the result, not a promise: requests of a Worker cannot
+ * wait for I/O of one another.
+ */
 let last: { readonly text: string; readonly result: IssuerResult } | null = null;
 
 /** Parses the settings. A problem is logged once and names the setting, never its value. */

@@ -106,7 +106,9 @@ export class UploadStore {
   }
 
   /**
-   * Reads a part. @param write takes bytes that are valid until it resolves. Returns false if the part does not exist.
+   * Reads a part.
+   * @param write receives bytes that are valid until its promise resolves.
+   * @returns false if the part does not exist.
    */
   async copyPart(id: string, part: string, write: (bytes: Uint8Array) => Promise<void>): Promise<boolean> {
     if (!PART_ID.test(part)) return false;

@@ -16,14 +16,16 @@ export const JOB_BACKOFF: Backoff = { steps_s: [5, 15, 60, 300, 900, 1_800, 3_60
 const BACKOFF_JITTER = 0.2;
 
 type FailedTry = {
-  /** Failed tries of this window, at least 1. */
+  /** Number of failed tries since the window began, at least 1. */
   readonly failures: number;
   /** When the window began, and the time now, in milliseconds since 1970. */
   readonly began_ms: number;
   readonly now_ms: number;
-  /** The other side's `Retry-After`; `null` = none. It lengthens the wait, but never beyond the window. */
+  /**
+   * `Retry-After` of the failed call, in seconds; `null` = none. It lengthens the wait, but never beyond the window.
+   */
   readonly retry_after_s: number | null;
-  /** In [0, 1). */
+  /** A random number in [0, 1), for jitter. */
   readonly random: number;
 };
 

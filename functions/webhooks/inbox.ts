@@ -31,7 +31,7 @@ type JobClaim =
   | { readonly status: 'id_reused' }
   | { readonly status: 'full' };
 
-/** Pending jobs of one endpoint. Beyond it, requests are refused with a 503. */
+/** Maximum number of pending jobs of one endpoint; further requests are refused with a 503. */
 const MAX_PENDING_JOBS = 10_000;
 /** A finished job, and with it its `webhook-id`, is kept for this long and up to this number. */
 const JOB_KEPT_MS = 7 * 24 * 60 * 60 * 1000;

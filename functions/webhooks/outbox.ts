@@ -36,14 +36,14 @@ type NewEvent = {
 
 type AttemptRow = { at_ms: number; status: number | null; reason: string | null; duration_ms: number };
 
-/** Pending deliveries of one endpoint. Beyond it, events are refused. */
+/** Maximum number of pending deliveries of one endpoint; further events are refused. */
 const MAX_PENDING_DELIVERIES = 10_000;
 /** How long a settled delivery is kept, by state. */
 const KEPT = [
   ['delivered', 7 * 24 * 60 * 60 * 1000],
   ['dead', 30 * 24 * 60 * 60 * 1000],
 ] as const;
-/** Settled deliveries kept per state, and attempts kept per delivery. */
+/** Maximum numbers of settled deliveries kept per state, and of attempts kept per delivery. */
 const MAX_DELIVERIES_KEPT = 10_000;
 const MAX_ATTEMPTS_KEPT = 50;
 /** Rows that one `tidy` deletes at most per state and reason. */

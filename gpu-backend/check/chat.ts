@@ -30,7 +30,7 @@ export type Stream = {
   readonly reasoning: string;
   readonly finish_reason: string | null;
   readonly usage: Usage | null;
-  /** Events with text. */
+  /** Number of stream events with text. */
   readonly pieces: number;
   /** Milliseconds from the request to the first text; `null` = there was none. */
   readonly first_ms: number | null;
@@ -76,7 +76,7 @@ export async function streamChat(target: Target, body: ChatBody): Promise<Stream
 }
 
 export type OpenStream = {
-  /** `performance.now()` of the request. */
+  /** When the request was sent, as a time of `performance.now()`. */
   readonly started: number;
   readonly type: string;
   /** The data of each event. @throws ConnectionError */

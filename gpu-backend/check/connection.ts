@@ -12,7 +12,7 @@ export type Target = {
   readonly key: string | null;
   /** Further headers of every request, such as those of Cloudflare Access. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Most that one request may take, in milliseconds. */
+  /** Time limit of one request, in milliseconds. */
   readonly timeout_ms: number;
 };
 
@@ -38,8 +38,8 @@ export class ConnectionError extends Error {
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-// A connection of its own for every request: a dropped stream must not take a pooled neighbour with it, and times to
-// the first token then include what a fresh connection costs.
+// Every request has its own connection: a dropped stream then cannot break another request on a pooled connection, and
+// the times to the first token include the cost of a new connection.
 const AGENTS = { 'http:': new Agent({ keepAlive: false }), 'https:': new TlsAgent({ keepAlive: false }) } as const;
 
 export type Call = {
@@ -47,7 +47,7 @@ export type Call = {
   /** A path below the base URL, or a whole URL. */
   readonly path: string;
   readonly body?: unknown;
-  /** False = without the key. Default true. */
+  /** False = the request is sent without the key. Default: true. */
   readonly authorized?: boolean;
   readonly timeout_ms?: number;
   /** Aborts the request, even before the server has replied. */
@@ -76,7 +76,7 @@ export async function send(target: Target, call: Call): Promise<Reply> {
 export type OpenReply = {
   readonly status: number;
   readonly type: string;
-  /** The body as it comes. @throws ConnectionError when it breaks off */
+  /** Yields the body as it arrives. @throws ConnectionError if the connection breaks. */
   chunks(): AsyncGenerator<Buffer>;
   /** Closes the connection, like a caller that disconnects. */
   drop(): void;
@@ -109,7 +109,7 @@ export function openReply(target: Target, call: Call): Promise<OpenReply> {
         type: incoming.headers['content-type'] ?? '',
         chunks: () => readChunks(incoming, call, timeoutMs),
         drop: () => {
-          // The socket is closed on purpose: the error that follows says nothing new.
+          // The caller closed the socket on purpose, so the error that follows is ignored.
           incoming.on('error', () => undefined);
           outgoing.destroy();
         },

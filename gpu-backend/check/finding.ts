@@ -10,7 +10,7 @@ export type Finding = {
   readonly id: string;
   readonly title: string;
   readonly outcome: Outcome;
-  /** The observation; printable, one line. */
+  /** What the check observed, as one printable line. */
   readonly saw: string;
   /** What to change if the requirement is not met. Flags are vLLM's. */
   readonly change: string | null;

@@ -5,7 +5,7 @@
 import { ConnectionError, send, type Target } from './connection.ts';
 
 export type EngineMetrics = {
-  /** Requests being worked on, and waiting. */
+  /** Number of requests that run or wait. */
   readonly requests: number;
   /** Tokens generated since the start; `null` = not counted. */
   readonly generated_tokens: number | null;
@@ -27,7 +27,7 @@ export async function readMetrics(target: Target, page: string | null): Promise<
     const reply = await send(target, { method: 'GET', path: page ?? '/metrics' });
     return reply.status === 200 ? parseMetrics(reply.text) : null;
   } catch (error) {
-    // An unavailable page is no fault of the backend. Checks that need it report that.
+    // An unavailable page is no fault of the backend. The checks that need the page report that it is unavailable.
     if (error instanceof ConnectionError) return null;
     throw error;
   }

@@ -5,7 +5,7 @@ import type { EngineMetrics } from './metrics.ts';
 export type Probe = {
   readonly target: Target;
   readonly model: string;
-  /** Context that judge prompts need. */
+  /** Context length that judge prompts need, in tokens. */
   readonly min_context_tokens: number;
   /** Differs in each run, so that a prompt with it is not in the prefix cache yet. */
   readonly nonce: string;

@@ -1,7 +1,7 @@
-"""One program, run once: a fresh directory, a process group of its own, limits, and a clock that ends it.
+"""Runs one Python program once: in a fresh directory and its own process group, with resource limits and a timeout.
 
-NO SECURITY BOUNDARY. A program that means harm reads this machine's files and reaches its network. What stands here keeps
-honest mistakes (a loop, a fork bomb, a full memory) from taking the machine down; see server.py.
+NO SECURITY BOUNDARY. A malicious program can read this machine's files and use its network. The limits only keep honest
+mistakes (an endless loop, a fork bomb, full memory) from taking the machine down; see server.py.
 """
 
 import base64
@@ -14,20 +14,22 @@ import tempfile
 import threading
 import time
 
-# As SandboxFusion keeps it: the rest of what a program prints is read and dropped.
+# SandboxFusion's limit for stdout and for stderr. The rest of a program's output is read and dropped.
 MAX_CAPTURED_BYTES = 1024 * 1024
 MAX_FETCHED_BYTES = 1024 * 1024
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_PROCESSES = 64
 MAX_OPEN_FILES = 256
-# Where a request names no limit.
+# The memory limit of a request that names none.
 DEFAULT_MEMORY_MB = 4096
-# User ids that nobody has; each slot has one, so that a run's processes can be counted and ended as a whole.
+# First of the user ids for runs, which belong to no account. Each slot has its own, so that all processes of a run can
+# be counted and killed together.
 FIRST_UID = 61184
 PR_SET_CHILD_SUBREAPER = 36
 MAX_REAPING_S = 2
 
-# Limits are set between fork and exec, and here by a program instead of preexec_fn, which is not safe beside threads.
+# Sets the limits between fork and exec. A launcher program sets them instead of preexec_fn, which is not safe in a
+# process with threads.
 LAUNCHER = """
 import os, resource as r, sys
 cpu, memory, size, processes, files = map(int, sys.argv[1:6])
@@ -50,7 +52,7 @@ class FileProblem(Exception):
 
 
 class Sandbox:
-    """Runs Python programs, each in a slot of its own; `run` waits for a free one."""
+    """Runs Python programs, each in a slot of its own. `take_slot` waits for a free slot."""
 
     def __init__(self, python, slots):
         self.python = python
@@ -59,12 +61,13 @@ class Sandbox:
         self._closed = False
         self._groups = set()
         if os.geteuid() == 0:
-            # What a run leaves behind becomes ours to reap. A container's first process often reaps nothing, and a dead
-            # process that nobody reaped still counts against its user's limit.
+            # Makes this process the parent of orphaned processes of a run, so that it can reap them. The first process
+            # of a container often reaps nothing, and a dead process that nobody reaped still counts against its user's
+            # limit.
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def take_slot(self, wait_s):
-        """A slot number, or None if none becomes free in time."""
+        """Returns the number of a free slot, or None if no slot becomes free within `wait_s` seconds."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._free, wait_s):
                 return None
@@ -76,7 +79,7 @@ class Sandbox:
             self._changed.notify()
 
     def close(self):
-        """Ends what still runs."""
+        """Kills the programs that still run."""
         with self._changed:
             self._closed = True
             groups = list(self._groups)
@@ -84,7 +87,7 @@ class Sandbox:
             kill_group(group)
 
     def problem_of_python(self):
-        """Why the interpreter cannot run a program under a slot's user; None if it can."""
+        """Returns why the interpreter cannot run a program under the user of a slot, or None if it can."""
         try:
             ended = subprocess.run([self.python, "-I", "-c", "pass"], capture_output=True, timeout=60, cwd="/",
                                    **user_of(0))
@@ -95,8 +98,8 @@ class Sandbox:
     def run(self, slot, code, stdin, files, fetch_files, run_timeout, memory_mb, is_wanted):
         """Runs `code`; returns SandboxFusion's run_result and the fetched files.
 
-        `is_wanted()` is asked while it runs: once it says no, the run ends as at its time limit.
-        Raises FileProblem for files that cannot be placed.
+        The run polls `is_wanted()`. When that returns false, the run ends as at its time limit. Raises FileProblem for
+        files that cannot be placed.
         """
         directory = tempfile.mkdtemp(prefix="citeward-sandbox-")
         try:
@@ -139,7 +142,7 @@ class Sandbox:
         return {"status": status, "execution_time": elapsed, "return_code": code, "stdout": out.text(), "stderr": err.text()}
 
     def _end_user(self, slot):
-        """Ends what left its process group. Only root can give a run a user of its own to end as a whole."""
+        """Kills processes that left the run's group. Needs root: only root can give each run its own user."""
         if os.geteuid() != 0:
             return
         deadline = time.monotonic() + MAX_REAPING_S
@@ -177,13 +180,14 @@ class Captured:
                 self._kept += part[: MAX_CAPTURED_BYTES - len(self._kept)]
 
     def text(self):
-        # A process that got away without root may hold the pipe open; it must not hold the reply.
+        # Without root, a process that left its group may survive and hold the pipe open; the reply must not wait for
+        # it.
         self._thread.join(1.0)
         return bytes(self._kept).decode("utf-8", "replace")
 
 
 def wait_for(child, deadline, is_wanted):
-    """The exit status; None if the child still runs at the deadline or is no longer wanted."""
+    """Returns the exit status, or None if the child still runs at the deadline or the run is no longer wanted."""
     while True:
         left = deadline - time.monotonic()
         if left <= 0 or not is_wanted():
@@ -210,14 +214,14 @@ def kill_group(group):
 
 
 def user_of(slot):
-    """How subprocess is told to run as the slot's user; nothing where we are not root."""
+    """Returns the arguments that make subprocess run as the user of the slot; empty if this process is not root."""
     if os.geteuid() != 0:
         return {}
     return {"user": FIRST_UID + slot, "group": FIRST_UID + slot, "extra_groups": []}
 
 
 def processes_of(uid):
-    """(process id, parent's id, state letter) of every process of a user, the dead that nobody reaped included."""
+    """Returns (process id, parent's id, state letter) of every process of a user, zombies included."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -233,7 +237,7 @@ def processes_of(uid):
 
 
 def process_limit():
-    """RLIMIT_NPROC counts every thread of the user: ours too, unless the run has a user of its own."""
+    """Returns RLIMIT_NPROC for a run. It counts all threads of a user; without root these include the server's."""
     if os.geteuid() == 0:
         return MAX_PROCESSES
     running = 0
@@ -248,7 +252,7 @@ def process_limit():
 
 
 def inside(directory, name):
-    """The path of a name that the caller gave. Says nothing of links: see `fetch`."""
+    """Returns the path of a name that the caller gave, inside the directory. Does not check links: see `fetch`."""
     if "\0" in name or not is_encodable(name):
         raise FileProblem("a name is no file name")
     path = os.path.normpath(os.path.join(directory, name))
@@ -266,7 +270,7 @@ def is_encodable(name):
 
 
 def remove(directory):
-    """Removes what a program left behind, whatever that is: `rm` takes any depth, where shutil ends at Python's stack."""
+    """Removes a run's directory with `rm`, which handles any depth; shutil ends at Python's recursion limit."""
     try:
         subprocess.run(["/bin/rm", "-rf", "--", directory], check=False, timeout=MAX_REMOVAL_S, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={}, cwd="/")
@@ -300,7 +304,7 @@ def give_to(directory, uid):
 
 
 def fetch(directory, names):
-    """The files asked for that are there and readable, in base64. Links that a program laid are not followed out."""
+    """Returns the requested files that are readable, in base64. Never follows links out of the directory."""
     fetched = {}
     root = os.path.realpath(directory)
     for name in names:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A development sandbox: SandboxFusion's `/run_code` for Python, from the standard library alone.
 
-NO SECURITY BOUNDARY. Programs run as processes of this machine, with its files and its network. Limits on time, memory and
-processes keep mistakes from taking it down, and nothing more. It is for development and tests, on 127.0.0.1, with programs
-that you would run yourself. What a policy wrote in training belongs into SandboxFusion in a container, better under gVisor
-or Kata, as gpu-backend/compose.yaml starts it.
+NO SECURITY BOUNDARY. Programs run as processes of this machine, with its files and its network. The limits on time,
+memory and processes only keep mistakes from taking the machine down. Use this server for development and tests, on
+127.0.0.1, with programs that you would run yourself. Run the programs of a policy in training in SandboxFusion in a
+container, better under gVisor or Kata, as gpu-backend/compose.yaml starts it.
 
     python3 gpu-backend/sandbox/server.py --port 8080
     SANDBOX_API_KEY=... python3 gpu-backend/sandbox/server.py     # asks for `Authorization: Bearer ...`
@@ -23,23 +23,23 @@ import socket
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# A checkout stays clean.
+# Writes no __pycache__ into the checkout.
 sys.dont_write_bytecode = True
 from runs import FileProblem, Sandbox
 
 WARNING = "no security boundary: programs run with this machine's files and network. For development and tests only."
 MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_TIMEOUT_S = 600
-# How long a request waits for a slot before it is sent away.
+# How long a request waits for a slot before it is refused, in seconds.
 MAX_WAIT_S = 30
-# The languages of the real one; it refuses another name before it runs anything, and so does this.
+# The languages of SandboxFusion. Like SandboxFusion, this server refuses any other name before it runs anything.
 LANGUAGES = frozenset(
     "python cpp nodejs go go_test java php csharp bash typescript sql rust cuda lua R perl D_ut ruby scala julia pytest "
     "junit kotlin_script jest verilog python_gpu lean swift racket".split())
 
 
 class BadRequest(Exception):
-    """A field that is not what it should be; the text names the field and nothing of its content."""
+    """A field of the request is invalid. The text names the field and quotes nothing of its content."""
 
 
 def field(body, name, default, accepts):
@@ -62,7 +62,7 @@ def is_timeout(value):
 
 
 def encoded(text):
-    # JSON can carry lone surrogates and UTF-8 cannot; the program then gets bytes that are no UTF-8.
+    # JSON can carry lone surrogates, UTF-8 cannot. The program then receives bytes that are not valid UTF-8.
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -90,7 +90,7 @@ def reply(status, message="", run_result=None, files=None):
 
 
 def run_code(sandbox, slot, request, is_wanted):
-    """SandboxFusion's reply. What went wrong on our side is its SandboxError, with HTTP 200 as there."""
+    """Returns SandboxFusion's reply. A fault of the sandbox itself is, as there, a SandboxError with HTTP 200."""
     if request.language != "python":
         return reply("SandboxError", "this development sandbox runs python only")
     try:
@@ -154,7 +154,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(200, result)
 
     def is_wanted(self):
-        """Whether the caller is still there: a slot is not kept busy for one who has left."""
+        """Returns whether the caller is still connected: no slot stays busy for a disconnected caller."""
         try:
             readable = select.select([self.connection], [], [], 0)[0]
             return not readable or self.connection.recv(1, socket.MSG_PEEK) != b""
@@ -172,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format, *args):
-        """Nothing: a line a request would drown the warning, and a path is all that it would say."""
+        """Logs nothing: one line per request would bury the warning and say no more than the path."""
 
 
 class Server(ThreadingHTTPServer):

@@ -12,7 +12,10 @@ export type Sample = {
   readonly finish_reason: 'stop' | 'length';
 };
 
-/** Probability of each fault at the first and the last step; per claim, or per answer for the last three. */
+/**
+ * Probability of each fault at the first and at the last step. The first three faults are drawn per claim, the last
+ * three per answer.
+ */
 const FAULTS = {
   uncited: [0.42, 0.08],
   invented_id: [0.3, 0.04],
@@ -24,12 +27,14 @@ const FAULTS = {
 
 type Fault = keyof typeof FAULTS;
 
-/** Scales the fault rates of one sample, so that the samples of a group get different rewards. */
+/**
+ * Range of the factor that scales the fault rates of one sample, so that the samples of a group get different rewards.
+ */
 const LUCK = [0.2, 1.8] as const;
 
 type Claim = { readonly id: string | null; readonly text: string };
 
-/** @param progress 0 at the first step, 1 at the last. */
+/** Generates one sample of a prompt. @param progress 0 at the first step, 1 at the last. */
 export function makeSample(seed: string, prompt: Prompt, step: number, progress: number, sample: number): Sample {
   const draws = createDraws(seed, 'sample', prompt.group, step, sample);
   const luck = LUCK[0] + draws.share('luck') * (LUCK[1] - LUCK[0]);

@@ -27,7 +27,7 @@ export const CMAKE_FLAGS: readonly string[] = [
   '-DLLAMA_BUILD_EXAMPLES=OFF',
   '-DLLAMA_BUILD_APP=OFF',
   '-DLLAMA_BUILD_UI=OFF',
-  // The default downloads a prebuilt web page.
+  // Without this flag the build downloads a prebuilt web page.
   '-DLLAMA_USE_PREBUILT_UI=OFF',
   '-DLLAMA_OPENSSL=OFF',
 ];

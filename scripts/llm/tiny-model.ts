@@ -77,7 +77,7 @@ function metadata(vocabulary: Vocabulary): ReadonlyMap<string, MetadataValue> {
 
 type Random = () => number;
 
-/** The steering dimensions: a constant, "a tool call was just opened", "a tool call was just closed". */
+/** Indices of the steering dimensions: a constant, "a tool call was just opened", "a tool call was just closed". */
 const CONSTANT = 0;
 const OPENED = 1;
 const CLOSED = 2;
@@ -106,7 +106,7 @@ function tensors(vocabulary: Vocabulary, kind: TinyModelOptions['kind'], random:
 function layerTensors(prefix: string, random: Random): Tensor[] {
   const projection = (name: string, rows: number, columns: number): Tensor =>
     matrix(`${prefix}${name}.weight`, rows, columns, () => random() / Math.sqrt(columns));
-  /** Writes back into the residual stream, but never into the steering dimensions. */
+  /** A matrix that writes back into the residual stream, but never into the steering dimensions. */
   const backProjection = (name: string, columns: number): Tensor =>
     matrix(`${prefix}${name}.weight`, WIDTH, columns, (row) => (row < STEERING ? 0 : random() / Math.sqrt(columns)));
   return [
@@ -124,7 +124,7 @@ function layerTensors(prefix: string, random: Random): Tensor[] {
   ];
 }
 
-/** The steering part of a token's embedding; `null` = random weight. */
+/** Returns one value of a token's embedding if the column is a steering dimension; `null` = use a random weight. */
 function embedding(vocabulary: Vocabulary, token: number, column: number): number | null {
   switch (column) {
     case CONSTANT:
@@ -138,7 +138,11 @@ function embedding(vocabulary: Vocabulary, token: number, column: number): numbe
   }
 }
 
-/** The influence of the steering dimensions on the next token; `null` = random weight. */
+/**
+ * Returns how much one steering dimension (`column`) raises the score of `token` as the next token; `null` = the column
+ * is no steering dimension, use a random weight. The constant keeps the text printable. An opened tool call is followed
+ * by a line feed, a closed one by the end of the turn.
+ */
 function output(vocabulary: Vocabulary, kind: TinyModelOptions['kind'], token: number, column: number): number | null {
   switch (column) {
     case CONSTANT:
@@ -153,8 +157,8 @@ function output(vocabulary: Vocabulary, kind: TinyModelOptions['kind'], token: n
 }
 
 /**
- * Makes strings end after about ten characters instead of a hundred: a token is a byte here, while the reply limits of
- * judge prompts assume the tokens of a real tokenizer.
+ * The score of the quotation mark. It makes strings end after about ten characters instead of a hundred: a token is a
+ * byte here, while the reply limits of judge prompts assume the tokens of a real tokenizer.
  */
 const QUOTE_LIKING = 0.8;
 
@@ -165,8 +169,9 @@ function printableOnly(vocabulary: Vocabulary, token: number): number {
 }
 
 /**
- * llama.cpp's grammar for a required tool call allows any text before the literal `<tool_call>`, so the model must be
- * likely to emit that token, and unlikely to spell the tag character by character.
+ * Returns the constant part of a token's score in the `tools` model; `null` = as in the `text` model. llama.cpp's
+ * grammar for a required tool call allows any text before the literal `<tool_call>`, so the model must be likely to
+ * emit that token, and unlikely to spell the tag character by character.
  */
 function toolLiking(vocabulary: Vocabulary, token: number): number | null {
   if (token === vocabulary.idOf(TOOL_CALL)) return 0.6;

@@ -56,7 +56,7 @@ export const agentSyntax: CommandSyntax = {
 type AgentOptions = {
   readonly fields: Fields;
   readonly sampling: Fields;
-  /** `null` = the recipe of the row, else the default. */
+  /** The recipe of the flags; `null` = the recipe of the row, else the default. */
   readonly recipe: RecipeFlag | null;
   readonly changes: FieldChanges;
 };
@@ -93,9 +93,9 @@ const TRAJECTORY_SCORING_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The request of a row, with the fields of the flags, which win. A row with a `question` and no `messages` begins a
- * conversation with the question. Fields that only scoring reads are left out, so that a file for `citeward score`
- * works.
+ * Builds the request of a row: the fields of the row and of the flags; a flag overrides the row. A row with a
+ * `question` and no `messages` begins a conversation with the question. Fields that only scoring reads are left out, so
+ * that a file for `citeward score` works.
  */
 export function applyAgentOptions(row: Fields, options: AgentOptions): Fields {
   const { question } = row;

@@ -1,6 +1,6 @@
 /**
- * `citeward batch fetch`: downloads the results of a batch. Each file is written beside its final name and renamed when
- * it is complete; its lines are counted meanwhile.
+ * `citeward batch fetch`: downloads the results of a batch. Each file is downloaded under a temporary name beside its
+ * final name and renamed when it is complete; its lines are counted during the download.
  */
 import { rename, rm } from 'node:fs/promises';
 import type { Client } from '../../../clients/typescript/client.ts';

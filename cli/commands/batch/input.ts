@@ -68,7 +68,7 @@ export async function withWorkspace<T>(work: (directory: string) => Promise<T>):
   }
 }
 
-/** A valid input. */
+/** A valid input as a file of requests, with its plan. */
 export type BatchFile = {
   /** The file that holds the requests in their envelopes. */
   readonly path: string;
@@ -84,12 +84,12 @@ export type BatchFile = {
 
 type Prepared =
   | { readonly ok: true; readonly file: BatchFile }
-  /** The first MAX_BATCH_ERRORS errors, in the order of the lines. */
+  /** The input is invalid: its first MAX_BATCH_ERRORS errors, in the order of the lines. */
   | { readonly ok: false; readonly errors: readonly BatchError[]; readonly error_count: number };
 
 type Preparation = {
   readonly input: Input;
-  /** `null` = that of the first line, else `/v1/score`. */
+  /** The endpoint of the flags; `null` = the endpoint of the first line, else `/v1/score`. */
   readonly endpoint: BatchEndpoint | null;
   readonly scoring: ScoringOptions;
   /** Directory of the temporary file. */
@@ -118,7 +118,7 @@ export async function prepareBatch(preparation: Preparation): Promise<Prepared> 
 
 const LINE_FEED = Uint8Array.of(0x0a);
 
-/** Blank lines in place of lines without a request. */
+/** Line feeds in place of lines without a request, so that every later request keeps its line number. */
 const LINE_FEEDS = new Uint8Array(4_096).fill(0x0a);
 
 const encoder = new TextEncoder();
@@ -242,7 +242,7 @@ class InputReader {
 /** A file holds either plain rows or requests in the envelope of the OpenAI Batch API. */
 type FileKind =
   | { readonly kind: 'rows' }
-  /** `url` is the endpoint of the line; `null` if it is none. */
+  /** `url` is the endpoint that the line names; `null` if it is no endpoint of batches. */
   | { readonly kind: 'envelopes'; readonly url: BatchEndpoint | null };
 
 /** Fields that only an envelope has. */

@@ -61,8 +61,8 @@ export const submitSyntax: CommandSyntax = {
       help: `Upload in parts of this size (default: above ${MAX_WHOLE_MB} MB, parts of ${MAX_PART_MB} MB).`,
     },
     { name: 'dry-run', kind: 'switch', help: 'Check the file, print what would be sent, and stop.' },
-    { name: 'wait', kind: 'switch', help: 'Then wait, as batch wait does.' },
-    { name: 'fetch', kind: 'switch', help: 'Then wait and download the results.' },
+    { name: 'wait', kind: 'switch', help: 'After submitting, wait for the batch, as batch wait does.' },
+    { name: 'fetch', kind: 'switch', help: 'After submitting, wait for the batch and download its results.' },
     ...RESULT_FLAGS,
     ...WORKER_FLAGS,
   ],
@@ -141,7 +141,7 @@ export const localRunSyntax: CommandSyntax = {
   ],
 };
 
-/** @throws UsageError without `--url`, RunError if no Worker answers there. */
+/** Connects to the Worker of `--url`. @throws UsageError without `--url`, RunError if no Worker answers there. */
 export function connectForBatches(flags: Flags, screen: Screen): Promise<Client> {
   return connect(flags, (text) => screen.message(text, 'dim'), missingUrl());
 }

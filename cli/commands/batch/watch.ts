@@ -10,7 +10,7 @@ const FIRST_POLL_MS = 1_000;
 const LONGEST_POLL_MS = 10_000;
 const GROWTH = 1.5;
 
-/** Share of the remaining time until the next poll. */
+/** The wait until the next poll, as a share of the batch's remaining time. */
 const SHARE_OF_REMAINING = 1 / 4;
 
 const OVER: ReadonlySet<BatchStatus> = new Set<BatchStatus>(['failed', 'completed', 'expired', 'cancelled']);
@@ -35,9 +35,9 @@ type Watch = {
 };
 
 type Watched =
-  /** Ended or stalled. */
+  /** The batch has ended or stalled. */
   | { readonly ok: true; readonly batch: BatchReply }
-  /** Another poll would fail too. */
+  /** A poll failed, and another one would fail, too. */
   | { readonly ok: false; readonly failure: ClientFailure };
 
 /** Polls until the batch has ended or stalls. */

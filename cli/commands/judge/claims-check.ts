@@ -14,13 +14,13 @@ export type ClaimCounts = {
   readonly claims: number;
   /** Claims without a verdict, by label. */
   readonly failed: Readonly<Record<ClaimLabel, number>>;
-  /** Rows: labels; columns: verdicts; both from unsupported (none) to supported (full). */
+  /** Counts of claims. Rows: labels from unsupported to supported; columns: verdicts from none to full. */
   readonly table: AgreementTable;
 };
 
 export type ClaimsReport = {
   readonly judging: JudgingReport;
-  /** In the order of their first claim. */
+  /** The counts of each set, in the order of the first claim of each set. */
   readonly sets: ReadonlyMap<string, ClaimCounts>;
 };
 

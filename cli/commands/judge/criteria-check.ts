@@ -14,11 +14,11 @@ import type { JudgingReport, MeasuredJudge } from './measured-judge.ts';
 
 type CriteriaRow =
   | { readonly kind: 'refused'; readonly problems: readonly LineProblem[] }
-  /** Nothing is judged, as there is no answer. */
+  /** The rollout has no answer, so nothing is judged. */
   | { readonly kind: 'without_answer' }
   | { readonly kind: 'judged'; readonly cut: boolean; readonly anyVerdict: boolean };
 
-/** The verdicts of one way of judging, compared with the joint ones. */
+/** The verdicts of one way of judging, compared with the verdicts of the joint call. */
 export type ComparisonReport = {
   readonly verdicts: { readonly asked: number; readonly compared: number };
   /** Rows: joint scores 0, 1, 2; columns: scores of this way. */
@@ -27,17 +27,19 @@ export type ComparisonReport = {
 };
 
 export type CriteriaReport = {
-  /** All criteria in one call, in the order of the row. The other ways are compared with it. */
+  /**
+   * The joint call: all criteria in one call, in the order of the row. The other ways of judging are compared with it.
+   */
   readonly joint: JudgingReport;
   readonly per_criterion: ComparisonReport;
   readonly reversed: ComparisonReport;
-  /** Empty for a deterministic judge. */
+  /** One report per repetition of the joint call; empty for a deterministic judge. */
   readonly replicates: readonly ComparisonReport[];
 };
 
 const SCORES = 3;
 
-/** Counts the verdicts of one way of judging against the joint ones. */
+/** Compares the verdicts of one way of judging with the verdicts of the joint call. */
 class Comparison {
   readonly #judge: MeasuredJudge;
   readonly #method: JudgingMethod;
@@ -63,7 +65,7 @@ class Comparison {
     return other.size;
   }
 
-  /** Counts verdicts that are missing because the joint request does not fit the judge. */
+  /** Counts the verdicts of a row as missing, because the row's joint request does not fit the judge's context. */
   addMissing(verdicts: number): void {
     this.#asked += verdicts;
   }
@@ -110,7 +112,7 @@ export class CriteriaCheck {
 
   async #judge(whole: RubricRequest, cited: ReadonlySet<number>): Promise<CriteriaRow> {
     const criteria = whole.criteria.length;
-    // A single criterion is the same jointly, one by one and reversed.
+    // A single criterion gives the same request jointly, one by one and reversed, so only the repetitions are compared.
     const comparisons = criteria < 2 ? this.#replicates : [this.#perCriterion, this.#reversed, ...this.#replicates];
     const fitted = this.#joint.fit(whole, cited);
     if (!fitted.ok) {
@@ -122,7 +124,7 @@ export class CriteriaCheck {
     if (request.kind !== 'rubric') throw new Error('CriteriaCheck: fitting changed the kind of a request');
     const joint = await scoresJointly(this.#joint, request);
     let verdicts = joint.size;
-    // One after the other, as a row has one call in progress.
+    // The comparisons run one after the other, because a row has one call in progress.
     for (const comparison of comparisons) verdicts += await comparison.judge(request, joint);
     return { kind: 'judged', cut: cuts.length > 0, anyVerdict: verdicts > 0 };
   }
@@ -141,7 +143,7 @@ function citedBy({ parsed }: RefinerPlan): ReadonlySet<number> {
   return new Set(parsed.claims.flatMap(({ ids }) => ids.flatMap(({ source }) => (source === null ? [] : [source]))));
 }
 
-/** Scores by the position of the criterion. A criterion without a verdict is missing. */
+/** The score of each criterion by the criterion's index. A criterion without a verdict has no entry. */
 type Scores = ReadonlyMap<number, CriterionScore>;
 
 /** A way of judging the criteria of one rollout, with the same question, answer and sources. */

@@ -76,7 +76,7 @@ type ServerOptions = {
   readonly url: string;
   readonly model: string;
   readonly key: string | null;
-  /** `null` = as the server says. */
+  /** Context length in tokens; `null` = the length that the server reports. */
   readonly context_tokens: number | null;
 };
 

@@ -10,9 +10,9 @@ import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
 import type { JudgeFailureReason, TokenUsage } from '../../../src/judgments/protocol/failure.ts';
 
 export type Cost = {
-  /** Calls of the model, retries included; for a judge without a model, its answers. */
+  /** Number of model calls, retries included; for a judge without a model, the number of its answers. */
   readonly calls: number;
-  /** Over the calls that reported their usage; `null` if none did. */
+  /** Tokens of the calls that reported their usage; `null` if no call did. */
   readonly tokens: TokenUsage | null;
   /** Calls that did not report their usage; their tokens are not counted. */
   readonly calls_without_usage: number;
@@ -98,7 +98,7 @@ export class MeasuredJudge {
     this.#elapsed = elapsed;
   }
 
-  /** Fits the request into the context of the judge. @param cited positions of the sources that are cut last. */
+  /** Fits the request into the context of the judge. @param cited indices of the cited sources, which are cut last. */
   fit(request: JudgmentRequest, cited: ReadonlySet<number>): Fitted<JudgmentRequest> {
     return fitToJudge(request, this.#judge, cited);
   }

@@ -195,7 +195,9 @@ function confusionRows({ all, sets }: ClaimsFigures): TableRow[] {
   );
 }
 
-/** One sentence for each figure. docs/judge-check.md says what to do about each. */
+/**
+ * Returns the reading of a report: one sentence for each figure. docs/judge-check.md says what to do about each figure.
+ */
 export function readingsOf(report: CheckReport): string[] {
   return [
     ...(report.criteria === null ? [] : criteriaReadings(report.criteria)),
@@ -261,7 +263,10 @@ function claimReadings({ all, lane: judging }: ClaimsFigures): string[] {
   ];
 }
 
-/** Compares how many claims are called supported. @param difference share of the judge minus share of the labels. */
+/**
+ * Says whether the judge calls more or fewer claims supported than the labels do.
+ * @param difference share of the judge minus share of the labels.
+ */
 function leaning(difference: number | null): string {
   if (difference === null || difference === 0) return 'calls as many claims supported as people do';
   const points = `${(100 * Math.abs(difference)).toFixed(1)} points`;

@@ -50,8 +50,8 @@ type Accuracy = {
   readonly balanced_accuracy: number | null;
   readonly kappa: number | null;
   /**
-   * Verdict minus label in categories; above 0 the judge is more lenient. With two categories: share passed minus share
-   * supported.
+   * Mean of verdict minus label, in categories; above 0 the judge is more lenient than the labels. With two categories:
+   * share of passed claims minus share of supported claims.
    */
   readonly mean_difference: number | null;
 };
@@ -61,9 +61,12 @@ export type ClaimFigures = {
   readonly claims: number;
   readonly failed: number;
   readonly failure_rate: number | null;
-  /** full, partial, none against supported, partial, unsupported. Not meaningful for a set without partial labels. */
+  /**
+   * Verdicts full, partial, none compared with labels supported, partial, unsupported. Not meaningful for a set without
+   * partial labels.
+   */
   readonly three_way: Accuracy;
-  /** full against supported; partial counts as not supported, on both sides. */
+  /** The verdict full compared with the label supported. A partial verdict or label counts as not supported. */
   readonly supported_or_not: Accuracy;
   /** The number of claims by label and verdict. */
   readonly confusion: Readonly<Record<ClaimLabel, Confusion>>;

@@ -12,7 +12,7 @@ import { chunksOf } from '../../shared/input.ts';
 import { unreachableText } from '../../shared/worker-failures.ts';
 import { type JudgmentEndpoints, refusedByWorker } from './endpoints.ts';
 
-/** Keys of one request; the Worker accepts 50,000. */
+/** Number of keys in one request; the Worker accepts 50,000. */
 const KEYS_PER_REQUEST = 5_000;
 
 type ExportCounts = { readonly judgments: number; readonly missing: number };

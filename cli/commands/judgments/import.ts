@@ -10,7 +10,7 @@ import type { Line } from '../../shared/lines.ts';
 import { unreachableText } from '../../shared/worker-failures.ts';
 import { type JudgmentEndpoints, refusedByWorker } from './endpoints.ts';
 
-/** Lines and UTF-16 code units of one request, far below the limits of a Worker. */
+/** Maximum lines and UTF-16 code units of one request, far below the limits of a Worker. */
 const LINES_PER_REQUEST = 2_000;
 
 const UNITS_PER_REQUEST = 8 * 1024 * 1024;
@@ -21,13 +21,16 @@ type ImportCounts = {
   readonly imported: number;
   readonly already_there: number;
   readonly refused: number;
-  /** Whether the last line of the file gives the right counts. */
+  /** Whether the last line of the file states the right counts. */
   readonly complete: boolean;
 };
 
 type Part = { readonly lines: { readonly number: number; readonly text: string }[]; units: number };
 
-/** @throws RunError if the Worker refuses the request or stops answering; judgments imported before stay. */
+/**
+ * Imports a file in parts.
+ * @throws RunError if the Worker refuses a request or stops answering; the judgments imported before stay.
+ */
 export async function importJudgments(
   endpoints: JudgmentEndpoints,
   lines: AsyncIterable<Line>,

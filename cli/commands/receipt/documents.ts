@@ -18,22 +18,22 @@ import { readTextFile } from '../../shared/input.ts';
 export type Document = { readonly line: number | null; readonly value: unknown };
 
 /**
- * Identifies the request of a receipt: by its custom_id in a batch, by the line of its row, or by its position in the
+ * Identifies the request of a receipt: by its custom_id in a batch, by the line of its row, or by its index in the
  * file.
  */
 export type Origin = {
   readonly custom_id: string | null;
   readonly row: number | null;
   readonly position: number;
-  /** Position among the members of a group; `null` = scored alone. */
+  /** Index among the members of a group; `null` = the request was scored alone. */
   readonly member: number | null;
 };
 
 export type Receipted = {
-  /** For people: `line 3, member 2`. */
+  /** Where the receipt is, for messages: `line 3, member 2`. */
   readonly place: string | null;
   readonly origin: Origin;
-  /** `null` = the reply has none. */
+  /** `null` = the reply has no receipt. */
   readonly receipt: Receipt | null;
   /** `null` = the receipt comes without its reply. */
   readonly reply: ReceiptedReply | null;

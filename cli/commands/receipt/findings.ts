@@ -8,7 +8,7 @@ import type { Receipted } from './documents.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { FoundRequest, RequestFinder } from './requests.ts';
 
-/** One line on a receipt. `unchecked`: the material for the check is not given. */
+/** The result of one check of a receipt. `unchecked`: the command was not given what the check needs. */
 export type Finding = {
   readonly subject: string;
   readonly verdict: 'holds' | 'fails' | 'unchecked';
@@ -18,7 +18,7 @@ export type Finding = {
 export type CheckMaterial = {
   readonly known: KnownIssuers;
   readonly keys: KnownKeys;
-  /** The file or the URL of the keys. */
+  /** The file or URL that the keys come from, for messages. */
   readonly keysFrom: string;
   /** Accepted key ids; empty = every known key. */
   readonly pinned: readonly string[];

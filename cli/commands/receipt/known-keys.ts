@@ -12,7 +12,7 @@ import { runErrorOf } from '../../shared/worker-failures.ts';
 
 export type KnownKeys = {
   readonly keys: readonly IssuerKey[];
-  /** `current` or `previous`, by key id. */
+  /** The status of each key by key id: `current` or `previous`. */
   readonly statuses: ReadonlyMap<string, string>;
   /** Ids of revoked keys. */
   readonly revoked: ReadonlySet<string>;

@@ -13,7 +13,7 @@ import type { Document, Origin } from './documents.ts';
 export type FoundRequest = Result<
   {
     readonly rollout: Rollout;
-    /** Digest; `null` = the request names no recipe (a flag did). */
+    /** Digest of the request's recipe; `null` = the request names no recipe (a flag did). */
     readonly recipe: string | null;
   },
   string

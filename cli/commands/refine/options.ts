@@ -54,8 +54,8 @@ export function readRefineOptions(flags: Flags): RefineOptions {
 }
 
 /**
- * The fields of a row with those of the flags, which win. Claims are compared with their sources unless the row says
- * otherwise.
+ * Combines the fields of a row and of the flags; a flag overrides the row. Claims are compared with their sources
+ * unless the row says otherwise.
  */
 export function applyRefineOptions(row: Fields, { fields, sampling }: RefineOptions): Fields {
   return { evidence: 'lexical', ...row, ...fields, ...samplingOf(row, sampling) };

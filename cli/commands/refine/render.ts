@@ -34,7 +34,7 @@ type Draft = {
   response: string;
   /** Characters of the response that are already in lines. */
   shown: number;
-  /** Lines that are printed when it is this candidate's turn. */
+  /** Lines that wait until it is this candidate's turn to be printed. */
   readonly waiting: Line[];
   isOver: boolean;
 };

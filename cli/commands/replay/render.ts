@@ -8,7 +8,7 @@ import type { Screen } from '../../shared/screen.ts';
 import { type Column, resultTable, type Table, type TableRow } from '../../shared/table.ts';
 import { type PlotPoint, textPlot } from './plot.ts';
 
-/** Rollouts of a list that are printed; `--json` prints more. */
+/** Maximum number of rollouts that are printed of a list; `--json` prints more. */
 const MAX_ROLLOUTS_SHOWN = 8;
 
 export class ReplayReport {
@@ -181,7 +181,10 @@ function figureCells({ rollouts, after, shift, advantages, tau, degenerate, unsc
   ];
 }
 
-/** `3`, `5 (+4 -2)`: groups with equal rewards, how many became so, and how many stopped being so. */
+/**
+ * `3` or `5 (+4 -2)`: the number of groups with equal rewards after the change, how many groups became so, and how many
+ * stopped being so.
+ */
 function degenerateText({ after, became, ceased }: ReplayFigures['degenerate']): string {
   const changes = [...(became > 0 ? [`+${became}`] : []), ...(ceased > 0 ? [`-${ceased}`] : [])];
   return changes.length === 0 ? String(after) : `${after} (${changes.join(' ')})`;

@@ -74,7 +74,7 @@ export async function* groupsOfFile(path: string, steps: ReplayRequest['steps'])
     throw new RunError(`${path}: the last line does not give the number of rollouts: cut off, or edited`);
 }
 
-/** Orders by step (rollouts without one first), group, sample and attempt. */
+/** Compares two rows by step (rollouts without one first), group, sample and attempt. */
 function compare(one: LedgerRow, other: LedgerRow): number {
   return (
     (one.step ?? -1) - (other.step ?? -1) ||

@@ -94,7 +94,7 @@ function partsText(reply: ScoreResponse): string {
   return parts.join(' · ');
 }
 
-/** A colour by the position of the reward in the range of the recipe; `null` if the range is unbounded. */
+/** The colour of a reward, by how high it is within the range of the recipe; `null` if the range is unbounded. */
 export function rewardColour(reward: number, [least, most]: readonly [number | null, number | null]): Colour | null {
   return least !== null && most !== null && most > least ? colourOfShare((reward - least) / (most - least)) : null;
 }

@@ -89,16 +89,16 @@ function failedBy(fault: SandboxFault, retry_after_s: number | null = null): Run
 export const MAX_RUN_ATTEMPTS = 3;
 /** The wait before the n-th retry is random between 0 and this value, doubled each time. */
 const BACKOFF_BASE_MS = 500;
-/** With less time than this no run starts. */
+/** `withRetries` starts no retry with less time than this until the deadline. */
 const MIN_ATTEMPT_MS = 500;
 
 type Tried = { readonly ok: true } | { readonly ok: false; readonly failure: JudgeFailure };
 
 /**
- * Retries `attempt` with full jitter until it succeeds or fails permanently. A wait is at least as long as
- * `Retry-After`, and no attempt starts without time left. Returns the last outcome. Runs have no side effects, so they
- * may be repeated.
- * @param end_ms deadline on `clock.now`.
+ * Runs `attempt`, and retries it with full jitter until it succeeds, fails permanently or has run MAX_RUN_ATTEMPTS
+ * times. A wait is at least as long as `Retry-After`, and no retry starts with less than MIN_ATTEMPT_MS until the
+ * deadline. Returns the last outcome. Runs have no side effects, so they may be repeated.
+ * @param end_ms the deadline, as a time of `clock.now`.
  */
 export async function withRetries<T extends Tried>(
   attempt: () => Promise<T>,

@@ -1,13 +1,13 @@
 /**
- * The failures of a sandbox. One table decides by kind which of them are retryable. A detail is a fixed text and never
- * quotes the server, because its messages quote programs.
+ * Maps each fault of a sandbox call to the failure that the caller gets: reason, text, and whether a retry may help.
+ * The text is fixed and never quotes the sandbox, because the sandbox's messages quote programs.
  */
 
 import { kindOfStatus } from '../../../lib/model-servers/dialects/error-reply.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/protocol/failure.ts';
 import type { HarnessFault } from '../../../src/judgments/sandbox/run-code.ts';
 
-/** Failures of a call, and of the reply's content. */
+/** The faults of a call to the sandbox, and of the content of its reply. */
 export type SandboxFault =
   | HarnessFault
   | 'unreachable'
@@ -30,7 +30,10 @@ type Described = {
 const retryable = (reason: Described['reason'], detail: string): Described => ({ reason, detail, retryable: true });
 const permanent = (reason: Described['reason'], detail: string): Described => ({ reason, detail, retryable: false });
 
-/** A retry does not fix credentials, addresses, libraries or the caller's tests. */
+/**
+ * The failure of each fault. A fault is permanent if a retry cannot fix it, such as wrong credentials, a wrong address,
+ * a missing library, or an invalid test of the caller.
+ */
 const FAULTS: Readonly<Record<SandboxFault, Described>> = {
   unreachable: retryable('sandbox_unreachable', 'the sandbox cannot be reached'),
   broke_off: retryable('sandbox_unreachable', 'the reply of the sandbox broke off'),
@@ -73,7 +76,8 @@ export function sandboxFaultOfStatus(status: number): SandboxFault {
     case 'error':
       return 'server_error';
     case 'request_refused':
-    // `kindOfStatus` reads a 413 as a prompt that is too long; a sandbox has no prompt.
+    // `kindOfStatus` reads a 413 as `prompt_too_long`. A sandbox request has no prompt: the sandbox refused the
+    // request.
     case 'prompt_too_long':
       return 'refused';
   }

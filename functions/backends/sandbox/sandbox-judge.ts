@@ -1,6 +1,7 @@
 /**
- * The judge of the kinds that a sandbox computes: runs their harnesses there and reads the reports. If the sandbox
- * fails in one run, the whole judgment fails; a program's own failure is its verdict.
+ * A judge that decides by running programs: it runs the harness of a judgment kind in the sandbox and reads the
+ * harness's report. If the sandbox fails in one run, the whole judgment fails; a failure of the judged program is a
+ * verdict.
  */
 
 import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';

@@ -44,10 +44,10 @@ type OwnCall = z.infer<typeof ownCallSchema>;
 export class RunStreamReader {
   readonly #maxTokens: number;
   #isOwn = false;
-  /** Whether an event in the own format had a finish reason. */
+  /** Whether an event in Workers AI's own format had a finish reason. */
   #hasFinish = false;
   #usage: TokenUsage | null = null;
-  /** Pieces of text so far: a lower bound of the tokens. */
+  /** Number of text pieces so far, which is a lower bound of the number of tokens. */
   #pieces = 0;
   #calls = 0;
 
@@ -124,7 +124,7 @@ function oneChoice(
   return { choices: [{ index: 0, delta, finish_reason }], usage };
 }
 
-/** Returns `null` for OpenAI's format, errors, and unknown values. */
+/** Reads an event in Workers AI's own format. Returns `null` for OpenAI's format, errors, and unknown values. */
 function ownChunkOf(value: unknown): OwnChunk | null {
   if (typeof value !== 'object' || value === null) return null;
   if (Array.isArray(Reflect.get(value, 'choices'))) return null;

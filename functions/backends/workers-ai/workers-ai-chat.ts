@@ -1,7 +1,7 @@
 /**
  * A chat backend on Workers AI. JSON mode does not stream, so the connection is silent until the call ends; that is
- * safe, because no proxy is between the Worker and Workers AI. It sends one request; neither it nor the AI Gateway
- * retries.
+ * safe, because no proxy is between the Worker and Workers AI. Each call is one request, which neither the backend nor
+ * the AI Gateway retries.
  */
 
 import * as z from 'zod';
@@ -84,7 +84,8 @@ function readRunReply(config: WorkersAiConfig, max_tokens: number, reply: unknow
   if (usage !== null && usage !== undefined && usage.completion_tokens >= max_tokens) {
     return failed(backendFailure('judge_reply_cut', 'the reply was cut off at the token limit'));
   }
-  // The strict reader needs text. It cannot see repeated keys here, because the platform has parsed the reply.
+  // The strict reader of replies needs text. The platform has parsed this object already, so the reader cannot detect
+  // repeated keys in it.
   const text = typeof response === 'string' ? response : JSON.stringify(response);
   return { ok: true, completion: { text, model: pinnedModel(config), usage: usage ?? null } };
 }

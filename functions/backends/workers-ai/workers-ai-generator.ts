@@ -43,7 +43,7 @@ async function* run(
       backendFault('request_refused', `this model of Workers AI has no ${built.missing}: leave it out`),
     );
   }
-  // With several calls, a later one may start after the lifetime has ended.
+  // A request for several choices makes one call per choice, so a later call may start after the lifetime has ended.
   if (life.signal.aborted) return brokenGeneration(life.fault);
   const answering = answerOf(ai, config, built.inputs, life.signal);
   const answered = await life.during(answering, discard);
@@ -70,7 +70,7 @@ async function answerOf(
   }
 }
 
-/** Cancels a stream that arrived too late. */
+/** Cancels the stream of a reply that arrived after the lifetime had ended. */
 function discard(late: Answer): void {
   if (late.ok && late.reply instanceof ReadableStream) late.reply.cancel().catch(() => undefined);
 }
@@ -96,7 +96,8 @@ function generationInputs({ model, tools }: WorkersAiGeneratorConfig, request: G
   };
   switch (familyOf(model)?.schema_shape) {
     case 'wrapped':
-      // Dropping it silently would sample another policy.
+      // These models have no `top_k`. Dropping the field silently would sample from another policy than the requested
+      // one.
       if (top_k !== null) return { ok: false, missing: 'top_k' };
       return {
         ok: true,
@@ -115,7 +116,7 @@ function generationInputs({ model, tools }: WorkersAiGeneratorConfig, request: G
           ...common,
           max_tokens: request.max_tokens,
           repetition_penalty: 1,
-          // No value means "all".
+          // Without `top_k` the model samples from all tokens.
           ...(top_k === null ? {} : { top_k }),
         },
       };

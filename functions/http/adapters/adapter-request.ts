@@ -11,7 +11,10 @@ import { readJson } from '../body.ts';
 import type { AppEnvironment, Context } from '../context.ts';
 import type { Sample } from './adapter-scoring.ts';
 
-/** Rows of trainers nest a few levels; writing or hashing thousands of levels would overflow the stack. */
+/**
+ * Maximum nesting of a row. Rows of trainers nest a few levels; writing or hashing thousands of levels would overflow
+ * the stack.
+ */
 const MAX_NESTING = 256;
 const TOO_DEEP = `expected at most ${MAX_NESTING} levels`;
 
@@ -61,11 +64,11 @@ export function labelledSample({ label, response, question, family }: LabelledSa
 const MAX_FIELDS = 20;
 
 /**
- * Logs each request that an adapter refuses, with the invalid fields of the schema and no text of the row: a name that
- * the caller chose is `*` in the log, and only the problem has it. Trainers retry refused
- * requests like failed ones and log a status without its body: one typo costs slime ten tries and two and a half
- * minutes.
- * @param adapter its name in the log.
+ * Logs each request that an adapter refuses, with the invalid fields of the schema and no text of the row: the log
+ * shows a field name that the caller chose as `*`, and only the reply names it. The log is needed because trainers
+ * retry refused requests like failed ones and log a status without its body: one typo costs slime ten tries and two and
+ * a half minutes.
+ * @param adapter name of the adapter in the log.
  */
 export function reportRefusals(adapter: string) {
   return createMiddleware<AppEnvironment>(async function reportRefusals(c, next) {

@@ -37,16 +37,19 @@ export type Sample = {
 export type Determined = {
   readonly reply: ScoreResponse;
   readonly reward: number;
-  /** Where the sample was recorded; `null` = the request names no run. */
+  /** The place in the run where the sample was recorded; `null` = the request names no run. */
   readonly run: RunReport | null;
 };
 
 type AdapterScoring = {
   readonly recipe: RecipeInput;
   readonly query: Pick<AdapterQuery, 'judge'>;
-  /** The position of each sample in the run, in their order; empty = the request names no run. */
+  /** The place of each sample in its run, in the order of the samples; empty = the request names no run. */
   readonly runs: readonly InferredRun[];
-  /** How long short failures are retried, for clients that hardly retry; 0 = not at all. */
+  /**
+   * How long failures with a short `Retry-After` are retried, in milliseconds, for clients that hardly retry; 0 =
+   * never.
+   */
   readonly retryWindowMs: number;
 };
 
@@ -169,7 +172,7 @@ function rewardOf({ reward }: ScoreResponse): number {
   throw invalidInput(['query', 'recipe'], message);
 }
 
-/** Notes the run of a request for the log. */
+/** Stores the run and the groups of a request in its context, for the log line. */
 export function noteRun(c: Context, runs: readonly InferredRun[]): void {
   const [first] = runs;
   if (first === undefined) return;

@@ -44,8 +44,8 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
 }
 
 /**
- * The label of a row: its own object `citeward`, which is strict, or else the label fields among all fields of the row.
- * Gym writes absent fields as null.
+ * The label of a row: the object in the row's field `citeward`, which is read strictly, or else the label fields among
+ * all fields of the row. Gym writes absent fields as null.
  */
 function labelOf(request: NemoGymRequest): LabelledSample['label'] {
   if (request.citeward !== undefined && request.citeward !== null)

@@ -20,7 +20,7 @@ const AGENT_DEADLINE_MS = 90_000;
 /** Deadline of a streamed trajectory: sixteen turns with reasoning at 30 tokens per second take 11 minutes. */
 const AGENT_STREAM_DEADLINE_MS = 15 * 60 * 1000;
 
-/** Needed for a trajectory that is scored. */
+/** The scope that a request needs if its trajectory is scored. */
 const REWARD_SCOPE = { scope: 'score', needed_by: '/v1/agent with "reference" or "tests"' } as const;
 
 export const agentRoutes = new Hono<AppEnvironment>().post('/v1/agent', requireScope('generate'), async (c) => {

@@ -102,7 +102,7 @@ function runReply(c: Context, run: StoredRun): RunReply {
   };
 }
 
-/** @param ledger reads the detail; `null` = without the detail. */
+/** @param ledger where the detail is read; `null` = the reply omits the detail. */
 async function rolloutReply(
   { row, components, cached, object }: StoredRow,
   ledger: RunLedger | null,

@@ -36,7 +36,10 @@ import type { AppEnvironment, Context } from '../context.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
 const ENDPOINT = '/v1/webhooks/:endpoint';
-/** Signed requests carry no key, so a key without the scope `score` must not obtain a secret. */
+/**
+ * What needs the scope `score`, for problems. Signed requests carry no key, so a key without this scope must not obtain
+ * a secret.
+ */
 const SECRET = 'A secret that signs scoring requests';
 
 export const webhookRoutes = new Hono<AppEnvironment>()

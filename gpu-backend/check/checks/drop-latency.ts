@@ -1,7 +1,8 @@
 /**
  * Checks from outside whether dropped streams free their slots: a short request is slower while long streams run, and
- * must be fast again after they are dropped. If load does not change the latency (a large server, few streams), the
- * result is `not_reported`. The engine's own metrics are more reliable; this check runs if they are not reachable.
+ * must be fast again after the streams are dropped. If load does not change the latency (a large server, few streams),
+ * the result is `not_reported`. The engine's own metrics are more reliable; this check runs only if the metrics are not
+ * reachable.
  */
 import { BackendAnswer, chat, openStream } from '../chat.ts';
 import { ConnectionError } from '../connection.ts';
@@ -39,7 +40,7 @@ export async function dropSeenInLatency(probe: Probe, requirement: Requirement):
   if (endedEarly > 0) return notReported(requirement, `by latency: ${endedEarly} streams ended by themselves`, HINT);
   const shows = loaded >= CONTRAST * idle && loaded - idle >= CONTRAST_MS;
   if (!shows) return notReported(requirement, `by latency: load does not show; ${numbers}`, HINT);
-  // Closer to the idle time than to the loaded time, on a logarithmic scale.
+  // The slots are free if the latency is closer to the idle time than to the loaded time, on a logarithmic scale.
   return after <= Math.sqrt(idle * loaded)
     ? pass(requirement, `by latency: ${numbers}`)
     : fail(requirement, `by latency: ${numbers}`);

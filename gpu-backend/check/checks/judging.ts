@@ -42,7 +42,7 @@ export function constrainedBody(model: string, name: string, schema: JsonSchema,
   };
 }
 
-/** Both judge calls of a rollout, read by the Worker's strict reader, and the order of the keys in the replies. */
+/** Checks both judge calls of a rollout with the Worker's strict reader, and the order of the keys in the replies. */
 export async function checkSchemas({ target, model, nonce }: Probe): Promise<readonly Finding[]> {
   const problems: string[] = [];
   const disordered: string[] = [];
@@ -87,7 +87,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A prompt that asks for prose, so that only constrained decoding returns the object. */
+/** Checks constrained decoding with a prompt that asks for prose: only constrained decoding then returns the object. */
 export async function checkConstrained({ target, model }: Probe): Promise<Finding> {
   const schema: JsonSchema = {
     type: 'object',

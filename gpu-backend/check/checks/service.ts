@@ -55,7 +55,7 @@ export async function checkClosedPaths({ target }: Probe): Promise<Finding> {
   const open: string[] = [];
   for (const call of UNGUARDED) {
     const { status } = await send(target, { ...call, authorized: false });
-    // 400 and 422 come from the handler: the path is open, and only the empty body was refused.
+    // A 400 or 422 comes from the handler: the path is open, and the handler refused only the empty body.
     if (![401, 403, 404, 405].includes(status)) open.push(`${call.method} ${call.path} (${status})`);
   }
   if (open.length === 0) return pass(CLOSED_PATHS, `${UNGUARDED.length} paths refused without a key`);
