@@ -1,5 +1,5 @@
 /**
- * `npm run bench`, part 3: cost of judging a group. Compares two joint calls per sample with one call per criterion,
+ * `npm run bench`: cost of judging a group. Compares two joint calls per sample with one call per criterion,
  * two per cited claim and one per uncited statement, in calls, prompt tokens, and prompt tokens that an ideal prefix
  * cache does not save. `estimateTokens` gives an upper estimate; with `--url`, the usage reported by a server is
  * printed too.

@@ -3,6 +3,7 @@
  * and reports medians with the spread of the rounds.
  */
 
+/** A promise of `run` is awaited. */
 export type Candidate = { readonly name: string; readonly run: () => unknown };
 
 export type Timing = {
@@ -22,27 +23,33 @@ function keep(value: unknown): void {
   if (value === undefined) throw new Error('a candidate returned nothing to keep');
 }
 
-function callsPerRound(candidate: Candidate): number {
+async function callsPerRound(candidate: Candidate): Promise<number> {
   const started = performance.now();
   let calls = 0;
   while (performance.now() - started < WARM_UP_MS) {
-    keep(candidate.run());
+    const value = candidate.run();
+    keep(value instanceof Promise ? await value : value);
     calls++;
   }
   return Math.max(1, Math.round((calls / WARM_UP_MS) * ROUND_MS));
 }
 
 /** Measures all candidates in alternating rounds. */
-export function timeTogether(candidates: readonly Candidate[]): Timing[] {
-  const calls = candidates.map(callsPerRound);
+export async function timeTogether(candidates: readonly Candidate[]): Promise<Timing[]> {
+  const calls: number[] = [];
+  for (const candidate of candidates) calls.push(await callsPerRound(candidate));
   const rounds: number[][] = candidates.map(() => []);
   for (let round = 0; round < ROUNDS; round++) {
-    candidates.forEach((candidate, position) => {
+    for (const [position, candidate] of candidates.entries()) {
       const count = calls[position] ?? 1;
       const started = performance.now();
-      for (let call = 0; call < count; call++) keep(candidate.run());
+      for (let call = 0; call < count; call++) {
+        // Only promises are awaited: awaiting a value would cost more than the fastest candidates.
+        const value = candidate.run();
+        keep(value instanceof Promise ? await value : value);
+      }
       rounds[position]?.push(((performance.now() - started) * 1000) / count);
-    });
+    }
   }
   return candidates.map(({ name }, position) => {
     const times = (rounds[position] ?? []).sort((a, b) => a - b);

@@ -77,7 +77,7 @@ function frame(): number {
   return flipped;
 }
 
-const timings = timeTogether([
+const timings = await timeTogether([
   { name: 'parse (JSON.parse)', run: readOnly },
   { name: 'parse and validate', run: readAndCheck },
   { name: 'parse, validate and replay', run: () => replayOf(readGroups()) },

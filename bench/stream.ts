@@ -1,5 +1,5 @@
 /**
- * `npm run bench`, part 4: the incremental verifier on a token stream. Measures its time relative to parsing and
+ * `npm run bench`: the incremental verifier on a token stream. Measures its time relative to parsing and
  * forwarding the same lines, the delay in chunks until it reports an invented id, and its memory after 10 MB.
  */
 import { setFlagsFromString } from 'node:v8';
@@ -74,7 +74,7 @@ function heldBytes(unit: string, sources: SourceSet, streamChars: number): numbe
 const rollout = typicalRollout();
 const sources = parseSources(rollout.tool_output);
 const lines = chunksOf(rollout.response, TOKEN_CHARS).map((delta) => JSON.stringify({ delta }));
-const timings = timeTogether([
+const timings = await timeTogether([
   { name: 'parse and forward the lines', run: () => passOn(lines) },
   { name: 'verify, structural', run: () => verify(lines, sources, 'none') },
   { name: 'verify, lexical evidence', run: () => verify(lines, sources, 'lexical') },

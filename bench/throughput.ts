@@ -1,5 +1,5 @@
 /**
- * `npm run bench`, part 2: throughput of `/v1/verify` under plain `workerd serve`, relative to a Worker that only
+ * `npm run bench`: throughput of `/v1/verify` under plain `workerd serve`, relative to a Worker that only
  * parses and echoes the same JSON. `wrangler dev` is about ten times slower than workerd and would dominate the
  * measurement. Targets: at least 60% of the echo's requests per second without evidence, 40% with lexical evidence.
  */

@@ -8,11 +8,14 @@ const EXAMPLES = resolve(import.meta.dirname, '../examples/rollouts.jsonl');
 
 export type TypicalRollout = { readonly response: string; readonly tool_output: string; readonly question: string };
 
+/** What an example holds besides the fields of a request. */
+type ExampleFields = { readonly id: string; readonly note: string };
+
 export function typicalRollout(): TypicalRollout {
   const line = readFileSync(EXAMPLES, 'utf8')
     .split('\n')
     .find((text) => text.includes('"id": "good-answer"') || text.includes('"id":"good-answer"'));
   if (line === undefined) throw new Error('examples/rollouts.jsonl has no row good-answer');
-  const row: TypicalRollout = JSON.parse(line);
+  const { id: _id, note: _note, ...row }: TypicalRollout & ExampleFields = JSON.parse(line);
   return row;
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`, part 1: time to parse and verify a typical rollout, relative to `JSON.parse` of the same request
+ * `npm run bench`: time to parse and verify a typical rollout, relative to `JSON.parse` of the same request
  * body. Targets: at most 1x without evidence, at most 8x with lexical evidence.
  */
 import { parseResponse } from '../src/citations/parse.ts';
@@ -13,7 +13,7 @@ const input = { response: rollout.response, tool_output: rollout.tool_output };
 const body = JSON.stringify(input);
 const sources = parseSources(input.tool_output);
 
-const timings = timeTogether([
+const timings = await timeTogether([
   { name: 'JSON.parse of the request body', run: () => JSON.parse(body) },
   { name: 'verify, structural', run: () => verifyCitations(input, { evidence: 'none' }) },
   { name: 'verify, lexical evidence', run: () => verifyCitations(input, { evidence: 'lexical' }) },
