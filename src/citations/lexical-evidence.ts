@@ -17,30 +17,24 @@ export type LexicalEvidence = Pick<
 >;
 
 /**
- * Cached by object: a source set belongs to all samples of a group, and the plan and the report of a rollout compare
- * its claims.
- */
-const indexes = new WeakMap<SourceSet, EvidenceIndex>();
-const compared = new WeakMap<Claim, ClaimEvidence | null>();
-
-/**
- * Compares a claim with its cited sources, once. Returns `null` if it has no text or cites no known source.
+ * Compares a claim with its cited sources. Returns `null` if it has no text or cites no known source.
  * @param sources the set that the claim was parsed with.
  */
-export function evidenceOf(sources: SourceSet, claim: Claim): ClaimEvidence | null {
-  const known = compared.get(claim);
-  if (known !== undefined) return known;
-  const cited = claim.ids.flatMap(({ source }) => (source === null ? [] : [source]));
-  const evidence =
-    cited.length === 0 || claim.text.length === 0 ? null : gatherEvidence(indexOf(sources), claim.text, cited);
-  compared.set(claim, evidence);
-  return evidence;
+export function evidenceOf(sources: SourceSet, { ids, text }: Claim): ClaimEvidence | null {
+  const cited = ids.flatMap(({ source }) => (source === null ? [] : [source]));
+  if (cited.length === 0 || text.length === 0) return null;
+  sources.evidence.index ??= indexSourceSet(sources);
+  return gatherEvidence(sources.evidence.index, text, cited);
 }
 
-function indexOf(sources: SourceSet): EvidenceIndex {
-  const index = indexes.get(sources) ?? indexSourceSet(sources);
-  indexes.set(sources, index);
-  return index;
+/** Compares all claims. Returns the evidence by the index of the claim; a claim without evidence is absent. */
+export function evidenceOfClaims(sources: SourceSet, claims: readonly Claim[]): ReadonlyMap<number, ClaimEvidence> {
+  const byClaim = new Map<number, ClaimEvidence>();
+  for (const claim of claims) {
+    const evidence = evidenceOf(sources, claim);
+    if (evidence !== null) byClaim.set(claim.index, evidence);
+  }
+  return byClaim;
 }
 
 /** Reports the findings that follow from a claim's evidence. */

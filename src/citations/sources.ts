@@ -179,6 +179,7 @@ class SourceCollector {
     return {
       toolOutput: this.#toolOutput,
       list: this.#list,
+      evidence: { index: null },
       byId: this.#byId,
       findings: this.#findings.list,
       counts: this.#findings.counts,

@@ -1,5 +1,6 @@
 /** Types of a parsed response and its sources. Offsets are UTF-16 code units of the caller's strings. */
 
+import type { EvidenceIndex } from '../lexical/index.ts';
 import type { Span } from '../text/span.ts';
 
 /** Every reason of a finding. */
@@ -67,6 +68,8 @@ export type SourceSet = {
   readonly byId: ReadonlyMap<string, number>;
   readonly findings: readonly Finding[];
   readonly counts: FindingCounts;
+  /** Holds the index of the sources once a claim was compared with them; all samples of a group share it. */
+  readonly evidence: { index: EvidenceIndex | null };
 };
 
 /** One id in a citation. */

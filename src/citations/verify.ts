@@ -9,7 +9,7 @@ import type { AnswerChoice } from './blocks.ts';
 import { FindingList, sumCounts } from './findings.ts';
 import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
-import { describeEvidence, evidenceOf, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
+import { describeEvidence, evidenceOfClaims, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
 import type {
@@ -128,19 +128,24 @@ function rolloutSources({ tool_output, sources }: VerifyInput): Parameters<typeo
   throw new TypeError('verifyCitations: give either tool_output or sources');
 }
 
-/** Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given. */
+/**
+ * Verifies a response that is already parsed. Like `verifyCitations`, with the parse and the sources given.
+ * @param evidence `lexical`: compares the claims with their sources; a map: the evidence is already known.
+ */
 export function describeResponse(
   response: string,
   parsed: ParsedResponse,
   sources: SourceSet,
   mode: 'answer_only' | 'full',
-  evidence: 'none' | 'lexical',
+  evidence: 'none' | 'lexical' | ReadonlyMap<number, ClaimEvidence>,
 ): Verification {
   const extra = new FindingList();
   if (mode === 'answer_only') {
     for (const span of parsed.outside) extra.add({ reason: 'text_outside_answer', in: 'response', span });
   }
-  const lexical = evidence === 'lexical' ? lexicalEvidence(response, parsed, sources, extra) : null;
+  const lexical =
+    evidence === 'none' ? null : evidence === 'lexical' ? evidenceOfClaims(sources, parsed.claims) : evidence;
+  if (lexical !== null) reportLexically(response, parsed, lexical, extra);
   const findings = [...sources.findings, ...parsed.findings, ...extra.list];
   const reasonsByClaim = new Map<number, FindingReason[]>();
   for (const { claim, reason } of findings) {
@@ -196,27 +201,21 @@ function describeClaim(
   return described;
 }
 
-/** Compares each claim that cites a known source, and reports the findings. Returns the evidence by claim index. */
-function lexicalEvidence(
+/** Reports the findings that follow from comparing words: of each claim, and text that addresses a judge. */
+function reportLexically(
   response: string,
-  parsed: ParsedResponse,
-  sources: SourceSet,
+  { answer, claims }: ParsedResponse,
+  lexical: ReadonlyMap<number, ClaimEvidence>,
   findings: FindingList,
-): Map<number, ClaimEvidence> {
-  const byClaim = new Map<number, ClaimEvidence>();
-  for (const claim of parsed.claims) {
-    const evidence = evidenceOf(sources, claim);
-    if (evidence === null) continue;
-    byClaim.set(claim.index, evidence);
-    reportEvidence(claim, evidence, findings);
+): void {
+  for (const claim of claims) {
+    const evidence = lexical.get(claim.index);
+    if (evidence !== undefined) reportEvidence(claim, evidence, findings);
   }
-  const answer = parsed.answer;
-  if (answer !== null) {
-    for (const span of suspectedInjections(response, answer.start, answer.end)) {
-      findings.add({ reason: 'judge_injection_suspected', in: 'response', span });
-    }
+  if (answer === null) return;
+  for (const span of suspectedInjections(response, answer.start, answer.end)) {
+    findings.add({ reason: 'judge_injection_suspected', in: 'response', span });
   }
-  return byClaim;
 }
 
 function ratiosOf(

@@ -2,7 +2,7 @@
  * Plans the judgments of a refiner rollout: parses the response, decides what needs no judge (invented ids, empty
  * claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
-import { evidenceOf } from '../../citations/lexical-evidence.ts';
+import { evidenceOfClaims } from '../../citations/lexical-evidence.ts';
 import { parseResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
@@ -14,6 +14,7 @@ import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest, JudgedClaim } from '../../judgments/kinds/citations/citations.ts';
 import { criterionKey, type RubricRequest, rubricRequests } from '../../judgments/kinds/rubric/rubric.ts';
 import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
+import type { ClaimEvidence } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -41,6 +42,8 @@ export type RefinerPlan = {
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
   readonly claims: readonly PlannedClaim[];
+  /** What comparing words shows about each claim, by its index; the verbatim gate and the report read it. */
+  readonly evidence: ReadonlyMap<number, ClaimEvidence>;
   /** One request for all criteria, or one for each criterion (`judging`). */
   readonly rubric: Ask<readonly RubricRequest[]>;
   readonly citations: Ask<CitationsRequest>;
@@ -64,7 +67,8 @@ export function planRefiner(
   const problems = inputProblems(rollout, recipe, criteria, parsed, sources);
   if (problems.length > 0) return { ok: false, error: problems };
 
-  const claims = plannedClaims(parsed, sources, recipe);
+  const evidence = evidenceOfClaims(sources, parsed.claims);
+  const claims = plannedClaims(parsed, evidence, recipe);
   const needed = neededJudgments(
     { has_answer: parsed.answer !== null, format: parsed.format, finish_reason: finishReason },
     recipe,
@@ -81,6 +85,7 @@ export function planRefiner(
       parsed,
       criteria,
       claims,
+      evidence,
       rubric: wanted('rubric') ? requestsOf(rollout, question, sources, parsed, criteria, recipe) : 'not_needed',
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
     },
@@ -136,7 +141,11 @@ function inputProblems(
 /**
  * Decides what needs no judge: invented ids, empty claims, and with `verbatim_gate` claims that copy source sentences.
  */
-function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: RefinerRecipe): PlannedClaim[] {
+function plannedClaims(
+  parsed: ParsedResponse,
+  evidence: RefinerPlan['evidence'],
+  recipe: RefinerRecipe,
+): PlannedClaim[] {
   return parsed.claims
     .filter((claim) => claim.duplicate_of === null)
     .map((claim) => {
@@ -144,7 +153,7 @@ function plannedClaims(parsed: ParsedResponse, sources: SourceSet, recipe: Refin
         return { claim, support: 0 as const, relevance: claim.ids.map(() => false) };
       }
       const copied = new Set(
-        recipe.verbatim_gate ? evidenceOf(sources, claim)?.verbatim.map(({ source }) => source) : [],
+        recipe.verbatim_gate ? evidence.get(claim.index)?.verbatim.map(({ source }) => source) : [],
       );
       return {
         claim,
