@@ -62,7 +62,7 @@ class Sandbox:
         self._groups = set()
         if os.geteuid() == 0:
             # Makes this process the parent of orphaned processes of a run, so that it can reap them. The first process
-            # of a container often reaps nothing, and a dead process that nobody reaped still counts against its user's
+            # of a container often reaps nothing, and an unreaped dead process still counts against its user's
             # limit.
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

@@ -159,7 +159,7 @@ function isControlShaped(inner: string): boolean {
 
 /**
  * Control tokens of published chat templates and tokenizers that no bar marks, without their brackets and slash. A name
- * that ends with `*` stands for all that begin so.
+ * that ends with `*` matches every name with this beginning.
  */
 const KNOWN = {
   '<': [
