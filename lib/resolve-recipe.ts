@@ -1,4 +1,4 @@
-/** Exports `resolveRecipe` to users of the library. */
+/** Resolving recipes needs their schemas, so it is apart from recipes.ts: a bundle that only composes has no schemas. */
 import type { ResolvedRecipe } from '../src/families/resolve.ts';
 import type { ScoringFamily } from '../src/family/family.ts';
 import type { RecipeValues } from '../src/runs/gaps.ts';

@@ -48,7 +48,24 @@ export async function runCommands(commands: readonly string[], shell: Shell, lim
   );
   // What still runs in the background at the end is stopped.
   writeFileSync(script, `set -uo pipefail\nexec 2>&1\ntrap 'kill -TERM 0' EXIT\n${steps.join('')}`);
-  const child = spawn('bash', ['-c', `exec bash ${script} < '${shell.stdin ?? '/dev/null'}'`], {
+  const { child, printed } = startBash(`exec bash ${script} < '${shell.stdin ?? '/dev/null'}'`, shell);
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), limitMs);
+  await once(child, 'close');
+  clearTimeout(timer);
+  signalGroup(child, 'SIGKILL');
+  const output = printed();
+  return commands.map((_, number) => {
+    const begin = `${BEGIN}${number}\n`;
+    const at = output.indexOf(begin);
+    if (at === -1) return { status: null, output: 'not run: the shell ended before' };
+    const [own = '', rest] = output.slice(at + begin.length).split(END);
+    return { status: rest === undefined ? null : Number.parseInt(rest, 10), output: own };
+  });
+}
+
+/** Starts bash in a process group of its own, and collects what it prints to standard output. */
+function startBash(script: string, shell: Shell): { readonly child: ChildProcess; readonly printed: () => string } {
+  const child = spawn('bash', ['-c', script], {
     cwd: shell.directory,
     env: shell.env,
     detached: true,
@@ -58,17 +75,7 @@ export async function runCommands(commands: readonly string[], shell: Shell, lim
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), limitMs);
-  await once(child, 'close');
-  clearTimeout(timer);
-  signalGroup(child, 'SIGKILL');
-  return commands.map((_, number) => {
-    const begin = `${BEGIN}${number}\n`;
-    const at = printed.indexOf(begin);
-    if (at === -1) return { status: null, output: 'not run: the shell ended before' };
-    const [output = '', rest] = printed.slice(at + begin.length).split(END);
-    return { status: rest === undefined ? null : Number.parseInt(rest, 10), output };
-  });
+  return { child, printed: () => printed };
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
@@ -93,16 +100,7 @@ export async function startInBackground(
   shell: Shell,
   limitMs: number,
 ): Promise<Background> {
-  const child = spawn('bash', ['-c', `exec 2>&1; ${command}`], {
-    cwd: shell.directory,
-    env: shell.env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-  });
+  const { child, printed } = startBash(`exec 2>&1; ${command}`, shell);
   const ended = once(child, 'close');
   const stop = async (): Promise<void> => {
     signalGroup(child, 'SIGINT');
@@ -112,12 +110,12 @@ export async function startInBackground(
     signalGroup(child, 'SIGKILL');
   };
   const deadline = performance.now() + limitMs;
-  while (!ready.test(printed)) {
+  while (!ready.test(printed())) {
     if (child.exitCode !== null || performance.now() > deadline) {
       await stop();
-      throw new Error(`${command} did not print ${ready}:\n${printed}`);
+      throw new Error(`${command} did not print ${ready}:\n${printed()}`);
     }
     await pause(100);
   }
-  return { output: () => printed, stop };
+  return { output: printed, stop };
 }

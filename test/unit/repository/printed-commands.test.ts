@@ -31,7 +31,7 @@ const inProse = pages.flatMap(({ page, text }) =>
 
 const NAMES = COMMANDS.map(({ name }) => name).join('|');
 
-/** The arguments of each `npx citeward` of a command; an ellipsis stands for any. */
+/** Returns the arguments of each `npx citeward` in a command line. The argument `…` stands for any arguments. */
 function argumentsIn(text: string): readonly (readonly string[])[] {
   return [...text.replaceAll(/\\\n/gu, ' ').matchAll(/npx citeward(?<rest>(?:"[^"]*"|'[^']*'|[^'"|&;>#\n)])*)/gu)].map(
     ({ groups }) =>
