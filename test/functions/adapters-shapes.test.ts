@@ -326,6 +326,32 @@ describe('nemo-gym', () => {
 });
 
 describe('every adapter', () => {
+  it('writes every whole number that a trainer computes with as a float: Python would read 0 as an int', async () => {
+    const textOf = async (request: Request) => (await send(request)).text();
+    const silent = { response: 'I would rather not say.' };
+    expect(await textOf(requestOf('slime', {}, silent))).toBe('0.0');
+    expect(await textOf(requestOf('slime', { reply: 'object' }, silent))).toMatch(
+      /^\{"rubric":0\.0,"citation":0\.0,"format":0\.0,"reward":0\.0,"base":0\.0,"status"/,
+    );
+    const query = BODIES.openrlhf.query.map((text) => text.replace(ROLLOUT.response, silent.response));
+    expect(await textOf(requestOf('openrlhf', { run: 'whole' }, { query }))).toMatch(
+      /^\{"rewards":\[0\.0\],"scores":\[0\.0\],"extra_logs":\{"rubric":\[0\.0\],.*"attempt":\[0\]/,
+    );
+    expect(await textOf(requestOf('openrlhf', {}, { query: [], prompts: [], labels: [] }))).toBe(
+      '{"rewards":[],"scores":[],"extra_logs":{}}',
+    );
+    const refusal = { output: [{ type: 'message', role: 'assistant', content: 'No.' }] };
+    const verified = await textOf(requestOf('nemo-gym', {}, { response: refusal, _ng_task_index: 3 }));
+    expect(verified).toContain('"reward":0.0');
+    expect(verified).toContain('"format":0.0');
+    expect(verified).toContain('"_ng_task_index":3}');
+    const history = [{ role: 'user', content: 'Which river?' }];
+    expect(await textOf(requestOf('longtracerl', {}, { history }))).toBe(
+      '{"outcome_reward":0.0,"rubric_reward":0.0,"reward":0.0}',
+    );
+    expect(await textOf(requestOf('longtracerl'))).toContain('"outcome_reward":1.0');
+  });
+
   it('ignores what trainers send beside their contract', async () => {
     for (const trainer of TRAINERS) {
       const extras = { metadata: { step: 3 }, id: null };

@@ -8,7 +8,7 @@ import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
-import type { InferredRun, RunReport } from '../../../src/wire/adapters/reply.ts';
+import { type InferredRun, type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { RequestFailure } from '../../failures.ts';
@@ -177,4 +177,13 @@ export function noteRun(c: Context, runs: readonly InferredRun[]): void {
   const [first] = runs;
   if (first === undefined) return;
   c.set('namedRun', { run: first.id, groups: [...new Set(runs.map(({ group }) => group))] });
+}
+
+/** Answers with JSON text, because `c.json` writes whole numbers without a decimal point. */
+export function sendJsonText(c: Context, text: string): Response {
+  return c.body(text, 200, { 'content-type': 'application/json' });
+}
+
+export function sendTrainerReply(c: Context, reply: TrainerReply): Response {
+  return sendJsonText(c, trainerJson(reply));
 }

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/composers.ts';
 import { longTrace } from '../../../src/families/long-trace/family.ts';
 import {
-  type LongTraceRlReply,
+  type LongTraceRlRewards,
   longTraceRlPrompt,
   longTraceRlReply,
   longTraceRlRequestSchema,
@@ -19,9 +19,9 @@ import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { readRow, reportRefusals } from './adapter-request.ts';
-import { noteRun, type Sample, scoreSample } from './adapter-scoring.ts';
+import { noteRun, type Sample, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
-const NOT_JUDGED: LongTraceRlReply = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
+const NOT_JUDGED: LongTraceRlRewards = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 
 export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
   '/v1/adapters/longtracerl/evaluate',
@@ -40,11 +40,14 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
 
     const reading = readLongTraceRl(request);
     // Nothing was measured, so there is nothing to record.
-    if (reading.status === 'no_final_turn') return c.json(NOT_JUDGED);
+    if (reading.status === 'no_final_turn') return sendTrainerReply(c, { floats: NOT_JUDGED });
     const { rollout, recipe } = reading;
     const scoring = { recipe, query, runs, retryWindowMs: 0 };
     const { reply, reward, run: report } = await scoreSample(c, { rollout, place }, scoring);
-    return c.json({ ...longTraceRlReply(request, reply, reward), ...(report === null ? {} : { run: report }) });
+    return sendTrainerReply(c, {
+      floats: longTraceRlReply(request, reply, reward),
+      others: report === null ? {} : { run: report },
+    });
   },
 );
 

@@ -16,7 +16,7 @@ import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { type LabelledSample, labelledSample, readRow, reportRefusals } from './adapter-request.ts';
-import { noteRun, scoreSample } from './adapter-scoring.ts';
+import { noteRun, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
 export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(
@@ -38,7 +38,7 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
       noteRun(c, runs);
       const scoring = { recipe: query.recipe, query, runs, retryWindowMs };
       const { reply, reward, run: report } = await scoreSample(c, sample, scoring);
-      return c.json(nemoGymReply(request, reply, reward, report));
+      return sendTrainerReply(c, nemoGymReply(request, reply, reward, report));
     },
   );
 }

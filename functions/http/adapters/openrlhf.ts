@@ -4,24 +4,18 @@
  */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/composers.ts';
-import {
-  decodedResponse,
-  extraLogs,
-  type OpenRlhfReply,
-  openRlhfRequestSchema,
-  unitScore,
-} from '../../../src/wire/adapters/openrlhf.ts';
-import { inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { decodedResponse, extraLogs, openRlhfRequestSchema, unitScore } from '../../../src/wire/adapters/openrlhf.ts';
+import { inferredRun, type TrainerReply } from '../../../src/wire/adapters/reply.ts';
 import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { invalidInput } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
-import { type Determined, noteRun, scoreSamples } from './adapter-scoring.ts';
+import { type Determined, noteRun, scoreSamples, sendTrainerReply } from './adapter-scoring.ts';
 
 /** The reply for an empty shard: OpenRLHF splits its one sample over all configured servers. */
-const NO_SAMPLES: OpenRlhfReply = { rewards: [], scores: [], extra_logs: {} };
+const NO_SAMPLES: TrainerReply = { floats: { rewards: [], scores: [], extra_logs: {} } };
 
 export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(
@@ -32,7 +26,7 @@ export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
       const query = readQuery(c, adapterQuerySchema);
       const { family } = RECIPES[query.recipe];
       const { query: queries, prompts, labels } = await readRow(c, openRlhfRequestSchema);
-      if (queries.length === 0) return c.json(NO_SAMPLES);
+      if (queries.length === 0) return sendTrainerReply(c, NO_SAMPLES);
       const rows = queries.map((text, n) => ({ query: text, prompt: prompts[n] ?? '', label: labels[n] }));
       const samples = rows.map((row, n) =>
         labelledSample({
@@ -46,34 +40,35 @@ export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
       const runs = run === undefined ? [] : await Promise.all(rows.map((row) => inferredRun(run, row.prompt, row)));
       noteRun(c, runs);
       const scored = await scoreSamples(c, samples, { recipe: query.recipe, query, runs, retryWindowMs });
-      return c.json(replyOf(scored));
+      return sendTrainerReply(c, replyOf(scored));
     },
   );
 }
 
-function replyOf(scored: readonly Determined[]): OpenRlhfReply {
+function replyOf(scored: readonly Determined[]): TrainerReply {
   const replies = scored.map(({ reply }) => reply);
   const runs = scored.flatMap(({ run }) => (run === null ? [] : [run]));
   const [run] = runs;
+  const scores = replies.map((reply) => {
+    const score = unitScore(reply);
+    if (score !== null) return score;
+    const message = 'this recipe gives the sample a reward, but no base for scores';
+    throw invalidInput(['query', 'recipe'], message);
+  });
   return {
-    rewards: scored.map(({ reward }) => reward),
-    scores: replies.map((reply) => {
-      const score = unitScore(reply);
-      if (score !== null) return score;
-      const message = 'this recipe gives the sample a reward, but no base for scores';
-      throw invalidInput(['query', 'recipe'], message);
-    }),
-    extra_logs: extraLogs(replies),
+    floats: { rewards: scored.map(({ reward }) => reward), scores, extra_logs: extraLogs(replies) },
     ...(run === undefined
       ? {}
       : {
-          run: {
-            id: run.id,
-            group: runs.map(({ group }) => group),
-            sample: runs.map(({ sample }) => sample),
-            grouping: run.grouping,
-            attempt: runs.map(({ attempt }) => attempt),
-            status: runs.map(({ status }) => status),
+          others: {
+            run: {
+              id: run.id,
+              group: runs.map(({ group }) => group),
+              sample: runs.map(({ sample }) => sample),
+              grouping: run.grouping,
+              attempt: runs.map(({ attempt }) => attempt),
+              status: runs.map(({ status }) => status),
+            },
           },
         }),
   };

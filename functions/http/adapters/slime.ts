@@ -1,14 +1,14 @@
 /** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime retries. */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/composers.ts';
-import { inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { floatText, inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { questionOf, slimeQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slime.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
-import { noteRun, scoreSample } from './adapter-scoring.ts';
+import { noteRun, scoreSample, sendJsonText, sendTrainerReply } from './adapter-scoring.ts';
 
 export const slimeRoutes = new Hono<AppEnvironment>().post(
   '/v1/adapters/slime',
@@ -37,6 +37,8 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
       runs,
       retryWindowMs: 0,
     });
-    return query.reply === 'number' ? c.json(reward) : c.json(slimeObject(reply, reward, report));
+    return query.reply === 'number'
+      ? sendJsonText(c, floatText(reward))
+      : sendTrainerReply(c, slimeObject(reply, reward, report));
   },
 );

@@ -85,7 +85,7 @@ export const longTraceRlReplySchema = z.strictObject({
   run: runReportSchema.exactOptional(),
 });
 
-export type LongTraceRlReply = z.infer<typeof longTraceRlReplySchema>;
+export type LongTraceRlRewards = Omit<z.infer<typeof longTraceRlReplySchema>, 'run'>;
 
 type LongTraceRlReading =
   | { readonly status: 'ready'; readonly rollout: Rollout; readonly recipe: LongTraceRecipe }
@@ -158,8 +158,12 @@ function recipeOf(info: ExtraRewardInfo): LongTraceRecipe {
   };
 }
 
-/** Builds the server's reply; a part that the server skips is 0. */
-export function longTraceRlReply(request: LongTraceRlRequest, score: ScoreResponse, reward: number): LongTraceRlReply {
+/** Builds the rewards of the server's reply; a part that the server skips is 0. */
+export function longTraceRlReply(
+  request: LongTraceRlRequest,
+  score: ScoreResponse,
+  reward: number,
+): LongTraceRlRewards {
   if (score.family !== longTrace.name) throw new Error(`longTraceRlReply: a score of the family ${score.family}`);
   const needed = neededParts(request.extra_reward_info.rubric_reward_ratio);
   const { outcome, rubric } = score.components;

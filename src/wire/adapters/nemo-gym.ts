@@ -8,7 +8,7 @@
 import * as z from 'zod';
 import { textSchema } from '../../family/rollout-schema.ts';
 import type { ScoreResponse } from '../score.ts';
-import { componentNumbers, type RunReport, runReportSchema } from './reply.ts';
+import { componentNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
 import { promptSchema } from './request.ts';
 
 /** Schema of one part of a message's content. Only text is read; refusals, images and other parts pass unread. */
@@ -67,12 +67,8 @@ export function nemoGymReply(
   reply: ScoreResponse,
   reward: number,
   run: RunReport | null,
-): Record<string, unknown> {
-  const row = Object.fromEntries(Object.entries(request).filter(([name]) => !STALE.has(name)));
-  return {
-    ...row,
-    reward,
-    reward_components: componentNumbers(reply),
-    ...(run === null ? {} : { run }),
-  };
+): TrainerReply {
+  const floats = { reward, reward_components: componentNumbers(reply) };
+  const row = Object.entries(request).filter(([name]) => !STALE.has(name) && !Object.hasOwn(floats, name));
+  return { floats, others: { ...Object.fromEntries(row), ...(run === null ? {} : { run }) } };
 }

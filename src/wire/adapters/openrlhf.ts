@@ -32,8 +32,6 @@ export const openRlhfReplySchema = z.strictObject({
   run: runReportsSchema.exactOptional(),
 });
 
-export type OpenRlhfReply = z.infer<typeof openRlhfReplySchema>;
-
 /** Maps a score's base to [0, 1], as its family defines; `null` if it has no base. */
 export function unitScore(reply: ScoreResponse): number | null {
   if (reply.base === null) return null;

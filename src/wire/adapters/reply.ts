@@ -1,4 +1,7 @@
-/** The parts that replies to trainers share: components as flat numbers for logs, and the place in a run. */
+/**
+ * The parts that replies to trainers share: JSON whose numbers Python reads as floats, components as flat numbers for
+ * logs, and the place in a run.
+ */
 import * as z from 'zod';
 import { digestJson } from '../../digest.ts';
 import { familyOf } from '../../families/registry.ts';
@@ -33,6 +36,50 @@ function numberOf(component: Component): number | null {
     case 'unscored':
       return null;
   }
+}
+
+/** A number, or lists and objects of numbers. */
+type Numbers = number | null | readonly Numbers[] | { readonly [name: string]: Numbers };
+
+/** A reply to a trainer. The names of the two parts are distinct. */
+export type TrainerReply = {
+  /** The members that a trainer computes with. */
+  readonly floats: Readonly<Record<string, Numbers>>;
+  /** The members that are written as they are. */
+  readonly others?: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Writes a reply as JSON in which every number of `floats` has a decimal point or an exponent. Python reads `0` as an
+ * int, and `torch.tensor([0])` is then an integer tensor, of which no standard deviation exists.
+ */
+export function trainerJson({ floats, others = {} }: TrainerReply): string {
+  const members = Object.entries(floats).map(([name, value]) => memberText(name, floatText(value)));
+  const rest = Object.entries(others).flatMap(([name, value]) => {
+    const text: string | undefined = JSON.stringify(value);
+    return text === undefined ? [] : [memberText(name, text)];
+  });
+  return `{${[...members, ...rest].join(',')}}`;
+}
+
+function memberText(name: string, value: string): string {
+  return `${JSON.stringify(name)}:${value}`;
+}
+
+/** Writes numbers as JSON, each with a decimal point or an exponent. @throws RangeError on a non-finite number. */
+export function floatText(value: Numbers): string {
+  if (value === null) return 'null';
+  if (typeof value === 'object') {
+    if (isList(value)) return `[${value.map(floatText).join(',')}]`;
+    return trainerJson({ floats: value });
+  }
+  if (!Number.isFinite(value)) throw new RangeError('floatText: a non-finite number in a reply');
+  const text = JSON.stringify(value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+function isList(value: Exclude<Numbers, number | null>): value is readonly Numbers[] {
+  return Array.isArray(value);
 }
 
 const groupingSchema = z

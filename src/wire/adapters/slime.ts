@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { responseSchema } from '../../family/rollout-schema.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
 import type { ScoreResponse } from '../score.ts';
-import { componentNumbers, type RunReport, runReportSchema } from './reply.ts';
+import { componentNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
 import { promptSchema } from './request.ts';
 
 export const slimeRequestSchema = z.object({
@@ -29,15 +29,15 @@ const slimeObjectSchema = z
 export const slimeReplySchema = z.union([z.number(), slimeObjectSchema]);
 
 /** Builds the flat object from which `--reward-key` picks the reward. */
-export function slimeObject(reply: ScoreResponse, reward: number, run: RunReport | null): Record<string, unknown> {
+export function slimeObject(reply: ScoreResponse, reward: number, run: RunReport | null): TrainerReply {
   const { base, recipe } = reply;
   return {
-    reward,
-    base,
-    status: 'scored',
-    recipe: recipe.name,
-    digest: recipe.digest,
-    ...componentNumbers(reply),
-    ...(run === null ? {} : { run }),
+    floats: { ...componentNumbers(reply), reward, base },
+    others: {
+      status: 'scored',
+      recipe: recipe.name,
+      digest: recipe.digest,
+      ...(run === null ? {} : { run }),
+    },
   };
 }
