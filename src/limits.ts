@@ -53,6 +53,15 @@ export const MAX_TEST_CHARS = 1024 * 1024;
  */
 export const MAX_TEST_SECONDS = 360;
 
+// Messages of a trajectory.
+
+/** Messages of one trajectory. Agents that search take up to a few hundred turns. */
+export const MAX_MESSAGES = 10_000;
+/** Content parts, tool calls and outputs of all messages together. */
+export const MAX_MESSAGE_PARTS = 100_000;
+/** Nesting of the arguments of a tool call. */
+export const MAX_ARGUMENT_DEPTH = 64;
+
 // Parsed responses and sources.
 
 /** Claims of one answer. No judge prompt could hold more. */

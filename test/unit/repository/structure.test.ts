@@ -10,10 +10,11 @@ const TOPS = ['src', 'lib', 'functions', 'cli', 'dashboard/src', 'clients/typesc
 const FLOORS: readonly string[] = [
   'text',
   'lexical',
+  'tools',
   'citations',
+  'trajectory',
   'judgments',
   'family',
-  'tools',
   'families',
   'generation',
   'agent',
