@@ -36,6 +36,16 @@ export type NewBatch = {
   readonly error_file_id: string;
 };
 
+/**
+ * Why an object refuses a call: it has no batch, or a later version of the Worker wrote the batch (the deployment was
+ * rolled back), and the object leaves it alone.
+ */
+export type BatchRefusal = 'batch_unknown' | 'version_skew';
+
+export type BatchAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: BatchRefusal };
+
 type Claimed = {
   /** Proves to the object that a report comes from the holder of the task. */
   readonly token: string;

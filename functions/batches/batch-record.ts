@@ -1,6 +1,6 @@
 /**
- * The record of a batch in its object's SQLite, and the reply that the wire shows of it. Older code may have written
- * the stored record, so a schema checks it.
+ * The record of a batch in its object's SQLite, and the reply that the wire shows of it. Another version of the Worker
+ * may have written the stored record, so a schema checks it. Fields that a later version added are kept.
  */
 import * as z from 'zod';
 import { SCOPES } from '../../src/wire/api-keys.ts';
@@ -11,10 +11,11 @@ import {
   type BatchStatus,
   batchErrorSchema,
 } from '../../src/wire/batches/batch.ts';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import { BATCH_MESSAGE_VERSION } from './batch-messages.ts';
 import type { TaskCounts } from './task-table.ts';
 
-const newBatchSchema = z.object({
+const newBatchSchema = z.looseObject({
   v: z.union([z.literal(1), z.literal(BATCH_MESSAGE_VERSION)]),
   id: z.string(),
   endpoint: z.enum(BATCH_ENDPOINTS),
@@ -31,7 +32,7 @@ const newBatchSchema = z.object({
 });
 
 const recordSchema = z
-  .object({
+  .looseObject({
     v: z.literal(1),
     batch: newBatchSchema.readonly(),
     status: z.enum(BATCH_STATUSES),
@@ -42,7 +43,7 @@ const recordSchema = z
     /** Requests of the input. */
     total: z.int(),
     /** Which result files exist; `null` before the end. */
-    files: z.object({ output: z.boolean(), error: z.boolean() }).nullable(),
+    files: z.looseObject({ output: z.boolean(), error: z.boolean() }).nullable(),
     /** Why no further chunk starts; several reasons may apply. */
     ended_by: z.array(z.enum(['expiry', 'cancellation', 'input_gone'])).readonly(),
     /** Whether the end was announced to the batch's webhook endpoint; true if it has none. */
@@ -55,10 +56,10 @@ const recordSchema = z
 export type BatchRecord = z.infer<typeof recordSchema>;
 export type EarlyEnd = BatchRecord['ended_by'][number];
 
-/** Parses a stored record. @throws Error if its form is unknown to this version. */
+/** Parses a stored record. @throws UnknownForm */
 export function readRecord(text: string): BatchRecord {
   const parsed = recordSchema.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new Error('readRecord: the stored batch has an unknown form');
+  if (!parsed.success) throw new UnknownForm('batch');
   return parsed.data;
 }
 

@@ -197,9 +197,10 @@ export class BatchState {
     this.#tasks.add(FINALISE, NO_LINES);
   }
 
-  /** Cancels the batch. Returns false if it is too late. */
+  /** Cancels the batch. Idempotent, also after the cancellation has ended it. Returns false if it is too late. */
   cancel(): boolean {
     const { record } = this;
+    if (record?.ended_by.includes('cancellation') === true) return true;
     switch (record?.status) {
       case 'validating':
         this.#transition({ ...record, ended_by: ['cancellation'] }, 'cancelled');
@@ -207,8 +208,6 @@ export class BatchState {
       case 'in_progress':
         this.#transition(this.#endEarly(record, 'cancellation'), 'cancelling');
         this.settle();
-        return true;
-      case 'cancelling':
         return true;
       default:
         return false;

@@ -5,10 +5,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Environment } from '../environment.ts';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import { announce } from '../webhooks/endpoint-client.ts';
 import { BatchList } from './batch-list.ts';
 import {
   BATCH_MESSAGE_VERSION,
+  type BatchAnswer,
   type ClaimedTask,
   type JobMessage,
   type NewBatch,
@@ -41,16 +43,15 @@ export class Batch extends DurableObject<Environment> {
   }
 
   /** Creates the batch and starts its validation. Idempotent. */
-  async create(batch: NewBatch): Promise<BatchReply> {
-    this.ctx.storage.transactionSync(() => this.#state.create(batch));
-    const reply = await this.#advance();
-    if (reply === null) throw new Error('Batch: the batch is missing after its creation');
-    return reply;
+  async create(batch: NewBatch): Promise<BatchAnswer<BatchReply>> {
+    return this.#answer(() => {
+      this.ctx.storage.transactionSync(() => this.#state.create(batch));
+      return this.#advance();
+    });
   }
 
-  /** Returns the batch, or `null` if there is none. */
-  async describe(): Promise<BatchReply | null> {
-    return this.#state.reply();
+  async describe(): Promise<BatchAnswer<BatchReply>> {
+    return this.#answer(async () => this.#state.reply());
   }
 
   async claim(v: number, task: number): Promise<ClaimedTask | null> {
@@ -68,22 +69,41 @@ export class Batch extends DurableObject<Environment> {
     await this.#advance();
   }
 
-  /** Cancels the batch. Returns `null` if there is none. */
-  async cancel(): Promise<{ readonly cancelled: boolean; readonly batch: BatchReply } | null> {
-    const cancelled = this.ctx.storage.transactionSync(() => this.#state.cancel());
-    const batch = await this.#advance();
-    return batch === null ? null : { cancelled, batch };
+  /** Cancels the batch. Idempotent. */
+  async cancel(): Promise<BatchAnswer<{ readonly cancelled: boolean; readonly batch: BatchReply }>> {
+    return this.#answer(async () => {
+      const cancelled = this.ctx.storage.transactionSync(() => this.#state.cancel());
+      const batch = await this.#advance();
+      return batch === null ? null : { cancelled, batch };
+    });
   }
 
-  /** Retries the dead letters. Returns `null` if there is no batch. */
-  async redrive(): Promise<{ readonly redriven: number; readonly batch: BatchReply } | null> {
-    const redriven = this.ctx.storage.transactionSync(() => this.#state.redrive());
-    const batch = await this.#advance();
-    return batch === null ? null : { redriven, batch };
+  /** Retries the dead letters. Idempotent. */
+  async redrive(): Promise<BatchAnswer<{ readonly redriven: number; readonly batch: BatchReply }>> {
+    return this.#answer(async () => {
+      const redriven = this.ctx.storage.transactionSync(() => this.#state.redrive());
+      const batch = await this.#advance();
+      return batch === null ? null : { redriven, batch };
+    });
   }
 
   override async alarm(): Promise<void> {
-    await this.#advance();
+    // Set before the batch is read: the platform drops an alarm that keeps failing, and the batch would never wake.
+    await this.ctx.storage.setAlarm(Date.now() + BATCH_WATCH_MS);
+    const advanced = await this.#answer(() => this.#advance());
+    if (!advanced.ok && advanced.refusal === 'batch_unknown') await this.ctx.storage.deleteAlarm();
+  }
+
+  /** Answers a call. @param work returns `null` if there is no batch. */
+  async #answer<T>(work: () => Promise<T | null>): Promise<BatchAnswer<T>> {
+    try {
+      const value = await work();
+      return value === null ? { ok: false, refusal: 'batch_unknown' } : { ok: true, value };
+    } catch (error) {
+      if (!(error instanceof UnknownForm)) throw error;
+      console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'Batch', detail: error.message }));
+      return { ok: false, refusal: 'version_skew' };
+    }
   }
 
   /** Does everything that is due: expiry, messages, the list in D1, the announcement, deletions, the next alarm. */

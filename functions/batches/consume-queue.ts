@@ -23,7 +23,11 @@ const messageSchema = z.object({
   task: z.int(),
 });
 
-const DEAD_LETTERS = 'citeward-jobs-dead';
+/**
+ * The name of a dead-letter queue, in every environment: `citeward-jobs-dead`, `citeward-jobs-dead-staging`. A binding
+ * does not tell the name of its queue, so the names are a convention (docs/deploy.md).
+ */
+const DEAD_LETTERS = /-dead(-|$)/;
 /** Delay of a message whose object could not be reached, in seconds. */
 const REDELIVER_S = 10;
 
@@ -38,7 +42,7 @@ export async function consumeJobs(
 ): Promise<void> {
   for (const message of queued.messages) {
     const read = messageSchema.safeParse(message.body);
-    if (queued.queue === DEAD_LETTERS || !read.success) {
+    if (DEAD_LETTERS.test(queued.queue) || !read.success) {
       const named = read.success ? { batch: read.data.batch, task: read.data.task } : {};
       console.error(JSON.stringify({ event: 'job_dead_lettered', queue: queued.queue, id: message.id, ...named }));
       message.ack();

@@ -2,9 +2,11 @@
  * The table of a batch's tasks (validate, one per chunk, finalise) in its object's SQLite. A task is sent to the queue,
  * claimed under a lease, and reported. batch-state.ts decides what the tasks mean for the batch.
  */
+
 import * as z from 'zod';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import type { Chunk } from '../../src/wire/batches/chunk-plan.ts';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import type { ChunkCounts, LineTries } from './batch-messages.ts';
 import { MAX_CHUNK_LOSSES } from './batch-timing.ts';
 
@@ -282,9 +284,9 @@ export function chunkOf({ first_line, requests, start, end_at }: TaskRow): Chunk
   return { first_line, requests, start, end: end_at };
 }
 
-/** Parses the tries of a task. @throws Error if their form is unknown to this version. */
+/** Parses the tries of a task. @throws UnknownForm */
 export function triesOf({ tries }: TaskRow): LineTries {
   const parsed = triesSchema.safeParse(JSON.parse(tries));
-  if (!parsed.success) throw new Error('triesOf: the stored tries have an unknown form');
+  if (!parsed.success) throw new UnknownForm('tries of a task');
   return parsed.data;
 }

@@ -98,7 +98,7 @@ describe('messages', () => {
       null,
     ])
       await deliver(odd);
-    await deliver(hint, 'citeward-jobs-dead');
+    for (const queue of ['citeward-jobs-dead', 'citeward-jobs-dead-staging']) await deliver(hint, queue);
     await deliver(message(id, 7));
     await deliver(message('batch_unknown', 0));
     expect(await state(id)).toMatchObject({ status: 'in_progress', request_counts: { completed: 0 } });
@@ -401,6 +401,23 @@ describe('D1', () => {
     expect(await list()).toHaveLength(before + 1);
     faults.batch = null;
     await linesOnce(await finish(id), ['a']);
+  });
+
+  it('the object restarts while it is asked: it is asked again, and otherwise the failure is retryable', async () => {
+    const RESET = 'Durable Object reset because its code was updated.';
+    const change = (path: string) => ask(new Request(`${ORIGIN}/v1/batches/${path}`, { method: 'POST' }));
+    const { id } = await planned(LINES);
+    faults.batch = failing('describe', 2, RESET);
+    expect(await batchOf(await ask(new Request(`${ORIGIN}/v1/batches/${id}`)))).toMatchObject({ id });
+    faults.batch = failing('describe', 99, RESET);
+    const problem = await problemOf(await ask(new Request(`${ORIGIN}/v1/batches/${id}`)), 503, 'storage_failed');
+    expect(problem.retryable).toBe(true);
+    faults.batch = unacknowledged('redrive', 1, RESET);
+    expect((await change(`${id}/redrive`)).status).toBe(200);
+    faults.batch = unacknowledged('cancel', 2, RESET);
+    expect((await batchOf(await change(`${id}/cancel`))).status).toMatch(/^cancell(ing|ed)$|^finalizing$/);
+    faults.batch = null;
+    expect((await finish(id)).status).toBe('cancelled');
   });
 
   it('fails to list: a retryable 503', async () => {

@@ -1,15 +1,10 @@
 /** `/v1/batches` in OpenAI's shape. The Durable Object of a batch owns its state; D1 only lists batches. */
 import { Hono } from 'hono';
-import {
-  type BatchReply,
-  batchListQuerySchema,
-  batchRequestSchema,
-  windowHours,
-} from '../../../src/wire/batches/batch.ts';
+import { batchListQuerySchema, batchRequestSchema, windowHours } from '../../../src/wire/batches/batch.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { askBatch } from '../../batches/batch-client.ts';
 import { BatchList } from '../../batches/batch-list.ts';
 import { BATCH_MESSAGE_VERSION, type NewBatch } from '../../batches/batch-messages.ts';
-import type { Environment } from '../../environment.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
 import { requiredScopes } from '../../services/required-scopes.ts';
 import { newFileId } from '../../storage/files.ts';
@@ -18,9 +13,7 @@ import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, storesOf } from '../context.ts';
 
-const CREATE_ATTEMPTS = 3;
 const HOUR_MS = 60 * 60 * 1000;
-const BATCH_ID = /^batch_[A-Za-z0-9]{1,64}$/;
 
 export const batchRoutes = new Hono<AppEnvironment>()
   .post('/v1/batches', requireScope('batch'), async (c) => {
@@ -49,7 +42,7 @@ export const batchRoutes = new Hono<AppEnvironment>()
       output_file_id: newFileId(),
       error_file_id: newFileId(),
     };
-    return c.json(await create(batch, c.env));
+    return c.json(await askBatch(c.env, batch.id, 'create', async (object) => await object.create(batch)));
   })
   .get('/v1/batches', requireScope('batch'), async (c) => {
     const { after = null, limit } = readQuery(c, batchListQuerySchema);
@@ -61,52 +54,23 @@ export const batchRoutes = new Hono<AppEnvironment>()
   })
   .get('/v1/batches/:id', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    return c.json(found(await knownObject(c.env, c.req.param('id')).describe()));
+    return c.json(await askBatch(c.env, c.req.param('id'), 'describe', async (object) => await object.describe()));
   })
   .post('/v1/batches/:id/cancel', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    const result = await knownObject(c.env, c.req.param('id')).cancel();
-    if (result === null) throw new RequestError({ reason: 'batch_not_found' });
-    if (!result.cancelled) throw new RequestError({ reason: 'batch_is_over', status: result.batch.status });
-    return c.json(result.batch);
+    const { cancelled, batch } = await askBatch(
+      c.env,
+      c.req.param('id'),
+      'cancel',
+      async (object) => await object.cancel(),
+    );
+    if (!cancelled) throw new RequestError({ reason: 'batch_is_over', status: batch.status });
+    return c.json(batch);
   })
   .post('/v1/batches/:id/redrive', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    const result = await knownObject(c.env, c.req.param('id')).redrive();
-    if (result === null) throw new RequestError({ reason: 'batch_not_found' });
-    return c.json({ redriven: result.redriven, batch: result.batch });
+    return c.json(await askBatch(c.env, c.req.param('id'), 'redrive', async (object) => await object.redrive()));
   });
-
-/**
- * Creates the object of a batch. An unreachable object is retried with the same id, so that a creation that merely was
- * not acknowledged does not produce a second batch.
- */
-async function create(batch: NewBatch, environment: Environment): Promise<BatchReply> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await objectOf(environment, batch.id).create(batch);
-    } catch (error) {
-      const name = error instanceof Error ? error.name : typeof error;
-      console.error(JSON.stringify({ event: 'batch_create_failed', batch: batch.id, attempt, error: name }));
-      if (attempt === CREATE_ATTEMPTS) throw new RequestError({ reason: 'storage_failed' });
-    }
-  }
-}
-
-function found(batch: BatchReply | null): BatchReply {
-  if (batch === null) throw new RequestError({ reason: 'batch_not_found' });
-  return batch;
-}
-
-/** Ids of any other form were never issued, so no object is started for them. */
-function knownObject(environment: Environment, id: string) {
-  if (!BATCH_ID.test(id)) throw new RequestError({ reason: 'batch_not_found' });
-  return objectOf(environment, id);
-}
-
-function objectOf(environment: Environment, id: string) {
-  return environment.BATCH.getByName(id);
-}
 
 const ID_BYTES = 16;
 
