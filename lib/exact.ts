@@ -3,6 +3,11 @@
  * implementations. Each file names the repository and commit. The recipe families use corrected forms.
  */
 
+/** THUDM/CaRR: the reward server from recorded judge replies, its evidence text, and the group step of the trainer. */
+export { evidenceText as carrEvidence } from '../src/families/carr/exact/evidence.ts';
+export { carrGroupRewards } from '../src/families/carr/exact/group.ts';
+export { seenPages as carrPages } from '../src/families/carr/exact/pages.ts';
+export { carrEvaluate } from '../src/families/carr/exact/rewards.ts';
 /** rlresearch/dr-tulu: the final reward from recorded judge replies. */
 export { exactReward, formatReward, planExact, recordedAnswers } from '../src/families/dr-tulu/exact/final-reward.ts';
 export { rubricKey, rubricScore } from '../src/families/dr-tulu/exact/rubric-score.ts';

@@ -7,7 +7,7 @@
  * reproduced reward must compare what the original compares. Both rules read a fixed number of code points at the end
  * of the solution.
  */
-import { lastCodePoints, skipPythonSpace, stripPythonSpace } from './python-text.ts';
+import { lastCodePoints, skipPythonSpace, stripPythonSpace } from '../text/python-text.ts';
 
 /** Code points at the end of a solution that the strict and the lenient rule read. */
 const BOX_WINDOW = 100;

@@ -4,7 +4,7 @@
  * `evaluate`, `get_aa_lcr_reward` and `get_rubric_reward`.
  */
 import type { TraceMessage } from '../../family/rollout.ts';
-import { stripPythonSpace } from '../../tools/python-text.ts';
+import { stripPythonSpace } from '../../text/python-text.ts';
 
 const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';

@@ -5,7 +5,7 @@
  * Only ASCII digits form an id; the reference's `\d` accepts digits of every script.
  */
 import { GREATER_THAN, isAsciiDigit } from '../../text/characters.ts';
-import { isPythonSpace } from '../../tools/python-text.ts';
+import { isPythonSpace } from '../../text/python-text.ts';
 
 const BLOCK_OPEN = '<useful_chunks>';
 const BLOCK_CLOSE = '</useful_chunks>';

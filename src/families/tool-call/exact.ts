@@ -3,8 +3,9 @@
  * that code: same names, keys, defaults and numbers. That code counts a missing turn count as 0, a defect that cost a
  * training run its tool term (Gen-Verse/Open-AgentRL#13); the HTTP API refuses such a request.
  */
+
+import { stripPythonSpace } from '../../text/python-text.ts';
 import { scoreBoxedAnswer } from '../../tools/math-answer.ts';
-import { stripPythonSpace } from '../../tools/python-text.ts';
 import { shapeByTurns } from './formula.ts';
 
 /** The keyword arguments of verl's reward functions that this file reads. */

@@ -3,7 +3,7 @@
  * from uncited text and a strict one reads the ids; text that only the loose pattern matches is lost.
  */
 
-import { stripPythonSpace } from '../../../tools/python-text.ts';
+import { stripPythonSpace } from '../../../text/python-text.ts';
 import { attributeStart, forwardSearch, isQuote, readId } from './elements.ts';
 
 const OPEN = '<cite';

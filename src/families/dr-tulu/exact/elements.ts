@@ -2,7 +2,7 @@
  * The element patterns of the reference (rlresearch/dr-tulu 6188f34c), as scanners with the same results. The patterns
  * backtrack; the scanners only move forward, so any input takes linear time.
  */
-import { isPythonSpace, skipPythonSpace } from '../../../tools/python-text.ts';
+import { isPythonSpace, skipPythonSpace } from '../../../text/python-text.ts';
 
 /**
  * Returns an `indexOf` for start offsets that never decrease. It keeps a hit until the start offset passes it, so all

@@ -1,6 +1,6 @@
 /** Counts tool-call queries like rlresearch/dr-tulu 6188f34c (`format_utils.py`, `search_utils.py`). */
 
-import { stripPythonSpace } from '../../../tools/python-text.ts';
+import { stripPythonSpace } from '../../../text/python-text.ts';
 import type { CallForm } from '../terms/transcript.ts';
 import { attributeStart, contentsBetween, forwardSearch } from './elements.ts';
 

@@ -3,7 +3,7 @@
  * `run_utils.py`): an unreadable reply and a failed call count as 0. Everywhere else a failed judgment is `null`.
  */
 
-import { pythonFloat, stripPythonSpace } from '../../../tools/python-text.ts';
+import { pythonFloat, stripPythonSpace } from '../../../text/python-text.ts';
 import type { ClaimAnswer, ClaimQuestion } from './citation-score.ts';
 
 /** The text of a recorded reply; `null` = the judge call failed. */

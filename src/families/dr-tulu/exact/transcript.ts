@@ -3,7 +3,7 @@
  * lower case only.
  */
 
-import { stripPythonSpace } from '../../../tools/python-text.ts';
+import { stripPythonSpace } from '../../../text/python-text.ts';
 import { attributeStart, forwardSearch, readId } from './elements.ts';
 
 const ANSWER_OPEN = '<answer>';

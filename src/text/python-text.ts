@@ -2,7 +2,7 @@
  * Reads text like Python: by code points instead of UTF-16 code units, with Python's white space and its grammar of
  * `float`. Rewards that reproduce Python code depend on all three.
  */
-import { isAsciiDigit, isHighSurrogate, isLowSurrogate, isSpace } from '../text/characters.ts';
+import { isAsciiDigit, isHighSurrogate, isLowSurrogate, isSpace } from './characters.ts';
 
 const FILE_SEPARATOR = 0x1c;
 const UNIT_SEPARATOR = 0x1f;
