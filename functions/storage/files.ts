@@ -64,12 +64,20 @@ export class FileStore {
     return new PartWriter(this.#bucket, keyOf(id));
   }
 
-  /** Registers a file. Idempotent: an existing row stays, even if the file has been removed since. */
+  /**
+   * Registers a file. Idempotent: an existing row stays. If the file has been removed since, its bytes, which a late
+   * writer has written again, are removed too.
+   */
   async record(file: StoredFile): Promise<void> {
     const forgotten = nowSeconds() - REMOVED_FILE_MEMORY_S;
-    await this.#run('record', (db) =>
-      db.batch([insertFile(db, file), db.prepare('DELETE FROM files WHERE removed_at < ?').bind(forgotten)]),
+    const [, removed] = await this.#run('record', (db) =>
+      db.batch([
+        insertFile(db, file),
+        db.prepare('SELECT 1 FROM files WHERE id = ? AND removed_at IS NOT NULL').bind(file.id),
+        db.prepare('DELETE FROM files WHERE removed_at < ?').bind(forgotten),
+      ]),
     );
+    if ((removed?.results.length ?? 0) > 0) await this.#removeBytes(file.id);
   }
 
   /** Returns null if the file does not exist or has expired. */
@@ -116,7 +124,7 @@ export class FileStore {
   /** Removes bytes and row; can be repeated after a failure. Returns false if the file did not exist. */
   async remove(id: string): Promise<boolean> {
     if (!FILE_ID.test(id)) return false;
-    await stored('r2', 'delete', () => this.#bucket.delete(keyOf(id)));
+    await this.#removeBytes(id);
     const { meta } = await this.#run('remove', (db) =>
       db.prepare('UPDATE files SET removed_at = ? WHERE id = ? AND removed_at IS NULL').bind(nowSeconds(), id).run(),
     );
@@ -132,6 +140,10 @@ export class FileStore {
         .all<{ id: string }>(),
     );
     for (const { id } of results) await this.remove(id);
+  }
+
+  async #removeBytes(id: string): Promise<void> {
+    await stored('r2', 'delete', () => this.#bucket.delete(keyOf(id)));
   }
 
   #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {

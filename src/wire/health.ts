@@ -13,9 +13,17 @@ const stateFields = {
 export const readinessSchema = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
   reason: z
-    .enum(['judge_unconfigured', 'judge_unreachable', 'judge_model_missing'])
+    .enum(['store_unreachable', 'judge_unconfigured', 'judge_unreachable', 'judge_model_missing'])
     .nullable()
-    .describe('Why requests that need a judgment and name no judge fail.'),
+    .describe('Why requests fail that need a judgment and name no judge; a store fails other requests, too.'),
+  stores: z
+    .array(
+      z.strictObject({
+        name: z.enum(['judgments', 'database', 'files', 'judge_desk']),
+        reachable: z.boolean(),
+      }),
+    )
+    .describe('The KV namespace, the D1 database, the R2 bucket and the Durable Objects that call judges.'),
   default_judge: z.string().nullable(),
   judges: z.array(
     z.strictObject({

@@ -114,6 +114,21 @@ export function describeFileStorage(name: string, { bucket, db }: Bindings): voi
     });
 
     describe('files', () => {
+      it('a writer that comes after the removal leaves neither a file nor bytes', async () => {
+        const file = sampleFile();
+        const write = async () => {
+          const writer = files.writer(file.id);
+          await writer.write(new TextEncoder().encode('lines'));
+          await writer.close();
+          await files.record(file);
+        };
+        await write();
+        expect(await files.remove(file.id)).toBe(true);
+        await write();
+        expect(await files.get(file.id)).toBeNull();
+        expect(await keysOf(bucket)).toEqual([]);
+      });
+
       it('are known once they are recorded, as they were recorded first', async () => {
         const file = sampleFile();
         expect(await files.get(file.id)).toBeNull();

@@ -148,6 +148,25 @@ describe('health', () => {
       judges: [{ name: 'lexical', reachable: true, last_error: null }],
     });
   });
+
+  it('is not ready while a store does not answer, and names the store', async () => {
+    const failing = new Proxy({}, { get: () => () => Promise.reject(new Error('unreachable')) });
+    for (const [binding, name] of [
+      ['JUDGMENTS', 'judgments'],
+      ['DB', 'database'],
+      ['FILES', 'files'],
+      ['JUDGE_DESK', 'judge_desk'],
+    ]) {
+      const reply = await sendTo(
+        { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', [`${binding}`]: failing },
+        get('/readyz'),
+      );
+      expect(reply.status).toBe(503);
+      const { reason, stores } = readinessSchema.parse(await reply.json());
+      expect(reason).toBe('store_unreachable');
+      expect(stores.filter(({ reachable }) => !reachable).map((store) => store.name)).toEqual([name]);
+    }
+  });
 });
 
 describe('routes', () => {

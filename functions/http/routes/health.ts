@@ -1,6 +1,6 @@
 /**
- * `GET /healthz`: the Worker runs (public). `GET /readyz`: which judges, generators and sandbox are reachable (any
- * key).
+ * `GET /healthz`: the Worker runs (public). `GET /readyz`: which stores, judges, generators and sandbox are reachable
+ * (any key).
  */
 import { Hono } from 'hono';
 import type { Readiness } from '../../../src/wire/health.ts';
@@ -8,6 +8,8 @@ import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import type { Backends } from '../../backends/configured.ts';
 import type { Generators } from '../../backends/generator-backends.ts';
 import type { JudgeBackend } from '../../backends/judge-backends.ts';
+import type { Environment } from '../../environment.ts';
+import { storeStates } from '../../storage/store-health.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 
@@ -15,22 +17,26 @@ export const healthRoutes = new Hono<AppEnvironment>()
   .get('/healthz', (c) => c.json({ status: 'ok' }))
   .get('/readyz', async (c) => {
     readQuery(c, emptyQuerySchema);
-    const readiness = await readinessOf(c.get('platforms').backendsOf(c.get('settings'), c.env));
+    const readiness = await readinessOf(c.get('platforms').backendsOf(c.get('settings'), c.env), c.env);
     return c.json(readiness, readiness.status === 'ready' ? 200 : 503);
   });
 
-async function readinessOf(backends: Backends): Promise<Readiness> {
+async function readinessOf(backends: Backends, environment: Environment): Promise<Readiness> {
   // Concurrently, because each waits for its own servers.
-  const [judges, generators, sandbox] = await Promise.all([
+  const [stores, judges, generators, sandbox] = await Promise.all([
+    storeStates(environment),
     judgeStates(backends.named),
     generatorStates(backends.generators),
     sandboxState(backends.sandbox),
   ]);
   const defaultName = backends.default?.judge.name ?? null;
-  const reason = notReadyReason(judges.find(({ name }) => name === defaultName));
+  const reason = stores.every(({ reachable }) => reachable)
+    ? judgeProblem(judges.find(({ name }) => name === defaultName))
+    : 'store_unreachable';
   return {
     status: reason === null ? 'ready' : 'not_ready',
     reason,
+    stores,
     default_judge: defaultName,
     judges,
     default_generator: backends.generators.default?.generator.name ?? null,
@@ -68,7 +74,7 @@ async function sandboxState(sandbox: JudgeBackend | null): Promise<Readiness['sa
 }
 
 /** @param judge the default judge, if there is one. */
-function notReadyReason(judge: Readiness['judges'][number] | undefined): Readiness['reason'] {
+function judgeProblem(judge: Readiness['judges'][number] | undefined): Readiness['reason'] {
   if (judge === undefined) return 'judge_unconfigured';
   if (!judge.reachable) return 'judge_unreachable';
   return judge.model_present === false ? 'judge_model_missing' : null;

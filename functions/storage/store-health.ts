@@ -1,0 +1,42 @@
+/** Asks each store of a deployment whether it answers, for `GET /readyz`. */
+import type { Readiness } from '../../src/wire/health.ts';
+import { DESK_MESSAGE_VERSION } from '../desk/desk-messages.ts';
+import type { Environment } from '../environment.ts';
+import { withinMs } from '../rpc.ts';
+
+type StoreState = Readiness['stores'][number];
+
+/** How long a store may take to answer, in milliseconds. */
+const ANSWER_MS = 5_000;
+/** A name that nothing is stored under. */
+const NOTHING = 'readyz';
+
+/**
+ * Reads something small from each store, all at once. The queue is not asked: its binding only sends, and a message
+ * that is lost is sent again.
+ */
+export function storeStates({
+  JUDGMENTS,
+  DB,
+  FILES,
+  JUDGE_DESK,
+}: Pick<Environment, 'JUDGMENTS' | 'DB' | 'FILES' | 'JUDGE_DESK'>): Promise<StoreState[]> {
+  const reads: Readonly<Record<StoreState['name'], () => Promise<unknown>>> = {
+    judgments: () => JUDGMENTS.get(NOTHING),
+    database: () => DB.prepare('SELECT 1').first(),
+    files: () => FILES.head(NOTHING),
+    judge_desk: async () => await JUDGE_DESK.getByName(NOTHING).find({ v: DESK_MESSAGE_VERSION, keys: [] }),
+  };
+  const names = ['judgments', 'database', 'files', 'judge_desk'] as const satisfies readonly StoreState['name'][];
+  return Promise.all(names.map(async (name) => ({ name, reachable: await answers(name, reads[name]) })));
+}
+
+async function answers(store: StoreState['name'], read: () => Promise<unknown>): Promise<boolean> {
+  try {
+    return (await withinMs(read(), ANSWER_MS)) !== 'late';
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error;
+    console.error(JSON.stringify({ event: 'store_unreachable', store, error: name }));
+    return false;
+  }
+}
