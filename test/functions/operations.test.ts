@@ -150,7 +150,10 @@ describe('health', () => {
   });
 
   it('is not ready while a store does not answer, and names the store', async () => {
-    const failing = new Proxy({}, { get: () => () => Promise.reject(new Error('unreachable')) });
+    const unreachable = (): never => {
+      throw new Error('unreachable');
+    };
+    const failing = new Proxy({}, { get: () => unreachable });
     for (const [binding, name] of [
       ['JUDGMENTS', 'judgments'],
       ['DB', 'database'],
