@@ -50,6 +50,11 @@ export const runIdSchema = z
 
 export const stepSchema = z.int().min(0).max(MAX_RUN_STEP).describe("The trainer's step, from 0.");
 
+/** The step of a rollout that is to be recorded. It must be given, so that a forgotten step is not an unknown one. */
+export const recordedStepSchema = stepSchema
+  .nullable()
+  .describe("The trainer's step, from 0; null = the trainer has none. The group's id then has to differ by epoch.");
+
 /** The id of a group or a sample in its stored form. */
 export const placeIdSchema = z
   .string()

@@ -12,7 +12,7 @@ import {
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_GROUP } from '../limits.ts';
-import { type RunPlacement, runIdSchema, stepSchema } from '../runs/row.ts';
+import { type RunPlacement, recordedStepSchema, runIdSchema } from '../runs/row.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages } from '../scoring/advantages.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
@@ -54,7 +54,7 @@ export const advantageOptionsSchema = z
 const groupRunSchema = z
   .strictObject({
     id: runIdSchema,
-    step: stepSchema,
+    step: recordedStepSchema,
     group: runPlaceIdSchema,
     samples: z
       .array(runPlaceIdSchema)

@@ -11,7 +11,7 @@ import {
   sharedFields,
 } from '../family/rollout-schema.ts';
 import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_REPLICATE } from '../limits.ts';
-import { placeIdSchema, type RunPlacement, runIdSchema, stepSchema } from '../runs/row.ts';
+import { placeIdSchema, type RunPlacement, recordedStepSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { madeByFields } from '../scoring/score-reply.ts';
 
 /** A recipe by name or inline. `resolveRecipe` validates the content, because it knows the families. */
@@ -57,7 +57,7 @@ export const runPlaceIdSchema = z.union([placeIdSchema, z.int().min(0)]).describ
 const rolloutRunSchema = z
   .strictObject({
     id: runIdSchema,
-    step: stepSchema,
+    step: recordedStepSchema,
     group: runPlaceIdSchema.describe("The trainer's name of the prompt; all samples of the prompt form one group."),
     sample: runPlaceIdSchema,
   })

@@ -31,7 +31,7 @@ async function ok<T>(schema: { parse(value: unknown): T }, reply: Promise<Respon
 }
 
 /** A rollout at a place. */
-const at = (id: string, step: number, group: string | number, sample: string | number, fields: object = {}) => ({
+const at = (id: string, step: number | null, group: string | number, sample: string | number, fields: object = {}) => ({
   ...ROLLOUT,
   run: { id, step, group, sample },
   ...fields,
@@ -119,6 +119,22 @@ describe('a rollout with a run', () => {
     expect([await countOf('rollouts'), await countOf('rollout_rows'), await countOf('runs')]).toEqual([1, 1, 1]);
     // Objects of those that came second are removed.
     expect(await runKeys()).toHaveLength(1);
+  });
+
+  it('may have no step, but only if the request says so', async () => {
+    expect(await record(at('r', null, 'g', 's'))).toMatchObject({ step: null, status: 'recorded', attempt: 0 });
+    expect(await record(at('r', null, 'g', 's'))).toMatchObject({ step: null, status: 'unchanged', attempt: 0 });
+    expect(await record(at('r', 0, 'g', 's'))).toMatchObject({ step: 0, status: 'recorded', attempt: 0 });
+    const { responses, run, ...shared } = group('r', 0, 'h', [GOOD, BAD]);
+    await ok(groupResponseSchema, send(post('/v1/groups', { ...shared, responses, run: { ...run, step: null } })));
+    expect((await rolloutsOf('r')).rollouts.map(({ step, group: name }) => [step, name])).toEqual([
+      [null, 'g'],
+      [null, 'h'],
+      [null, 'h'],
+      [0, 'g'],
+    ]);
+    const unsaid = post('/v1/score', { ...ROLLOUT, run: { id: 'r', group: 'g', sample: 's' } });
+    expect(await wrongFields(await send(unsaid))).toEqual(['run.step']);
   });
 
   it('with other content there is a new attempt, which counts', async () => {

@@ -35,6 +35,7 @@ class Client:
         deadline_s: float | None = None,
         max_connections: int | None = None,
         attempt_timeout_s: float | None = None,
+        run: str | None = None,
         *,
         settings: Settings | None = None,
     ) -> None:
@@ -46,6 +47,7 @@ class Client:
             deadline_s=deadline_s,
             max_connections=max_connections,
             attempt_timeout_s=attempt_timeout_s,
+            run=run,
         )
         self._transport = Transport(self.settings)
         self._threads: ThreadPoolExecutor | None = None
@@ -74,12 +76,7 @@ class Client:
             CitewardError: a row, the key or a setting is wrong; queued rows are not sent. ``BadRequest.row`` is the
                 position of the wrong row.
         """
-        futures = self._submit(rows)
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
+        return results_of(self.start_many(rows))
 
     async def score_async(self, fields: Mapping[str, Any]) -> Score:
         """``score`` without blocking the event loop. Works with any loop: it runs in this client's threads."""
@@ -87,12 +84,12 @@ class Client:
 
     async def score_many_async(self, rows: Sequence[Mapping[str, Any]]) -> list[Score | Unscored]:
         """``score_many`` without blocking the event loop."""
-        futures = self._submit(rows)
-        try:
-            return list(await asyncio.gather(*map(asyncio.wrap_future, futures)))
-        finally:
-            for future in futures:
-                future.cancel()
+        return await results_of_async(self.start_many(rows))
+
+    def start_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Future[Score | Unscored]]:
+        """Queues rollouts and returns immediately; several callers may wait for the same futures."""
+        pool = self._pool()
+        return [pool.submit(self._score_row, position, row) for position, row in enumerate(rows)]
 
     def group(
         self,
@@ -140,10 +137,6 @@ class Client:
             raise BadRequest(f"the request has no JSON: {error}") from None
         return self._transport.post(path, data)
 
-    def _submit(self, rows: Sequence[Mapping[str, Any]]) -> list[Future[Score | Unscored]]:
-        pool = self._pool()
-        return [pool.submit(self._score_row, position, row) for position, row in enumerate(rows)]
-
     def _score_row(self, position: int, row: Mapping[str, Any]) -> Score | Unscored:
         try:
             return self.score(row)
@@ -158,6 +151,24 @@ class Client:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(self.settings.max_connections, thread_name_prefix="citeward")
             return self._threads
+
+
+def results_of(futures: Sequence[Future[Score | Unscored]]) -> list[Score | Unscored]:
+    """Waits for the futures of ``start_many``; the first exception cancels those that are still queued."""
+    try:
+        return [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+async def results_of_async(futures: Sequence[Future[Score | Unscored]]) -> list[Score | Unscored]:
+    """``results_of`` without blocking the event loop."""
+    try:
+        return list(await asyncio.gather(*map(asyncio.wrap_future, futures)))
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 _shared: dict[tuple[int, Settings], Client] = {}

@@ -32,6 +32,9 @@ ROW_FIELDS = (
     "response_tokens",
 )
 
+#: The fields that a label may contain: those of a row, and the place in a run (``citeward.runs``).
+LABEL_FIELDS = (*ROW_FIELDS, "run")
+
 #: A completion of a trainer: a text, or a list of chat messages.
 Completion = Union[str, Sequence[Mapping[str, Any]]]
 
@@ -59,9 +62,9 @@ def read_object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _problem(where, f"expected a mapping or the JSON text of an object, got {type(value).__name__}")
     fields = {name: plain(entry, f"{where}.{name}") for name, entry in value.items() if entry is not None}
-    unknown = [name for name in fields if name not in ROW_FIELDS]
+    unknown = [name for name in fields if name not in LABEL_FIELDS]
     if unknown:
-        expected = f"unknown field; a row may carry {', '.join(ROW_FIELDS)}"
+        expected = f"unknown field; a row may carry {', '.join(LABEL_FIELDS)}"
         raise BadRequest("unknown fields", fields=[FieldProblem(f"{where}.{name}", expected) for name in unknown])
     return fields
 

@@ -12,13 +12,22 @@ Usage, in the script that starts the training::
     citeward.open_instruct.register()      # before open_instruct builds its verifiers
 
 Rows name the verifier in their ``dataset`` column (``citeward``) and contain the fields as JSON text in
-``ground_truth``. Settings come from the environment. Contract: allenai/open-instruct e6c3044a,
+``ground_truth``. Settings come from the environment.
+
+With ``CITEWARD_RUN`` the rollouts are recorded. open-instruct passes neither step nor ids to verifiers, so the place is
+inferred: the step is ``null``; calls with the same label that overlap in time are one group, because open-instruct
+scores the responses to a prompt together; a later visit of the prompt is another group. Evaluation cannot be told from
+training: its rows need ``"run": {"split": "eval"}`` in the label.
+
+Contract: allenai/open-instruct e6c3044a,
 ``open_instruct/ground_truth_utils.py`` (``VerifierFunction``, ``build_all_verifiers``, ``apply_verifiable_reward``).
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +35,12 @@ from citeward.client import shared_client
 from citeward.errors import Misconfigured, UnexpectedReply
 from citeward.fields import merged, read_object, response_text
 from citeward.replies import Score
+from citeward.runs import Visits, digest_of, placed
 from citeward.settings import Settings
 
 NAME = "citeward"
+
+_visits = Visits()
 
 
 @dataclass(frozen=True)
@@ -96,7 +108,8 @@ class CitewardVerifier:
             Unscored: the reward could not be determined.
             CitewardError: the label, the key or a setting is wrong.
         """
-        return self._result(shared_client(self.settings).score(_fields(tokenized_prediction, prediction, label)))
+        with self._placed(tokenized_prediction, prediction, label) as row:
+            return self._result(shared_client(self.settings).score(row))
 
     async def async_call(
         self,
@@ -107,11 +120,21 @@ class CitewardVerifier:
         rollout_state: dict[str, Any] | None = None,
     ) -> VerificationResult:
         """``__call__`` without blocking the event loop."""
-        fields = _fields(tokenized_prediction, prediction, label)
-        return self._result(await shared_client(self.settings).score_async(fields))
+        with self._placed(tokenized_prediction, prediction, label) as row:
+            return self._result(await shared_client(self.settings).score_async(row))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(name={self.name}, weight={self.weight})"
+
+    @contextlib.contextmanager
+    def _placed(self, tokens: list[int], prediction: str, label: Any) -> Iterator[dict[str, Any]]:
+        row = _fields(tokens, prediction, label)
+        prompt = digest_of(label)
+        group, sample = _visits.enter(prompt)
+        try:
+            yield placed(row, self.settings.run, {"step": None, "group": group, "sample": sample}, "")
+        finally:
+            _visits.leave(prompt)
 
     def _result(self, score: Score) -> VerificationResult:
         score = score.of_one_sample()

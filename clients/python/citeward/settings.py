@@ -10,6 +10,7 @@ import difflib
 import json
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Union
@@ -37,6 +38,7 @@ _ENVIRONMENT = {
     "deadline_s": "CITEWARD_DEADLINE_S",
     "attempt_timeout_s": "CITEWARD_ATTEMPT_TIMEOUT_S",
     "max_connections": "CITEWARD_MAX_CONNECTIONS",
+    "run": "CITEWARD_RUN",
 }
 
 
@@ -56,11 +58,13 @@ class Settings:
     #: Seconds for one attempt.
     attempt_timeout_s: float = DEFAULT_ATTEMPT_TIMEOUT_S
     max_connections: int = DEFAULT_MAX_CONNECTIONS
+    #: The id of the run that the trainers' clients record rollouts in; ``None`` records nothing.
+    run: str | None = None
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
         """Reads settings from arguments (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
-        ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S`` and ``_MAX_CONNECTIONS``.
+        ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS`` and ``_RUN``.
 
         Raises:
             Misconfigured: a setting is missing, malformed or unknown. The message never contains a key.
@@ -89,6 +93,7 @@ class Settings:
             deadline_s=_seconds("deadline_s", values.get("deadline_s", DEFAULT_DEADLINE_S)),
             attempt_timeout_s=_seconds("attempt_timeout_s", values.get("attempt_timeout_s", DEFAULT_ATTEMPT_TIMEOUT_S)),
             max_connections=_count("max_connections", values.get("max_connections", DEFAULT_MAX_CONNECTIONS)),
+            run=_run(values.get("run")),
         )
 
     def request_fields(self) -> Mapping[str, Any]:
@@ -170,6 +175,13 @@ def _judge(judge: Any) -> tuple[str, ...]:
     if not all(isinstance(name, str) and name for name in names):
         raise Misconfigured("judge: expected a name, or several names")
     return tuple(names)
+
+
+def _run(run: Any) -> str | None:
+    # The Worker accepts 128 characters; the id of the evaluation's run is 5 longer.
+    if run is not None and (not isinstance(run, str) or re.fullmatch(r"[A-Za-z0-9._-]{1,123}", run) is None):
+        raise Misconfigured('run: expected 1 to 123 letters, digits, ".", "_" or "-"')
+    return run
 
 
 def _seconds(name: str, value: Any) -> float:

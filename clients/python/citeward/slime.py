@@ -16,11 +16,17 @@ standard deviation of its group; ``post_process_rewards`` excludes it.
 * The logged means ``rollout/raw_reward`` and ``eval/...`` are NaN for a step with an unscored sample. Count
   ``sample.metadata["citeward"]["status"] == "unscored"`` for the number of such samples.
 
+To record a run, set ``CITEWARD_RUN`` and add ``--rollout-sample-hook-path citeward.slime.stamp_run``. The hook runs
+before the reward and is the only place where slime tells the rollout id, which is the step, and whether it evaluates.
+The group is ``sample.group_index``, which counts on over epochs, and the sample is ``sample.index``. Without the hook
+the step is ``null``. Evaluation has no group index: its group is a digest of prompt and label.
+
 ``sample.label`` contains the fields, as JSON text or a mapping; ``num_turns`` comes from ``sample.metadata`` if
 present, the finish reason and the number of tokens from the sample. Settings come from the environment
 (``CITEWARD_URL``, ``CITEWARD_API_KEY``, ``CITEWARD_RECIPE``, ``CITEWARD_JUDGE``, ...).
 
-Contract: THUDM/slime 624b824a, ``slime/rollout/rm_hub/__init__.py``, ``slime/ray/rollout.py::_post_process_rewards``.
+Contract: THUDM/slime 624b824a, ``slime/rollout/rm_hub/__init__.py``, ``slime/rollout/sample_hooks.py``,
+``slime/ray/rollout.py::_post_process_rewards``.
 """
 
 from __future__ import annotations
@@ -28,13 +34,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
 from citeward.client import Client, shared_client
 from citeward.errors import Misconfigured, Unscored
 from citeward.fields import merged, plain, read_object, response_text
 from citeward.replies import Score
+from citeward.runs import digest_of, placed
 from citeward.settings import Settings
 
 logger = logging.getLogger("citeward")
@@ -43,6 +52,7 @@ logger = logging.getLogger("citeward")
 Reward = Union[float, dict[str, float]]
 
 _MARK = "citeward"
+_STAMP = "citeward_run"
 _CENTRED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
 _SCALED = ("grpo", "gspo", "cispo")
 _EPSILON = 1e-6
@@ -51,23 +61,68 @@ _EPSILON = 1e-6
 _FINISH_REASONS = {"completed": "stop", "truncated": "length", "aborted": "abort"}
 
 
-async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Reward | list[Reward]:
-    """Scores one sample, or with ``--group-rm`` the samples of a group.
+def stamp_run(args: Any, sample: Any, *, rollout_id: int | None = None, evaluation: bool = False) -> None:
+    """Notes the rollout id and whether slime evaluates, for ``custom_rm`` (``--rollout-sample-hook-path``)."""
+    if not isinstance(sample.metadata, dict):
+        sample.metadata = {}
+    sample.metadata[_STAMP] = {"step": rollout_id, "evaluation": bool(evaluation)}
+
+
+async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Reward | list[Any]:
+    """Scores one sample, the samples that one rollout fanned out into, or with ``--group-rm`` a group of either.
 
     Records the outcome in ``sample.metadata["citeward"]``: ``status`` ("scored" or "unscored"), and ``base`` and
     ``components``, or ``reason`` and ``detail``. An unscored sample also gets ``remove_sample = True``.
 
     Returns:
-        The reward, or NaN for an unscored sample; for a list, one entry per sample.
+        The reward, or NaN for an unscored sample; for a list, a list of the same shape.
 
     Raises:
         Unscored: a sample is unscored and ``--custom-reward-post-process-path`` is not set.
         CitewardError: the label, the key or a setting is wrong.
     """
-    client = shared_client(Settings.of())
-    if isinstance(sample, (list, tuple)):
-        return list(await asyncio.gather(*(_scored(client, args, member) for member in sample)))
-    return await _scored(client, args, sample)
+    settings = Settings.of()
+    rows: dict[int, dict[str, Any]] = {}
+    taken: Counter[tuple[Any, ...]] = Counter()
+    for member in _leaves(sample):
+        place = _place(member)
+        siblings = (place["group"], place["sample"])
+        # Samples of one rollout share its index.
+        if taken[siblings] > 0:
+            place["sample"] = f"{place['sample']}.{taken[siblings]}"
+        taken[siblings] += 1
+        rows[id(member)] = placed(_fields(member), settings.run, place, "")
+    client = shared_client(settings)
+
+    async def rewards_of(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return list(await asyncio.gather(*map(rewards_of, value)))
+        return await _scored(client, args, value, rows[id(value)])
+
+    return await rewards_of(sample)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _leaves(member)
+    else:
+        yield value
+
+
+def _place(sample: Any) -> dict[str, Any]:
+    metadata = sample.metadata if isinstance(sample.metadata, dict) else {}
+    stamp = metadata.get(_STAMP)
+    stamp = stamp if isinstance(stamp, dict) else {}
+    group, index = getattr(sample, "group_index", None), getattr(sample, "index", None)
+    # Only evaluation has samples without a group index.
+    evaluation = stamp.get("evaluation", group is None)
+    return {
+        "step": stamp.get("step"),
+        "group": digest_of(sample.prompt, sample.label) if group is None else group,
+        "sample": uuid.uuid4().hex if index is None else index,
+        "split": "eval" if evaluation else "train",
+    }
 
 
 def post_process_rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
@@ -113,9 +168,9 @@ def _normalised(raw: Sequence[float], scored: Sequence[bool], scale: bool) -> li
     return [(reward - mean) / divisor if is_scored else 0.0 for reward, is_scored in zip(raw, scored)]
 
 
-async def _scored(client: Client, args: Any, sample: Any) -> Reward:
+async def _scored(client: Client, args: Any, sample: Any, row: dict[str, Any]) -> Reward:
     try:
-        score = (await client.score_async(_fields(sample))).of_one_sample()
+        score = (await client.score_async(row)).of_one_sample()
     except Unscored as unscored:
         if getattr(args, "custom_reward_post_process_path", None) is None:
             raise

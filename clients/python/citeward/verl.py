@@ -13,6 +13,8 @@ survive an outage, increase ``deadline_s``.
 ``num_turns`` and ``response_tokens``. They are sent if present and have no defaults; the dapo manager does not pass
 ``num_turns`` (Gen-Verse/Open-AgentRL#13), and the Worker refuses a request without it if the recipe needs it.
 
+These functions know neither step nor group: to record a run, use ``citeward.verl_reward_loop``.
+
 Contracts: verl b178a3cd and 1dda039b, ``verl/experimental/reward_loop/``.
 """
 
@@ -27,11 +29,15 @@ from citeward.client import shared_client
 from citeward.errors import Unscored
 from citeward.fields import is_object, merged, plain, read_object, response_text
 from citeward.replies import Score
+from citeward.runs import placed
 from citeward.settings import Settings, split_settings
 
 Result = dict[str, Union[float, str]]
 
 _OF_THE_TRAINER = ("num_turns", "response_tokens")
+_WITHOUT_PLACE = (
+    "verl passes them to reward managers only: use citeward.verl_reward_loop, or put them into the row's run"
+)
 
 
 def compute_score(
@@ -60,8 +66,9 @@ def compute_score(
         Unscored: the reward could not be determined.
         CitewardError: the row, the key or a setting is wrong.
     """
-    client = shared_client(_settings(kwargs))
-    return _result(client.score(_fields(solution_str, ground_truth, extra_info)))
+    settings = _settings(kwargs)
+    row = row_fields(solution_str, ground_truth, extra_info)
+    return result_of(shared_client(settings).score(placed(row, settings.run, {}, _WITHOUT_PLACE)))
 
 
 async def compute_score_async(
@@ -75,8 +82,9 @@ async def compute_score_async(
 
     The ``remote`` manager refuses async functions.
     """
-    client = shared_client(_settings(kwargs))
-    return _result(await client.score_async(_fields(solution_str, ground_truth, extra_info)))
+    settings = _settings(kwargs)
+    row = row_fields(solution_str, ground_truth, extra_info)
+    return result_of(await shared_client(settings).score_async(placed(row, settings.run, {}, _WITHOUT_PLACE)))
 
 
 def compute_score_batch(
@@ -87,12 +95,12 @@ def compute_score_batch(
     **kwargs: Any,
 ) -> list[Result]:
     """Scores a batch for the legacy batch manager. One unscored sample raises ``Unscored`` for the whole batch."""
-    client = shared_client(_settings(kwargs))
+    settings = _settings(kwargs)
     rows = [
-        _fields(solution, truth, extra)
+        placed(row_fields(solution, truth, extra), settings.run, {}, _WITHOUT_PLACE)
         for solution, truth, extra in zip(list(solution_strs), list(ground_truths), list(extra_infos))
     ]
-    scores = client.score_many(rows)
+    scores = shared_client(settings).score_many(rows)
     lost = [score for score in scores if isinstance(score, Unscored)]
     if lost:
         raise Unscored(
@@ -100,14 +108,15 @@ def compute_score_batch(
             f"{len(lost)} of {len(scores)} samples; the first: {lost[0].detail}",
             all(unscored.retryable for unscored in lost),
         )
-    return [_result(score) for score in scores if isinstance(score, Score)]
+    return [result_of(score) for score in scores if isinstance(score, Score)]
 
 
 def _settings(kwargs: Mapping[str, Any]) -> Settings:
     return Settings.of(**split_settings(kwargs))
 
 
-def _fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] | None) -> dict[str, Any]:
+def row_fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The fields of a sample, from where verl's data sets hold them."""
     extra = {} if extra_info is None else extra_info
     carried = extra.get("citeward")
     parts = []
@@ -121,7 +130,8 @@ def _fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] | No
     return {**merged(parts), "response": response_text(solution)}
 
 
-def _result(score: Score) -> Result:
+def result_of(score: Score) -> Result:
+    """The score as verl's reward managers read it."""
     score = score.of_one_sample()
     told = {
         "decided_by": score.decided_by,

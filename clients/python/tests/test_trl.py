@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import json
 import math
+import pickle
+import sys
 import threading
 import unittest
 from typing import Any, Callable
@@ -88,6 +90,37 @@ class Live(TrainerTestCase, LiveTestCase):
                 self.assertEqual(rewards[1:3], [0.0, 0.0])
                 self.assertRegex(logs.output[-1], r"2 of 4 samples are unscored: .*judge_")
         self.assertEqual(self.trainer.metrics, [(UNSCORED_METRIC, 0.5)] * 2)
+
+
+async def score_group(functions: list[Callable[..., Any]], group: dict[str, Any]) -> list[float]:
+    """AsyncGRPOTrainer's rewards of one group, in its worker: no trainer state, no metrics, sums of what is there."""
+    outputs = await asyncio.gather(
+        *(
+            function(**group) if inspect.iscoroutinefunction(function) else asyncio.to_thread(function, **group)
+            for function in functions
+        )
+    )
+    sums = []
+    for rewards in zip(*outputs):
+        known = [reward for reward in rewards if reward is not None]
+        sums.append(sum(known) if known else math.nan)
+    return sums
+
+
+class AsyncTrainer(unittest.TestCase):
+    @unittest.skipIf(sys.version_info < (3, 10), "AsyncGRPOTrainer needs Python 3.10")
+    def test_functions_are_pickled_into_the_worker_and_score_there(self) -> None:
+        with Stub(lambda n, asked: scored(float(asked.body["response"]))) as stub, citeward_environment():
+            for make in MAKERS:
+                function = make(url=stub.url, recipe="stub", deadline_s=5, name="judge_2", run="r")
+                moved = pickle.loads(pickle.dumps([function, function]))
+                self.assertIs(moved[0], moved[1])
+                self.assertEqual(moved[0].__name__, "judge_2")
+                self.assertEqual(inspect.iscoroutinefunction(moved[0]), make is async_reward_function)
+                group = {"prompts": ["p"] * 2, "completions": ["1", "2"], "completion_ids": [[1]] * 2}
+                rewards = asyncio.run(score_group(moved[:1], {**group, "question": ["q"] * 2}))
+                self.assertEqual(rewards, [1.0, 2.0])
+            self.assertNotIn("log_metric", stub.asked[0].body)
 
 
 class Stubbed(TrainerTestCase):
