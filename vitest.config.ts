@@ -29,6 +29,9 @@ function inWorkerd(): ReturnType<typeof cloudflareTest> {
 // workerd takes no Worker whose assets are missing.
 if (!hasDashboard()) await ensureDashboard();
 
+// Repeats or varies the suites `fuzz-*`.
+const fuzzSeed = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
+
 export default defineConfig({
   test: {
     // Two workers where tests compute: Vitest leaves one processor out, which is half of a small machine.
@@ -62,12 +65,13 @@ export default defineConfig({
         test: {
           name: 'slow-functions',
           include: ['test/slow-functions/**/*.test.ts'],
+          provide: { fuzzSeed },
           testTimeout: 120_000,
           fileParallelism: false,
         },
       },
       { test: { name: 'llm', ...ofProcesses, include: ['test/llm/**/*.test.ts'] } },
-      { test: { name: 'slow', ...ofProcesses, include: ['test/slow/**/*.test.ts'] } },
+      { test: { name: 'slow', ...ofProcesses, include: ['test/slow/**/*.test.ts'], provide: { fuzzSeed } } },
     ],
   },
 });

@@ -7,6 +7,7 @@ import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
 import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
+import { randomOf } from '../seeded-random.ts';
 
 const LOST = { status: 'unscored', reason: 'judge_timeout' } as const;
 
@@ -148,17 +149,6 @@ export function rowsOf(
     reason: scores[position]?.reason ?? null,
     recorded_at: '2026-11-21T00:00:00.000Z',
   }));
-}
-
-/** Mulberry32, a seeded generator. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 const GROUP = 8;
