@@ -59,8 +59,8 @@ export const MAX_TEST_SECONDS = 360;
 export const MAX_MESSAGES = 10_000;
 /** Content parts, tool calls and outputs of all messages together. */
 export const MAX_MESSAGE_PARTS = 100_000;
-/** Nesting of the arguments of a tool call. */
-export const MAX_ARGUMENT_DEPTH = 64;
+/** Nesting of one message, and of the arguments of a tool call that are JSON text. */
+export const MAX_MESSAGE_DEPTH = 64;
 
 // Parsed responses and sources.
 

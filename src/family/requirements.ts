@@ -2,6 +2,7 @@
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_CRITERION_WEIGHT } from '../limits.ts';
 import type { Result } from '../result.ts';
+import { sourcesOfTrajectory, trajectoryOf } from '../trajectory/rollout-messages.ts';
 import type { Rollout, RolloutSources } from './rollout.ts';
 
 /** Returns one problem for each required field that is missing. Missing fields are never filled in. */
@@ -27,10 +28,23 @@ export function weightProblems({ positive_rubrics, negative_rubrics, rubrics }: 
   ];
 }
 
-/** Returns the rollout's tool output or sources, or the problem that it has neither. */
-export function originOf({ tool_output, sources }: Rollout, family: string): Result<RolloutSources, InputProblem[]> {
-  if (tool_output !== undefined) return { ok: true, value: { tool_output } };
-  if (sources !== undefined) return { ok: true, value: { sources } };
+/** The sources of a rollout: those of the request, else those of the tool results; `null` if it has neither. */
+export function sourcesOfRollout(rollout: Rollout): RolloutSources | null {
+  const { tool_output, sources } = rollout;
+  if (tool_output !== undefined) return { tool_output };
+  if (sources !== undefined) return { sources };
+  const trajectory = trajectoryOf(rollout);
+  if (trajectory === null) return null;
+  const derived = sourcesOfTrajectory(trajectory, rollout.trajectory?.source_ids);
+  return 'tool_output' in derived
+    ? { tool_output: derived.tool_output.text }
+    : { sources: derived.sources.map(({ id, text }) => ({ id, text })) };
+}
+
+/** Returns the rollout's sources, or the problem that it has none. */
+export function originOf(rollout: Rollout, family: string): Result<RolloutSources, InputProblem[]> {
+  const origin = sourcesOfRollout(rollout);
+  if (origin !== null) return { ok: true, value: origin };
   const message = `give tool_output or sources: recipes of the ${family} family read them`;
   return { ok: false, error: [{ path: ['tool_output'], message }] };
 }

@@ -1,5 +1,6 @@
 /** The fields that describe a rollout, shared by every resource that takes one. */
 import * as z from 'zod';
+import type { InputProblem } from '../input-problem.ts';
 import {
   MAX_CRITERIA,
   MAX_CRITERION_CHARS,
@@ -7,6 +8,7 @@ import {
   MAX_ENTITIES,
   MAX_ENTITY_CHARS,
   MAX_ID_CHARS,
+  MAX_MESSAGES,
   MAX_NAME_CHARS,
   MAX_SOURCES,
   MAX_TEST_CHARS,
@@ -15,6 +17,8 @@ import {
   MAX_TITLE_CHARS,
   MAX_USEFUL_CHUNKS,
 } from '../limits.ts';
+import { askedQuestion, endOf } from '../trajectory/final-turns.ts';
+import { readMessages, SOURCE_IDS, trajectoryOf } from '../trajectory/rollout-messages.ts';
 import type { CriterionInput, Rollout, RolloutSources } from './rollout.ts';
 
 export const textSchema = z.string().max(MAX_TEXT_CHARS);
@@ -157,9 +161,40 @@ export const sharedFields = {
     .describe('tool-call: the tests of a program, in place of a reference.'),
 };
 
+export const trajectoryOptionsSchema = z
+  .strictObject({
+    policy_messages: z
+      .array(z.int().min(0))
+      .max(MAX_MESSAGES)
+      .exactOptional()
+      .describe(
+        'Indexes of the messages that the policy wrote. Default: all assistant messages without sampled: false.',
+      ),
+    source_ids: z
+      .enum(SOURCE_IDS)
+      .exactOptional()
+      .describe(
+        'The ids that answers cite. tagged (default): those of the tagged pieces in tool results. call: each tool ' +
+          'result is one source, under the id of its call.',
+      ),
+  })
+  .describe('How messages are read.');
+
 /** The fields that each sample has of its own. */
 export const responseFields = {
-  response: responseSchema,
+  response: responseSchema
+    .exactOptional()
+    .describe("The policy's whole output. Offsets in the reply point into it. Give it or messages."),
+  messages: z
+    .array(z.record(z.string(), z.unknown()))
+    .min(1)
+    .max(MAX_MESSAGES)
+    .exactOptional()
+    .describe(
+      'The conversation, in place of response and tool_output: chat messages of OpenAI, TRL, verifiers, LongTraceRL or ' +
+        'CaRR. The prompt may be left out.',
+    ),
+  trajectory: trajectoryOptionsSchema.exactOptional(),
   reasoning: textSchema
     .exactOptional()
     .describe(
@@ -174,15 +209,74 @@ export const responseFields = {
   response_tokens: z.int().min(0).exactOptional().describe('tool-call: tokens of the response, tool output included.'),
 };
 
+/** JSON Schema of the rule that a sample is either a text or messages. */
+export const ONE_OUTPUT = { oneOf: [{ required: ['response'] }, { required: ['messages'] }] };
+
+type Output = Pick<z.infer<z.ZodObject<typeof responseFields>>, 'response' | 'messages' | 'trajectory'>;
+
+/** The rule "exactly one of `response` and `messages`", like `oneOriginRule`. */
+export const oneOutputRule = {
+  ...oneOriginRule,
+  path: ['response'],
+  error: 'give exactly one of response (a string) and messages',
+};
+
+export function hasOneOutput({ response, messages }: Output): boolean {
+  return (response === undefined) !== (messages === undefined);
+}
+
+/** Reads the messages of a sample: a check of zod. The rollout is then made of the same reading. */
+export function checkMessages({ value, issues }: z.core.ParsePayload<Output>): void {
+  const { messages, trajectory } = value;
+  const problems: readonly InputProblem[] =
+    messages === undefined
+      ? trajectory === undefined
+        ? []
+        : [{ path: ['trajectory'], message: 'only with messages: it says how they are read' }]
+      : problemsOf(readMessages(trajectory === undefined ? { messages } : { messages, trajectory }));
+  for (const { path, message } of problems) issues.push({ code: 'custom', path: [...path], message, input: value });
+}
+
+function problemsOf(reading: ReturnType<typeof readMessages>): readonly InputProblem[] {
+  return reading.ok ? [] : reading.error;
+}
+
 /** The fields of a request that describe a rollout, validated. */
 export type RolloutFields = z.infer<z.ZodObject<typeof sharedFields & typeof responseFields>>;
 
-/** Converts the validated fields of a request to a rollout; a criterion that is a text becomes an object. */
+/**
+ * Converts the validated fields of a request to a rollout; a criterion that is a text becomes an object. Of messages, it
+ * derives the final answer and the fields that the request does not give.
+ * @throws Error if the fields were not validated.
+ */
 export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: RolloutFields): Rollout {
+  const { response = derivedResponse(fields), ...given } = fields;
   return {
-    ...fields,
+    ...derivedFields(fields),
+    ...given,
+    response,
     positive_rubrics: criterionInputs(positive_rubrics),
     negative_rubrics: criterionInputs(negative_rubrics),
+  };
+}
+
+function derivedResponse(fields: Output): string {
+  const trajectory = trajectoryOf(fields);
+  if (trajectory === null) throw new Error('rolloutOf: neither response nor messages after validation');
+  return endOf(trajectory).answer.text;
+}
+
+/** The fields that messages determine, unless the request gives them. */
+function derivedFields(fields: Output): Partial<Rollout> {
+  const trajectory = trajectoryOf(fields);
+  if (trajectory === null) return {};
+  const { thinking, finish_reason, num_turns } = endOf(trajectory);
+  const question = askedQuestion(trajectory);
+  return {
+    ...(question === null ? {} : { question }),
+    ...(thinking === null ? {} : { reasoning: thinking }),
+    ...(finish_reason === null ? {} : { finish_reason }),
+    num_turns,
   };
 }
 

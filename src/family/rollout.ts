@@ -6,6 +6,7 @@
 import type { SourceInput } from '../citations/sources.ts';
 import type { ProgramTest } from '../judgments/kinds/execution/execution.ts';
 import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
+import type { TrajectoryOptions } from '../trajectory/rollout-messages.ts';
 
 export type CriterionInput = {
   readonly title?: string;
@@ -38,7 +39,11 @@ export type Rollout = {
   readonly tool_output?: string;
   readonly sources?: readonly SourceInput[];
   readonly question?: string;
+  /** With `messages`: the policy's final answer. */
   readonly response: string;
+  /** The conversation as the trainer sent it, and how to read it; families take calls, results and turns from it. */
+  readonly messages?: readonly unknown[];
+  readonly trajectory?: TrajectoryOptions;
   /** The policy's reasoning, if it is not part of the response. */
   readonly reasoning?: string;
   /** A conversation whose last turn is the response; gold entities count in every assistant turn. */

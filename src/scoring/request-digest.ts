@@ -15,6 +15,8 @@ const FIELDS = {
   tool_output: true,
   sources: true,
   response: true,
+  messages: true,
+  trajectory: true,
   reasoning: true,
   history: true,
   positive_rubrics: true,

@@ -8,6 +8,7 @@ import type { FamilyReply } from '../families/registry.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import type { ObtainedJudgment } from '../judgments/obtain.ts';
 import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../judgments/protocol/failure.ts';
+import { trajectoryReportSchema } from '../trajectory/report.ts';
 import { receiptSchema } from './receipt-schema.ts';
 
 const failureSchema = z.strictObject({
@@ -54,6 +55,7 @@ export const madeByFields = {
   judgments: z.array(judgmentReportSchema),
   recipe: recipeReportSchema,
   receipt: receiptSchema.nullable().describe('null = the request did not ask for a receipt.'),
+  trajectory: trajectoryReportSchema.exactOptional(),
 };
 
 type JudgmentReport = z.infer<typeof judgmentReportSchema>;

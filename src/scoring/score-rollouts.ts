@@ -7,6 +7,7 @@
  * An unscored rollout keeps its reason and the failure behind it; the caller decides what becomes of it.
  */
 import { sourcesOf } from '../citations/sources.ts';
+import type { SourceSet } from '../citations/types.ts';
 import { BUILT_IN, type Composers } from '../families/composers.ts';
 import { type BuiltInTypes, planRollout } from '../families/registry.ts';
 import type { ResolvedRecipe } from '../families/resolve.ts';
@@ -27,6 +28,7 @@ import {
 import { pinJudgments } from '../judgments/pin.ts';
 import type { JudgeFailure } from '../judgments/protocol/failure.ts';
 import type { Result } from '../result.ts';
+import { trajectoryReport } from '../trajectory/report.ts';
 import { createReceipt, type ReceiptParts } from './receipt.ts';
 import type { Receipt } from './receipt-schema.ts';
 import { createRequestDigests } from './request-digest.ts';
@@ -60,7 +62,7 @@ export type ScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
 };
 
 type GroupScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
-  /** At least one; all have the same `tool_output` or `sources`. */
+  /** At least one. */
   readonly rollouts: readonly Rollout[];
   readonly recipe: ResolvedRecipe<T['recipe'], string>;
   readonly plan?: Omit<PlanOptions, 'sources'>;
@@ -197,17 +199,12 @@ function planGroup<T extends FamilyTypes>(
   rules: ScoringRules<T>,
   { rollouts, recipe, plan }: GroupScoringRequest<T>,
 ): Result<RolloutPlan<T>[], readonly InputProblem[]> {
-  const [first] = rollouts;
-  const origin =
-    first?.tool_output !== undefined
-      ? { tool_output: first.tool_output }
-      : first?.sources !== undefined
-        ? { sources: first.sources }
-        : null;
-  const shared = { ...plan, ...(origin === null ? {} : { sources: sourcesOf(origin) }) };
+  // Samples with the same given sources share one set. Those that come as messages have their own tool results.
+  const sets = new Map<unknown, SourceSet>();
   const plans: RolloutPlan<T>[] = [];
   for (const [position, rollout] of rollouts.entries()) {
-    const planned = rules.plan(rollout, recipe.recipe, shared);
+    const sources = givenSources(rollout, sets);
+    const planned = rules.plan(rollout, recipe.recipe, { ...plan, ...(sources === null ? {} : { sources }) });
     // A problem of the shared fields is the same for all samples: the first sample reports it.
     if (!planned.ok) return { ok: false, error: planned.error.map((problem) => ofSample(problem, position)) };
     plans.push(planned.value);
@@ -215,8 +212,20 @@ function planGroup<T extends FamilyTypes>(
   return { ok: true, value: plans };
 }
 
+/** The parsed sources that the request gives for a rollout; `null` = it gives none. */
+function givenSources({ tool_output, sources }: Rollout, sets: Map<unknown, SourceSet>): SourceSet | null {
+  const origin = tool_output !== undefined ? { tool_output } : sources !== undefined ? { sources } : null;
+  if (origin === null) return null;
+  const given = tool_output ?? sources;
+  const set = sets.get(given) ?? sourcesOf(origin);
+  sets.set(given, set);
+  return set;
+}
+
 const SAMPLE_FIELDS: ReadonlySet<unknown> = new Set([
   'response',
+  'messages',
+  'trajectory',
   'reasoning',
   'finish_reason',
   'num_turns',
@@ -254,15 +263,16 @@ function createReplies<T extends FamilyTypes>(
     return sign({ request, recipe: digest, judgments, score, issued_at: options.now() }, by);
   };
   return async (finished) => {
-    const { score, failure } = finished;
+    const { score, failure, rollout } = finished;
     const { value: measured, obtained } = finished.run;
     const madeBy: MadeBy = {
       judgments: obtained.map(reportJudgment),
       recipe: { name, digest, reward_range: [least, most] },
       receipt: issuer === null ? null : await receiptOf(finished, issuer),
     };
+    const trajectory = trajectoryReport(rollout);
     return {
-      reply: { ...measured.reply(score), ...madeBy },
+      reply: { ...measured.reply(score), ...madeBy, ...(trajectory === null ? {} : { trajectory }) },
       failure,
       facts: measured.facts,
       obtained,

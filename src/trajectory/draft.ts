@@ -1,6 +1,6 @@
 /** Collects the turns, problems and findings of a trajectory while it is read, and reads the values that all formats share. */
 import type { InputProblem } from '../input-problem.ts';
-import { MAX_ARGUMENT_DEPTH, MAX_FINDINGS, MAX_MESSAGE_PARTS, MAX_PROBLEM_ERRORS, MAX_TEXT_CHARS } from '../limits.ts';
+import { MAX_FINDINGS, MAX_MESSAGE_DEPTH, MAX_MESSAGE_PARTS, MAX_PROBLEM_ERRORS, MAX_TEXT_CHARS } from '../limits.ts';
 import type {
   MessagePath,
   TextPiece,
@@ -122,17 +122,13 @@ export class TrajectoryDraft {
     if (typeof given === 'string') {
       const parsed = parsedObject(given);
       if (parsed === null && given.trim() !== '') this.finding('arguments_malformed', at);
-      return { id, name, arguments: given.trim() === '' ? {} : parsed, arguments_text: given, path };
+      return { id, name, arguments: given.trim() === '' ? {} : parsed, arguments_text: given, in_text: false, path };
     }
     if (!isRecord(given)) {
       this.expected(at, 'an object or its JSON text', given);
       return null;
     }
-    if (isDeeperThan(given, MAX_ARGUMENT_DEPTH)) {
-      this.problem(at, `expected at most ${MAX_ARGUMENT_DEPTH} levels of nesting`);
-      return null;
-    }
-    return { id, name, arguments: given, arguments_text: JSON.stringify(given), path };
+    return { id, name, arguments: given, arguments_text: JSON.stringify(given), in_text: false, path };
   }
 }
 
@@ -148,9 +144,24 @@ export class TextBuilder {
     if (this.#text.length > start) this.#pieces.push({ start, end: this.#text.length, path, from });
   }
 
+  /** Appends a text with its origin. */
+  addText({ text, pieces }: TracedText): void {
+    const by = this.#text.length;
+    this.#text += text;
+    for (const piece of pieces) this.#pieces.push({ ...piece, start: piece.start + by, end: piece.end + by });
+  }
+
   /** Appends text that is not the caller's. */
   addOwn(text: string): void {
     this.#text += text;
+  }
+
+  get length(): number {
+    return this.#text.length;
+  }
+
+  isEmpty(): boolean {
+    return this.#text === '';
   }
 
   build(): TracedText {
@@ -171,7 +182,7 @@ export function isTooLong(text: string): boolean {
 function parsedObject(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) && !isDeeperThan(value, MAX_ARGUMENT_DEPTH) ? value : null;
+    return isRecord(value) && !isDeeperThan(value, MAX_MESSAGE_DEPTH) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -179,7 +190,7 @@ function parsedObject(text: string): Fields | null {
 }
 
 /** Whether a JSON value nests deeper than `most` levels. Iterative, because hostile values overflow a stack. */
-function isDeeperThan(value: object, most: number): boolean {
+export function isDeeperThan(value: object, most: number): boolean {
   let level: readonly object[] = [value];
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > most) return true;

@@ -32,6 +32,8 @@ export type TrajectoryCall = {
   readonly arguments: Readonly<Record<string, unknown>> | null;
   /** The arguments as the policy wrote them; printed as JSON if the trainer sent an object. */
   readonly arguments_text: string;
+  /** Whether the call is written in the turn's text, as Hermes does. */
+  readonly in_text: boolean;
   readonly path: MessagePath;
 };
 
@@ -74,6 +76,8 @@ export const TRAJECTORY_FINDING_REASONS = [
   'arguments_malformed',
   'call_without_result',
   'result_without_call',
+  'tools_after_answer',
+  'policy_markup_in_context',
 ] as const;
 
 type TrajectoryFindingReason = (typeof TRAJECTORY_FINDING_REASONS)[number];

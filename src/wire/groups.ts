@@ -2,9 +2,13 @@
 import * as z from 'zod';
 import type { Rollout } from '../family/rollout.ts';
 import {
+  checkMessages,
   hasNotBothOrigins,
+  hasOneOutput,
   NOT_BOTH_ORIGINS,
+  ONE_OUTPUT,
   oneOriginRule,
+  oneOutputRule,
   responseFields,
   responseSchema,
   rolloutOf,
@@ -65,12 +69,19 @@ const groupRunSchema = z
   })
   .describe('Records the group in the ledger of a run, and measures everything that the family measures.');
 
-const sampleSchema = z.union([responseSchema, z.strictObject(responseFields)]);
+const sampleSchema = z.union([
+  responseSchema,
+  z.strictObject(responseFields).refine(hasOneOutput, oneOutputRule).check(checkMessages).meta(ONE_OUTPUT),
+]);
 
 export const groupRequestSchema = z
   .strictObject({
     ...sharedFields,
-    responses: z.array(sampleSchema).min(1).max(MAX_GROUP).describe('The samples: texts, or texts with their fields.'),
+    responses: z
+      .array(sampleSchema)
+      .min(1)
+      .max(MAX_GROUP)
+      .describe('The samples: texts, or texts or messages with their fields.'),
     ...scoringFields,
     on_judge_failure: onJudgeFailureSchema.default('null'),
     advantages: advantageOptionsSchema.default('mean'),

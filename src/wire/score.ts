@@ -3,9 +3,13 @@ import * as z from 'zod';
 import { replySchemaWith } from '../families/registry.ts';
 import type { Rollout } from '../family/rollout.ts';
 import {
+  checkMessages,
   hasNotBothOrigins,
+  hasOneOutput,
   NOT_BOTH_ORIGINS,
+  ONE_OUTPUT,
   oneOriginRule,
+  oneOutputRule,
   responseFields,
   rolloutOf,
   sharedFields,
@@ -84,7 +88,9 @@ export const scoreRequestSchema = z
   })
   .refine(hasNotBothOrigins, oneOriginRule)
   .refine(({ run, store_text }) => run !== undefined || !store_text, textNeedsRun)
-  .meta(NOT_BOTH_ORIGINS);
+  .refine(hasOneOutput, oneOutputRule)
+  .check(checkMessages)
+  .meta({ ...NOT_BOTH_ORIGINS, ...ONE_OUTPUT });
 
 export type ScoreRequest = z.infer<typeof scoreRequestSchema>;
 

@@ -102,7 +102,9 @@ describe.each(ROUTES)('body of %s', (path, good) => {
     expect(problem.errors).toEqual([{ path: 'response', message: 'expected a string, got an integer' }]);
     const { response: _, ...without } = good;
     const missing = await problemOf(await send(post(path, without)), 422, 'input_invalid');
-    expect(missing.errors).toEqual([{ path: 'response', message: 'required: a string' }]);
+    const message =
+      path === '/v1/score' ? 'give exactly one of response (a string) and messages' : 'required: a string';
+    expect(missing.errors).toEqual([{ path: 'response', message }]);
   });
 
   it('holds tool_output or sources, and not both', async () => {

@@ -19,6 +19,7 @@ import { planExact } from './exact/final-reward.ts';
 import { extractTranscript } from './exact/transcript.ts';
 import type { DrTuluFacts } from './facts.ts';
 import type { DrTuluRecipe } from './recipe.ts';
+import { rolloutText } from './rollout-text.ts';
 import { responseFacts } from './terms/final-reward.ts';
 import { validIdRatio } from './terms/reward-terms.ts';
 import { readCitedClaims, readTranscript } from './terms/transcript.ts';
@@ -101,8 +102,9 @@ type Reading = {
   readonly queries: number;
 };
 
-function readCorrectly({ response, ...rollout }: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
-  const { answer, sources: inContext } = readTranscript(response);
+function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
+  const { text: response, outputs } = rolloutText(rollout, recipe.call_form);
+  const { answer, sources: inContext } = readTranscript(response, outputs);
   const { format, queries } = responseFacts(response, recipe.call_form);
   // Sources of the request (`tool_output` or `sources`) replace those in the transcript.
   const sources = options.sources ?? givenSources(rollout) ?? inContext;
@@ -129,12 +131,14 @@ function readCorrectly({ response, ...rollout }: Rollout, recipe: DrTuluRecipe, 
   };
 }
 
-function givenSources({ tool_output, sources }: Omit<Rollout, 'response'>): SourceSet | null {
+function givenSources({ tool_output, sources }: Rollout): SourceSet | null {
   if (tool_output !== undefined) return sourcesOf({ tool_output });
   return sources === undefined ? null : sourcesOf({ sources });
 }
 
-function readExactly({ response, rubrics = [] }: Rollout, question: string, recipe: DrTuluRecipe): Reading {
+function readExactly(rollout: Rollout, question: string, recipe: DrTuluRecipe): Reading {
+  const { rubrics = [] } = rollout;
+  const { text: response } = rolloutText(rollout, recipe.call_form);
   const set = { query: question, rubrics };
   const exact = planExact({ response, rubrics: set, variant: 'rubrics', form: recipe.call_form, citations: true });
   const known = [...(extractTranscript(response).sources ?? new Map<string, string>())];

@@ -7,6 +7,7 @@ import type { InputProblem } from '../../input-problem.ts';
 import type { OutcomeRequest } from '../../judgments/kinds/outcome/outcome.ts';
 import type { Result } from '../../result.ts';
 import { hasContent } from '../../text/characters.ts';
+import { trajectoryOf } from '../../trajectory/rollout-messages.ts';
 import { isPunished, readsOutcome } from './compose.ts';
 import { entityHits } from './entity-share.ts';
 import type { LongTraceFacts } from './facts.ts';
@@ -39,7 +40,7 @@ export function planLongTrace(
   if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, error: problems };
 
   const answer = finalAnswer(rollout.response);
-  const messages = rollout.history ?? [messageOf(rollout)];
+  const messages = rollout.history ?? policyMessages(rollout) ?? [messageOf(rollout)];
   const observed = {
     v: 1,
     family: 'long-trace',
@@ -69,6 +70,17 @@ const TEXTS = {
   reasoning: { content: false, reasoning: true },
   both: { content: true, reasoning: true },
 } as const;
+
+/** The policy's messages of a rollout that came as messages; `null` if it came as a text. */
+function policyMessages(rollout: Rollout): readonly TraceMessage[] | null {
+  const trajectory = trajectoryOf(rollout);
+  if (trajectory === null) return null;
+  return trajectory.turns.flatMap(({ by_policy, text, thinking }) =>
+    by_policy
+      ? [messageOf({ response: text?.text ?? '', ...(thinking === null ? {} : { reasoning: thinking.text }) })]
+      : [],
+  );
+}
 
 /** The rollout as one message. The thinking is in `reasoning`, or in the response before its first `</think>`. */
 function messageOf({ response, reasoning }: Rollout): TraceMessage {

@@ -10,6 +10,8 @@ import { MAX_TEST_SECONDS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import { lastBoxedAnswer, scoreBoxedAnswer } from '../../tools/math-answer.ts';
 import { runnableBlock } from '../../tools/runnable-block.ts';
+import { trajectoryOf } from '../../trajectory/rollout-messages.ts';
+import { type TranscriptStyle, writeTranscript } from '../../trajectory/transcript.ts';
 import type { ToolCallRecipe } from './recipe.ts';
 
 export type ToolCallPlan = {
@@ -33,7 +35,7 @@ export function planToolCall(
   recipe: ToolCallRecipe,
   measureAll: boolean,
 ): Result<ToolCallPlan, readonly InputProblem[]> {
-  const { response, reference, tests, num_turns, response_tokens } = rollout;
+  const { reference, tests, num_turns, response_tokens } = rollout;
   const problems = missingFields(rollout, ['num_turns', 'response_tokens'], 'tool-call');
   if ((reference === undefined) === (tests === undefined)) {
     const message = 'give exactly one of reference (mathematics) and tests (code)';
@@ -43,12 +45,32 @@ export function planToolCall(
   if (problems.length > 0 || num_turns === undefined || response_tokens === undefined) {
     return { ok: false, error: problems };
   }
+  const response = solutionOf(rollout);
   const outcome =
     tests === undefined
       ? mathOf(response, reference ?? '', recipe, measureAll)
       : { kind: 'code' as const, execution: executionOf(response, tests, recipe) };
   return { ok: true, value: { num_turns, response_tokens, outcome } };
 }
+
+/**
+ * The text that verl would pass to the reward function: all turns. Boxes and programs of tools and users do not count.
+ */
+function solutionOf(rollout: Rollout): string {
+  const trajectory = trajectoryOf(rollout);
+  return trajectory === null ? rollout.response : writeTranscript(trajectory, SOLUTION).text;
+}
+
+const SOLUTION: TranscriptStyle = {
+  call: ({ name, arguments_text }) => ({
+    open: '<tool_call>\n',
+    query: `{"name": ${JSON.stringify(name)}, "arguments": ${arguments_text}}`,
+    close: '\n</tool_call>',
+  }),
+  result: { open: '<tool_response>\n', close: '\n</tool_response>' },
+  policyMarkup: { tags: ['think'], texts: ['\\boxed{', '```'] },
+  sourceMarkup: { tags: [], texts: [] },
+};
 
 function testTimeProblems(tests: Rollout['tests'], { time_limit_s }: ToolCallRecipe): InputProblem[] {
   const seconds = (tests?.length ?? 0) * time_limit_s;

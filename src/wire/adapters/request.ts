@@ -72,7 +72,7 @@ function lastUserText(messages: Exclude<Prompt, string>): string {
   return typeof content === 'string' ? content : content.flatMap(({ text }) => text ?? []).join('\n');
 }
 
-const { response: _response, ...sampleFields } = responseFields;
+const { response: _response, messages: _messages, trajectory: _trajectory, ...sampleFields } = responseFields;
 
 const labelFields = { ...sharedFields, ...sampleFields };
 

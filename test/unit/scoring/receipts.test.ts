@@ -219,6 +219,8 @@ describe('the digest of a request', () => {
       tool_output: 't',
       sources: [{ id: 'S1', text: 's' }],
       response: 'r',
+      messages: [{ role: 'assistant', content: 'r' }],
+      trajectory: { source_ids: 'call' },
       reasoning: 'because',
       history: [{ role: 'assistant', content: 'x' }],
       positive_rubrics: [{ description: 'p' }],

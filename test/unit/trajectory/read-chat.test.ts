@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { pathText } from '../../../src/input-problem.ts';
 import { MAX_MESSAGE_PARTS, MAX_MESSAGES } from '../../../src/limits.ts';
-import { readTrajectory } from '../../../src/trajectory/read.ts';
+import { type ReadOptions, readTrajectory } from '../../../src/trajectory/read.ts';
 import type { Trajectory, Turn } from '../../../src/trajectory/trajectory.ts';
 
-type Options = Parameters<typeof readTrajectory>[1];
+type Options = ReadOptions;
 
 function read(messages: unknown, options?: Options): Trajectory {
   const result = readTrajectory(messages, options);
@@ -131,11 +131,11 @@ describe('readTrajectory', () => {
       { role: 'assistant', content: 'an answer' },
     ];
     expect(read(messages).turns.map(({ by_policy }) => by_policy)).toEqual([false, true]);
-    expect(read(messages, { policyMessages: [0] }).turns.map(({ by_policy }) => by_policy)).toEqual([true, false]);
-    expect(problems([{ role: 'user', content: '' }], { policyMessages: [0] })).toEqual([
+    expect(read(messages, { policy_messages: [0] }).turns.map(({ by_policy }) => by_policy)).toEqual([true, false]);
+    expect(problems([{ role: 'user', content: '' }], { policy_messages: [0] })).toEqual([
       'messages[0].role: expected "assistant": the policy is said to have written this message',
     ]);
-    expect(problems(messages, { policyMessages: [2] })[0]).toContain('expected a message 2');
+    expect(problems(messages, { policy_messages: [2] })[0]).toContain('expected a message 2');
   });
 
   it('reports what has no place as a finding, with its path', () => {
@@ -206,7 +206,7 @@ describe('readTrajectory', () => {
     for (let level = 0; level < 100_000; level++) deep = { deep };
     const call = { function: { name: 'search', arguments: deep } };
     expect(problems([{ role: 'assistant', tool_calls: [call] }])).toEqual([
-      'messages[0].tool_calls[0].function.arguments: expected at most 64 levels of nesting',
+      'messages[0]: expected at most 64 levels of nesting',
     ]);
     const text = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const { findings } = read([{ role: 'assistant', tool_calls: [{ function: { name: 'search', arguments: text } }] }]);

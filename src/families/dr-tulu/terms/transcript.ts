@@ -25,19 +25,31 @@ type Transcript = {
   readonly sources: SourceSet | null;
 };
 
-/** Splits a transcript at its first closed answer. */
-export function readTranscript(response: string): Transcript {
+/**
+ * Splits a transcript at its first closed answer.
+ *
+ * @param outputs The parts of the text that tools wrote, which alone can contain sources; `null` = not known.
+ */
+export function readTranscript(response: string, outputs: readonly Span[] | null = null): Transcript {
   const block = readBlocks(response, null, 'first').judged;
   if (block === null) return { context: null, answer: null, sources: null };
   const context = response.slice(0, block.element.start).trim();
   return {
     context,
     answer: response.slice(block.content.start, block.content.end).trim(),
-    sources: parseSources(context),
+    sources: parseSources(outputs === null ? context : outputsBefore(response, outputs, block.element.start)),
   };
 }
 
-const CALL_ELEMENTS: Record<CallForm, readonly string[]> = {
+/** The outputs that the policy saw before its answer. An element of its own ends each, as in tool output. */
+function outputsBefore(response: string, outputs: readonly Span[], answer: number): string {
+  return outputs
+    .filter(({ end }) => end <= answer)
+    .map(({ start, end }) => `<tool_output>${response.slice(start, end)}</tool_output>`)
+    .join('');
+}
+
+export const CALL_ELEMENTS: Record<CallForm, readonly string[]> = {
   search: ['search'],
   unified: ['tool'],
   // The closing tag has two spellings.
