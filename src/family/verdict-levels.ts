@@ -12,6 +12,8 @@ export const JUDGED_QUESTIONS = [
   'needs_citation',
   'outcome',
   'equivalence',
+  'named',
+  'supported',
 ] as const;
 
 export type JudgedQuestion = (typeof JUDGED_QUESTIONS)[number];
@@ -27,6 +29,8 @@ export const QUESTION_LEVELS: Readonly<Record<JudgedQuestion, number>> = {
   needs_citation: 2,
   outcome: 2,
   equivalence: 2,
+  named: 2,
+  supported: 2,
 };
 
 /** One verdict: the question and the level of its answer. */

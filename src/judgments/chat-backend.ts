@@ -14,7 +14,8 @@ export type JudgeSampling = {
 
 export type CompletionRequest = {
   readonly messages: readonly ChatMessage[];
-  readonly schema: { readonly name: string; readonly schema: JsonSchema };
+  /** `null` = the reply is free text. */
+  readonly schema: { readonly name: string; readonly schema: JsonSchema } | null;
   readonly sampling: JudgeSampling;
   readonly max_tokens: number;
 };

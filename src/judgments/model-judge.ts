@@ -1,6 +1,6 @@
 /**
- * The model judge: cuts requests to the context, builds prompts and reads replies over a chat backend. It retries once
- * if the reply does not have the requested form. The backend and the router handle transport, capacity and their
+ * The model judge: cuts requests to the context, builds prompts and reads replies over a chat backend. It retries if the
+ * reply does not have the requested form: once, or as often as a kind with free-text replies says. The backend and the router handle transport, capacity and their
  * retries.
  */
 import type { ChatBackend, ChatDialect, JudgeSampling } from './chat-backend.ts';
@@ -17,10 +17,11 @@ import { parseReply, type ReadReply } from './protocol/reply.ts';
 const SAMPLING: JudgeSampling = { temperature: 0, top_p: 1, seed: 0 };
 /** The seed of the retry: the first seed would give the same reply. */
 const RETRY_SEED = 1;
+const TRIES = 2;
 
 /**
  * The identity of a model's judgments of one kind. It includes the dialect: `vllm` turns thinking off, `openai` cannot,
- * so the two must not share judgments.
+ * so the two must not share judgments. A kind with free-text replies names its tries, whose seeds count from 0.
  */
 export function modelJudgeIdentity(model: string, kind: JudgmentKind, dialect: ChatDialect = 'vllm'): JudgeIdentity {
   return {
@@ -28,7 +29,7 @@ export function modelJudgeIdentity(model: string, kind: JudgmentKind, dialect: C
     template: templateOf(kind),
     sampling: {
       ...SAMPLING,
-      retry_seed: RETRY_SEED,
+      ...(freeTextTries(kind) === null ? { retry_seed: RETRY_SEED } : { tries: freeTextTries(kind) ?? TRIES }),
       ...(dialect === 'vllm' ? { thinking: false } : { dialect }),
     },
   };
@@ -43,12 +44,16 @@ export function createModelJudge(backend: ChatBackend, elapsed: () => number): J
     context_tokens: backend.context_tokens,
     async judge(request, { deadline_ms }) {
       const started = elapsed();
-      const first = await attempt(backend, request, SAMPLING, deadline_ms);
-      if (first.ok || first.failure.reason !== 'judge_reply_invalid') return first;
-      const left = deadline_ms - (elapsed() - started);
-      if (left <= 0) return first;
-      const second = await attempt(backend, request, { ...SAMPLING, seed: RETRY_SEED }, left);
-      return second.ok ? { ...second, usage: sumUsage(first.usage, second.usage) } : second;
+      const tries = freeTextTries(request.kind) ?? TRIES;
+      let usage: TokenUsage | null = { prompt_tokens: 0, completion_tokens: 0 };
+      for (let seed = SAMPLING.seed; ; seed++) {
+        const left = deadline_ms - (elapsed() - started);
+        const tried = await attempt(backend, request, { ...SAMPLING, seed }, left);
+        usage = sumUsage(usage, tried.usage);
+        if (tried.ok) return { ...tried, usage };
+        const isLast = seed + 1 === tries || deadline_ms <= elapsed() - started;
+        if (isLast || tried.failure.reason !== 'judge_reply_invalid') return tried;
+      }
     },
   };
 }
@@ -63,6 +68,12 @@ export function readReply(request: ReadingRequest, text: string): ReadReply<Verd
   return readText(readingKind(request), request, text);
 }
 
+/** The tries of a kind whose replies are free text; `null` = its replies are JSON. */
+function freeTextTries(kind: JudgmentKind): number | null {
+  const definition = kindOf(kind);
+  return definition.answeredBy === 'reader' ? (definition.freeTextTries ?? null) : null;
+}
+
 type AnyReadingKind = ReadingKind<JudgmentRequest, Verdicts>;
 
 /** @throws Error for a kind that a sandbox answers. */
@@ -73,6 +84,7 @@ function readingKind({ kind }: JudgmentRequest): AnyReadingKind {
 }
 
 function readText(kind: AnyReadingKind, request: JudgmentRequest, text: string): ReadReply<Verdicts> {
+  if (kind.freeTextTries !== undefined) return kind.readReply(request, text);
   const json = parseReply(text);
   if (json === null) return { ok: false, problem: 'not_json', detail: 'the reply is not one JSON object' };
   return kind.readReply(request, json);
@@ -108,7 +120,7 @@ async function attempt(
   return { ok: false, failure, usage };
 }
 
-/** The usage of both attempts; unknown if either is. */
+/** The usage of all tries; unknown if that of one is. */
 function sumUsage(first: TokenUsage | null, second: TokenUsage | null): TokenUsage | null {
   if (first === null || second === null) return null;
   return {

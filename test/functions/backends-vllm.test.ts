@@ -86,7 +86,7 @@ describe('the request', () => {
       max_completion_tokens: 170,
       response_format: {
         type: 'json_schema',
-        json_schema: { name: 'rubric_verdicts', schema: REQUEST.schema.schema, strict: true },
+        json_schema: { name: 'rubric_verdicts', schema: REQUEST.schema?.schema, strict: true },
       },
       chat_template_kwargs: { enable_thinking: false },
     });

@@ -127,7 +127,7 @@ describe('the request', () => {
       max_completion_tokens: 170,
       response_format: {
         type: 'json_schema',
-        json_schema: { name: 'rubric_verdicts', schema: REQUEST.schema.schema, strict: true },
+        json_schema: { name: 'rubric_verdicts', schema: REQUEST.schema?.schema, strict: true },
       },
       chat_template_kwargs: { enable_thinking: false },
     });
@@ -142,7 +142,7 @@ describe('the request', () => {
     expect(call?.inputs).toMatchObject({
       max_tokens: 170,
       stream: false,
-      response_format: { type: 'json_schema', json_schema: REQUEST.schema.schema },
+      response_format: { type: 'json_schema', json_schema: REQUEST.schema?.schema },
     });
     expect(call?.inputs).not.toHaveProperty('chat_template_kwargs');
   });
@@ -185,7 +185,7 @@ describe('the families', () => {
 
 describe('the fake', () => {
   const fake: Pick<FakeAi, 'run'> = { run: FakeAi.prototype.run };
-  const flat = { messages: REQUEST.messages, response_format: { json_schema: REQUEST.schema.schema } };
+  const flat = { messages: REQUEST.messages, response_format: { json_schema: REQUEST.schema?.schema } };
 
   it('answers as no real model', async () => {
     await expect(fake.run(MODEL, flat)).rejects.toThrow('5007: No such model');

@@ -249,6 +249,8 @@ const QUESTION_WORDS: Readonly<Record<(typeof JUDGED_QUESTIONS)[number], string>
   needs_citation: 'need for a citation',
   outcome: 'outcome',
   equivalence: 'equivalence',
+  named: 'entities named',
+  supported: 'statements supported',
 };
 
 function questionRows({ questions }: JudgeComparison): TableRow[] {

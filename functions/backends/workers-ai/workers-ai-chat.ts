@@ -44,20 +44,21 @@ async function run(
 function inputsOf(config: WorkersAiConfig, request: CompletionRequest): Readonly<Record<string, unknown>> {
   const { temperature, top_p, seed } = request.sampling;
   const common = { messages: request.messages, temperature, top_p, seed, stream: false };
-  const { name, schema } = request.schema;
+  const constrained = (json_schema: object): object =>
+    request.schema === null ? {} : { response_format: { type: 'json_schema', json_schema } };
   switch (config.schema_shape) {
     case 'flat':
       return {
         ...common,
         max_tokens: request.max_tokens,
         repetition_penalty: 1,
-        response_format: { type: 'json_schema', json_schema: schema },
+        ...constrained({ ...request.schema?.schema }),
       };
     case 'wrapped':
       return {
         ...common,
         max_completion_tokens: request.max_tokens,
-        response_format: { type: 'json_schema', json_schema: { name, schema, strict: true } },
+        ...constrained({ ...request.schema, strict: true }),
         chat_template_kwargs: { enable_thinking: false },
       };
   }

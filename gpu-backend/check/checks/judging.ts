@@ -4,7 +4,7 @@
  * check`.
  */
 import { judgePrompt, readReply } from '../../../src/judgments/model-judge.ts';
-import type { JsonSchema } from '../../../src/judgments/protocol/prompt.ts';
+import type { JsonSchema, JudgePrompt } from '../../../src/judgments/protocol/prompt.ts';
 import { type ChatBody, chat } from '../chat.ts';
 import { type Finding, fail, pass, type Requirement } from '../finding.ts';
 import type { Probe } from '../probe.ts';
@@ -42,6 +42,12 @@ export function constrainedBody(model: string, name: string, schema: JsonSchema,
   };
 }
 
+/** The body of a judge call. @throws Error for a prompt whose reply is free text. */
+export function constrainedPrompt(model: string, { schema: form, messages, max_reply_tokens }: JudgePrompt): ChatBody {
+  if (form === null) throw new Error('constrainedPrompt: the prompt has no schema');
+  return constrainedBody(model, form.name, form.schema, { messages, max_tokens: max_reply_tokens });
+}
+
 /** Checks both judge calls of a rollout with the Worker's strict reader, and the order of the keys in the replies. */
 export async function checkSchemas({ target, model, nonce }: Probe): Promise<readonly Finding[]> {
   const problems: string[] = [];
@@ -49,9 +55,7 @@ export async function checkSchemas({ target, model, nonce }: Probe): Promise<rea
   let tokens = 0;
   for (const request of [sampleRubric(nonce, 1), sampleCitations(nonce)]) {
     const prompt = judgePrompt(request);
-    const { name, schema } = prompt.schema;
-    const content = { messages: prompt.messages, max_tokens: prompt.max_reply_tokens };
-    const { choices, usage } = await chat(target, constrainedBody(model, name, schema, content));
+    const { choices, usage } = await chat(target, constrainedPrompt(model, prompt));
     const [choice] = choices;
     tokens += usage?.completion_tokens ?? 0;
     const read = readReply(request, choice?.content ?? '');
@@ -60,7 +64,9 @@ export async function checkSchemas({ target, model, nonce }: Probe): Promise<rea
     else if (!read.ok) problems.push(`${request.kind}: ${read.detail}`);
     else
       disordered.push(
-        ...keysOutOfOrder(JSON.parse(choice?.content ?? ''), schema).map((key) => `${request.kind} ${key}`),
+        ...keysOutOfOrder(JSON.parse(choice?.content ?? ''), prompt.schema?.schema ?? {}).map(
+          (key) => `${request.kind} ${key}`,
+        ),
       );
   }
   if (problems.length > 0)

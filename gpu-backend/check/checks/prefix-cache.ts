@@ -4,7 +4,7 @@ import { chat } from '../chat.ts';
 import { type Finding, fail, notReported, pass, type Requirement } from '../finding.ts';
 import type { Probe } from '../probe.ts';
 import { sampleRubric } from '../sample-requests.ts';
-import { constrainedBody } from './judging.ts';
+import { constrainedPrompt } from './judging.ts';
 
 export const PREFIX: Requirement = {
   id: 'prefix_cache',
@@ -26,8 +26,7 @@ export async function checkPrefixCache({ target, model, nonce, metrics }: Probe)
   const before = await metrics();
   for (let sample = 1; sample <= SAMPLES; sample++) {
     const prompt = judgePrompt(sampleRubric(`${nonce}-group`, sample, SOURCE_REPEATS));
-    const content = { messages: prompt.messages, max_tokens: prompt.max_reply_tokens };
-    const { usage } = await chat(target, constrainedBody(model, prompt.schema.name, prompt.schema.schema, content));
+    const { usage } = await chat(target, constrainedPrompt(model, prompt));
     if (sample === 1) continue;
     followers.push({
       cached: usage?.prompt_tokens_details?.cached_tokens ?? null,

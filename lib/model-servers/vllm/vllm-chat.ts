@@ -138,10 +138,14 @@ function completionBody(config: VllmConfig, request: CompletionRequest): string 
     top_p,
     seed,
     [config.length_field]: request.max_tokens,
-    response_format: {
-      type: 'json_schema',
-      json_schema: { name: request.schema.name, schema: request.schema.schema, strict: true },
-    },
+    ...(request.schema === null
+      ? {}
+      : {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: request.schema.name, schema: request.schema.schema, strict: true },
+          },
+        }),
     ...(config.dialect === 'openai' ? {} : { repetition_penalty: 1, chat_template_kwargs: { enable_thinking: false } }),
   });
 }

@@ -6,13 +6,29 @@ import * as z from 'zod';
 import { digestJson } from '../../digest.ts';
 import type { JudgmentKindDefinition } from '../protocol/judgment-kind.ts';
 import { citations } from './citations/citations.ts';
+import { entities } from './entities/entities.ts';
 import { equivalence } from './equivalence/equivalence.ts';
 import { execution } from './execution/execution.ts';
+import { entitiesText } from './free-text/entities-text.ts';
+import { outcomeText } from './free-text/outcome-text.ts';
+import { statementsText } from './free-text/statements-text.ts';
 import { JUDGMENT_KINDS, type JudgmentKind } from './names.ts';
 import { outcome } from './outcome/outcome.ts';
 import { rubric } from './rubric/rubric.ts';
+import { statements } from './statements/statements.ts';
 
-const KINDS = { rubric, citations, outcome, execution, equivalence } satisfies {
+const KINDS = {
+  rubric,
+  citations,
+  outcome,
+  execution,
+  equivalence,
+  entities,
+  statements,
+  outcome_text: outcomeText,
+  entities_text: entitiesText,
+  statements_text: statementsText,
+} satisfies {
   readonly [Kind in JudgmentKind]: { readonly kind: Kind };
 };
 

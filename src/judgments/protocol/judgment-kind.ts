@@ -36,7 +36,12 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
   prompt(request: Request): JudgePrompt;
   /** Upper bound of the reply's length in tokens; does not depend on the sources. */
   maxReplyTokens(request: Request): number;
-  /** Reads the reply's JSON object strictly: every requested entry, and no other. */
+  /**
+   * Present: the reply is free text, which `readReply` reads, and this many tries are made, as the public code does that
+   * the kind reproduces. The number is part of the identity of a model's judgments. Absent: the reply is one JSON object.
+   */
+  readonly freeTextTries?: number;
+  /** Reads the reply's JSON object strictly: every requested entry, and no other. A free text is read as a string. */
   readReply(request: Request, reply: unknown): ReadReply<Verdicts>;
   /**
    * Cuts the request to a prompt of at most `promptTokens`, or fails with `judge_prompt_too_long`.

@@ -14,8 +14,8 @@ export type ChatMessage = { readonly role: 'system' | 'user'; readonly content: 
 
 export type JudgePrompt = {
   readonly messages: readonly [ChatMessage, ChatMessage];
-  /** JSON schema of the reply, for backends that constrain decoding. */
-  readonly schema: { readonly name: string; readonly schema: JsonSchema };
+  /** JSON schema of the reply, for backends that constrain decoding; `null` = the reply is free text. */
+  readonly schema: { readonly name: string; readonly schema: JsonSchema } | null;
   /** Token limit of the reply, enough for every reason, quote and verdict. */
   readonly max_reply_tokens: number;
 };

@@ -1,4 +1,4 @@
-/** A copy of the repository with a sixth judgment kind: its folder, its entry in the registry and its name. */
+/** A copy of the repository with a further judgment kind: its folder, its entry in the registry and its name. */
 import { type CopiedSources, copySources } from '../copied-sources.ts';
 
 /** Where the scenario is in the copy. */
@@ -11,13 +11,13 @@ export function copyWithTone(folders?: readonly string[]): CopiedSources {
     'test/house/new-kind/scenario.ts': SCENARIO,
   };
   const edits = {
-    'src/judgments/kinds/names.ts': [["'equivalence']", "'equivalence', 'tone']"]],
+    'src/judgments/kinds/names.ts': [["'statements_text',\n]", "'statements_text',\n  'tone',\n]"]],
     'src/judgments/kinds/registry.ts': [
       [
         "import { rubric } from './rubric/rubric.ts';",
         "import { rubric } from './rubric/rubric.ts';\nimport { tone } from './tone/tone.ts';",
       ],
-      ['execution, equivalence }', 'execution, equivalence, tone }'],
+      ['statements_text: statementsText,', 'statements_text: statementsText,\n  tone,'],
     ],
   } as const;
   return copySources({ files, edits }, folders);

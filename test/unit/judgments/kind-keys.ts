@@ -17,6 +17,11 @@ const REQUESTS: readonly JudgmentRequest[] = [
     memory_limit_mb: 64,
   },
   { kind: 'equivalence', answer: '\\frac{1}{2}', reference: '0.5' },
+  { kind: 'entities', question: 'q', criteria: ['<E0> is old.'], labels: ['E0'], answer: 'The mill is old.' },
+  { kind: 'statements', question: 'q', sources: [{ id: 'u', text: 't' }], statements: ['The mill is old.'] },
+  { kind: 'outcome_text', question: 'q', reference: 'r', answer: 'a' },
+  { kind: 'entities_text', question: 'q', criteria: ['<E0> is old.'], labels: ['E0'], answer: 'The mill is old.' },
+  { kind: 'statements_text', question: 'q', sources: [{ id: 'u', text: 't' }], statements: ['The mill is old.'] },
 ];
 
 export function keyOfEachKind(): Readonly<Record<string, string>> {

@@ -2,7 +2,7 @@
  * Labels of criteria, `<E0>` (the answer), `<E1>`, …, as the public server reads them. Source: THUDM/CaRR c97e7e89,
  * `deepsearch_rm_with_rubrics/launch_server.py`.
  */
-import { compareDigits } from '../labels.ts';
+import { compareDigits } from '../../../judgments/kinds/entities/labels.ts';
 
 /** Python's `\d` is every decimal digit, of any script. */
 const LABEL = /<(E\p{Nd}+)>/gu;

@@ -80,7 +80,7 @@ function trimEllipsis(quote: string): string {
 }
 
 /** Folds one code point at a time and records where each unit came from. Drops white space and quotation marks. */
-function foldForQuote(text: string): Folded {
+export function foldForQuote(text: string): Folded {
   let folded = '';
   const offsets: number[] = [];
   let at = 0;
