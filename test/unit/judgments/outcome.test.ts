@@ -15,7 +15,7 @@ describe('its prompt', () => {
     expect(other.content.startsWith(shared)).toBe(true);
     expect(shared).toMatch(/<answer-[0-9a-f]{12}>\n$/);
     for (const text of [OUTCOME.question, OUTCOME.reference]) expect(shared).toContain(text);
-    expect(Object.keys(Object(judgePrompt(OUTCOME).schema.schema['properties']))).toEqual(['reason', 'correct']);
+    expect(Object.keys(Object(judgePrompt(OUTCOME).schema?.schema['properties']))).toEqual(['reason', 'correct']);
   });
 
   it.each(INJECTIONS)('$name stays where it stands', ({ text }) => {

@@ -71,7 +71,7 @@ describe('a prompt', () => {
     const one = judgePrompt({ ...RUBRIC, criteria: RUBRIC.criteria.slice(0, 1) });
     expect(judgePrompt(RUBRIC).max_reply_tokens).toBeGreaterThan(one.max_reply_tokens);
     for (const request of [RUBRIC, CITATIONS]) {
-      const text = JSON.stringify(judgePrompt(request).schema.schema);
+      const text = JSON.stringify(judgePrompt(request).schema?.schema);
       for (const verdict of ['"score"', '"support"', '"needs_citation"']) {
         const at = text.indexOf(verdict);
         if (at !== -1) expect(text.slice(0, at)).toContain('"reason"');
