@@ -35,7 +35,7 @@ function scripted(name: string, replies: (schema: unknown) => string | null): Ju
     model: name,
     context_tokens: null,
     async complete({ schema }) {
-      const reply = replies(schema.schema);
+      const reply = replies(schema?.schema);
       if (reply !== null) return { ok: true, completion: { text: reply, usage: null, model: name } };
       failures++;
       return { ok: false, failure: { reason: 'judge_unreachable', detail: 'scripted', retryable: true } };
