@@ -1,6 +1,7 @@
 /**
  * Measures ratios of run times: alternates the candidates in short rounds, so that noise affects all of them equally,
- * and reports medians with the spread of the rounds.
+ * and reports medians with the spread of the rounds. Times are CPU times of the main thread, so other programs on the
+ * machine hardly change them.
  */
 
 /** A promise of `run` is awaited. */
@@ -23,6 +24,11 @@ function keep(value: unknown): void {
   if (value === undefined) throw new Error('a candidate returned nothing to keep');
 }
 
+function threadMicroseconds(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
 async function callsPerRound(candidate: Candidate): Promise<number> {
   const started = performance.now();
   let calls = 0;
@@ -42,13 +48,13 @@ export async function timeTogether(candidates: readonly Candidate[]): Promise<Ti
   for (let round = 0; round < ROUNDS; round++) {
     for (const [position, candidate] of candidates.entries()) {
       const count = calls[position] ?? 1;
-      const started = performance.now();
+      const started = threadMicroseconds();
       for (let call = 0; call < count; call++) {
         // Only promises are awaited: awaiting a value would cost more than the fastest candidates.
         const value = candidate.run();
         keep(value instanceof Promise ? await value : value);
       }
-      rounds[position]?.push(((performance.now() - started) * 1000) / count);
+      rounds[position]?.push((threadMicroseconds() - started) / count);
     }
   }
   return candidates.map(({ name }, position) => {

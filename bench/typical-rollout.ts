@@ -6,7 +6,13 @@ import { resolve } from 'node:path';
 
 const EXAMPLES = resolve(import.meta.dirname, '../examples/rollouts.jsonl');
 
-export type TypicalRollout = { readonly response: string; readonly tool_output: string; readonly question: string };
+export type TypicalRollout = {
+  readonly question: string;
+  readonly response: string;
+  readonly tool_output: string;
+  readonly positive_rubrics: readonly string[];
+  readonly negative_rubrics: readonly string[];
+};
 
 /** What an example holds besides the fields of a request. */
 type ExampleFields = { readonly id: string; readonly note: string };

@@ -4,7 +4,6 @@
  */
 import { sha256 as sha256InJavaScript } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import canonicalize from 'canonicalize';
 
 /**
  * SHA-256 of the RFC 8785 canonical JSON of a value, as 64 hex digits.
@@ -13,9 +12,21 @@ import canonicalize from 'canonicalize';
  * @throws TypeError if the value is not JSON (undefined, function, non-finite number).
  */
 export function digestJson(value: unknown): string {
-  const json = canonicalize(escapeLoneSurrogates(value));
-  if (json === undefined) throw new TypeError('digestJson: the value has no JSON form');
-  return sha256(json);
+  return sha256(canonicalJson(value));
+}
+
+const knownDigests = new WeakMap<object, string>();
+
+/**
+ * The digest of an object that does not change, computed once: of shared sources, or of stored verdicts.
+ * @param hash of the canonical JSON.
+ */
+export function digestOnce(value: object, hash: (json: string) => string = sha256): string {
+  const known = knownDigests.get(value);
+  if (known !== undefined) return known;
+  const digest = hash(canonicalJson(value));
+  knownDigests.set(value, digest);
+  return digest;
 }
 
 /** SHA-256 of the UTF-8 of a text, as 64 hex digits. */
@@ -39,23 +50,51 @@ function nativeSha256(): ((text: string) => string) | null {
 }
 
 /**
- * RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`, and
- * an object with such a key becomes `{utf16_entries: [[key, value], …]}`, in the order of its keys.
+ * The text that `digestJson` hashes. Members without a JSON form are left out; as elements they are null, as in
+ * `JSON.stringify`, which writes strings and numbers as RFC 8785 requires.
  */
-function escapeLoneSurrogates(value: unknown): unknown {
-  if (typeof value === 'string') {
-    if (value.isWellFormed()) return value;
-    const units: number[] = [];
-    for (let i = 0; i < value.length; i++) units.push(value.charCodeAt(i));
-    return { utf16: units };
+export function canonicalJson(value: unknown): string {
+  const json = canonical(value);
+  if (json === undefined) throw new TypeError('digestJson: the value has no JSON form');
+  return json;
+}
+
+function canonical(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return canonicalText(value);
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError('digestJson: the number is not finite');
+      return JSON.stringify(value);
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value)
+        ? `[${value.map((element) => canonical(element) ?? 'null').join(',')}]`
+        : canonicalObject(value);
+    default:
+      return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return value.map(escapeLoneSurrogates);
-  if (typeof value === 'object' && value !== null) {
-    const names = Object.keys(value);
-    if (!names.every((name) => name.isWellFormed())) {
-      return { utf16_entries: names.sort().map((name) => [name, Reflect.get(value, name)].map(escapeLoneSurrogates)) };
-    }
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, escapeLoneSurrogates(member)]));
+}
+
+/** RFC 8785 requires well-formed strings. Other strings, as models sometimes write them, become `{utf16: [units]}`. */
+function canonicalText(text: string): string {
+  if (text.isWellFormed()) return JSON.stringify(text);
+  const units: number[] = [];
+  for (let i = 0; i < text.length; i++) units.push(text.charCodeAt(i));
+  return `{"utf16":[${units.join(',')}]}`;
+}
+
+/** Members in the order of their names' UTF-16 units; with an ill-formed name, `{utf16_entries: [[key, value], …]}`. */
+function canonicalObject(object: object): string {
+  const names = Object.keys(object).sort();
+  const isWellFormed = names.every((name) => name.isWellFormed());
+  let text = '';
+  for (const name of names) {
+    const member = canonical(Reflect.get(object, name));
+    if (isWellFormed && member === undefined) continue;
+    const comma = text === '' ? '' : ',';
+    const key = canonicalText(name);
+    text += isWellFormed ? `${comma}${key}:${member}` : `${comma}[${key},${member ?? 'null'}]`;
   }
-  return value;
+  return isWellFormed ? `{${text}}` : `{"utf16_entries":[${text}]}`;
 }

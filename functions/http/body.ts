@@ -60,13 +60,14 @@ function requireJson(headers: Headers): void {
 /** Reads the raw body. @throws RequestError if it is too large or the connection closes. */
 export async function readBytes(request: Request, limit_bytes: number): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
-  const tooLarge = new RequestError({ reason: 'body_too_large', limit_bytes });
+  // Made on demand, because an error captures the stack.
+  const tooLarge = () => new RequestError({ reason: 'body_too_large', limit_bytes });
   const length = declaredBytes(request.headers);
   if (length !== null && length <= limit_bytes) return new Uint8Array(await readWhole(request));
   const reader = request.body.getReader();
   if (length !== null) {
     await discard(reader);
-    throw tooLarge;
+    throw tooLarge();
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -76,7 +77,7 @@ export async function readBytes(request: Request, limit_bytes: number): Promise<
     bytes += chunk.byteLength;
     if (bytes > limit_bytes) {
       await discard(reader);
-      throw tooLarge;
+      throw tooLarge();
     }
     chunks.push(chunk);
   }

@@ -5,7 +5,7 @@
  */
 
 import type * as z from 'zod';
-import { digestJson } from '../digest.ts';
+import { digestOnce } from '../digest.ts';
 import type { BaseRecipe, RewardRange } from '../family/family.ts';
 import { type InputProblem, problemsOfIssues } from '../input-problem.ts';
 import { BUILT_IN, FAMILY_NAMES, RECIPES, type Recipe, type RecipeName } from './composers.ts';
@@ -49,7 +49,7 @@ export function createResolver<R extends BaseRecipe, Name extends string>(
   const { families, named } = known;
   const isName = (name: string): name is Name => Object.hasOwn(named, name);
   const described = (name: Name | null, recipe: R): RecipeResolution<R, Name> => {
-    const resolved = { name, recipe, digest: digestJson(recipe), reward_range: known.rangeOf(recipe) };
+    const resolved = { name, recipe, digest: digestOnce(recipe), reward_range: known.rangeOf(recipe) };
     return { ok: true, resolved };
   };
   const unknownName = (path: InputProblem['path']): RecipeResolution<R, Name> => {

@@ -97,7 +97,8 @@ type Keyed = {
 
 /** Obtains the judgments, in the order of `wanted`. */
 export async function obtainJudgments(wanted: readonly WantedJudgment[], options: ObtainOptions): Promise<Obtained> {
-  const asked = await Promise.all(wanted.map((one) => keyed(one, options)));
+  const digests = new Map<string, string>();
+  const asked = wanted.map((one) => keyed(one, digests, options));
   const open = asked.filter((one) => 'key' in one);
   const obtained = await obtainKeyed(open, options);
   const inOrder = obtained.judgments.values();
@@ -110,16 +111,17 @@ export async function obtainJudgments(wanted: readonly WantedJudgment[], options
   return { judgments, timings: obtained.timings };
 }
 
-async function keyed(
+function keyed(
   { request, cited }: WantedJudgment,
+  digests: Map<string, string>,
   options: ObtainOptions,
-): Promise<Keyed | { readonly unfit: ObtainedJudgment }> {
+): Keyed | { readonly unfit: ObtainedJudgment } {
   const choice = kindOf(request.kind).answeredBy === 'sandbox' ? (options.sandbox ?? NO_SANDBOX) : options.judge;
   if (!choice.ok) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : choice.failure) };
   const { judge } = choice;
   const fitted = fitToJudge(request, judge, cited);
   if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
-  const preimage = judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate);
+  const preimage = judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate, digests);
   const { request: seen, cuts, answer_cut = null } = fitted;
   return { judge, request: seen, cuts, answer_cut, preimage, key: judgmentKey(preimage) };
 }

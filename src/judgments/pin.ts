@@ -1,7 +1,7 @@
 /**
  * Pins judgments in receipts and ledger rows by key and by a digest of the verdicts, because a key may be judged again.
  */
-import { digestJson } from '../digest.ts';
+import { digestOnce } from '../digest.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import type { ObtainedJudgment } from './obtain.ts';
 
@@ -17,6 +17,6 @@ export function pinJudgments(obtained: readonly ObtainedJudgment[]): PinnedJudgm
   return obtained.flatMap(({ kind, key, outcome }): PinnedJudgment[] => {
     if (!outcome.ok) return [];
     if (key === null) throw new Error(`pinJudgments: the ${kind} judgment has no key`);
-    return [{ kind, key, verdicts: digestJson(outcome.judgment.verdicts) }];
+    return [{ kind, key, verdicts: digestOnce(outcome.judgment.verdicts) }];
   });
 }

@@ -122,9 +122,9 @@ export function groupRollouts(request: GroupRequest): Rollout[] {
   const { responses, recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
   const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...others } = rest;
   const { advantages: _advantages, run: _run, store_text: _storeText, ...shared } = others;
-  return responses.map((sample) =>
-    rolloutOf({ ...shared, ...(typeof sample === 'string' ? { response: sample } : sample) }),
-  );
+  // The samples share the objects of the shared fields, so that each is digested once.
+  const common = rolloutOf({ ...shared, response: '' });
+  return responses.map((sample) => ({ ...common, ...(typeof sample === 'string' ? { response: sample } : sample) }));
 }
 
 /** Where the rollouts of a request are recorded; `null` = nowhere. */

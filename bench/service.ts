@@ -1,0 +1,266 @@
+/**
+ * `npm run bench`: throughput of the scoring routes of the built bundle in workerd, with stored judgments, as ratios of
+ * one another; and of LongTraceRL's adapter, relative to a minimal FastAPI server with a stub judge.
+ *
+ * KV, D1, R2 and the Durable Objects are miniflare's, which run in the same workerd; the requests reach the Worker's own
+ * socket, without miniflare's proxy. Besides requests per second each line shows the CPU time per request of the server
+ * process, which other load on the machine hardly changes (Linux only).
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+// A dependency of wrangler, which starts it for `wrangler dev`.
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { buildBundle, freePort, Load, type LoadedRoute, median, noiseOf } from './load.ts';
+import { typicalRollout } from './typical-rollout.ts';
+
+const ROUNDS = 5;
+const CONNECTIONS = 8;
+const GROUP_SIZE = 8;
+const LONG_CONTEXT_CHARS = 100_000;
+const CLOCK_TICKS_PER_S = 100;
+
+type Server = { readonly port: number; readonly pid: number | null };
+
+type Row = LoadedRoute & {
+  readonly name: string;
+  readonly server: Server;
+  /** Rollouts of one request. */
+  readonly rollouts: number;
+};
+
+type Measured = { readonly rollouts_per_s: readonly number[]; readonly cpu_us: readonly number[] };
+
+/** A ratio of two rows, with the goal that it is compared with. */
+type Goal = { readonly name: string; readonly of: string; readonly to: string; readonly goal: number };
+
+const GOALS: readonly Goal[] = [
+  { name: 'score stored against verify with evidence', of: 'score', to: 'verify', goal: 0.85 },
+  { name: 'group of 8, rollouts against 8 scores', of: 'group', to: 'score', goal: 4 },
+  { name: 'the same recorded in a run against unrecorded', of: 'group recorded', to: 'group', goal: 0.6 },
+  { name: "LongTraceRL's adapter against FastAPI, 0.4 KB", of: 'longtracerl 0.4 KB', to: 'fastapi 0.4 KB', goal: 1.5 },
+  { name: "LongTraceRL's adapter against FastAPI, 100 KB", of: 'longtracerl 100 KB', to: 'fastapi 100 KB', goal: 2 },
+];
+
+const SCRIPTED_MODEL = 'scripted-refiner';
+
+/** The settings: the lexical judge, and a generator that answers at once from a Worker beside this one. */
+function bindings(): Record<string, string> {
+  const refiner = { name: 'scripted', kind: 'vllm', role: 'generate', model: SCRIPTED_MODEL, slots: 64 };
+  const server = { base_url: 'http://refiner/v1', transport: 'vpc', vpc_binding: 'REFINER', context_tokens: 65_536 };
+  const backends = { backends: [{ ...refiner, ...server }], default_judge: null, default_generator: 'scripted' };
+  return { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', BACKENDS: JSON.stringify(backends) };
+}
+
+/** A Worker that streams the same completion to every request, in eight pieces. */
+function scriptedRefiner(text: string): string {
+  const pieces = Array.from({ length: 8 }, (_, n) =>
+    text.slice(Math.floor((n * text.length) / 8), Math.floor(((n + 1) * text.length) / 8)),
+  );
+  const chunk = (delta: object, finish_reason: string | null) => ({
+    model: SCRIPTED_MODEL,
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const usage = { prompt_tokens: 6_000, completion_tokens: 600, total_tokens: 6_600 };
+  const events = [
+    ...pieces.map((content) => chunk({ content }, null)),
+    chunk({ content: '' }, 'stop'),
+    { model: SCRIPTED_MODEL, choices: [], usage },
+  ];
+  const body = `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`;
+  return `const body = ${JSON.stringify(body)};
+export default { fetch: () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }) };`;
+}
+
+/** Starts the built bundle with its bindings. */
+async function startWorker(
+  folder: string,
+  refinement: string,
+): Promise<Server & { readonly stop: () => Promise<void> }> {
+  const before = new Set(childrenOf(process.pid));
+  const port = await freePort();
+  const citeward = {
+    name: 'citeward',
+    modules: true,
+    scriptPath: join(folder, await buildBundle(folder)),
+    modulesRoot: folder,
+    compatibilityDate: '2026-10-20',
+    compatibilityFlags: ['global_fetch_strictly_public', 'enable_request_signal'],
+    bindings: bindings(),
+    kvNamespaces: ['JUDGMENTS'],
+    d1Databases: ['DB'],
+    r2Buckets: ['FILES'],
+    queueProducers: { JOBS: 'jobs' },
+    durableObjects: {
+      JUDGE_DESK: { className: 'JudgeDesk', useSQLite: true },
+      BATCH: { className: 'Batch', useSQLite: true },
+      DELIVERIES: { className: 'Deliveries', useSQLite: true },
+    },
+    serviceBindings: { REFINER: 'refiner' },
+    unsafeDirectSockets: [{ host: '127.0.0.1', port }],
+  };
+  const refiner = {
+    name: 'refiner',
+    modules: true,
+    script: scriptedRefiner(refinement),
+    compatibilityDate: '2026-10-20',
+  };
+  const logLinesAreDropped = { handleStructuredLogs: () => undefined };
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [citeward, refiner], ...logLinesAreDropped }));
+  await miniflare.ready;
+  const pid = childrenOf(process.pid).find((child) => !before.has(child)) ?? null;
+  return { port, pid, stop: () => miniflare.dispose() };
+}
+
+/** Starts the FastAPI server; `null` if Python lacks FastAPI or uvicorn. */
+async function startFastApi(): Promise<(Server & { readonly stop: () => void }) | null> {
+  const script = resolve(import.meta.dirname, 'longtracerl-server.py');
+  if (spawnSync('python3', ['-c', 'import fastapi, uvicorn']).status !== 0) return null;
+  const port = await freePort();
+  const server: ChildProcess = spawn('python3', [script, String(port)], { stdio: 'ignore' });
+  return { port, pid: server.pid ?? null, stop: () => server.kill('SIGKILL') };
+}
+
+/** Child processes, by id; empty where there is no /proc. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+        .split(' ')
+        .flatMap((id) => (id === '' ? [] : Number(id))),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** CPU time that a process has used, in microseconds; NaN where there is no /proc. */
+function cpuOf(pid: number | null): number {
+  try {
+    const [, after = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+    const fields = after.split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / CLOCK_TICKS_PER_S;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function rowsOf(worker: Server, fastApi: Server | null): Row[] {
+  const { question, response, tool_output, positive_rubrics, negative_rubrics } = typicalRollout();
+  const rubrics = { positive_rubrics, negative_rubrics };
+  const recipe = 'refiner-gpt54-instance-rubric';
+  // The samples of a group differ in their answers.
+  const responses = Array.from({ length: GROUP_SIZE }, (_, n) =>
+    response.replace('In order of time', `In order of time (${n + 1})`),
+  );
+  const texts = responses.map((sample) =>
+    JSON.stringify({ recipe, question, tool_output, response: sample, ...rubrics }),
+  );
+  const group = { recipe, question, tool_output, responses, ...rubrics };
+  const groupText = JSON.stringify(group);
+  const verifyText = JSON.stringify({ response, tool_output });
+  const refineText = JSON.stringify({ recipe, question, tool_output, ...rubrics, advantages: 'mean' });
+  const run = `bench-${process.pid}`;
+  const on = (server: Server) => ({ server, port: server.port, rollouts: 1 });
+  const trace = (chars: number) => {
+    const text = longTraceBody(chars);
+    return () => text;
+  };
+  const long = '/v1/adapters/longtracerl/evaluate';
+  return [
+    { ...on(worker), name: 'verify', path: '/v1/verify?evidence=lexical', body: () => verifyText },
+    { ...on(worker), name: 'score', path: '/v1/score', body: (n) => texts[n % GROUP_SIZE] ?? '' },
+    { ...on(worker), name: 'group', path: '/v1/groups', body: () => groupText, rollouts: GROUP_SIZE },
+    {
+      ...on(worker),
+      name: 'group recorded',
+      path: '/v1/groups',
+      body: (n) => JSON.stringify({ ...group, run: { id: run, step: Math.floor(n / 32), group: n } }),
+      rollouts: GROUP_SIZE,
+    },
+    { ...on(worker), name: 'refine', path: '/v1/refine', body: () => refineText },
+    { ...on(worker), name: 'longtracerl 0.4 KB', path: long, body: trace(0) },
+    { ...on(worker), name: 'longtracerl 100 KB', path: long, body: trace(LONG_CONTEXT_CHARS) },
+    ...(fastApi === null
+      ? []
+      : [
+          { ...on(fastApi), name: 'fastapi 0.4 KB', path: '/evaluate', body: trace(0) },
+          { ...on(fastApi), name: 'fastapi 100 KB', path: '/evaluate', body: trace(LONG_CONTEXT_CHARS) },
+        ]),
+  ];
+}
+
+/** A request of LongTraceRL with about `chars` characters of context. */
+function longTraceBody(chars: number): string {
+  const { tool_output } = typicalRollout();
+  const context = tool_output.repeat(Math.ceil(chars / tool_output.length)).slice(0, chars);
+  return JSON.stringify({
+    label: 'the Aare',
+    extra_reward_info: {
+      question: 'Which river flows through Bern?',
+      dataset_name: 'longqa',
+      rubrics: ['Aare', 'Bern', 'Koblenz', 'Rhine'],
+      rubric_reward_ratio: 0.3,
+      rubric_use_reasoning_content: false,
+      rubric_use_content: true,
+    },
+    history: [
+      { role: 'user', content: `${context} Which river flows through Bern?` },
+      { role: 'assistant', reasoning_content: 'It joins the Rhine near Koblenz.', content: 'The Aare, in Bern.' },
+    ],
+  });
+}
+
+async function measure(rows: readonly Row[], load: Load): Promise<Map<string, Measured>> {
+  for (const row of rows) {
+    await load.waitUntilUp(row);
+    await load.requestsPerSecond(row);
+  }
+  const measured = new Map(rows.map(({ name }) => [name, { rollouts_per_s: [] as number[], cpu_us: [] as number[] }]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const row of rows) {
+      const used = cpuOf(row.server.pid);
+      const started = performance.now();
+      const perSecond = row.rollouts * (await load.requestsPerSecond(row));
+      const rollouts = (perSecond * (performance.now() - started)) / 1000;
+      measured.get(row.name)?.rollouts_per_s.push(perSecond);
+      measured.get(row.name)?.cpu_us.push((cpuOf(row.server.pid) - used) / rollouts);
+    }
+  }
+  return measured;
+}
+
+function print(measured: ReadonlyMap<string, Measured>): void {
+  console.log(`\nworkerd, ${CONNECTIONS} connections, stored judgments; per rollout\n`);
+  for (const [name, { rollouts_per_s, cpu_us }] of measured) {
+    const speed = `${median(rollouts_per_s).toFixed(0)} rollouts/s`.padStart(18);
+    console.log(`${name.padEnd(22)} ${speed}  (${noiseOf(rollouts_per_s)}), ${median(cpu_us).toFixed(0)} µs of CPU`);
+  }
+  console.log('');
+  for (const { name, of, to, goal } of GOALS) {
+    const [one, other] = [measured.get(of), measured.get(to)];
+    if (one === undefined || other === undefined) {
+      console.log(
+        `${name.padEnd(48)} skipped: python3 has no fastapi and uvicorn (Debian: python3-fastapi, python3-uvicorn)`,
+      );
+      continue;
+    }
+    const ratio = median(one.rollouts_per_s) / median(other.rollouts_per_s);
+    const cpu = median(other.cpu_us) / median(one.cpu_us);
+    console.log(`${name.padEnd(48)} ${ratio.toFixed(2)}x, by CPU ${cpu.toFixed(2)}x; goal ${goal}x`);
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'citeward-bench-'));
+const load = new Load(CONNECTIONS);
+const worker = await startWorker(folder, typicalRollout().response);
+const fastApi = await startFastApi();
+try {
+  print(await measure(rowsOf(worker, fastApi), load));
+} finally {
+  fastApi?.stop();
+  load.close();
+  await worker.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
