@@ -8,6 +8,7 @@
 import type { ScoringFamily } from '../src/family/family.ts';
 
 export * as z from 'zod';
+export type { Contributions } from '../src/family/contributions.ts';
 export type { BaseFacts, Observed } from '../src/family/facts.ts';
 export type {
   BaseRecipe,

@@ -2,6 +2,7 @@
  * Composes rewards from facts, and the named recipes: what replay needs of the families. Imports no schema and no plan,
  * so a bundle that only composes stays small.
  */
+import { type Contributions, settledContributions, WHOLE_REWARD } from '../family/contributions.ts';
 import type { Composer, FamilyTypes, GroupVotes, RewardRange } from '../family/family.ts';
 import type { BaseScore } from '../family/score.ts';
 import { COMPOSERS } from './list.ts';
@@ -30,6 +31,12 @@ export interface Composers<T extends FamilyTypes = FamilyTypes> {
    * @throws RangeError if the facts are of another family than the recipe, or a number of the score is not finite.
    */
   compose(facts: T['facts'], recipe: T['recipe'], group?: GroupVotes): T['score'];
+  /**
+   * The contributions of a score, which add up to its reward; `null` = unscored.
+   *
+   * @throws RangeError if the family's contributions do not add up to the reward.
+   */
+  contributions(score: T['score'], recipe: T['recipe']): Contributions | null;
   /**
    * Computes the votes of a group; a recipe's group maximum is computed nowhere else.
    *
@@ -60,6 +67,12 @@ export function createComposers<T extends FamilyTypes>(list: readonly Composer<T
       if (isFiniteScore(score)) return score;
       const message = `a number of the ${facts.family} score is not finite; check the facts and the recipe`;
       throw new RangeError(`compose: ${message}`);
+    },
+    contributions(score, recipe) {
+      const { reward } = score;
+      if (reward === null) return null;
+      const of = composers.of(recipe).contributions?.(score, recipe) ?? { [WHOLE_REWARD]: reward };
+      return settledContributions(of, reward);
     },
     groupVotes(members) {
       const votes = members.map(({ facts, recipe }) => composers.of(recipe).groupVote(facts, recipe));
@@ -96,7 +109,7 @@ function isFiniteScore({ reward, base, components }: BaseScore): boolean {
 export const BUILT_IN: Composers<AnyTypes> = createComposers<AnyTypes>(COMPOSERS);
 
 /** The functions of `BUILT_IN`, described at `Composers`. */
-export const { compose, composeGroup, groupVotes } = BUILT_IN;
+export const { compose, composeGroup, contributions, groupVotes } = BUILT_IN;
 
 /** The names of the built-in families, in the order of documents and schemas. */
 export const FAMILY_NAMES: readonly FamilyName[] = COMPOSERS.map(({ name }) => name);

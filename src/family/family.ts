@@ -13,6 +13,7 @@ import type * as z from 'zod';
 import type { SourceSet } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
+import type { Contributions } from './contributions.ts';
 import type { BaseFacts, Observed } from './facts.ts';
 import type { RecipeOrigin } from './provenance.ts';
 import type { Gap } from './requirements.ts';
@@ -101,6 +102,11 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
    * `group_vote_unknown`. @throws RangeError on a non-finite reward.
    */
   compose(facts: T['facts'], recipe: T['recipe'], group: GroupVotes): T['score'];
+  /**
+   * The contributions of a scored reward, with the same names for every score of the recipe. Absent: a reward of the
+   * family is no sum, and is one contribution.
+   */
+  contributions?(score: T['score'], recipe: T['recipe']): Contributions;
   /**
    * The member's vote for the group's maximum; `null` = the recipe does not compare it within the group. A member that
    * is unscored votes like any other: its failure must not change the rewards of the other members.

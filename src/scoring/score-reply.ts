@@ -52,6 +52,13 @@ export const recipeReportSchema = z.strictObject({
 
 /** The fields of every reply besides the family's report. */
 export const madeByFields = {
+  contributions: z
+    .record(z.string(), z.number())
+    .nullable()
+    .describe(
+      'The reward as a sum, after gates, penalties and scale: its numbers add up to the reward, and every reply of a ' +
+        'recipe has the same names. A reward that is no sum is one of them. null = unscored.',
+    ),
   judgments: z.array(judgmentReportSchema),
   recipe: recipeReportSchema,
   receipt: receiptSchema.nullable().describe('null = the request did not ask for a receipt.'),

@@ -248,7 +248,7 @@ type Finished<T extends FamilyTypes> = {
  * Makes the replies of one request, with receipts if there is an issuer. Digests of shared fields are computed once.
  */
 function createReplies<T extends FamilyTypes>(
-  { sign }: ScoringRules<T>,
+  { composers, sign }: ScoringRules<T>,
   recipe: ResolvedRecipe<T['recipe'], string>,
   issuer: Issuer | null,
   options: ObtainOptions,
@@ -265,7 +265,9 @@ function createReplies<T extends FamilyTypes>(
   return async (finished) => {
     const { score, failure, rollout } = finished;
     const { value: measured, obtained } = finished.run;
+    const contributions = composers.contributions(score, recipe.recipe);
     const madeBy: MadeBy = {
+      contributions: contributions === null ? null : { ...contributions },
       judgments: obtained.map(reportJudgment),
       recipe: { name, digest, reward_range: [least, most] },
       receipt: issuer === null ? null : await receiptOf(finished, issuer),

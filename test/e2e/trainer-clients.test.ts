@@ -263,7 +263,13 @@ const CLIENTS: Readonly<Record<string, Client>> = {
     right: {
       rewards: [expect.closeTo(10 * BASE, 9)],
       scores: [expect.closeTo(BASE, 9)],
-      extra_logs: { rubric: [expect.closeTo(RUBRIC, 9)], citation: [CITATION], format: [0] },
+      extra_logs: {
+        rubric: [expect.closeTo(RUBRIC, 9)],
+        citation: [CITATION],
+        format: [0],
+        rubric_contribution: [expect.closeTo(8 * RUBRIC, 9)],
+        citation_contribution: [expect.closeTo(2 * CITATION, 9)],
+      },
     },
     tries: 5,
   },
@@ -280,7 +286,8 @@ const CLIENTS: Readonly<Record<string, Client>> = {
     },
     right: expect.objectContaining({
       reward: expect.closeTo(10 * BASE, 9),
-      reward_components: { rubric: expect.closeTo(RUBRIC, 9), citation: CITATION, format: 0 },
+      reward_components: { rubric: expect.closeTo(8 * RUBRIC, 9), citation: expect.closeTo(2 * CITATION, 9) },
+      citation: expect.closeTo(2 * CITATION, 9),
       _ng_task_index: 3,
     }),
     tries: 3,

@@ -34,7 +34,7 @@ const objectOf = async (request: Request) => slimeReplySchema.options[1].parse(a
 
 describe('slime', () => {
   it('is answered with a bare JSON number, the reward of /v1/score', async () => {
-    const { reward, base, components, recipe } = await score(ROLLOUT);
+    const { reward, base, components, contributions, recipe } = await score(ROLLOUT);
     expect(await jsonOf(requestOf('slime'))).toBe(reward);
     expect(await objectOf(requestOf('slime', { reply: 'object' }))).toEqual({
       reward,
@@ -45,6 +45,8 @@ describe('slime', () => {
       rubric: components.rubric.value,
       citation: components.citation.value,
       format: components.format.value,
+      rubric_contribution: contributions?.['rubric'],
+      citation_contribution: contributions?.['citation'],
     });
   });
 
@@ -162,12 +164,18 @@ describe('openrlhf', () => {
   } = BODIES.openrlhf;
 
   it('is answered with lists as long as its own: reward, base and components', async () => {
-    const { reward, base, components } = await score(ROLLOUT);
+    const { reward, base, components, contributions } = await score(ROLLOUT);
     const { rubric, citation, format } = components;
     expect(await replyOf()).toEqual({
       rewards: [reward],
       scores: [base],
-      extra_logs: { rubric: [rubric.value], citation: [citation.value], format: [format.value] },
+      extra_logs: {
+        rubric: [rubric.value],
+        citation: [citation.value],
+        format: [format.value],
+        rubric_contribution: [contributions?.['rubric']],
+        citation_contribution: [contributions?.['citation']],
+      },
     });
     const silent = `${prompt}No.</s>`;
     const three = await replyOf({
@@ -181,6 +189,8 @@ describe('openrlhf', () => {
       rubric: [rubric.value, 0, rubric.value],
       citation: [citation.value, 0, citation.value],
       format: [format.value, 0, format.value],
+      rubric_contribution: [contributions?.['rubric'], 0, contributions?.['rubric']],
+      citation_contribution: [contributions?.['citation'], 0, contributions?.['citation']],
     });
   });
 
@@ -241,7 +251,9 @@ describe('openrlhf', () => {
     const tools = await scoresOf('grpo-tcr', [maths, maths], ['\\boxed{2}', '\\boxed{3}']);
     expect(tools.scores).toEqual([1, 0]);
     expect(tools.rewards).toEqual([1, -0.9]);
-    expect(Object.keys(tools.extra_logs)).toEqual(['outcome', 'tool_calls', 'overlong']);
+    expect(Object.keys(tools.extra_logs)).toEqual(
+      ['', '_contribution'].flatMap((end) => [`outcome${end}`, `tool_calls${end}`, `overlong${end}`]),
+    );
 
     const chunks = { reference: 'the Aare', useful_chunks: [1], finish_reason: 'stop' };
     const text = 'The Aare <useful_chunks><CHUNK_1></useful_chunks>';
@@ -272,13 +284,50 @@ describe('nemo-gym', () => {
     nemoGymReplySchema.parse(await jsonOf(requestOf('nemo-gym', {}, fields)));
 
   it('is answered with the row and its reward', async () => {
-    const { reward, components } = await score(ROLLOUT);
-    const { rubric, citation, format } = components;
+    const { reward, contributions } = await score(ROLLOUT);
+    expect(Object.keys(contributions ?? {})).toEqual(['rubric', 'citation']);
     expect(await replyOf()).toEqual({
       ...BODIES['nemo-gym'],
       reward,
-      reward_components: { rubric: rubric.value, citation: citation.value, format: format.value },
+      reward_components: contributions,
+      ...contributions,
     });
+  });
+
+  it('has components that add up to the reward, as NeMo RL demands, whatever decided it', async () => {
+    const changes = [
+      {},
+      { response: { output: [{ type: 'message', role: 'assistant', content: 'I would rather not say.' }] } },
+      { response: { output: [] } },
+    ];
+    const names = new Map<string, Set<string>>();
+    const rubrics = [{ description: 'States the length', weight: 1 }];
+    const labelFor = (recipe: string) =>
+      recipe.startsWith('refiner') ? LABEL : { tool_output: LABEL.tool_output, rubrics };
+    for (const recipe of [REFINER, 'refiner-rl-balanced', 'dr-tulu', 'dr-tulu-no-citation']) {
+      for (const change of changes) {
+        const { reward, reward_components } = nemoGymReplySchema.parse(
+          await jsonOf(requestOf('nemo-gym', { recipe }, { citeward: labelFor(recipe), ...change })),
+        );
+        expect(Object.values(reward_components).reduce((sum, part) => sum + part, 0)).toBe(reward);
+        names.set(recipe, (names.get(recipe) ?? new Set()).add(Object.keys(reward_components).join()));
+      }
+    }
+    for (const [recipe, { size }] of names) expect(size, recipe).toBe(1);
+    const info = { question: 'Which river?', reference: 'the Aare', entities: ['Aare'], finish_reason: 'stop' };
+    const row = { response: { output: [{ role: 'assistant', content: 'The Aare' }] }, citeward: info };
+    expect(await jsonOf(requestOf('nemo-gym', { recipe: 'longtrace-rl' }, row))).toMatchObject({
+      reward: 1,
+      reward_components: { combined: 1 },
+    });
+  });
+
+  it('writes the components into the row too, over numbers of an earlier verification and nothing else', async () => {
+    const earlier = { reward: 3, rubric: 2, search_turns: 1, reward_components: { rubric: 2, search_turns: 1 } };
+    const reply = await replyOf({ ...earlier, citation: 'see page 3', other: 7 });
+    expect(reply['rubric']).toBe(reply.reward_components['rubric']);
+    expect(reply).toMatchObject({ citation: 'see page 3', other: 7 });
+    expect(reply).not.toHaveProperty('search_turns');
   });
 
   it('reads the label from the top level where the row has no object of ours, among other fields', async () => {
@@ -331,7 +380,7 @@ describe('every adapter', () => {
     const silent = { response: 'I would rather not say.' };
     expect(await textOf(requestOf('slime', {}, silent))).toBe('0.0');
     expect(await textOf(requestOf('slime', { reply: 'object' }, silent))).toMatch(
-      /^\{"rubric":0\.0,"citation":0\.0,"format":0\.0,"reward":0\.0,"base":0\.0,"status"/,
+      /^\{"rubric":0\.0,"citation":0\.0,"format":0\.0,"rubric_contribution":0\.0,"citation_contribution":0\.0,"reward":0\.0,"base":0\.0,"status"/,
     );
     const query = BODIES.openrlhf.query.map((text) => text.replace(ROLLOUT.response, silent.response));
     expect(await textOf(requestOf('openrlhf', { run: 'whole' }, { query }))).toMatch(
@@ -343,7 +392,7 @@ describe('every adapter', () => {
     const refusal = { output: [{ type: 'message', role: 'assistant', content: 'No.' }] };
     const verified = await textOf(requestOf('nemo-gym', {}, { response: refusal, _ng_task_index: 3 }));
     expect(verified).toContain('"reward":0.0');
-    expect(verified).toContain('"format":0.0');
+    expect(verified).toContain('"reward_components":{"rubric":0.0,"citation":0.0}');
     expect(verified).toContain('"_ng_task_index":3}');
     const history = [{ role: 'user', content: 'Which river?' }];
     expect(await textOf(requestOf('longtracerl', {}, { history }))).toBe(

@@ -2,6 +2,7 @@
  * The parts of the dr-tulu family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
+import { contributionsOf } from '../../family/contributions.ts';
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { composeDrTulu, neededByDrTulu } from './compose.ts';
@@ -63,6 +64,12 @@ export const drTuluComposer = {
   name: 'dr-tulu',
   recipe: { fields: FIELDS, named: DR_TULU_RECIPES, range: drTuluRewardRange },
   compose: composeDrTulu,
+  contributions: (score, { non_stop_penalty }) =>
+    contributionsOf(
+      score,
+      ['rubric', 'citation', 'format', 'search_turns'],
+      non_stop_penalty.enabled ? ['non_stop_penalty'] : [],
+    ),
   groupVote: () => null,
   gaps: (before, after, changed) => [
     ...changed.map((field) => ({

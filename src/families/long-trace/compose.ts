@@ -1,4 +1,5 @@
 /** Computes the long-trace reward from facts, a recipe and the votes of the group. Pure. */
+import { type Contributions, contributionsOf, WHOLE_REWARD } from '../../family/contributions.ts';
 import type { GroupVote, GroupVotes, VoteRange } from '../../family/family.ts';
 import type { Component } from '../../family/score.ts';
 import type { LongTraceFacts } from './facts.ts';
@@ -142,4 +143,28 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
     },
     details,
   };
+}
+
+/**
+ * The contributions of a scored reward. `positive_only` and `negative_only` are no sums of an outcome and a rubric
+ * term, so their reward is one contribution. The product of `chunks` is a contribution of its own.
+ */
+export function longTraceSummands(score: LongTraceScore, { variant, eta }: LongTraceRecipe): Contributions {
+  switch (variant) {
+    case 'plain':
+      return contributionsOf(score, ['outcome', 'rubric']);
+    case 'chunks': {
+      const { outcome, rubric } = contributionsOf(score, ['outcome', 'rubric']);
+      const own = eta * (score.components.rubric.value ?? 0);
+      const isPaid = score.decided_by === 'components';
+      return {
+        outcome: outcome ?? 0,
+        rubric: isPaid ? own : 0,
+        outcome_and_rubric: isPaid ? (rubric ?? 0) - own : 0,
+      };
+    }
+    case 'positive_only':
+    case 'negative_only':
+      return { [WHOLE_REWARD]: score.reward ?? 0 };
+  }
 }

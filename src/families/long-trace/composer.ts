@@ -4,7 +4,7 @@
  */
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
-import { composeLongTrace, isPunished, longTraceVote } from './compose.ts';
+import { composeLongTrace, isPunished, longTraceSummands, longTraceVote } from './compose.ts';
 import type { LongTraceFacts } from './facts.ts';
 import type { LongTraceRecipe } from './recipe.ts';
 import type { LongTraceReply, LongTraceScore } from './reply.ts';
@@ -51,6 +51,7 @@ export const longTraceComposer = {
   name: 'long-trace',
   recipe: { fields: FIELDS, named: LONG_TRACE_RECIPES, range: longTraceRewardRange },
   compose: composeLongTrace,
+  contributions: longTraceSummands,
   groupVote: longTraceVote,
   gaps: (before, after, changed) => [
     ...changed.map((field) => ({ name: `recipe.${field}`, isOpen: () => true })),

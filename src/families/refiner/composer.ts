@@ -2,6 +2,7 @@
  * The parts of the refiner family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
+import { contributionsOf } from '../../family/contributions.ts';
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
@@ -87,6 +88,8 @@ export const refinerComposer = {
   name: 'refiner',
   recipe: { fields: FIELDS, named: REFINER_RECIPES, range: refinerRewardRange },
   compose: composeRefiner,
+  contributions: (score, { non_stop_penalty }) =>
+    contributionsOf(score, ['rubric', 'citation'], non_stop_penalty.enabled ? ['non_stop_penalty'] : []),
   groupVote: () => null,
   gaps: (before, after, changed) => [
     ...changed.map((field) => {

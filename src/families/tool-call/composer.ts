@@ -2,6 +2,7 @@
  * The parts of the tool-call family that replay needs: field kinds, named recipes, reward range, `compose` and gaps.
  * Imports no schema, so that a bundle that only composes stays small.
  */
+import { contributionsOf } from '../../family/contributions.ts';
 import type { Composer } from '../../family/family.ts';
 import { composeToolCall } from './compose.ts';
 import type { ToolCallFacts } from './facts.ts';
@@ -78,6 +79,7 @@ export const toolCallComposer = {
   name: 'tool-call',
   recipe: { fields: FIELDS, named: TOOL_CALL_RECIPES, range: toolCallRewardRange },
   compose: composeToolCall,
+  contributions: (score) => contributionsOf(score, ['outcome', 'tool_calls', 'overlong']),
   groupVote: () => null,
   gaps: (_before, _after, changed) =>
     changed.map((field) => ({ name: `recipe.${field}`, isOpen: GAPS.get(field) ?? (() => true) })),

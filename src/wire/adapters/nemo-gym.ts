@@ -8,7 +8,7 @@
 import * as z from 'zod';
 import { textSchema } from '../../family/rollout-schema.ts';
 import type { ScoreResponse } from '../score.ts';
-import { componentNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
+import { contributionNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
 import { promptSchema } from './request.ts';
 
 /** Schema of one part of a message's content. Only text is read; refusals, images and other parts pass unread. */
@@ -37,7 +37,9 @@ export type NemoGymRequest = z.infer<typeof nemoGymRequestSchema>;
 
 export const nemoGymReplySchema = z.looseObject({
   reward: z.number(),
-  reward_components: z.record(z.string(), z.number()),
+  reward_components: z
+    .record(z.string(), z.number())
+    .describe("Contributions by name; they add up to the reward. Also members of the row itself, for Gym's metrics."),
   run: runReportSchema.exactOptional(),
 });
 
@@ -58,17 +60,38 @@ function textOf(content: OutputItem['content']): string {
   return (content ?? []).flatMap(({ type, text }) => (type === 'output_text' ? (text ?? []) : [])).join('');
 }
 
-/** Marks of an earlier, failed verification. They are dropped, because they would file the row as failed again. */
+/**
+ * Marks of an earlier, failed verification. They are dropped, because they would file the row as failed again; and so
+ * are the contributions of an earlier verification.
+ */
 const STALE = new Set(['_ng_failure_class', '_ng_failure_judge_error']);
 
-/** Adds the reward to the row. */
+/**
+ * Adds the reward and its contributions to the row. NeMo RL stops unless the contributions add up to the reward, and
+ * Gym's metrics read only numbers of the row itself. A field of the row that has the name of a contribution and is not
+ * a number, such as a text, stays as it is.
+ */
 export function nemoGymReply(
   request: NemoGymRequest,
   reply: ScoreResponse,
   reward: number,
   run: RunReport | null,
 ): TrainerReply {
-  const floats = { reward, reward_components: componentNumbers(reply) };
-  const row = Object.entries(request).filter(([name]) => !STALE.has(name) && !Object.hasOwn(floats, name));
+  const contributions = contributionNumbers(reply);
+  const free = Object.entries(contributions).filter(([name]) => isFree(request[name]));
+  const floats = { ...Object.fromEntries(free), reward, reward_components: contributions };
+  const { reward_components: earlier } = request;
+  const isStale = (name: string, value: unknown): boolean =>
+    STALE.has(name) || (typeof value === 'number' && isObject(earlier) && Object.hasOwn(earlier, name));
+  const row = Object.entries(request).filter(([name, value]) => !Object.hasOwn(floats, name) && !isStale(name, value));
   return { floats, others: { ...Object.fromEntries(row), ...(run === null ? {} : { run }) } };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a member of the row can be replaced: it is absent, or a number of an earlier verification. */
+function isFree(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'number';
 }

@@ -7,7 +7,7 @@ import { familyOf } from '../../families/registry.ts';
 import { textSchema } from '../../family/rollout-schema.ts';
 import { MAX_GROUP } from '../../limits.ts';
 import type { ScoreResponse } from '../score.ts';
-import { componentNumbers, runReportsSchema } from './reply.ts';
+import { loggedNumbers, runReportsSchema } from './reply.ts';
 
 export const openRlhfRequestSchema = z
   .object({
@@ -28,7 +28,9 @@ export const openRlhfRequestSchema = z
 export const openRlhfReplySchema = z.strictObject({
   rewards: z.array(z.number()).describe('Rewards; the trainer computes advantages from them.'),
   scores: z.array(z.number().min(0).max(1)).describe('The base in [0, 1], for dynamic filtering.'),
-  extra_logs: z.record(z.string(), z.array(z.number())).describe('Component values by name.'),
+  extra_logs: z
+    .record(z.string(), z.array(z.number()))
+    .describe('Component values by name, and contributions by NAME_contribution.'),
   run: runReportsSchema.exactOptional(),
 });
 
@@ -41,7 +43,7 @@ export function unitScore(reply: ScoreResponse): number | null {
 
 /** Component values by name, one per sample; names that a sample lacks are left out. */
 export function extraLogs(replies: readonly ScoreResponse[]): Record<string, number[]> {
-  const [first, ...others] = replies.map((reply) => new Map(Object.entries(componentNumbers(reply))));
+  const [first, ...others] = replies.map((reply) => new Map(Object.entries(loggedNumbers(reply))));
   if (first === undefined) return {};
   return Object.fromEntries(
     [...first].flatMap(([name, value]) => {

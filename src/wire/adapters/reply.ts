@@ -15,7 +15,7 @@ import type { ScoreResponse } from '../score.ts';
  * scored reward, is left out. For one named recipe the names are equal for all scored samples: OpenRLHF takes the names
  * of a batch's first sample and fails if another sample lacks one.
  */
-export function componentNumbers(reply: ScoreResponse): Record<string, number> {
+function componentNumbers(reply: ScoreResponse): Record<string, number> {
   const { skippedAtZero } = familyOf(reply).reply;
   return Object.fromEntries(
     Object.entries<Component>(reply.components).flatMap(([name, component]) => {
@@ -24,6 +24,24 @@ export function componentNumbers(reply: ScoreResponse): Record<string, number> {
       return number === null ? [] : [[name, number]];
     }),
   );
+}
+
+/** The contributions of a reply's reward. @throws Error if the reward is unscored, which no adapter replies with. */
+export function contributionNumbers({ contributions }: ScoreResponse): Record<string, number> {
+  if (contributions === null) throw new Error('contributionNumbers: an unscored reward');
+  return contributions;
+}
+
+/**
+ * The components as flat numbers for logs: the value of each under its name, and its contribution to the reward under
+ * `NAME_contribution`.
+ */
+export function loggedNumbers(reply: ScoreResponse): Record<string, number> {
+  const contributions = Object.entries(contributionNumbers(reply));
+  return {
+    ...componentNumbers(reply),
+    ...Object.fromEntries(contributions.map(([name, value]) => [`${name}_contribution`, value])),
+  };
 }
 
 function numberOf(component: Component): number | null {

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { responseSchema } from '../../family/rollout-schema.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
 import type { ScoreResponse } from '../score.ts';
-import { componentNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
+import { loggedNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
 import { promptSchema } from './request.ts';
 
 export const slimeRequestSchema = z.object({
@@ -24,7 +24,7 @@ const slimeObjectSchema = z
     digest: sha256Schema.describe('Digest of the recipe.'),
     run: runReportSchema.exactOptional(),
   })
-  .catchall(z.number().describe('A component of the reward, by name.'));
+  .catchall(z.number().describe('A component of the reward by name, or its contribution by NAME_contribution.'));
 
 export const slimeReplySchema = z.union([z.number(), slimeObjectSchema]);
 
@@ -32,7 +32,7 @@ export const slimeReplySchema = z.union([z.number(), slimeObjectSchema]);
 export function slimeObject(reply: ScoreResponse, reward: number, run: RunReport | null): TrainerReply {
   const { base, recipe } = reply;
   return {
-    floats: { ...componentNumbers(reply), reward, base },
+    floats: { ...loggedNumbers(reply), reward, base },
     others: {
       status: 'scored',
       recipe: recipe.name,
