@@ -196,6 +196,17 @@ describe('answers of a platform, which may be missing', () => {
   });
 });
 
+describe('a citation has one blank before id=, and none after it', () => {
+  it.each(['<cite  id="S1">', '<cite\nid="S1">', '<cite\u00a0id="S1">', '<cite id= "S1">', '<cite id=" S1">'])(
+    '%j begins none',
+    (tag) => {
+      const response = `${tag}A claim.</cite>`;
+      expect([...extractClaims(response)]).toEqual([[response, []]]);
+      expect(formatReward(response, 'search')).toBe(0);
+    },
+  );
+});
+
 describe('scores of a rubric reply that no row has', () => {
   it.each([
     ['{"score": " 1_0.5e-1\\u3000"}', 1.05],

@@ -22,8 +22,8 @@ describe('scanners and the patterns they stand for', () => {
       .array(
         fc.tuple(
           opens,
-          choose(' id=', ' id=', '\u3000id=', ' n=1 id=', '\ufeffid=', 'id=', ''),
-          choose('a', '"b"', "'c,d'", '"a, b"', 'a, b', `"a'`, '', '""', '"a,"', '"a<b"'),
+          choose(' id=', ' id=', ' id=', '  id=', '\nid=', '\u3000id=', ' n=1 id=', '\ufeffid=', 'id=', ''),
+          choose('a', '"b"', "'c,d'", '"a, b"', 'a, b', ' "a"', '" a"', `"a'`, '', '""', '"a,"', '"a<b"'),
           choose('>', '>', '>', ' n="x > y">', '/>', ''),
           choose('x', 'y. z', ' \n', '', 'p < q', ' \ufeffx\u3000'),
           closes,
@@ -35,8 +35,8 @@ describe('scanners and the patterns they stand for', () => {
   const stripped = (part: string) => part.replace(new RegExp(`^${S}+|${S}+$`, 'g'), '');
 
   it('claims', () => {
-    const strict = new RegExp(`<cite${S}+id=(["']?)(${NO_ID}+)\\1[^>]*>([^<]+)</cite>`, 'g');
-    const loose = new RegExp(`<cite${S}+id=["']?[^"'>]+["']?[^>]*>[^<]+</cite>`);
+    const strict = new RegExp(`<cite id=(["']?)(${NO_ID}+)\\1[^>]*>([^<]+)</cite>`, 'g');
+    const loose = new RegExp(`<cite id=["']?${NO_ID}+["']?[^>]*>[^<]+</cite>`);
     const cites = soup(choose('<cite', '<cite', '<cite ', '<CITE'), choose('</cite>', '</cite>', '</cite>', ''));
     fc.assert(
       fc.property(cites, (response) => {

@@ -4,9 +4,10 @@
  */
 
 import { stripPythonSpace } from '../../../text/python-text.ts';
-import { attributeStart, forwardSearch, isQuote, readId } from './elements.ts';
+import { forwardSearch, isIdUnit, isQuote, readId } from './elements.ts';
 
-const OPEN = '<cite';
+/** Both patterns have exactly one blank before `id=`. */
+const OPEN = '<cite id=';
 const CLOSE = '</cite>';
 
 /** Maps claim texts to ids, ordered by first occurrence: uncited parts (no ids) first, then cited claims. */
@@ -20,7 +21,8 @@ type UncitedSplit = { readonly atLineBreaks?: boolean; readonly atSentenceEnds?:
  * too. Source: rlresearch/dr-tulu 6188f34c. Defects kept:
  * - of several ids only the last is kept, which after a trailing comma is the empty id;
  * - ids in quotes with a space after the comma, and ids in unequal quotes, drop the claim;
- * - a claim that contains `<`, is empty, or has `ids=` for `id=` is uncited text, markup included;
+ * - a claim that contains `<` or is empty is uncited text, markup included, and so is one with anything but one blank
+ *   before `id=`, with `ids=`, or with white space after the equals sign;
  * - of nested citations only the inner one counts;
  * - of equal claims the last one's id is kept, and a cited one replaces an uncited one;
  * - punctuation between citations is an uncited claim;
@@ -56,14 +58,13 @@ function uncitedParts(text: string, split: UncitedSplit): readonly string[] {
 
 type Element = { readonly start: number; readonly end: number };
 
-/** Finds elements whose id begins with neither a quote nor `>`; a quote may precede it. */
+/** Finds elements whose id begins with none of quote, `>` and white space; a quote may precede it. */
 function* looseElements(text: string): Generator<Element> {
   const contentOf = contentReader(text);
   for (let at = text.indexOf(OPEN); at !== -1; ) {
-    const value = attributeStart(text, at + OPEN.length, 'id');
-    const first = value !== -1 && isQuote(text, value) ? value + 1 : value;
-    const named = first !== -1 && first < text.length && !isQuote(text, first) && text.charAt(first) !== '>';
-    const content = named ? contentOf(first) : null;
+    const value = at + OPEN.length;
+    const first = isQuote(text, value) ? value + 1 : value;
+    const content = isIdUnit(text, first) ? contentOf(first) : null;
     if (content !== null) yield { start: at, end: content.end + CLOSE.length };
     at = text.indexOf(OPEN, content === null ? at + OPEN.length : content.end);
   }
@@ -73,8 +74,7 @@ function* looseElements(text: string): Generator<Element> {
 function* citedElements(text: string): Generator<{ readonly ids: string; readonly content: string }> {
   const contentOf = contentReader(text);
   for (let at = text.indexOf(OPEN); at !== -1; ) {
-    const value = attributeStart(text, at + OPEN.length, 'id');
-    const ids = value === -1 ? null : readId(text, value);
+    const ids = readId(text, at + OPEN.length);
     const content = ids === null ? null : contentOf(ids.end);
     if (ids !== null && content !== null) yield { ids: ids.id, content: text.slice(content.start, content.end) };
     at = text.indexOf(OPEN, content === null ? at + OPEN.length : content.end);

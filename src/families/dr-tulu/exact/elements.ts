@@ -39,10 +39,14 @@ export function readId(text: string, at: number): ReadId | null {
   const quote = isQuote(text, at) ? text.charAt(at) : '';
   const start = at + quote.length;
   let end = start;
-  while (end < text.length && !isQuote(text, end) && text.charAt(end) !== '>' && !isPythonSpace(text.charCodeAt(end)))
-    end++;
+  while (isIdUnit(text, end)) end++;
   if (end === start || !text.startsWith(quote, end)) return null;
   return { id: text.slice(start, end), end: end + quote.length };
+}
+
+/** Whether an id can have the unit at `at`: neither white space nor a quote nor `>`. */
+export function isIdUnit(text: string, at: number): boolean {
+  return at < text.length && !isQuote(text, at) && text.charAt(at) !== '>' && !isPythonSpace(text.charCodeAt(at));
 }
 
 export function isQuote(text: string, at: number): boolean {
