@@ -14,6 +14,10 @@ Usage, in the script that starts the training::
 Rows name the verifier in their ``dataset`` column (``citeward``) and contain the fields as JSON text in
 ``ground_truth``. Settings come from the environment.
 
+**Evolving rubrics.** open-instruct evolves only rows that say ``query`` or ``Question`` and ``rubrics``, and hands the
+verifier ``{query, rubrics, rubrics_types}`` at the row's next visit. The verifier reads both names as the question.
+With ``--apply_evolving_rubric_reward`` it refuses rows that open-instruct would leave as they are without a word.
+
 With ``CITEWARD_RUN`` the rollouts are recorded. open-instruct passes neither step nor ids to verifiers, so the place is
 inferred: the step is ``null``; calls with the same label that overlap in time are one group, because open-instruct
 scores the responses to a prompt together; a later visit of the prompt is another group. Evaluation cannot be told from
@@ -27,12 +31,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from citeward.client import shared_client
-from citeward.errors import Misconfigured, UnexpectedReply
+from citeward.errors import BadRequest, FieldProblem, Misconfigured, UnexpectedReply
 from citeward.fields import merged, read_object, response_text
 from citeward.replies import Score
 from citeward.runs import Visits, digest_of, placed
@@ -40,12 +45,21 @@ from citeward.settings import Settings
 
 NAME = "citeward"
 
+_EVOLVING_QUESTIONS = ("query", "Question")
+_QUESTIONS = ("question", *_EVOLVING_QUESTIONS)
+#: open-instruct writes "evolving", dr-tulu "adaptive".
+_TYPES = ("persistent", "evolving", "adaptive")
+_DESCRIPTIONS = ("description", "rubric_item", "Ingredient")
+
 _visits = Visits()
 
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """The result type of open-instruct's verifiers; it reads ``score`` only."""
+    """The result type of open-instruct's verifiers; it reads ``score`` only.
+
+    ``reasoning`` is the JSON of the contributions: numbers that add up to the reward of the recipe.
+    """
 
     score: float
     cost: float = 0.0
@@ -54,12 +68,15 @@ class VerificationResult:
 
 @dataclass
 class VerifierConfig:
-    """Empty configuration, required by open-instruct: all settings come from the environment."""
+    """What the verifier reads of open-instruct's arguments; its settings come from the environment."""
+
+    #: ``--apply_evolving_rubric_reward``
+    evolves: bool = False
 
     @classmethod
     def from_args(cls, *arg_sources: Any) -> VerifierConfig:
-        """Returns the configuration; open-instruct's arguments are ignored."""
-        return cls()
+        """Reads the arguments that open-instruct passes to every verifier."""
+        return cls(any(getattr(source, "apply_evolving_rubric_reward", False) is True for source in arg_sources))
 
 
 class CitewardVerifier:
@@ -128,7 +145,7 @@ class CitewardVerifier:
 
     @contextlib.contextmanager
     def _placed(self, tokens: list[int], prediction: str, label: Any) -> Iterator[dict[str, Any]]:
-        row = _fields(tokens, prediction, label)
+        row = _fields(tokens, prediction, label, getattr(self.verifier_config, "evolves", False))
         prompt = digest_of(label)
         group, sample = _visits.enter(prompt)
         try:
@@ -144,7 +161,7 @@ class CitewardVerifier:
             )
         if score.base is None:
             raise UnexpectedReply("the reply has a reward without a base")
-        return VerificationResult(score=score.base)
+        return VerificationResult(score=score.base, reasoning=json.dumps(dict(score.contributions)))
 
 
 def register() -> type[CitewardVerifier]:
@@ -173,15 +190,62 @@ def register() -> type[CitewardVerifier]:
 
         def __reduce__(self) -> tuple[Any, ...]:
             # Ray pickles verifiers into processes where this class must be created first.
-            return (_remade, (self.settings, self.name, self.weight))
+            return (_remade, (self.settings, self.name, self.weight, self.verifier_config))
 
     return CitewardVerifierFunction
 
 
-def _remade(settings: Settings, name: str, weight: float) -> CitewardVerifier:
-    return register()(name=name, weight=weight, settings=settings)
+def _remade(settings: Settings, name: str, weight: float, config: Any) -> CitewardVerifier:
+    return register()(config, name=name, weight=weight, settings=settings)
 
 
-def _fields(tokens: list[int], prediction: str, label: Any) -> dict[str, Any]:
-    row = merged([("label", read_object(label, "label"))])
+def _fields(tokens: list[int], prediction: str, label: Any, evolves: bool) -> dict[str, Any]:
+    row = merged([("label", read_object(_native(label, evolves), "label"))])
     return {"response_tokens": len(tokens), **row, "response": response_text(prediction)}
+
+
+def _native(label: Any, evolves: bool) -> Any:
+    """Renames open-instruct's fields of a label: its question, the types and the descriptions of its criteria."""
+    if isinstance(label, list) and len(label) == 1:
+        label = label[0]
+    if isinstance(label, str):
+        try:
+            label = json.loads(label)
+        except (ValueError, RecursionError) as error:
+            raise _problem("label", f"expected a mapping or the JSON text of an object; {error}") from None
+    if not isinstance(label, Mapping):
+        return label
+    questions = [label[name] for name in _QUESTIONS if label.get(name) is not None]
+    if any(question != questions[0] for question in questions):
+        raise _problem("label", f"{', '.join(_QUESTIONS)} differ; give one of them")
+    row = {name: value for name, value in label.items() if name not in (*_QUESTIONS, "rubrics_types")}
+    if questions:
+        row["question"] = questions[0]
+    criteria, types = label.get("rubrics"), label.get("rubrics_types")
+    if evolves and (not isinstance(criteria, list) or all(label.get(name) is None for name in _EVOLVING_QUESTIONS)):
+        raise _problem(
+            "label",
+            "--apply_evolving_rubric_reward evolves only rows with query (or Question) and the list rubrics; "
+            "rename the row's fields, or leave the option out",
+        )
+    if types is not None:
+        if not isinstance(types, list) or not isinstance(criteria, list) or len(types) != len(criteria):
+            raise _problem("label.rubrics_types", "expected one type per entry of rubrics")
+        for position, one in enumerate(types):
+            if one not in _TYPES:
+                raise _problem(f"label.rubrics_types[{position}]", f"expected {' or '.join(_TYPES)}")
+    if isinstance(criteria, list):
+        # open-instruct, too, skips criteria without a description.
+        row["rubrics"] = [one for one in map(_criterion, criteria) if not isinstance(one, dict) or one["description"]]
+    return row
+
+
+def _criterion(criterion: Any) -> Any:
+    if not isinstance(criterion, Mapping):
+        return criterion
+    described = next((criterion[name] for name in _DESCRIPTIONS if criterion.get(name)), "")
+    return {**{k: v for k, v in criterion.items() if k not in _DESCRIPTIONS}, "description": described}
+
+
+def _problem(path: str, message: str) -> BadRequest:
+    return BadRequest(f"{path}: {message}", fields=[FieldProblem(path, message)])

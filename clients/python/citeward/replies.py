@@ -40,6 +40,8 @@ class Score:
     components: Mapping[str, Any] = field(repr=False)
     #: The whole reply of ``POST /v1/score``.
     reply: Mapping[str, Any] = field(repr=False)
+    #: Finite numbers that add up to the reward, with the same names in every reply of a recipe.
+    contributions: Mapping[str, float] = field(default_factory=dict)
 
     def of_one_sample(self) -> Score:
         """Returns this score if the reward does not depend on other samples.
@@ -98,6 +100,7 @@ def score_of(outcome: Outcome) -> Score:
         decided_by=decided_by if isinstance(decided_by, str) else None,
         components=components if isinstance(components, dict) else {},
         reply=body,
+        contributions=_contributions(body.get("contributions")),
     )
 
 
@@ -172,6 +175,12 @@ def _problems(errors: Any) -> Sequence[FieldProblem]:
         for entry in listed
         if isinstance(entry, dict) and isinstance(entry.get("path"), str) and isinstance(entry.get("message"), str)
     ]
+
+
+def _contributions(value: Any) -> Mapping[str, float]:
+    if not isinstance(value, dict):
+        raise UnexpectedReply("200, but contributions are not an object; is the deployment older than this client?")
+    return {name: _finite(number, "contributions") for name, number in value.items()}
 
 
 def _advantage(entry: Any) -> Advantage:

@@ -48,7 +48,7 @@ from citeward.settings import Settings
 
 logger = logging.getLogger("citeward")
 
-#: A float, or a mapping if ``--reward-key`` (``reward`` or ``base``) is set.
+#: A float, or a mapping if ``--reward-key`` (``reward``, ``base`` or the name of a contribution) is set.
 Reward = Union[float, dict[str, float]]
 
 _MARK = "citeward"
@@ -71,8 +71,9 @@ def stamp_run(args: Any, sample: Any, *, rollout_id: int | None = None, evaluati
 async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Reward | list[Any]:
     """Scores one sample, the samples that one rollout fanned out into, or with ``--group-rm`` a group of either.
 
-    Records the outcome in ``sample.metadata["citeward"]``: ``status`` ("scored" or "unscored"), and ``base`` and
-    ``components``, or ``reason`` and ``detail``. An unscored sample also gets ``remove_sample = True``.
+    Records the outcome in ``sample.metadata["citeward"]``: ``status`` ("scored" or "unscored"), and ``base``,
+    ``components`` and ``contributions``, or ``reason`` and ``detail``. An unscored sample also gets
+    ``remove_sample = True``.
 
     Returns:
         The reward, or NaN for an unscored sample; for a list, a list of the same shape.
@@ -177,9 +178,11 @@ async def _scored(client: Client, args: Any, sample: Any, row: dict[str, Any]) -
         logger.warning("a sample is unscored and leaves its group: %s", unscored)
         sample.remove_sample = True
         _mark(sample, {"status": "unscored", "reason": unscored.reason, "detail": unscored.detail})
-        return _shaped(args, math.nan, math.nan)
+        key = getattr(args, "reward_key", None) or "reward"
+        return _shaped(args, {name: math.nan for name in ("reward", "base", key)})
     _mark(sample, _told(score))
-    return _shaped(args, score.reward, math.nan if score.base is None else score.base)
+    base = math.nan if score.base is None else score.base
+    return _shaped(args, {**score.contributions, "reward": score.reward, "base": base})
 
 
 def _fields(sample: Any) -> dict[str, Any]:
@@ -206,6 +209,7 @@ def _told(score: Score) -> dict[str, Any]:
         "base": score.base,
         "decided_by": score.decided_by,
         "components": dict(score.components),
+        "contributions": dict(score.contributions),
     }
 
 
@@ -221,13 +225,13 @@ def _is_unscored(sample: Any) -> bool:
     return isinstance(mark, dict) and mark.get("status") == "unscored"
 
 
-def _shaped(args: Any, reward: float, base: float) -> Reward:
+def _shaped(args: Any, numbers: dict[str, float]) -> Reward:
     key = getattr(args, "reward_key", None)
     if not key:
-        return reward
-    if key not in ("reward", "base"):
-        raise Misconfigured(f"--reward-key {key}: expected reward or base")
-    return {"reward": reward, "base": base}
+        return numbers["reward"]
+    if key not in numbers:
+        raise Misconfigured(f"--reward-key {key}: expected one of {', '.join(numbers)}")
+    return numbers
 
 
 def _reward_value(args: Any, sample: Any) -> float:

@@ -32,6 +32,7 @@ import types
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, Callable, Optional
 
 from citeward.client import results_of, results_of_async, shared_client
@@ -50,16 +51,16 @@ UNSCORED_METRIC = "citeward/unscored_share"
 
 _LABELS = ("citeward", "label", "ground_truth")
 _FIRST_WITH_ABSTENTION = (1, 6)
+_MOST_OPEN_BATCHES = 64
 
 
 class RewardFunction:
-    """A reward function of ``reward_function``. Picklable."""
+    """A reward function of ``reward_function`` or ``component_reward_functions``. Picklable."""
 
-    def __init__(self, settings: Settings, abstains: bool, name: str) -> None:
+    def __init__(self, scoring: _Scoring, name: str, component: str | None = None) -> None:
         self.__name__ = self.__qualname__ = name
-        self._settings = settings
-        self._abstains = abstains
-        self._places = _Places()
+        self._scoring = scoring
+        self._component = component
 
     def __call__(
         self,
@@ -71,43 +72,11 @@ class RewardFunction:
         **columns: Any,
     ) -> Rewards:
         """Scores a batch. All arguments are TRL's; without ``trainer_state`` the batch is one group."""
-        rows = self._rows(prompts, completions, completion_ids, trainer_state, log_metric, columns)
-        return self._rewards(results_of(shared_client(self._settings).start_many(rows)), log_metric)
+        futures = self._scoring.start(prompts, completions, completion_ids, trainer_state, log_metric, columns)
+        return self._scoring.rewards(results_of(futures), log_metric, self._component)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.__name__!r}, {self._settings!r})"
-
-    def _rows(
-        self,
-        prompts: Sequence[Any],
-        completions: Sequence[Completion],
-        completion_ids: Sequence[Sequence[int]] | None,
-        trainer_state: Any,
-        log_metric: Any,
-        columns: Mapping[str, Any],
-    ) -> list[dict[str, Any]]:
-        rows = list(_rows(completions, completion_ids, columns))
-        if self._settings.run is None and not any("run" in row for row in rows):
-            return rows
-        places = self._places.of(prompts, rows, trainer_state, getattr(log_metric, "__self__", None))
-        return [placed(row, self._settings.run, place, "") for row, place in zip(rows, places)]
-
-    def _rewards(
-        self, scores: Sequence[Score | Unscored], log_metric: Callable[[str, float], None] | None
-    ) -> Rewards:
-        lost = [score for score in scores if isinstance(score, Unscored)]
-        if lost and not self._abstains:
-            raise lost[0]
-        if log_metric is not None and scores:
-            log_metric(UNSCORED_METRIC, len(lost) / len(scores))
-        if lost:
-            counts = ", ".join(
-                f"{count} {reason}" for reason, count in Counter(entry.reason for entry in lost).most_common()
-            )
-            logger.warning(
-                "%d of %d samples are unscored: %s; the first: %s", len(lost), len(scores), counts, lost[0].detail
-            )
-        return [score.of_one_sample().reward if isinstance(score, Score) else None for score in scores]
+        return f"{type(self).__name__}({self.__name__!r}, {self._scoring.settings!r})"
 
 
 class AsyncRewardFunction(RewardFunction):
@@ -127,8 +96,8 @@ class AsyncRewardFunction(RewardFunction):
         **columns: Any,
     ) -> Rewards:
         """``RewardFunction.__call__`` without blocking the event loop."""
-        rows = self._rows(prompts, completions, completion_ids, trainer_state, log_metric, columns)
-        return self._rewards(await results_of_async(shared_client(self._settings).start_many(rows)), log_metric)
+        futures = self._scoring.start(prompts, completions, completion_ids, trainer_state, log_metric, columns)
+        return self._scoring.rewards(await results_of_async(futures), log_metric, self._component)
 
     __code__: types.CodeType = __call__.__code__
     __defaults__ = __call__.__defaults__
@@ -161,7 +130,7 @@ def reward_function(
         Misconfigured: a setting is missing or wrong. Raised here, not at the first step.
     """
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run)
-    return RewardFunction(settings, _abstains(on_unscored), name)
+    return RewardFunction(_Scoring(settings, _abstains(on_unscored)), name)
 
 
 def async_reward_function(
@@ -179,16 +148,147 @@ def async_reward_function(
 ) -> Callable[..., Awaitable[Rewards]]:
     """Like ``reward_function``, but async: TRL runs these functions concurrently. Picklable from Python 3.10."""
     settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run)
-    function = AsyncRewardFunction(settings, _abstains(on_unscored), name)
-    return function if inspect.iscoroutinefunction(function) else _plain_coroutine_function(function)
+    return _awaitable(AsyncRewardFunction(_Scoring(settings, _abstains(on_unscored)), name))
 
 
-def _plain_coroutine_function(function: AsyncRewardFunction) -> Callable[..., Awaitable[Rewards]]:
+def component_reward_functions(
+    components: Sequence[str],
+    *,
+    url: str | None = None,
+    api_key: str | None = None,
+    recipe: Recipe | None = None,
+    judge: Judge | None = None,
+    deadline_s: float | None = None,
+    attempt_timeout_s: float | None = None,
+    max_connections: int | None = None,
+    run: str | None = None,
+    name: str = "citeward",
+    on_unscored: str | None = None,
+) -> list[Callable[..., Awaitable[Rewards]]]:
+    """Creates one async reward function per component, for trainers that normalise each component (GDPO).
+
+    The functions return contributions: their sum is the reward, so ``reward_weights`` stays at its default. All
+    functions share one request per sample and batch. An unscored sample is ``None`` in every function.
+
+    Args:
+        components: the names of all contributions of the recipe, for example ``["rubric", "citation"]``. A wrong list
+            raises ``Misconfigured`` with the right one at the first batch.
+        url: this and the other arguments are those of ``reward_function``.
+        name: the prefix of the names in TRL's logs: ``citeward/rubric``.
+
+    Raises:
+        Misconfigured: a setting is missing or wrong.
+    """
+    if isinstance(components, str) or not components or len(set(components)) != len(components):
+        raise Misconfigured("components: expected a list of different names")
+    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run)
+    scoring = _Scoring(settings, _abstains(on_unscored), tuple(components))
+    return [_awaitable(AsyncRewardFunction(scoring, f"{name}/{one}", one)) for one in components]
+
+
+def _awaitable(function: AsyncRewardFunction) -> Callable[..., Awaitable[Rewards]]:
+    """The function itself where TRL recognises it as a coroutine function, else a coroutine function around it."""
+    if inspect.iscoroutinefunction(function):
+        return function
+
     async def reward(**given: Any) -> Rewards:
         return await function(**given)
 
     reward.__name__ = reward.__qualname__ = function.__name__
     return reward
+
+
+class _Scoring:
+    """Scores batches for the functions that share it."""
+
+    def __init__(self, settings: Settings, abstains: bool, components: tuple[str, ...] = ()) -> None:
+        self.settings = settings
+        self._abstains = abstains
+        self._components = components
+        self._forget()
+
+    def _forget(self) -> None:
+        self._places = _Places()
+        self._lock = threading.Lock()
+        #: Batches that not all functions have asked for. The completions are kept, so that no other list gets their id.
+        self._open: dict[int, tuple[Any, list[Future[Score | Unscored]], int]] = {}
+
+    def start(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Completion],
+        completion_ids: Sequence[Sequence[int]] | None,
+        trainer_state: Any,
+        log_metric: Any,
+        columns: Mapping[str, Any],
+    ) -> list[Future[Score | Unscored]]:
+        """Sends the requests of a batch, once for all functions: TRL passes the same lists to each of them."""
+        with self._lock:
+            held, futures, asked = self._open.pop(id(completions), (completions, None, 0))
+            if futures is None:
+                rows = self._rows(prompts, completions, completion_ids, trainer_state, log_metric, columns)
+                futures = shared_client(self.settings).start_many(rows)
+            if asked + 1 < len(self._components):
+                self._open[id(completions)] = (held, futures, asked + 1)
+                # Only a function that TRL does not call leaves batches behind.
+                while len(self._open) > _MOST_OPEN_BATCHES:
+                    del self._open[next(iter(self._open))]
+        return futures
+
+    def rewards(
+        self,
+        scores: Sequence[Score | Unscored],
+        log_metric: Callable[[str, float], None] | None,
+        component: str | None,
+    ) -> Rewards:
+        """The rewards of a function, with the share of unscored samples as a metric."""
+        lost = [score for score in scores if isinstance(score, Unscored)]
+        if lost and not self._abstains:
+            raise lost[0]
+        if component in (None, *self._components[:1]):
+            _report(lost, len(scores), log_metric)
+        return [
+            self._number(score.of_one_sample(), component) if isinstance(score, Score) else None for score in scores
+        ]
+
+    def _number(self, score: Score, component: str | None) -> float:
+        if component is None:
+            return score.reward
+        if set(score.contributions) != set(self._components):
+            raise Misconfigured(f"components: this recipe's contributions are {sorted(score.contributions)}")
+        return score.contributions[component]
+
+    def _rows(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Completion],
+        completion_ids: Sequence[Sequence[int]] | None,
+        trainer_state: Any,
+        log_metric: Any,
+        columns: Mapping[str, Any],
+    ) -> list[dict[str, Any]]:
+        rows = list(_rows(completions, completion_ids, columns))
+        if self.settings.run is None and not any("run" in row for row in rows):
+            return rows
+        places = self._places.of(prompts, rows, trainer_state, getattr(log_metric, "__self__", None))
+        return [placed(row, self.settings.run, place, "") for row, place in zip(rows, places)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Locks and open batches stay in this process.
+        return {"settings": self.settings, "_abstains": self._abstains, "_components": self._components}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+
+def _report(lost: Sequence[Unscored], samples: int, log_metric: Callable[[str, float], None] | None) -> None:
+    if log_metric is not None and samples:
+        log_metric(UNSCORED_METRIC, len(lost) / samples)
+    if lost:
+        reasons = Counter(entry.reason for entry in lost).most_common()
+        counts = ", ".join(f"{count} {reason}" for reason, count in reasons)
+        logger.warning("%d of %d samples are unscored: %s; the first: %s", len(lost), samples, counts, lost[0].detail)
 
 
 class _Places:
@@ -225,13 +325,6 @@ class _Places:
         for position, (prompt, row) in enumerate(zip(prompts, rows), first):
             name = position // generations if generations else _name_of(prompt, row)
             yield {"step": step, "group": f"{batch}-{name}", "sample": position, "split": split}
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Locks cannot be pickled; the other process starts to count anew.
-        return {}
-
-    def __setstate__(self, _: Mapping[str, Any]) -> None:
-        _Places.__init__(self)
 
 
 def _name_of(prompt: Any, row: Mapping[str, Any]) -> str:

@@ -4,10 +4,13 @@
 async managers, ``compute_score_batch`` with the legacy batch manager. Settings come from ``reward_kwargs`` or the
 environment.
 
-verl cannot represent an unscored sample: such a sample raises ``Unscored``, which the naive and dapo managers
-propagate, and the step fails. **Do not use** ``reward_manager=rate_limited``: it turns every exception and timeout
-into a reward of 0.0 (verl#4107), and so do the legacy prime manager and early versions of the batch manager. To
-survive an outage, increase ``deadline_s``.
+verl cannot represent an unscored sample: such a sample raises ``Unscored``. Under the V1 trainer this loses data: an
+async trainer drops the whole group, the sync one trains the siblings without the sample. The older trainer's step
+fails. Therefore ``deadline_s`` is an hour here, if neither ``reward_kwargs`` nor the environment sets it: during an
+outage of the judge the samples wait. A failure that no retry repairs raises at once.
+
+**Do not use** ``reward_manager=rate_limited``: it turns every exception and timeout into a reward of 0.0 (verl#4107),
+and so do the legacy prime manager and early versions of the batch manager.
 
 ``ground_truth`` or ``extra_info["citeward"]`` holds a row's fields (mapping or JSON text), ``extra_info`` also
 ``num_turns`` and ``response_tokens``. They are sent if present and have no defaults; the dapo manager does not pass
@@ -20,8 +23,9 @@ Contracts: verl b178a3cd and 1dda039b, ``verl/experimental/reward_loop/``.
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
@@ -33,6 +37,9 @@ from citeward.runs import placed
 from citeward.settings import Settings, split_settings
 
 Result = dict[str, Union[float, str]]
+
+#: Seconds for a sample with all retries: an outage of the judge shorter than this loses no sample.
+DEADLINE_S = 3_600.0
 
 _OF_THE_TRAINER = ("num_turns", "response_tokens")
 _WITHOUT_PLACE = (
@@ -57,16 +64,18 @@ def compute_score(
         **kwargs: settings (``citeward.settings``); arguments that verl adds are ignored.
 
     Returns:
-        Always the same four keys, because verl reads the keys of the first sample from all samples. ``score``: the
-        reward. ``acc``: the same value, which verl logs for functions that return a float. ``base``: the value before
-        scale and penalties, for logs only (NaN if a penalty decided the reward and the components are unknown).
-        ``citeward``: JSON text with the components, which verl stores with the sample but excludes from statistics.
+        The same keys for all samples of a recipe, because verl reads the keys of the first sample from all samples.
+        ``score``: the reward. ``acc``: the same value, which verl logs for functions that return a float. The
+        contributions by name, for example ``rubric`` and ``citation``: they add up to the reward, and can be the
+        ``gdpo_reward_keys``.
+        ``citeward``: JSON text with base and components, which verl stores with the sample but excludes from
+        statistics. No number is ever NaN: one would make the advantages of the whole batch NaN.
 
     Raises:
         Unscored: the reward could not be determined.
         CitewardError: the row, the key or a setting is wrong.
     """
-    settings = _settings(kwargs)
+    settings = settings_of(kwargs)
     row = row_fields(solution_str, ground_truth, extra_info)
     return result_of(shared_client(settings).score(placed(row, settings.run, {}, _WITHOUT_PLACE)))
 
@@ -82,7 +91,7 @@ async def compute_score_async(
 
     The ``remote`` manager refuses async functions.
     """
-    settings = _settings(kwargs)
+    settings = settings_of(kwargs)
     row = row_fields(solution_str, ground_truth, extra_info)
     return result_of(await shared_client(settings).score_async(placed(row, settings.run, {}, _WITHOUT_PLACE)))
 
@@ -95,7 +104,7 @@ def compute_score_batch(
     **kwargs: Any,
 ) -> list[Result]:
     """Scores a batch for the legacy batch manager. One unscored sample raises ``Unscored`` for the whole batch."""
-    settings = _settings(kwargs)
+    settings = settings_of(kwargs)
     rows = [
         placed(row_fields(solution, truth, extra), settings.run, {}, _WITHOUT_PLACE)
         for solution, truth, extra in zip(list(solution_strs), list(ground_truths), list(extra_infos))
@@ -111,8 +120,12 @@ def compute_score_batch(
     return [result_of(score) for score in scores if isinstance(score, Score)]
 
 
-def _settings(kwargs: Mapping[str, Any]) -> Settings:
-    return Settings.of(**split_settings(kwargs))
+def settings_of(kwargs: Mapping[str, Any]) -> Settings:
+    """The settings of ``reward_kwargs``, with a deadline that outlasts an outage of the judge."""
+    settings = Settings.of(**split_settings(kwargs))
+    if kwargs.get("deadline_s") is None and not os.environ.get("CITEWARD_DEADLINE_S"):
+        return dataclasses.replace(settings, deadline_s=DEADLINE_S)
+    return settings
 
 
 def row_fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -134,6 +147,7 @@ def result_of(score: Score) -> Result:
     """The score as verl's reward managers read it."""
     score = score.of_one_sample()
     told = {
+        "base": score.base,
         "decided_by": score.decided_by,
         "components": score.components,
         "details": score.reply.get("details"),
@@ -142,6 +156,6 @@ def result_of(score: Score) -> Result:
     return {
         "score": score.reward,
         "acc": score.reward,
-        "base": math.nan if score.base is None else score.base,
+        **score.contributions,
         "citeward": json.dumps(told, separators=(",", ":")),
     }

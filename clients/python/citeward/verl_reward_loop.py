@@ -32,8 +32,7 @@ from typing import Any
 from citeward.client import shared_client
 from citeward.fields import plain
 from citeward.runs import placed
-from citeward.settings import Settings, split_settings
-from citeward.verl import result_of, row_fields
+from citeward.verl import result_of, row_fields, settings_of
 
 
 def _base() -> Any:
@@ -62,7 +61,7 @@ class RewardManager(_base()):  # type: ignore[misc]
         # The base class only sets these; its arguments differ between releases.
         self.config = config
         self.tokenizer = tokenizer
-        self.settings = Settings.of(**split_settings(_reward_kwargs(config)))
+        self.settings = settings_of(_reward_kwargs(config))
         self._samples = itertools.count()
         self._token = ""
 

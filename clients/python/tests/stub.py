@@ -52,6 +52,7 @@ def scored(reward: Any = 6.5, **fields: Any) -> Answer:
         "reason": None,
         "decided_by": "components",
         "components": {"rubric": component},
+        "contributions": {"rubric": reward},
         "details": {"citation_recall": None},
         "recipe": {"name": "stub", "digest": "0" * 64, "reward_range": [0, 10]},
         **fields,

@@ -109,7 +109,7 @@ class Stubbed(unittest.TestCase):
     def test_fields_and_number_of_tokens(self) -> None:
         body = self.verify().body
         self.assertEqual(body, {"question": "q", "response": "text", "response_tokens": 4, "recipe": "stub"})
-        self.assertEqual((self.result.score, self.result.cost, self.result.reasoning), (0.65, 0.0, None))
+        self.assertEqual((self.result.score, self.result.cost, self.result.reasoning), (0.65, 0.0, '{"rubric": 6.5}'))
 
     def test_penalties_must_be_off(self) -> None:
         with self.assertRaisesRegex(Misconfigured, "non_stop_penalty"):
@@ -122,6 +122,55 @@ class Stubbed(unittest.TestCase):
     def test_a_label_without_fields_is_named(self) -> None:
         with self.assertRaisesRegex(BadRequest, "^label: expected a mapping or the JSON text of an object"):
             self.verify(label=["42"])
+
+    def test_a_row_that_open_instruct_evolved_is_scored(self) -> None:
+        # As evolving_rubric_step writes a row back after an update, and as a data set may hold it before.
+        criteria = [
+            {"description": "Says 288 km", "weight": 1.0, "title": "Length"},
+            {"rubric_item": "Names the source", "weight": 1.0},
+            {"Ingredient": "Names the mouth", "weight": 1.0},
+            {"description": "", "weight": 1.0, "title": "empty"},
+            {"description": "Invents a dam", "weight": -1.0, "title": "Invention"},
+        ]
+        types = ["persistent", "persistent", "persistent", "evolving", "adaptive"]
+        for name in ("query", "Question"):
+            evolved = {name: "How long?", "rubrics": criteria, "rubrics_types": types}
+            for label in (json.dumps(evolved), evolved, [json.dumps(evolved)]):
+                body = self.verify(label=label).body
+                self.assertEqual(body["question"], "How long?")
+                described = [(one["description"], one["weight"]) for one in body["rubrics"]]
+                self.assertEqual(
+                    described,
+                    [("Says 288 km", 1), ("Names the source", 1), ("Names the mouth", 1), ("Invents a dam", -1)],
+                )
+                self.assertEqual(set(body), {"question", "rubrics", "response", "response_tokens", "recipe"})
+
+    def test_a_row_that_cannot_be_what_it_says_is_refused(self) -> None:
+        row = {"query": "q", "rubrics": [{"description": "d", "weight": 1}]}
+        for change, message in (
+            ({"rubrics_types": ["persistent", "evolving"]}, "label.rubrics_types: expected one type per entry"),
+            ({"rubrics_types": ["static"]}, r"label.rubrics_types\[0\]: expected persistent or evolving or adaptive"),
+            ({"Question": "another"}, "label: question, query, Question differ"),
+            ({"qeury": "q"}, "label.qeury: unknown field"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(BadRequest, message):
+                self.verify(label={**row, **change})
+
+    def test_a_row_that_would_silently_never_evolve_is_refused(self) -> None:
+        arguments = types.SimpleNamespace(apply_evolving_rubric_reward=True)
+        config = citeward.open_instruct.CitewardVerifier.get_config_class().from_args(object(), arguments)
+        with citeward_environment(CITEWARD_URL="http://h"), open_instruct_modules():
+            made = citeward.open_instruct.register()(config)
+            verifier = pickle.loads(pickle.dumps(made))
+        rubrics = [{"description": "d", "weight": 1}]
+        for label in ({"question": "q", "rubrics": rubrics}, {"query": "q", "positive_rubrics": ["d"]}):
+            with self.assertRaisesRegex(BadRequest, "evolves only rows with query"):
+                verifier([1], "text", label)
+        with Stub(lambda n, asked: scored()) as stub:
+            self.verify(label={"question": "q", "rubrics": rubrics})
+            settings = citeward.open_instruct.Settings.of(url=stub.url, recipe="stub")
+            verifier = citeward.open_instruct.CitewardVerifier(config, settings=settings)
+            self.assertEqual(verifier([1], "text", {"query": "q", "rubrics": rubrics}).score, 0.65)
 
     def test_registering_makes_one_direct_subclass_that_ray_can_carry(self) -> None:
         with citeward_environment(CITEWARD_URL="http://h"), open_instruct_modules():

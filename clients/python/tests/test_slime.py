@@ -114,6 +114,7 @@ class Live(LiveTestCase):
                             "base": reply["base"],
                             "decided_by": reply["decided_by"],
                             "components": reply["components"],
+                            "contributions": reply["contributions"],
                         },
                     )
                 mean, std = mean_and_std(expected_rewards(self.up))
@@ -166,7 +167,8 @@ class Asking(unittest.TestCase):
     def test_a_reward_key_names_reward_or_base(self) -> None:
         label = {"question": "q"}
         rewards = self.rewards(Sample(response="1", label=label), reward_key="base")
-        self.assertEqual(rewards, [{"reward": 1.0, "base": 0.65}])
+        self.assertEqual(rewards, [{"rubric": 1.0, "reward": 1.0, "base": 0.65}])
+        self.assertEqual(self.rewards(Sample(response="1", label=label), reward_key="rubric")[0]["rubric"], 1.0)
         with self.assertLogs("citeward", "WARNING"):
             lost = self.rewards(Sample(response="lost", label=label), reward_key="reward")[0]
         self.assertTrue(math.isnan(lost["reward"]) and math.isnan(lost["base"]))

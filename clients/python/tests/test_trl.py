@@ -14,7 +14,7 @@ from typing import Any, Callable
 from unittest import mock
 
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.trl import UNSCORED_METRIC, async_reward_function, reward_function
+from citeward.trl import UNSCORED_METRIC, async_reward_function, component_reward_functions, reward_function
 from tests.live import RECIPE, LiveTestCase, citeward_environment, expected_rewards, label_of, rows
 from tests.stub import Answer, Asked, Stub, problem, scored
 
@@ -121,6 +121,70 @@ class AsyncTrainer(unittest.TestCase):
                 rewards = asyncio.run(score_group(moved[:1], {**group, "question": ["q"] * 2}))
                 self.assertEqual(rewards, [1.0, 2.0])
             self.assertNotIn("log_metric", stub.asked[0].body)
+
+
+class Components(TrainerTestCase):
+    """One function per component, as GDPO needs them."""
+
+    @staticmethod
+    def answer(n: int, asked: Asked) -> Answer:
+        if asked.body["response"] == "lost":
+            return problem(503, "judge_refusal", retryable=False)
+        reward = float(asked.body["response"])
+        return scored(reward, contributions={"rubric": reward - 2, "citation": 2})
+
+    def functions(self, url: str, components: list[str], **options: Any) -> list[Callable[..., Any]]:
+        given = {"recipe": "stub", "deadline_s": 5, "on_unscored": "none", **options}
+        return component_reward_functions(components, url=url, **given)
+
+    def rewards(self, functions: list[Callable[..., Any]], completions: list[Any]) -> list[list[Any]]:
+        inputs = [{"prompt": "p", "question": "q"}] * len(completions)
+        return [self.trainer.rewards(function, inputs, completions) for function in functions]
+
+    def test_functions_share_their_requests_and_add_up_to_the_reward(self) -> None:
+        with Stub(self.answer) as stub, citeward_environment():
+            functions = self.functions(stub.url, ["rubric", "citation"])
+            self.assertEqual([function.__name__ for function in functions], ["citeward/rubric", "citeward/citation"])
+            for batch in (["7", "3"], ["7", "4"]):
+                columns = self.rewards(functions, batch)
+                self.assertEqual([sum(column) for column in zip(*columns)], [float(text) for text in batch])
+            self.assertEqual(len(stub.asked), 4)
+            # An equal batch that is another list is another step.
+            self.rewards(functions, ["7", "4"])
+            self.assertEqual(len(stub.asked), 6)
+        self.assertEqual(self.trainer.metrics, [(UNSCORED_METRIC, 0.0)] * 3)
+
+    def test_unscored_is_none_in_all(self) -> None:
+        with Stub(self.answer) as stub, citeward_environment(), self.assertLogs("citeward", "WARNING") as logs:
+            columns = self.rewards(self.functions(stub.url, ["rubric", "citation"]), ["lost", "3"])
+        self.assertEqual([math.isnan(column[0]) for column in columns], [True, True])
+        self.assertEqual([column[1] for column in columns], [1.0, 2.0])
+        self.assertEqual(len(logs.output), 1)
+
+    def test_the_asynchronous_trainer_shares_requests_between_concurrent_functions(self) -> None:
+        group = {"prompts": ["p"] * 2, "completions": ["5", "6"], "question": ["q"] * 2}
+        with Stub(self.answer) as stub, citeward_environment():
+            functions = self.functions(stub.url, ["citation", "rubric"])
+            if sys.version_info >= (3, 10):
+                functions = pickle.loads(pickle.dumps(functions))
+            self.assertEqual(asyncio.run(score_group(functions, group)), [5.0, 6.0])
+            self.assertEqual(len(stub.asked), 2)
+
+    def test_a_list_that_is_not_the_recipes_is_refused(self) -> None:
+        with Stub(self.answer) as stub, citeward_environment():
+            for wrong in (["rubric"], ["rubric", "citation", "format"], ["rubric", "citations"]):
+                with self.assertRaisesRegex(Misconfigured, r"contributions are \['citation', 'rubric'\]"):
+                    self.rewards(self.functions(stub.url, wrong), ["7"])
+            for malformed in ("rubric", [], ["rubric", "rubric"]):
+                with self.assertRaisesRegex(Misconfigured, "expected a list of different names"):
+                    self.functions(stub.url, malformed)  # type: ignore[arg-type]
+
+    def test_batches_that_no_function_asks_for_again_are_forgotten(self) -> None:
+        with Stub(self.answer) as stub, citeward_environment():
+            first, _ = self.functions(stub.url, ["rubric", "citation"])
+            for _ in range(70):
+                self.rewards([first], ["7"])
+            self.assertEqual(len(first._scoring._open), 64)  # type: ignore[attr-defined]
 
 
 class Stubbed(TrainerTestCase):

@@ -13,11 +13,11 @@ from typing import Any, Callable
 from unittest import mock
 
 import citeward.verl
-from citeward.errors import BadRequest, Misconfigured, Unscored
+from citeward.errors import BadRequest, Misconfigured, UnexpectedReply, Unscored
 from tests.live import RECIPE, LiveTestCase, citeward_environment, expected_rewards, expected_score, label_of, rows
 from tests.stub import Asked, Stub, problem, scored
 
-KEYS = ["score", "acc", "base", "citeward"]
+KEYS = ["score", "acc", "rubric", "citation", "citeward"]
 
 
 def with_reward_kwargs(function: Callable[..., Any], reward_kwargs: dict[str, Any]) -> Callable[..., Any]:
@@ -85,10 +85,10 @@ class Live(LiveTestCase):
         self.assertEqual([list(info) for info in infos], [KEYS] * len(infos))
         for info, row in zip(infos, rows()):
             reply = expected_score(self.up, row["id"])
-            self.assertEqual(
-                [info["score"], info["acc"], info["base"]], [reply["reward"], reply["reward"], reply["base"]]
-            )
-            self.assertEqual({type(info[key]) for key in KEYS[:3]}, {float})
+            self.assertEqual([info["score"], info["acc"]], [reply["reward"]] * 2)
+            self.assertEqual({name: info[name] for name in KEYS[2:4]}, reply["contributions"])
+            self.assertEqual({type(info[key]) for key in KEYS[:4]}, {float})
+            self.assertEqual(json.loads(info["citeward"])["base"], reply["base"])
             self.assertEqual(json.loads(info["citeward"])["components"], reply["components"])
 
     def test_a_judge_that_is_down_raises(self) -> None:
@@ -133,9 +133,29 @@ class Stubbed(unittest.TestCase):
             self.asked(recipie="other")
 
     def test_a_reward_by_penalty_alone_has_the_same_keys(self) -> None:
-        self.asked(scored(-1, base=None, decided_by="non_stop_penalty"))
-        self.assertEqual((list(self.result), self.result["score"]), (KEYS, -1.0))
-        self.assertTrue(math.isnan(self.result["base"]))
+        contributions = {"rubric": 0, "citation": 0, "non_stop_penalty": -1}
+        self.asked(scored(-1, base=None, decided_by="non_stop_penalty", contributions=contributions))
+        self.assertEqual(list(self.result), ["score", "acc", *contributions, "citeward"])
+        self.assertEqual(self.result["score"], -1.0)
+
+    def test_no_number_is_ever_nan(self) -> None:
+        # One NaN makes the advantages of verl's whole batch NaN.
+        self.asked(scored(-1, base=None))
+        for name, value in self.result.items():
+            if name != "citeward":
+                self.assertTrue(math.isfinite(value), name)
+        self.assertIsNone(json.loads(self.result["citeward"])["base"])
+        for broken in ({"rubric": None}, {"rubric": "NaN"}, None):
+            with self.assertRaisesRegex(UnexpectedReply, "contributions"):
+                self.asked(scored(contributions=broken))
+
+    def test_a_sample_waits_an_hour_for_the_judge_unless_told_otherwise(self) -> None:
+        url = {"url": "http://h"}
+        with citeward_environment():
+            self.assertEqual(citeward.verl.settings_of(url).deadline_s, 3600)
+            self.assertEqual(citeward.verl.settings_of({**url, "deadline_s": 7}).deadline_s, 7)
+        with citeward_environment(CITEWARD_DEADLINE_S="9"):
+            self.assertEqual(citeward.verl.settings_of(url).deadline_s, 9)
 
     def test_a_reward_that_the_group_decides_is_refused(self) -> None:
         with self.assertRaisesRegex(Misconfigured, "decided by the group"):
