@@ -191,8 +191,8 @@ export const responseFields = {
     .max(MAX_MESSAGES)
     .exactOptional()
     .describe(
-      'The conversation, in place of response and tool_output: chat messages of OpenAI, TRL, verifiers, LongTraceRL or ' +
-        'CaRR. The prompt may be left out.',
+      'The conversation, in place of response and tool_output: chat messages of OpenAI, TRL, verifiers, LongTraceRL and ' +
+        'CaRR, and items of the Responses API. The prompt may be left out.',
     ),
   trajectory: trajectoryOptionsSchema.exactOptional(),
   reasoning: textSchema

@@ -23,7 +23,9 @@ export type TrajectoryEnd = {
 };
 
 export function endOf({ turns }: Trajectory): TrajectoryEnd {
-  const isText = ({ by_policy, text }: Turn): boolean => by_policy && text !== null && text.text !== '';
+  // A turn with content ends the rollout, even with an empty one; trainers write calls with empty content.
+  const isText = ({ by_policy, text, calls }: Turn): boolean =>
+    by_policy && text !== null && (text.text !== '' || calls.length === 0);
   const last = turns.findLastIndex(isText);
   let first = last;
   while (first > 0 && continues(turns[first - 1])) first--;

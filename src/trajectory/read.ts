@@ -1,6 +1,7 @@
 /**
  * The one reader of message lists. It normalises what trainers send (OpenAI chat messages, TRL completions, the
- * histories of LongTraceRL and CaRR, flat calls of verifiers) to a `Trajectory`.
+ * histories of LongTraceRL and CaRR, flat calls of verifiers, items of the Responses API) to a `Trajectory`. Each
+ * message is read by its own shape, so a list may mix them.
  *
  * Pure. Never throws, whatever the input. Takes linear time.
  */
@@ -10,6 +11,7 @@ import type { Result } from '../result.ts';
 import { readChatMessage } from './chat.ts';
 import { isDeeperThan, isRecord, TrajectoryDraft } from './draft.ts';
 import { linkCalls } from './link-calls.ts';
+import { isResponsesItem, readResponsesItem } from './responses.ts';
 import type { MessagePath, Trajectory } from './trajectory.ts';
 
 /** How messages are read. */
@@ -44,7 +46,8 @@ export function readTrajectory(
     if (!isRecord(message)) draft.expected(at, 'a message: an object with role and content', message);
     else if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
       draft.problem(at, `expected at most ${MAX_MESSAGE_DEPTH} levels of nesting`);
-    } else readChatMessage(message, position, at, draft);
+    } else if (isResponsesItem(message)) readResponsesItem(message, position, at, draft);
+    else readChatMessage(message, position, at, draft);
   }
   const wrong = policy_messages?.find((index) => index < 0 || index >= messages.length);
   if (wrong !== undefined) draft.problem(path, `expected a message ${wrong}, which the policy is said to have written`);

@@ -71,6 +71,7 @@ export type Turn = {
 export const TRAJECTORY_FINDING_REASONS = [
   'role_unknown',
   'part_unread',
+  'item_unread',
   'refusal',
   'content_truncated',
   'arguments_malformed',

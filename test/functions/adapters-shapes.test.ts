@@ -16,7 +16,7 @@ import {
   requestOf,
   TRAINERS,
 } from './adapters-trainers.ts';
-import { post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
+import { familyScoreOf, post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -364,6 +364,29 @@ describe('nemo-gym', () => {
     expect(await wrongFields(await send(requestOf('nemo-gym', {}, response(broken))))).toEqual([
       'response.output[0].content[0].text',
     ]);
+  });
+
+  it('pays calls and results as it pays the same transcript as a text', async () => {
+    const snippet = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>';
+    const answer = '<answer><cite id=S1>The Aare is 288 km long.</cite></answer>';
+    const label = { rubrics: [{ description: 'States the length', weight: 1 }] };
+    const asked = { recipe: 'dr-tulu', question: 'How long is the Aare?', ...label };
+    const response = `<call_tool name="search">aare</call_tool>\n<tool_output>${snippet}</tool_output>\n${answer}`;
+    const asText = await send(post('/v1/score', { ...asked, response }));
+    const { reward } = await familyScoreOf('dr-tulu', asText);
+    const row = {
+      responses_create_params: { input: [{ role: 'user', content: asked.question }] },
+      response: {
+        output: [
+          { type: 'function_call', name: 'search', arguments: '{"query":"aare"}', call_id: 'c' },
+          { type: 'function_call_output', call_id: 'c', output: snippet },
+          { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: answer }] },
+        ],
+      },
+      citeward: label,
+    };
+    const reply = await jsonOf(requestOf('nemo-gym', { recipe: 'dr-tulu' }, row));
+    expect(reply).toMatchObject({ reward, reward_components: { format: 2 } });
   });
 
   it('does not hand back the marks of an earlier failure', async () => {

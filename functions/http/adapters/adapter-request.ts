@@ -4,7 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import type { FamilyName } from '../../../src/families/composers.ts';
 import { type InputProblem, pathText, UNKNOWN_FIELD } from '../../../src/input-problem.ts';
-import { labelledRollout, readLabel } from '../../../src/wire/adapters/request.ts';
+import { labelledRollout, type PolicyOutput, readLabel } from '../../../src/wire/adapters/request.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
 import { wireReason } from '../../problems.ts';
 import { readJson } from '../body.ts';
@@ -42,21 +42,21 @@ type Path = InputProblem['path'];
 
 export type LabelledSample = {
   readonly label: { readonly value: unknown; readonly path: Path };
-  readonly response: { readonly text: string; readonly path: Path };
+  readonly output: { readonly value: PolicyOutput; readonly path: Path };
   /** The question in the prompt, used if the label has none. */
   readonly question: string | undefined;
   readonly family: FamilyName;
 };
 
 /** Builds the rollout of a labelled row. @throws RequestError if the label is invalid. */
-export function labelledSample({ label, response, question, family }: LabelledSample): Sample {
+export function labelledSample({ label, output, question, family }: LabelledSample): Sample {
   const read = readLabel(label.value, family, label.path);
   if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
   return {
-    rollout: labelledRollout(read.label, response.text, question),
+    rollout: labelledRollout(read.label, output.value, question),
     place: ([first, ...rest]) =>
-      first === 'response'
-        ? [...response.path, ...rest]
+      first === 'response' || first === 'messages'
+        ? [...output.path, ...rest]
         : [...read.path, ...(first === undefined ? [] : [first]), ...rest],
   };
 }

@@ -8,10 +8,16 @@ import {
   type NemoGymRequest,
   nemoGymReply,
   nemoGymRequestSchema,
-  outputText,
+  policyOutput,
 } from '../../../src/wire/adapters/nemo-gym.ts';
 import { inferredRun } from '../../../src/wire/adapters/reply.ts';
-import { adapterQuerySchema, LABEL_FIELD_NAMES, questionOf } from '../../../src/wire/adapters/request.ts';
+import {
+  adapterQuerySchema,
+  LABEL_FIELD_NAMES,
+  type PolicyOutput,
+  questionOf,
+} from '../../../src/wire/adapters/request.ts';
+import { RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
@@ -29,7 +35,7 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
       const { input } = request.responses_create_params;
       const sample = labelledSample({
         label: labelOf(request),
-        response: { text: outputText(request), path: ['response', 'output'] },
+        output: { value: outputOf(request), path: OUTPUT },
         question: questionOf(input),
         family: RECIPES[query.recipe].family,
       });
@@ -41,6 +47,16 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
       return sendTrainerReply(c, nemoGymReply(request, reply, reward, report));
     },
   );
+}
+
+const OUTPUT = ['response', 'output'];
+
+/** @throws RequestError if an item cannot be read. */
+function outputOf(request: NemoGymRequest): PolicyOutput {
+  const output = policyOutput(request);
+  if (output.ok) return output.value;
+  const problems = output.error.map(({ path, message }) => ({ path: [...OUTPUT, ...path.slice(1)], message }));
+  throw new RequestError({ reason: 'input_invalid', problems });
 }
 
 /**

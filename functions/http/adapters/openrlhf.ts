@@ -31,7 +31,7 @@ export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
       const samples = rows.map((row, n) =>
         labelledSample({
           label: { value: row.label, path: ['labels', n] },
-          response: { text: decodedResponse(row.query, row.prompt), path: ['query', n] },
+          output: { value: { response: decodedResponse(row.query, row.prompt) }, path: ['query', n] },
           question: row.prompt === '' ? undefined : row.prompt,
           family,
         }),

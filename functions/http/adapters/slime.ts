@@ -20,7 +20,7 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
     const { prompt, response, label } = request;
     const sample = labelledSample({
       label: { value: label, path: ['label'] },
-      response: { text: response, path: ['response'] },
+      output: { value: { response }, path: ['response'] },
       question: questionOf(prompt),
       family: RECIPES[query.recipe].family,
     });

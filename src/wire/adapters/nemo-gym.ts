@@ -6,30 +6,19 @@
  * answered with an error status: `_ng_failure_class` beside a placeholder 0 would train on the 0.
  */
 import * as z from 'zod';
-import { textSchema } from '../../family/rollout-schema.ts';
+import type { InputProblem } from '../../input-problem.ts';
+import type { Result } from '../../result.ts';
+import { endOf } from '../../trajectory/final-turns.ts';
+import { readTrajectory } from '../../trajectory/read.ts';
 import type { ScoreResponse } from '../score.ts';
 import { contributionNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
-import { promptSchema } from './request.ts';
-
-/** Schema of one part of a message's content. Only text is read; refusals, images and other parts pass unread. */
-const contentPartSchema = z
-  .looseObject({ type: z.string().nullish(), text: textSchema.nullish() })
-  .refine(({ type, text }) => type !== 'output_text' || typeof text === 'string', {
-    path: ['text'],
-    error: 'required in an output_text',
-  });
-
-const outputItemSchema = z.looseObject({
-  type: z.string().nullish(),
-  role: z.string().nullish(),
-  content: z.union([textSchema, z.array(contentPartSchema)]).nullish(),
-});
-
-type OutputItem = z.infer<typeof outputItemSchema>;
+import { type PolicyOutput, promptSchema } from './request.ts';
 
 export const nemoGymRequestSchema = z.looseObject({
-  responses_create_params: z.looseObject({ input: promptSchema }),
-  response: z.looseObject({ output: z.array(outputItemSchema) }).describe("An object of OpenAI's Responses API."),
+  responses_create_params: z.looseObject({ input: promptSchema, tools: z.array(z.unknown()).nullish() }),
+  response: z
+    .looseObject({ output: z.array(z.record(z.string(), z.unknown())) })
+    .describe("An object of OpenAI's Responses API."),
   citeward: z.unknown().optional().describe("The label. If absent, the label's fields are read from the top level."),
 });
 
@@ -43,21 +32,25 @@ export const nemoGymReplySchema = z.looseObject({
   run: runReportSchema.exactOptional(),
 });
 
-/** The text of the last assistant messages: the output after the last tool call. Empty if there is none. */
-export function outputText({ response }: NemoGymRequest): string {
-  const { output } = response;
-  const isMessage = ({ type, role }: OutputItem): boolean => (type ?? 'message') === 'message' && role === 'assistant';
-  const last = output.findLastIndex(isMessage);
-  const before = output.findLastIndex((item, n) => n < last && !isMessage(item));
-  return output
-    .slice(before + 1, last + 1)
-    .map(({ content }) => textOf(content))
-    .join('\n');
-}
-
-function textOf(content: OutputItem['content']): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).flatMap(({ type, text }) => (type === 'output_text' ? (text ?? []) : [])).join('');
+/**
+ * What the policy wrote: the items of the output if it has tools, else the text of its last messages. A row without
+ * tools gets its sources from its label, so without a label it must be refused rather than read as one without sources.
+ */
+export function policyOutput({
+  responses_create_params,
+  response: { output },
+}: NemoGymRequest): Result<PolicyOutput, readonly InputProblem[]> {
+  if (output.length === 0) return { ok: true, value: { response: '' } };
+  const read = readTrajectory(output);
+  if (!read.ok) return read;
+  const { turns } = read.value;
+  const isAgent = turns.some(({ calls, results }) => calls.length + results.length > 0);
+  const hasTools = isAgent || (responses_create_params.tools ?? []).length > 0;
+  const isPolicys = turns.some(({ by_policy }) => by_policy);
+  return {
+    ok: true,
+    value: hasTools && isPolicys ? { messages: output } : { response: endOf(read.value).answer.text },
+  };
 }
 
 /**

@@ -133,7 +133,10 @@ function objectOf(text: string): object | null {
   }
 }
 
+/** What the policy wrote: a text, or a conversation that has been read without problems. */
+export type PolicyOutput = { readonly response: string } | { readonly messages: Readonly<Record<string, unknown>>[] };
+
 /** Builds the rollout of a row. @param asked the prompt as a question, used if the label has no question. */
-export function labelledRollout(label: Label, response: string, asked: string | undefined): Rollout {
-  return rolloutOf({ ...(asked === undefined ? {} : { question: asked }), ...label, response });
+export function labelledRollout(label: Label, output: PolicyOutput, asked: string | undefined): Rollout {
+  return rolloutOf({ ...(asked === undefined ? {} : { question: asked }), ...label, ...output });
 }
