@@ -245,20 +245,26 @@ function problemsOf(reading: ReturnType<typeof readMessages>): readonly InputPro
 export type RolloutFields = z.infer<z.ZodObject<typeof sharedFields & typeof responseFields>>;
 
 /**
- * Converts the validated fields of a request to a rollout; a criterion that is a text becomes an object. Of messages, it
- * derives the final answer and the fields that the request does not give.
+ * Converts the validated fields of a request to a rollout; a criterion that is a text becomes an object.
  * @throws Error if the fields were not validated.
  */
 export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: RolloutFields): Rollout {
-  const { response = derivedResponse(fields), ...given } = fields;
-  return {
-    ...derivedFields(fields),
-    ...given,
-    response,
-    positive_rubrics: criterionInputs(positive_rubrics),
-    negative_rubrics: criterionInputs(negative_rubrics),
-  };
+  return sampleOf(
+    { positive_rubrics: criterionInputs(positive_rubrics), negative_rubrics: criterionInputs(negative_rubrics) },
+    fields,
+  );
 }
+
+/**
+ * One sample of a prompt, with the fields that all samples share. Messages give the final answer, and each field that
+ * they determine and neither the sample nor `common` gives.
+ */
+export function sampleOf(common: Partial<Rollout>, sample: Omit<RolloutFields, keyof Rubrics>): Rollout {
+  const { response = derivedResponse(sample), ...given } = sample;
+  return { ...derivedFields(sample), ...common, ...given, response };
+}
+
+type Rubrics = Pick<RolloutFields, 'positive_rubrics' | 'negative_rubrics'>;
 
 function derivedResponse(fields: Output): string {
   const trajectory = trajectoryOf(fields);

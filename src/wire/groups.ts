@@ -12,6 +12,7 @@ import {
   responseFields,
   responseSchema,
   rolloutOf,
+  sampleOf,
   sharedFields,
 } from '../family/rollout-schema.ts';
 import type { InputProblem } from '../input-problem.ts';
@@ -124,7 +125,9 @@ export function groupRollouts(request: GroupRequest): Rollout[] {
   const { advantages: _advantages, run: _run, store_text: _storeText, ...shared } = others;
   // The samples share the objects of the shared fields, so that each is digested once.
   const common = rolloutOf({ ...shared, response: '' });
-  return responses.map((sample) => ({ ...common, ...(typeof sample === 'string' ? { response: sample } : sample) }));
+  return responses.map((sample) =>
+    typeof sample === 'string' ? { ...common, response: sample } : sampleOf(common, sample),
+  );
 }
 
 /** Where the rollouts of a request are recorded; `null` = nowhere. */
