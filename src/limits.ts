@@ -31,6 +31,8 @@ export const MAX_REPLICATE = 1_000_000;
 export const MAX_JUDGES_IN_TURN = 4;
 /** Samples of one group. */
 export const MAX_GROUP = 64;
+/** Groups of one training step, in `POST /v1/advantages`. */
+export const MAX_STEP_GROUPS = 4_096;
 /** Criteria of one polarity (positive or negative) of one rollout. */
 export const MAX_CRITERIA = 100;
 /** Largest weight of a criterion, in size. Rewards divide by sums of weights, which must stay finite and exact. */

@@ -6,10 +6,11 @@
 /** A baseline, a scale, and the treatment of groups without signal. */
 export type AdvantageRule = {
   /**
-   * The number to subtract: the group mean, or open-instruct's margin,
-   * `max(min(mean + bias * verification_reward, 0.9 * verification_reward), mean)`.
+   * The number to subtract: the group mean; the mean of the other samples; or open-instruct's margin,
+   * `max(min(mean + bias * verification_reward, 0.9 * verification_reward), mean)`. With `leave_one_out` the std is that
+   * of the other samples too, and a difference is not divided where that std is 0 or undefined.
    */
-  readonly baseline: 'mean' | MarginBaseline;
+  readonly baseline: 'mean' | 'leave_one_out' | MarginBaseline;
   /** The divisor of the difference, to which `epsilon` is added: none, the std over n - 1, or the std over n. */
   readonly scale: 'none' | 'unbiased_std' | 'population_std';
   /** Added to the divisor; above 0. Not used with scale `none`. */
@@ -41,8 +42,11 @@ export const ADVANTAGE_PRESET_NAMES = [
   'verl',
   'verl-no-std',
   'trl',
+  'trl-async',
   'open-instruct',
   'open-instruct-centered',
+  'openrlhf',
+  'nemo-grpo',
 ] as const;
 
 const CENTRED = {
@@ -70,7 +74,9 @@ const OPEN_INSTRUCT_FILTER = { std: 'population', above: 0 } as const;
  * (grpo, with and without `grpo_std_normalization`); volcengine/verl b178a3cd, `verl/trainer/ppo/core_algos.py`,
  * `compute_grpo_outcome_advantage` (with and without `norm_adv_by_std_in_grpo`); huggingface/trl f2cd5771,
  * `grpo_trainer.py`, `scale_rewards="group"` (`torch.std`, and its own `nanstd`: both over n - 1); rlresearch/dr-tulu
- * 6188f34c, `open_instruct/grpo_fast.py`, `advantage_normalization_type` `standard` and `centered`.
+ * 6188f34c, `open_instruct/grpo_fast.py`, `advantage_normalization_type` `standard` and `centered`; TRL's
+ * `experimental/async_grpo` (`trl-async`); OpenRLHF/OpenRLHF 3c3be623, `group_norm` of `--algo.advantage.estimator`;
+ * NVIDIA-NeMo/RL 7ea279ab, `nemo_rl/algorithms/advantage_estimator.py`, `GRPOAdvantageEstimator` with its defaults.
  *
  * `min_valid` 2 is our choice where the code has no rule: slime's std of one sample is NaN, the others give 0.
  */
@@ -81,6 +87,9 @@ export const ADVANTAGE_PRESETS: Readonly<Record<AdvantagePreset, AdvantageRule>>
   verl: { ...CENTRED, scale: 'unbiased_std', epsilon: 1e-6, singleton: 'mean_0_std_1' },
   'verl-no-std': { ...CENTRED, singleton: 'mean_0_std_1' },
   trl: { ...CENTRED, scale: 'unbiased_std', epsilon: 1e-4 },
+  'trl-async': { ...CENTRED, scale: 'population_std', epsilon: 1e-8 },
+  openrlhf: { ...CENTRED, scale: 'unbiased_std', epsilon: 1e-9 },
+  'nemo-grpo': { ...CENTRED, baseline: 'leave_one_out', scale: 'unbiased_std', epsilon: 1e-6 },
   'open-instruct': { ...CENTRED, scale: 'population_std', epsilon: 1e-8, filter: OPEN_INSTRUCT_FILTER },
   'open-instruct-centered': { ...CENTRED, filter: OPEN_INSTRUCT_FILTER },
 };

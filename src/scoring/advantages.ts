@@ -5,6 +5,7 @@
  */
 import type { InputProblem } from '../input-problem.ts';
 import { type AdvantageOptions, type AdvantageRule, type MarginBaseline, ruleOf } from './advantage-presets.ts';
+import { othersSpreads, type Spread, spreadOf } from './spread.ts';
 
 export type SampleAdvantage = {
   readonly advantage: number;
@@ -77,9 +78,18 @@ export function advantages(rewards: readonly (number | null)[], options: Advanta
   const degenerate = degeneracy(scored, spread, rule);
   const std = spread === null ? null : rule.scale === 'population_std' ? spread.population : spread.unbiased;
   const signal = degenerate === null || degenerate.reason === 'spread_too_small';
+  const { baseline } = rule;
+  // The scored rewards in the order of the samples, as the spreads of the others are.
+  const others = baseline === 'leave_one_out' && signal ? othersSpreads(rewards.filter((one) => one !== null)) : [];
+  let next = 0;
   const advantageOf = (reward: number): number => {
     if (!signal || spread === null) return 0;
-    const difference = reward - baselineOf(spread.mean, rule.baseline);
+    if (baseline === 'leave_one_out') {
+      const { mean = spread.mean, unbiased = null } = others[next++] ?? {};
+      const isDivided = rule.scale !== 'none' && unbiased !== null && unbiased > 0;
+      return isDivided ? (reward - mean) / (unbiased + rule.epsilon) : reward - mean;
+    }
+    const difference = reward - baselineOf(spread.mean, baseline);
     return rule.scale === 'none' || std === null ? difference : difference / (std + rule.epsilon);
   };
   return {
@@ -114,9 +124,12 @@ function ruleProblems(rule: AdvantageRule, options: AdvantageOptions): InputProb
   const isPositive = (value: number) => value > 0 && value <= REWARD_LIMIT;
   if (rule.scale !== 'none')
     expect(isDivisor(rule.epsilon), ['epsilon'], `a number from ${LEAST_EPSILON} to ${REWARD_LIMIT}`);
+  if (rule.baseline === 'leave_one_out') {
+    expect(rule.scale !== 'population_std', ['scale'], 'none or unbiased_std with the baseline leave_one_out');
+  }
   expect(Number.isInteger(rule.min_valid) && rule.min_valid >= 1, ['min_valid'], 'an integer of at least 1');
   if (rule.filter !== null) expect(rule.filter.above >= 0, ['filter', 'above'], 'a number of at least 0');
-  if (rule.baseline !== 'mean') {
+  if (typeof rule.baseline === 'object') {
     const within = typeof options === 'object' && 'preset' in options ? [] : ['baseline'];
     const { bias, verification_reward } = rule.baseline;
     expect(bias >= 0 && bias <= 1, [...within, 'bias'], 'a number from 0 to 1');
@@ -129,42 +142,6 @@ function baselineOf(mean: number, baseline: 'mean' | MarginBaseline): number {
   if (baseline === 'mean') return mean;
   const { bias, verification_reward } = baseline;
   return Math.max(Math.min(mean + bias * verification_reward, MARGIN_CAP * verification_reward), mean);
-}
-
-type Spread = {
-  readonly mean: number;
-  readonly population: number;
-  /** Standard deviation over n - 1; undefined for one sample. */
-  readonly unbiased: number | null;
-};
-
-function spreadOf(sorted: readonly number[]): Spread | null {
-  const [lowest, highest] = [sorted[0], sorted.at(-1)];
-  if (lowest === undefined || highest === undefined) return null;
-  const count = sorted.length;
-  // The mean of equal numbers can differ from them by rounding, and their spread must be exactly 0.
-  const mean = lowest === highest ? lowest : sum(sorted) / count;
-  const furthest = Math.max(highest - mean, mean - lowest);
-  if (furthest === 0) return { mean, population: 0, unbiased: count > 1 ? 0 : null };
-  // In units of the largest deviation, so no square underflows.
-  const squares = sum(sorted.map((reward) => ((reward - mean) / furthest) * ((reward - mean) / furthest)));
-  return {
-    mean,
-    population: furthest * Math.sqrt(squares / count),
-    unbiased: furthest * Math.sqrt(squares / (count - 1)),
-  };
-}
-
-/** Neumaier's compensated sum. */
-function sum(values: readonly number[]): number {
-  let total = 0;
-  let lost = 0;
-  for (const value of values) {
-    const next = total + value;
-    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
-    total = next;
-  }
-  return total + lost;
 }
 
 function degeneracy(sorted: readonly number[], spread: Spread | null, rule: AdvantageRule): Degenerate | null {

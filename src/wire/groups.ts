@@ -19,7 +19,8 @@ import type { InputProblem } from '../input-problem.ts';
 import { MAX_GROUP } from '../limits.ts';
 import { type RunPlacement, recordedStepSchema, runIdSchema } from '../runs/row.ts';
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
-import { advantages } from '../scoring/advantages.ts';
+import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
+import { GDPO_PRESET_NAMES, type GdpoOptions, gdpoGroup, isGdpo } from '../scoring/gdpo.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
 import {
   onJudgeFailureSchema,
@@ -37,7 +38,9 @@ const marginFields = {
 };
 
 const advantageRuleSchema = z.strictObject({
-  baseline: z.union([z.literal('mean'), z.strictObject(marginFields)]),
+  baseline: z
+    .union([z.enum(['mean', 'leave_one_out']), z.strictObject(marginFields)])
+    .describe('leave_one_out: mean and std of the other samples.'),
   scale: z.enum(['none', 'unbiased_std', 'population_std']),
   epsilon: z.number().describe('Added to the std; above 0.'),
   min_valid: z.int().describe('With fewer scored samples the group has no signal.'),
@@ -48,10 +51,37 @@ const advantageRuleSchema = z.strictObject({
     .describe('A dynamic-sampling filter whose decision is reported.'),
 });
 
+const marginPresetSchema = z.strictObject({ preset: z.literal('open-instruct-margin'), ...marginFields });
+
 export const advantageOptionsSchema = z
+  .union([z.enum(ADVANTAGE_PRESET_NAMES), marginPresetSchema, advantageRuleSchema])
+  .describe('A preset named after a trainer, or a custom rule. Default: mean (centred, not scaled).');
+
+const componentWeightsSchema = z
+  .record(z.string(), z.number())
+  .exactOptional()
+  .describe('The weight of each component; a component without one has weight 1.');
+
+/** The rule of a group or of a step: also the GDPO presets, which normalise each component over the whole step. */
+export const groupAdvantagesSchema = z
   .union([
-    z.enum(ADVANTAGE_PRESET_NAMES),
-    z.strictObject({ preset: z.literal('open-instruct-margin'), ...marginFields }),
+    z.enum([...ADVANTAGE_PRESET_NAMES, ...GDPO_PRESET_NAMES]),
+    marginPresetSchema,
+    z.strictObject({ preset: z.literal('trl-gdpo'), weights: componentWeightsSchema }),
+    z.strictObject({
+      preset: z.literal('verl-gdpo'),
+      weights: componentWeightsSchema,
+      norm_adv_by_std_in_grpo: z.boolean().exactOptional().describe('Default true: divide by the std of the group.'),
+    }),
+    z.strictObject({
+      preset: z.literal('nemo-gdpo'),
+      weights: componentWeightsSchema,
+      use_leave_one_out_baseline: z
+        .boolean()
+        .exactOptional()
+        .describe('Default true: mean and std of the other samples of the group.'),
+      normalize_rewards: z.boolean().exactOptional().describe('Default true: divide by the std of the group.'),
+    }),
     advantageRuleSchema,
   ])
   .describe('A preset named after a trainer, or a custom rule. Default: mean (centred, not scaled).');
@@ -85,7 +115,7 @@ export const groupRequestSchema = z
       .describe('The samples: texts, or texts or messages with their fields.'),
     ...scoringFields,
     on_judge_failure: onJudgeFailureSchema.default('null'),
-    advantages: advantageOptionsSchema.default('mean'),
+    advantages: groupAdvantagesSchema.default('mean'),
     run: groupRunSchema.exactOptional(),
     store_text: storeTextSchema,
   })
@@ -111,7 +141,9 @@ function samplesProblem(samples: readonly (string | number)[], count: number): s
 }
 
 /** Problems of the advantage rule itself, independent of any rewards. */
-export function advantageProblems(options: AdvantageOptions): InputProblem[] {
+export function advantageProblems(options: AdvantageOptions | GdpoOptions): InputProblem[] {
+  // What a GDPO preset needs of the components is known only with them.
+  if (isGdpo(options)) return [];
   const tried = advantages([0], options);
   return tried.ok
     ? []
@@ -137,12 +169,31 @@ export function requestedGroupPlacement({ run, responses, store_text }: GroupReq
   return { run: id, step, group: String(group), samples: samples.map(String), grouping: 'given', store_text };
 }
 
+export const maskedSchema = z
+  .boolean()
+  .describe('Unscored: leave it out of the loss. Its advantage is 0, and it does not affect the other samples.');
+
+export const weightedSumSchema = z
+  .number()
+  .nullable()
+  .describe('GDPO: the weighted sum of the components, each normalised within the group; null = unscored.');
+
 const advantageSchema = z.strictObject({
-  advantage: z.number(),
-  masked: z
-    .boolean()
-    .describe('Unscored: leave it out of the loss. Its advantage is 0, and it does not affect the other samples.'),
+  advantage: z
+    .number()
+    .nullable()
+    .describe('null with a GDPO preset: send the contributions of all groups of the step to POST /v1/advantages.'),
+  masked: maskedSchema,
+  weighted_sum: weightedSumSchema.exactOptional(),
 });
+
+export const degenerateSchema = z
+  .strictObject({
+    reason: z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']),
+    dropped_by_filter: z.boolean().describe("Whether the trainer's dynamic-sampling filter would drop the group."),
+  })
+  .nullable()
+  .describe('Why the group gives no training signal.');
 
 export const groupResponseSchema = z.strictObject({
   rewards: z.array(z.number().nullable()).describe('In the order of the responses; null = unscored.'),
@@ -150,13 +201,8 @@ export const groupResponseSchema = z.strictObject({
   mean: z.number().nullable().describe('Mean of the scored rewards.'),
   std: z.number().nullable(),
   valid: z.int().min(0).describe('Number of scored samples.'),
-  degenerate: z
-    .strictObject({
-      reason: z.enum(['no_valid_reward', 'too_few_valid', 'all_equal', 'spread_too_small']),
-      dropped_by_filter: z.boolean().describe("Whether the trainer's dynamic-sampling filter would drop the group."),
-    })
-    .nullable()
-    .describe('Why the group gives no training signal.'),
+  degenerate: degenerateSchema,
+  final: z.boolean().describe('false with a GDPO preset: the advantages need the other groups of the step.'),
   members: z.array(scoreResponseSchema).describe('The full score of each sample.'),
   recipe: recipeReportSchema,
 });
@@ -171,7 +217,7 @@ type GroupReply =
 /** Builds the reply of a scored group. @param members at least one, in the order of the responses. */
 export function groupReplyOf(request: GroupRequest, members: readonly ScoreResponse[]): GroupReply {
   const rewards = members.map(({ reward }) => reward);
-  const result = advantages(rewards, request.advantages);
+  const result = groupAdvantages(members, request.advantages);
   const recipe = members[0]?.recipe;
   if (!result.ok) return result;
   if (recipe === undefined) throw new Error('groupReplyOf: a group without members after validation');
@@ -180,13 +226,50 @@ export function groupReplyOf(request: GroupRequest, members: readonly ScoreRespo
     ok: true,
     reply: {
       rewards,
-      advantages: group.advantages.map(({ advantage, masked }) => ({ advantage, masked })),
-      mean: group.mean,
-      std: group.std,
-      valid: group.valid,
-      degenerate: group.degenerate,
+      ...group,
       members: [...members],
       recipe,
+    },
+  };
+}
+
+type GroupPart = Pick<GroupResponse, 'advantages' | 'mean' | 'std' | 'valid' | 'degenerate' | 'final'>;
+
+type GroupPartResult =
+  | { readonly ok: true; readonly group: GroupPart }
+  | { readonly ok: false; readonly problems: readonly InputProblem[] };
+
+function groupAdvantages(members: readonly ScoreResponse[], options: AdvantageOptions | GdpoOptions): GroupPartResult {
+  const rewards = members.map(({ reward }) => reward);
+  const result = advantages(rewards, isGdpo(options) ? 'mean' : options);
+  if (!result.ok) return result;
+  const { mean, std, valid, degenerate }: GroupAdvantages = result.group;
+  if (!isGdpo(options)) {
+    const own = result.group.advantages.map(({ advantage, masked }) => ({ advantage, masked }));
+    return { ok: true, group: { advantages: own, mean, std, valid, degenerate, final: true } };
+  }
+  const group = gdpoGroup(
+    members.map(({ contributions }) => ({ components: contributions })),
+    options,
+    ['responses'],
+  );
+  if (!group.ok) {
+    const problems = group.error.map(({ path: [first, ...rest], message }) => ({
+      path: [first === 'rule' ? 'advantages' : (first ?? 'advantages'), ...rest],
+      message,
+    }));
+    return { ok: false, problems };
+  }
+  const { value } = group;
+  return {
+    ok: true,
+    group: {
+      advantages: value.members.map(({ weighted_sum, masked }) => ({ advantage: null, masked, weighted_sum })),
+      mean,
+      std,
+      valid,
+      degenerate: value.degenerate === null ? null : { ...value.degenerate, dropped_by_filter: false },
+      final: false,
     },
   };
 }

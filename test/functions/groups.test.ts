@@ -2,6 +2,7 @@
  * `POST /v1/groups` and `GET /v1/recipes` in workerd: rewards, advantages, masks, and refusals before any judge call.
  */
 import { describe, expect, it } from 'vitest';
+import { stepResponseSchema } from '../../src/wire/advantages.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { recipesResponseSchema } from '../../src/wire/recipes.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, send, wrongFields } from './api.ts';
@@ -42,7 +43,7 @@ describe('POST /v1/groups', () => {
     const recipe = { base: 'refiner-rl-balanced', non_stop_penalty: { enabled: true, value: -1 } };
     const group = await groupOf({ ...SHARED, recipe, responses, advantages: 'open-instruct' });
     expect(group.rewards[1]).toBe(-1);
-    expect(group.advantages.map(({ advantage }) => Math.round(advantage * 1e6) / 1e6)).toEqual([1, -1]);
+    expect(group.advantages.map(({ advantage }) => Math.round((advantage ?? Number.NaN) * 1e6) / 1e6)).toEqual([1, -1]);
   });
 
   it('masks the samples whose judgment was lost, and lets them move nobody', async () => {
@@ -55,6 +56,33 @@ describe('POST /v1/groups', () => {
       { advantage: 0, masked: false },
     ]);
     expect(group).toMatchObject({ valid: 1, degenerate: { reason: 'too_few_valid' } });
+  });
+
+  it('gives weighted sums for GDPO, which only the whole step turns into advantages', async () => {
+    const group = await groupOf({ ...GROUP, advantages: 'trl-gdpo' });
+    expect(group.final).toBe(false);
+    expect((await groupOf({ ...GROUP, advantages: 'trl' })).final).toBe(true);
+    for (const { advantage, weighted_sum } of group.advantages) {
+      expect(advantage).toBeNull();
+      expect(weighted_sum).toEqual(expect.any(Number));
+    }
+    const members = group.members.map(({ contributions }) => ({ components: contributions }));
+    const lost = { id: 7, members: [{ components: null }, { components: { rubric: 1, citation: 0 } }] };
+    const reply = await send(post('/v1/advantages', { rule: 'trl-gdpo', groups: [{ id: 'first', members }, lost] }));
+    expect(reply.status).toBe(200);
+    const step = stepResponseSchema.parse(await reply.json());
+    expect(step.groups[0]?.advantages.map(({ weighted_sum }) => weighted_sum)).toEqual(
+      group.advantages.map(({ weighted_sum }) => weighted_sum),
+    );
+    expect(step.groups[1]).toMatchObject({
+      id: 7,
+      advantages: [{ advantage: 0, masked: true, weighted_sum: null }, { masked: false }],
+      degenerate: { reason: 'too_few_valid' },
+    });
+    const odd = { rule: { preset: 'trl-gdpo', weights: { ruric: 1 } }, groups: [{ members }] };
+    expect(await wrongFields(await send(post('/v1/advantages', odd)))).toEqual(['rule.weights.ruric']);
+    const misspelt = { ...GROUP, advantages: { preset: 'verl-gdpo', weights: { ruric: 1 } } };
+    expect(await wrongFields(await send(post('/v1/groups', misspelt)))).toEqual(['advantages.weights.ruric']);
   });
 
   it('names a group that gives no signal', async () => {

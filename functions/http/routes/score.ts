@@ -1,8 +1,9 @@
 /**
  * `POST /v1/score` scores one rollout. `POST /v1/groups` scores the samples of one prompt and computes their
- * advantages.
+ * advantages. `POST /v1/advantages` computes the advantages of a whole step, without a judge.
  */
 import { Hono } from 'hono';
+import { stepAdvantages, stepRequestSchema } from '../../../src/wire/advantages.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../../src/wire/groups.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
@@ -40,4 +41,10 @@ export const scoreRoutes = new Hono<AppEnvironment>()
     );
     if (!reply.ok) throw new RequestError({ reason: 'input_invalid', problems: reply.problems });
     return c.json(reply.reply);
+  })
+  .post('/v1/advantages', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const step = stepAdvantages(await readJson(c, stepRequestSchema));
+    if (!step.ok) throw new RequestError({ reason: 'input_invalid', problems: step.error });
+    return c.json(step.value);
   });

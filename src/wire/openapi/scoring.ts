@@ -1,5 +1,6 @@
 /** Verification, scoring, recipes and judgments in the OpenAPI document. */
 import { judgmentSchema } from '../../judgments/record.ts';
+import { stepRequestSchema, stepResponseSchema } from '../advantages.ts';
 import { groupRequestSchema, groupResponseSchema } from '../groups.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from '../judgment-files.ts';
 import { recipesResponseSchema } from '../recipes.ts';
@@ -58,6 +59,15 @@ export const SCORING: Section = {
       problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
     },
     {
+      method: 'post',
+      path: '/v1/advantages',
+      summary: 'Computes the advantages of a whole training step from rewards or components. No judge, no storage.',
+      scope: 'score',
+      request: 'StepRequest',
+      replies: { 200: { description: 'The advantages of each group.', schema: 'StepResponse' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+    },
+    {
       method: 'get',
       path: '/v1/recipes',
       summary: 'Lists every named recipe: its formula, its parameters and their origins.',
@@ -99,12 +109,14 @@ export const SCORING: Section = {
     ScoreRequest: scoreRequestSchema,
     ExportRequest: exportRequestSchema,
     GroupRequest: groupRequestSchema,
+    StepRequest: stepRequestSchema,
   },
   replies: {
     VerifyResponse: verifyResponseSchema,
     VerifyStreamEvent: verifyStreamEventSchema,
     ScoreResponse: scoreResponseSchema,
     GroupResponse: groupResponseSchema,
+    StepResponse: stepResponseSchema,
     Recipes: recipesResponseSchema,
     Judgment: judgmentSchema,
     ImportReport: importReportSchema,
