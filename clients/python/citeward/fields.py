@@ -35,6 +35,9 @@ ROW_FIELDS = (
 #: The fields that a label may contain: those of a row, and the place in a run (``citeward.runs``).
 LABEL_FIELDS = (*ROW_FIELDS, "run")
 
+#: Types of parts that hold no text.
+_MEDIA = ("image", "image_url", "audio", "input_audio", "video")
+
 #: A completion of a trainer: a text, or a list of chat messages.
 Completion = Union[str, Sequence[Mapping[str, Any]]]
 
@@ -94,21 +97,20 @@ def merged(parts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     return row
 
 
-def response_text(completion: Completion) -> str:
-    """Returns the response: the text itself, or the content of the last assistant message.
+def output_fields(completion: Completion) -> dict[str, Any]:
+    """Returns the field that holds the policy's output: ``response`` for a text, ``messages`` for chat messages.
 
-    Text parts are joined; a message without content is an empty response.
+    The Worker reads messages: tool calls and results, the final answer, and the number of turns. They are passed on as
+    they are, except for parts that are not text: of these only the type is sent.
 
     Raises:
-        BadRequest: there is no assistant message, or its content is not text.
+        BadRequest: it is neither, or a message has no JSON.
     """
     if isinstance(completion, str):
-        return completion
-    if isinstance(completion, Sequence):
-        for message in reversed(completion):
-            if isinstance(message, Mapping) and message.get("role") == "assistant":
-                return _content_text(message.get("content"))
-    raise _problem("completion", "expected a text or chat messages with one of the assistant")
+        return {"response": completion}
+    if isinstance(completion, Sequence) and completion and all(isinstance(one, Mapping) for one in completion):
+        return {"messages": [_message(one, f"messages[{at}]") for at, one in enumerate(completion)]}
+    raise _problem("completion", "expected a text, or a list of chat messages")
 
 
 def plain(value: Any, where: str) -> Any:
@@ -133,17 +135,16 @@ def plain(value: Any, where: str) -> Any:
     raise _problem(where, f"a {type(value).__name__} has no JSON")
 
 
-def _content_text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if content is None:
-        # The turn has only tool calls; the Worker decides how to score that.
-        return ""
-    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
-        texts = [part.get("text") for part in content if part.get("type") == "text"]
-        if all(isinstance(text, str) for text in texts):
-            return "".join(texts)
-    raise _problem("completion", "the last assistant message has a content that is neither text nor parts")
+def _message(message: Mapping[str, Any], where: str) -> Any:
+    content = message.get("content")
+    if isinstance(content, (list, tuple)):
+        parts = [part if not _is_medium(part) else {"type": part["type"]} for part in content]
+        message = {**message, "content": parts}
+    return plain(message, where)
+
+
+def _is_medium(part: Any) -> bool:
+    return isinstance(part, Mapping) and "text" not in part and part.get("type") in _MEDIA
 
 
 def _problem(path: str, message: str) -> BadRequest:

@@ -7,7 +7,7 @@ import unittest
 from typing import Any
 
 from citeward.errors import BadRequest
-from citeward.fields import is_object, merged, plain, read_object, response_text
+from citeward.fields import is_object, merged, output_fields, plain, read_object
 
 
 class Array:
@@ -88,29 +88,27 @@ class Merging(unittest.TestCase):
 
 
 class Completions(unittest.TestCase):
-    def test_a_text_is_itself(self) -> None:
-        self.assertEqual(response_text(""), "")
+    def test_a_text_is_the_response(self) -> None:
+        self.assertEqual(output_fields(""), {"response": ""})
 
-    def test_of_messages_the_last_of_the_assistant(self) -> None:
+    def test_messages_are_passed_on_with_their_calls_and_results(self) -> None:
         messages = [
-            {"role": "assistant", "content": "first"},
-            {"role": "tool", "content": "found"},
-            {
-                "role": "assistant",
-                "content": [{"type": "text", "text": "la"}, {"type": "image"}, {"type": "text", "text": "st"}],
-            },
-            {"role": "tool", "content": "more"},
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"q": 1}}}]},
+            {"role": "tool", "name": "f", "content": "{'hits': []}"},
+            {"role": "assistant", "content": [{"type": "text", "text": "la"}, {"type": "image", "image": object()}]},
         ]
-        self.assertEqual(response_text(messages), "last")
-        self.assertEqual(response_text(messages[:2]), "first")
+        sent = output_fields(messages)["messages"]
+        self.assertEqual(sent[0]["tool_calls"], [{"function": {"name": "f", "arguments": {"q": 1}}}])
+        self.assertEqual(sent[1], messages[1])
+        self.assertEqual(sent[2]["content"], [{"type": "text", "text": "la"}, {"type": "image"}])
+        json.dumps(sent)
 
-    def test_a_turn_of_tool_calls_is_an_empty_response(self) -> None:
-        self.assertEqual(response_text([{"role": "assistant", "content": None, "tool_calls": [{}]}]), "")
-
-    def test_no_assistant(self) -> None:
-        for completion in ([], [{"role": "user", "content": "x"}], None, 3, [{"role": "assistant", "content": 3}]):
+    def test_what_is_neither(self) -> None:
+        for completion in ([], None, 3, ["text"], {"role": "assistant"}):
             with self.subTest(completion), self.assertRaisesRegex(BadRequest, "^completion: "):
-                response_text(completion)
+                output_fields(completion)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(BadRequest, r"^messages\[0\].content: a object has no JSON"):
+            output_fields([{"role": "assistant", "content": object()}])
 
 
 if __name__ == "__main__":

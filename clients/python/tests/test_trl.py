@@ -77,6 +77,26 @@ class Live(TrainerTestCase, LiveTestCase):
         with self.environment(self.up):
             self.assertEqual(self.trainer.rewards(reward_function(), inputs, completions), expected_rewards(self.up))
 
+    def test_a_conversation_with_tools_counts_the_turns_and_sources_of_its_messages(self) -> None:
+        # As TRL writes them: arguments are an object, calls have no id, results are Python's str().
+        snippet = "<snippet id=S1>The Aare is 288 kilometres long.</snippet>"
+        completion: list[dict[str, Any]] = [
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"type": "function", "function": {"name": "search", "arguments": {"q": "Aare"}}}],
+            },
+            {"role": "tool", "name": "search", "content": snippet},
+            {"role": "assistant", "content": f"<answer>{snippet}</answer>"},
+        ]
+        inputs = [{"prompt": "p", "question": "How long is the Aare?", "positive_rubrics": ["Says 288 kilometres"]}]
+        with self.environment(self.up):
+            function = reward_function(recipe="refiner-gpt54-instance-only")
+            self.assertEqual(self.trainer.rewards(function, inputs, [completion]), [10.0])
+            # The last assistant turn alone has no source to cite.
+            [lost] = self.trainer.rewards(function, [{**inputs[0], "tool_output": ""}], [completion[2]["content"]])
+            self.assertLess(lost, 10.0)
+
     def test_a_judge_that_is_down_is_none(self) -> None:
         inputs = [{"prompt": "p", **label_of(row)} for row in rows()]
         completions = [row["response"] for row in rows()]
