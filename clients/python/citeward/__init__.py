@@ -1,8 +1,9 @@
-"""Citeward's HTTP scoring as a Python client and as the reward function of four trainers.
+"""Citeward's HTTP scoring as a Python client and as the reward function of trainers.
 
-``citeward.client`` calls the Worker; ``citeward.verl``, ``citeward.trl``, ``citeward.open_instruct`` and
-``citeward.slime`` each implement the contract of one trainer. Standard library only. A reward is a finite float; an
-unscored sample is an exception, ``None`` or a masked sample, never a number.
+``citeward.client`` calls the Worker; ``citeward.verl``, ``citeward.trl``, ``citeward.open_instruct``,
+``citeward.slime``, ``citeward.verifiers``, ``citeward.openrlhf`` and ``citeward.inspect_scorer`` each implement the
+contract of one framework. Standard library only. A reward is a finite float; an unscored sample is an exception,
+``None`` or a masked sample, never a number.
 """
 
 from citeward.client import Client
