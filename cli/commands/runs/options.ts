@@ -40,10 +40,24 @@ export const deleteSyntax: CommandSyntax = {
 };
 
 export const exportSyntax: CommandSyntax = {
-  usage: ['runs export RUN --url URL > RUN.jsonl', 'runs export RUN --judgments --url URL > JUDGMENTS.jsonl'],
-  flags: [{ name: 'judgments', kind: 'switch', help: 'Export the judgments, for judgments import.' }, ...WORKER_FLAGS],
+  usage: [
+    'runs export RUN --url URL > RUN.jsonl',
+    'runs export RUN --judgments --url URL > JUDGMENTS.jsonl',
+    'runs export RUN --tensorboard DIR --url URL',
+  ],
+  flags: [
+    { name: 'judgments', kind: 'switch', help: 'Export the judgments, for judgments import.' },
+    {
+      name: 'tensorboard',
+      kind: 'text',
+      value: 'DIR',
+      help: 'Write the figures of each step there, as a TensorBoard event file.',
+    },
+    ...WORKER_FLAGS,
+  ],
   details: [
     'Neither file holds text. With both, the run can be replayed in a deployment without a judge.',
+    'An event file goes to W&B with: wandb sync --sync-tensorboard DIR',
     'Exit code: 0 complete, 1 incomplete, 2 wrong command line.',
   ],
 };

@@ -1,13 +1,17 @@
 /** `citeward runs`: lists, shows, exports, imports and deletes the runs of a Worker. */
 
 import { openAsBlob } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '../../../clients/typescript/client.ts';
 import { readRecordLine } from '../../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_RUN_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
+import type { RunDetail } from '../../../src/wire/runs.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { chunksOf, readError } from '../../shared/input.ts';
+import { chunksOf, messageOf, readError } from '../../shared/input.ts';
 import { readLines } from '../../shared/lines.ts';
 import { countText } from '../../shared/number-text.ts';
 import { limitOf, PAGE_SIZE, printList } from '../../shared/paging.ts';
@@ -16,6 +20,7 @@ import { Screen } from '../../shared/screen.ts';
 import { recipeText } from '../../shared/summary.ts';
 import { resultTable } from '../../shared/table.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
+import { figuresOf, figuresRecord, firstRecord } from './event-file.ts';
 import {
   connectForRuns,
   deleteSyntax,
@@ -60,16 +65,13 @@ const MAX_REASONS_SHOWN = 20;
 
 async function runShow(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'show');
-  let from: number | null = flags.count('from', { min: 0, max: 1_000_000_000 });
+  const from = flags.count('from', { min: 0, max: 1_000_000_000 });
   let isFirstPage = from === null;
   const screen = new Screen(flags.isOn('no-color'));
   const { runs } = await connectForRuns(flags, screen);
   const table = resultTable(STEP_COLUMNS, screen);
   const reasons: string[] = [];
-  do {
-    const page = await runs.retrieve(id, { limit: PAGE_SIZE, ...(from === null ? {} : { from_step: from }) });
-    if (!page.ok) throw runErrorOf(page.failure);
-    const { family, recipes, rollouts, steps, next_step }: typeof page.body = page.body;
+  for await (const { family, recipes, rollouts, steps } of runPages(runs, id, from)) {
     if (isFirstPage) {
       screen.message(`${id} · ${family} · ${rollouts} rollouts · ${recipes.map(recipeText).join(', ')}`, 'bold');
       isFirstPage = false;
@@ -78,11 +80,21 @@ async function runShow(flags: Flags): Promise<number> {
       await (flags.isOn('json') ? screen.result(JSON.stringify(step)) : table.add(stepRow(step)));
       reasons.push(...unscoredTexts(step));
     }
-    from = next_step;
-  } while (from !== null);
+  }
   await table.end();
   for (const reason of reasons.slice(0, MAX_REASONS_SHOWN)) screen.message(reason, 'red');
   return EXIT_OK;
+}
+
+/** The pages of a run's steps. @param from the first step; `null` = all. */
+async function* runPages(runs: Client['runs'], id: string, from: number | null): AsyncGenerator<RunDetail> {
+  let next = from;
+  do {
+    const page = await runs.retrieve(id, { limit: PAGE_SIZE, ...(next === null ? {} : { from_step: next }) });
+    if (!page.ok) throw runErrorOf(page.failure);
+    yield page.body;
+    next = page.body.next_step;
+  } while (next !== null);
 }
 
 /** A Worker deletes a part of a run with each request. */
@@ -113,6 +125,11 @@ async function runExport(flags: Flags): Promise<number> {
   const screen = new Screen(flags.isOn('no-color'));
   const { runs } = await connectForRuns(flags, screen);
   const isJudgments = flags.isOn('judgments');
+  const directory = flags.text('tensorboard');
+  if (directory !== null) {
+    if (isJudgments) throw new UsageError('--tensorboard and --judgments', 'Give one of them.');
+    return exportFigures(runs, id, directory, screen);
+  }
   const opened = await (isJudgments ? runs.judgments(id) : runs.export(id));
   if (!opened.ok) throw runErrorOf(opened.failure);
   const counts = { lines: 0, missing: 0, complete: false };
@@ -133,6 +150,37 @@ async function runExport(flags: Flags): Promise<number> {
   screen.message(`${counts.lines} ${isJudgments ? 'judgments' : 'rollouts'}${missing}`, 'bold');
   if (!counts.complete) screen.message('the connection was lost: the file is incomplete', 'red');
   return counts.complete && counts.missing === 0 ? EXIT_OK : EXIT_INCOMPLETE;
+}
+
+/** Writes the figures of each step as a TensorBoard event file. */
+async function exportFigures(runs: Client['runs'], id: string, directory: string, screen: Screen): Promise<number> {
+  const records: Uint8Array[] = [];
+  let steps = 0;
+  let withoutStep = 0;
+  for await (const page of runPages(runs, id, null)) {
+    // A summary has no time of its own, so all steps have that of the last recording.
+    const time_s = Date.parse(page.active_at) / 1000;
+    if (records.length === 0) records.push(firstRecord(time_s));
+    for (const step of page.steps) {
+      if (step.step === null) withoutStep += step.rollouts;
+      else records.push(figuresRecord(time_s, step.step, figuresOf(step)));
+      if (step.step !== null) steps++;
+    }
+  }
+  if (steps === 0) throw new RunError(`${id} has no steps: its trainer sends none`);
+  const path = join(
+    directory,
+    `events.out.tfevents.${Math.floor(Date.now() / 1000)}.${id.replaceAll(/[^\w.-]/g, '_')}`,
+  );
+  try {
+    await mkdir(directory, { recursive: true });
+    await writeFile(path, Buffer.concat(records), { flag: 'wx' });
+  } catch (error) {
+    throw new RunError(`cannot write ${path}: ${messageOf(error)}`);
+  }
+  screen.message(`${countText(steps)} steps written to ${path}`, 'bold');
+  if (withoutStep > 0) screen.message(`${countText(withoutStep)} rollouts have no step and are left out`, 'dim');
+  return EXIT_OK;
 }
 
 /** Refused lines that are printed; the others are counted. */

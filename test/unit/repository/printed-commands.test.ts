@@ -71,7 +71,7 @@ async function problemsOf(commands: readonly PrintedCommand[]): Promise<readonly
 }
 
 describe('a command that is printed', () => {
-  it('by a program names a command and its flags', async () => {
+  it('by a program names a command and its flags', { timeout: 60_000 }, async () => {
     const commands = [...sourceCommands(), ...(await usageCommands())];
     expect(commands.length).toBeGreaterThan(60);
     expect(await problemsOf(commands)).toEqual([]);

@@ -1,0 +1,114 @@
+/**
+ * Writes the figures of a run's steps as a TensorBoard event file, which W&B reads too (`wandb sync
+ * --sync-tensorboard`).
+ *
+ * Format: TFRecords (tensorflow/tensorflow 0d0ed1b, `core/lib/io/record_writer.h`) of `Event` messages
+ * (tensorflow/tensorboard, `compat/proto/event.proto` and `summary.proto`): wall_time = 1, step = 2, file_version = 3,
+ * summary = 5; a value of a summary has tag = 1 and simple_value = 2.
+ */
+import type { RunStep } from '../../../src/runs/summary.ts';
+
+/** A figure of a step by its tag; TensorBoard groups tags by the part before the slash. */
+export type Figure = readonly [tag: string, value: number];
+
+/** The figures of a step. A figure that the step does not have (no rollout scored, …) is left out: it is not 0. */
+export function figuresOf(step: RunStep): Figure[] {
+  const { rollouts, scored, groups, reward, components, spread, degenerate, judgments, judge_failures } = step;
+  const figures: (readonly [string, number | null])[] = [
+    ['reward/mean', reward.mean],
+    ['reward/min', reward.min],
+    ['reward/max', reward.max],
+    ['reward/std', reward.std],
+    ...Object.entries(components).map(([name, { mean }]) => [`component/${name}`, mean] as const),
+    ['group/count', groups],
+    ['group/mean_std', spread.mean_std],
+    ['group/no_signal_share', degenerate.share],
+    ['rollout/count', rollouts],
+    ['rollout/unscored', rollouts - scored],
+    ['judge/failures', judge_failures],
+    ['judge/stored_share', judgments.hit_rate],
+  ];
+  return figures.flatMap(([tag, value]): Figure[] => (value === null ? [] : [[tag, value]]));
+}
+
+/** The record that every event file begins with. @param time_s seconds since 1970. */
+export function firstRecord(time_s: number): Uint8Array {
+  return record(message(double(1, time_s), text(3, 'brain.Event:2')));
+}
+
+/** The record of a step's figures. @param time_s seconds since 1970. */
+export function figuresRecord(time_s: number, step: number, figures: readonly Figure[]): Uint8Array {
+  const values = figures.map(([tag, value]) => bytes(1, message(text(1, tag), float(2, value))));
+  return record(message(double(1, time_s), whole(2, step), bytes(5, message(...values))));
+}
+
+const LENGTH_BYTES = 8;
+const CHECKSUM_BYTES = 4;
+
+/** Length and data, each followed by its checksum. */
+function record(data: Uint8Array): Uint8Array {
+  const out = new Uint8Array(LENGTH_BYTES + CHECKSUM_BYTES + data.byteLength + CHECKSUM_BYTES);
+  const view = new DataView(out.buffer);
+  view.setBigUint64(0, BigInt(data.byteLength), true);
+  view.setUint32(LENGTH_BYTES, maskedChecksum(out.subarray(0, LENGTH_BYTES)), true);
+  out.set(data, LENGTH_BYTES + CHECKSUM_BYTES);
+  view.setUint32(out.byteLength - CHECKSUM_BYTES, maskedChecksum(data), true);
+  return out;
+}
+
+/** TFRecord rotates and shifts a CRC, because a CRC over data that holds CRCs is weak. */
+function maskedChecksum(data: Uint8Array): number {
+  const crc = crc32c(data);
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+/** CRC-32C (RFC 3720, appendix B.4); node:zlib has CRC-32 only. */
+export function crc32c(data: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of data) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+const encoder = new TextEncoder();
+
+// Fields of a Protocol Buffers message, by wire type.
+
+const message = (...fields: readonly Uint8Array[]): Uint8Array => Buffer.concat(fields);
+
+function field(number: number, wireType: 0 | 1 | 2 | 5, content: Uint8Array): Uint8Array {
+  return Buffer.concat([varint((number << 3) | wireType), content]);
+}
+
+function whole(number: number, value: number): Uint8Array {
+  return field(number, 0, varint(value));
+}
+
+function double(number: number, value: number): Uint8Array {
+  const content = Buffer.alloc(8);
+  content.writeDoubleLE(value);
+  return field(number, 1, content);
+}
+
+function float(number: number, value: number): Uint8Array {
+  const content = Buffer.alloc(4);
+  content.writeFloatLE(value);
+  return field(number, 5, content);
+}
+
+function bytes(number: number, content: Uint8Array): Uint8Array {
+  return field(number, 2, Buffer.concat([varint(content.byteLength), content]));
+}
+
+function text(number: number, value: string): Uint8Array {
+  return bytes(number, encoder.encode(value));
+}
+
+function varint(value: number): Uint8Array {
+  const out: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) out.push((rest % 0x80) | 0x80);
+  return Uint8Array.from([...out, rest]);
+}
