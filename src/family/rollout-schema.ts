@@ -170,6 +170,11 @@ export const trajectoryOptionsSchema = z
       .describe(
         'Indexes of the messages that the policy wrote. Default: all assistant messages without sampled: false.',
       ),
+    leaf: z
+      .int()
+      .min(0)
+      .exactOptional()
+      .describe('For a verifiers trace with several branches: the index of the last node of the branch to read.'),
     source_ids: z
       .enum(SOURCE_IDS)
       .exactOptional()
@@ -191,8 +196,8 @@ export const responseFields = {
     .max(MAX_MESSAGES)
     .exactOptional()
     .describe(
-      'The conversation, in place of response and tool_output: chat messages of OpenAI, TRL, verifiers, LongTraceRL and ' +
-        'CaRR, and items of the Responses API. The prompt may be left out.',
+      'The conversation, in place of response and tool_output: messages of OpenAI, Anthropic, TRL, verifiers, ' +
+        'LongTraceRL and CaRR, Hermes texts, and items of the Responses API. The prompt may be left out.',
     ),
   trajectory: trajectoryOptionsSchema.exactOptional(),
   reasoning: textSchema

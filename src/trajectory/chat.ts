@@ -3,6 +3,7 @@
  * - TRL (huggingface/trl f2cd5771): arguments are objects, neither calls nor results have ids, and the content of a
  *   tool message is Python's `str(result)`.
  * - verifiers (PrimeIntellect-ai/verifiers a60a606e): calls are flat, `sampled: false` marks context.
+ * - Anthropic: thinking, calls and results are parts; results are parts of user messages.
  * - LongTraceRL (THU-KEG/LongTraceRL 415b6433) and CaRR (THUDM/CaRR c97e7e89): `reasoning_content`; calls have
  *   `tool_call_id`, and the content of a tool message is a list of `{tool_call_id, output}`.
  */
@@ -16,7 +17,7 @@ import {
   type TrajectoryDraft,
   wholeText,
 } from './draft.ts';
-import type { MessagePath, TracedText, TrajectoryCall, TrajectoryResult, TurnRole } from './trajectory.ts';
+import type { MessagePath, TrajectoryCall, TrajectoryResult, TurnRole } from './trajectory.ts';
 
 const ROLES: Readonly<Record<string, TurnRole>> = {
   system: 'system',
@@ -25,6 +26,22 @@ const ROLES: Readonly<Record<string, TurnRole>> = {
   assistant: 'assistant',
   tool: 'tool',
   function: 'tool',
+};
+
+/** What the parts of one message add up to. */
+type Parts = {
+  readonly text: TextBuilder;
+  readonly thinking: TextBuilder;
+  readonly calls: TrajectoryCall[];
+  readonly results: TrajectoryResult[];
+};
+
+/** Anthropic's stop reasons in OpenAI's words, which recipes read. */
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool_calls',
 };
 
 /** Reads one message into one turn. */
@@ -36,12 +53,13 @@ export function readChatMessage(message: Fields, position: number, path: Message
   }
   const role = Object.hasOwn(ROLES, given) ? (ROLES[given] ?? 'other') : 'other';
   if (role === 'other') draft.finding('role_unknown', [...path, 'role']);
+  const stopped = draft.firstString(message, ['finish_reason', 'stop_reason'], path);
   const common = {
     role,
     message: position,
     path,
     by_policy: draft.byPolicy(message, position, role, path),
-    finish_reason: draft.firstString(message, ['finish_reason', 'stop_reason'], path),
+    finish_reason: stopped !== null && Object.hasOwn(STOP_REASONS, stopped) ? (STOP_REASONS[stopped] ?? null) : stopped,
   };
   if (role === 'tool') {
     draft.turns.push({ ...common, text: null, thinking: null, calls: [], results: toolResults(message, path, draft) });
@@ -51,64 +69,56 @@ export function readChatMessage(message: Fields, position: number, path: Message
     draft.finding('content_truncated', [...path, 'truncated_content']);
   }
   if (draft.string(message, 'refusal', path) !== null) draft.finding('refusal', [...path, 'refusal']);
-  const thinking = new TextBuilder();
+  const parts: Parts = { text: new TextBuilder(), thinking: new TextBuilder(), calls: [], results: [] };
+  addThinking(message, path, draft, parts.thinking);
+  const hasContent = readContent(message, path, draft, parts);
+  addCalls(message, path, draft, parts.calls);
+  const { text, thinking, calls, results } = parts;
+  draft.turns.push({
+    ...common,
+    // Parts that are only calls or results are no text.
+    text: !hasContent || (text.isEmpty() && calls.length + results.length > 0) ? null : text.build(),
+    thinking: thinking.isEmpty() ? null : thinking.build(),
+    calls,
+    results,
+  });
+}
+
+function addThinking(message: Fields, path: MessagePath, draft: TrajectoryDraft, thinking: TextBuilder): void {
   for (const name of ['reasoning_content', 'reasoning', 'thinking']) {
     const text = draft.string(message, name, path);
     if (text === null) continue;
     if (isTooLong(text)) draft.tooLong([...path, name]);
     thinking.add(text, [...path, name]);
-    break;
+    return;
   }
-  const text = contentText(message, path, draft, thinking);
-  const thought = thinking.build();
-  draft.turns.push({
-    ...common,
-    text,
-    thinking: thought.pieces.length === 0 ? null : thought,
-    calls: toolCalls(message, path, draft),
-    results: [],
-  });
 }
-
-/** Names of the parts whose `text` is the visible text. */
-const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'output_text', 'input_text', undefined, null]);
 
 /**
  * Reads the content of a message: a text, or parts. Texts of parts are joined without a separator, as chat templates
- * join them. Parts of thinking go to `thinking`; parts without text (images, files) are findings.
+ * join them. Returns whether there is content.
  */
-function contentText(
-  message: Fields,
-  path: MessagePath,
-  draft: TrajectoryDraft,
-  thinking: TextBuilder,
-): TracedText | null {
+function readContent(message: Fields, path: MessagePath, draft: TrajectoryDraft, parts: Parts): boolean {
   const content = fieldOf(message, 'content');
   const at = [...path, 'content'];
-  if (isAbsent(content)) return null;
+  if (isAbsent(content)) return false;
   if (typeof content === 'string') {
     if (isTooLong(content)) draft.tooLong(at);
-    return wholeText(content, at);
-  }
-  if (!Array.isArray(content)) {
-    draft.expected(at, 'a string or an array of parts', content);
-    return null;
-  }
-  const text = new TextBuilder();
-  for (const [position, part] of content.entries()) readPart(part, [...at, position], draft, text, thinking);
-  return text.build();
+    parts.text.add(content, at);
+  } else if (Array.isArray(content)) {
+    for (const [position, part] of content.entries()) readPart(part, [...at, position], draft, parts);
+  } else draft.expected(at, 'a string or an array of parts', content);
+  return true;
 }
 
-function readPart(
-  part: unknown,
-  path: MessagePath,
-  draft: TrajectoryDraft,
-  text: TextBuilder,
-  thinking: TextBuilder,
-): void {
+/** Types of the parts whose `text` is the visible text. */
+const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'output_text', 'input_text']);
+
+/** Reads one part. Calls and results as parts are Anthropic's; parts without text (images, files) are findings. */
+function readPart(part: unknown, path: MessagePath, draft: TrajectoryDraft, parts: Parts): void {
   if (!draft.countPart(path)) return;
   if (typeof part === 'string') {
-    text.add(part, path);
+    parts.text.add(part, path);
     return;
   }
   if (!isRecord(part)) {
@@ -116,20 +126,40 @@ function readPart(
     return;
   }
   const type = fieldOf(part, 'type');
-  const own = fieldOf(part, 'text');
-  const thought = fieldOf(part, 'thinking');
-  if (TEXT_PARTS.has(type) && typeof own === 'string') text.add(own, [...path, 'text']);
-  else if (type === 'thinking' && typeof thought === 'string') thinking.add(thought, [...path, 'thinking']);
-  else if (type === 'reasoning' && typeof own === 'string') thinking.add(own, [...path, 'text']);
-  else if (type === 'refusal') draft.finding('refusal', path);
-  else if (TEXT_PARTS.has(type) && type !== undefined && type !== null)
-    draft.expected([...path, 'text'], 'a string', own);
-  else draft.finding('part_unread', path);
+  const text = fieldOf(part, 'text');
+  switch (type) {
+    case 'thinking':
+    case 'reasoning': {
+      const thought = fieldOf(part, 'thinking') ?? text;
+      if (typeof thought !== 'string') draft.finding('part_unread', path);
+      else parts.thinking.add(thought, [...path, thought === text ? 'text' : 'thinking']);
+      return;
+    }
+    case 'tool_use':
+    case 'server_tool_use': {
+      const call = draft.call(part, draft.string(part, 'id', path), path);
+      if (call !== null) parts.calls.push(call);
+      return;
+    }
+    case 'tool_result': {
+      const inner: Parts = { text: new TextBuilder(), thinking: new TextBuilder(), calls: [], results: [] };
+      readContent(part, path, draft, inner);
+      const call_id = draft.string(part, 'tool_use_id', path);
+      parts.results.push({ call_id, name: null, output: inner.text.build(), call: null, path });
+      return;
+    }
+    case 'refusal':
+      draft.finding('refusal', path);
+      return;
+    default:
+      if (typeof text === 'string' && (isAbsent(type) || TEXT_PARTS.has(type))) parts.text.add(text, [...path, 'text']);
+      else if (TEXT_PARTS.has(type)) draft.expected([...path, 'text'], 'a string', text);
+      else draft.finding('part_unread', path);
+  }
 }
 
 /** Reads calls, nested below `function` (OpenAI, TRL) or flat (verifiers, CaRR), and OpenAI's old `function_call`. */
-function toolCalls(message: Fields, path: MessagePath, draft: TrajectoryDraft): TrajectoryCall[] {
-  const calls: TrajectoryCall[] = [];
+function addCalls(message: Fields, path: MessagePath, draft: TrajectoryDraft, calls: TrajectoryCall[]): void {
   const add = (value: unknown, at: MessagePath): void => {
     if (!draft.countPart(at)) return;
     if (!isRecord(value)) {
@@ -146,43 +176,42 @@ function toolCalls(message: Fields, path: MessagePath, draft: TrajectoryDraft): 
   else if (!isAbsent(given)) draft.expected([...path, 'tool_calls'], 'an array', given);
   const old = fieldOf(message, 'function_call');
   if (!isAbsent(old)) add(old, [...path, 'function_call']);
-  return calls;
 }
 
 /** Reads a tool message: one result, or one for each entry of `content` that has an `output` (LongTraceRL, CaRR). */
 function toolResults(message: Fields, path: MessagePath, draft: TrajectoryDraft): TrajectoryResult[] {
   const content = fieldOf(message, 'content');
-  const entries = Array.isArray(content) ? content.entries() : [];
+  const entries = Array.isArray(content) ? content : [];
   const outputs: TrajectoryResult[] = [];
-  const rest = new TextBuilder();
-  let others = 0;
-  for (const [n, entry] of entries) {
+  const rest: Parts = { text: new TextBuilder(), thinking: new TextBuilder(), calls: [], results: [] };
+  for (const [n, entry] of entries.entries()) {
     const at = [...path, 'content', n];
     const output = isRecord(entry) ? fieldOf(entry, 'output') : undefined;
     if (!isRecord(entry) || output === undefined) {
-      others++;
-      readPart(entry, at, draft, rest, rest);
+      readPart(entry, at, draft, rest);
       continue;
     }
     if (!draft.countPart(at)) break;
-    const text = typeof output === 'string' ? output : null;
-    if (text === null) draft.expected([...at, 'output'], 'a string', output);
+    if (typeof output !== 'string') {
+      draft.expected([...at, 'output'], 'a string', output);
+      continue;
+    }
     outputs.push({
       call_id: draft.firstString(entry, ['tool_call_id', 'call_id'], at),
       name: draft.string(entry, 'name', at),
-      output: wholeText(text ?? '', [...at, 'output']),
+      output: wholeText(output, [...at, 'output']),
       call: null,
       path: at,
     });
   }
-  if (outputs.length > 0 && others === 0) return outputs;
-  const whole = Array.isArray(content) ? rest.build() : contentText(message, path, draft, rest);
+  if (outputs.length > 0 && outputs.length === entries.length) return outputs;
+  if (!Array.isArray(content)) readContent(message, path, draft, rest);
   const one: TrajectoryResult = {
     call_id: draft.firstString(message, ['tool_call_id', 'call_id'], path),
     name: draft.string(message, 'name', path),
-    output: whole ?? { text: '', pieces: [] },
+    output: rest.text.build(),
     call: null,
     path,
   };
-  return [...outputs, one];
+  return [...outputs, ...rest.results, one];
 }

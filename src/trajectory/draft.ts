@@ -1,6 +1,7 @@
 /** Collects the turns, problems and findings of a trajectory while it is read, and reads the values that all formats share. */
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_FINDINGS, MAX_MESSAGE_DEPTH, MAX_MESSAGE_PARTS, MAX_PROBLEM_ERRORS, MAX_TEXT_CHARS } from '../limits.ts';
+import { isBlank } from '../text/span.ts';
 import type {
   MessagePath,
   TextPiece,
@@ -122,13 +123,13 @@ export class TrajectoryDraft {
     if (typeof given === 'string') {
       const parsed = parsedObject(given);
       if (parsed === null && given.trim() !== '') this.finding('arguments_malformed', at);
-      return { id, name, arguments: given.trim() === '' ? {} : parsed, arguments_text: given, in_text: false, path };
+      return { id, name, arguments: given.trim() === '' ? {} : parsed, arguments_text: given, path };
     }
     if (!isRecord(given)) {
       this.expected(at, 'an object or its JSON text', given);
       return null;
     }
-    return { id, name, arguments: given, arguments_text: JSON.stringify(given), in_text: false, path };
+    return { id, name, arguments: given, arguments_text: JSON.stringify(given), path };
   }
 }
 
@@ -164,6 +165,10 @@ export class TextBuilder {
     return this.#text === '';
   }
 
+  isBlank(): boolean {
+    return isBlank(this.#text);
+  }
+
   build(): TracedText {
     return { text: this.#text, pieces: this.#pieces };
   }
@@ -172,6 +177,32 @@ export class TextBuilder {
 /** A whole string of the request as a text. */
 export function wholeText(string: string, path: MessagePath): TracedText {
   return { text: string, pieces: string === '' ? [] : [{ start: 0, end: string.length, path, from: 0 }] };
+}
+
+/** A part of a text, with its origin. Takes time linear in the part, however many pieces the text has. */
+export function sliceText({ text, pieces }: TracedText, start: number, end: number): TracedText {
+  const cut: TextPiece[] = [];
+  for (let n = firstEndingAfter(pieces, start); n < pieces.length; n++) {
+    const piece = pieces[n];
+    if (piece === undefined || piece.start >= end) break;
+    const from = Math.max(start, piece.start);
+    const to = Math.min(end, piece.end);
+    if (from < to)
+      cut.push({ start: from - start, end: to - start, path: piece.path, from: piece.from + from - piece.start });
+  }
+  return { text: text.slice(start, end), pieces: cut };
+}
+
+/** Index of the first piece that ends after an offset. */
+function firstEndingAfter(pieces: readonly TextPiece[], offset: number): number {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((pieces[middle]?.end ?? 0) > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** Refuses texts beyond the limit of one field. */

@@ -1,15 +1,17 @@
 /**
  * The one reader of message lists. It normalises what trainers send (OpenAI chat messages, TRL completions, the
- * histories of LongTraceRL and CaRR, flat calls of verifiers, items of the Responses API) to a `Trajectory`. Each
- * message is read by its own shape, so a list may mix them.
+ * histories of LongTraceRL and CaRR, messages and nodes of verifiers, items of the Responses API, Anthropic's parts,
+ * Hermes calls in texts) to a `Trajectory`. Each message is read by its own shape, so a list may mix them.
  *
  * Pure. Never throws, whatever the input. Takes linear time.
  */
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_MESSAGE_DEPTH, MAX_MESSAGES } from '../limits.ts';
 import type { Result } from '../result.ts';
+import { branchOf, isNode } from './branches.ts';
 import { readChatMessage } from './chat.ts';
 import { isDeeperThan, isRecord, TrajectoryDraft } from './draft.ts';
+import { hasWrittenCalls, readWrittenCalls } from './hermes-turns.ts';
 import { linkCalls } from './link-calls.ts';
 import { isResponsesItem, readResponsesItem } from './responses.ts';
 import type { MessagePath, Trajectory } from './trajectory.ts';
@@ -21,6 +23,8 @@ export type ReadOptions = {
    * `sampled` (verifiers) or `by_policy`.
    */
   readonly policy_messages?: readonly number[];
+  /** Index of the last node of the branch to read, for a verifiers trace with several branches. */
+  readonly leaf?: number;
 };
 
 /**
@@ -32,7 +36,7 @@ export type ReadOptions = {
  */
 export function readTrajectory(
   messages: unknown,
-  { policy_messages }: ReadOptions = {},
+  { policy_messages, leaf }: ReadOptions = {},
   path: MessagePath = ['messages'],
 ): Result<Trajectory, readonly InputProblem[]> {
   if (!Array.isArray(messages)) return problem(path, 'expected an array of messages');
@@ -41,8 +45,10 @@ export function readTrajectory(
     return problem(path, `expected at most ${MAX_MESSAGES} messages, got ${messages.length}`);
   }
   const draft = new TrajectoryDraft(policy_messages === undefined ? null : new Set(policy_messages));
-  for (const [position, message] of messages.entries()) {
-    const at = [...path, position];
+  const placed = messages.some(isNode)
+    ? branchOf(messages, leaf, path, draft)
+    : messages.map((message, position) => ({ message, position, path: [...path, position] }));
+  for (const { message, position, path: at } of placed) {
     if (!isRecord(message)) draft.expected(at, 'a message: an object with role and content', message);
     else if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
       draft.problem(at, `expected at most ${MAX_MESSAGE_DEPTH} levels of nesting`);
@@ -52,7 +58,8 @@ export function readTrajectory(
   const wrong = policy_messages?.find((index) => index < 0 || index >= messages.length);
   if (wrong !== undefined) draft.problem(path, `expected a message ${wrong}, which the policy is said to have written`);
   if (draft.problems.length > 0) return { ok: false, error: draft.problems };
-  const turns = linkCalls(draft.turns, draft);
+  const read = hasWrittenCalls(draft.turns) ? readWrittenCalls(draft.turns, draft) : draft.turns;
+  const turns = linkCalls(read, draft);
   return { ok: true, value: { turns, findings: draft.findings, finding_count: draft.findingCount } };
 }
 

@@ -32,8 +32,6 @@ export type TrajectoryCall = {
   readonly arguments: Readonly<Record<string, unknown>> | null;
   /** The arguments as the policy wrote them; printed as JSON if the trainer sent an object. */
   readonly arguments_text: string;
-  /** Whether the call is written in the turn's text, as Hermes does. */
-  readonly in_text: boolean;
   readonly path: MessagePath;
 };
 

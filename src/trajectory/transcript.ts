@@ -62,7 +62,6 @@ export function writeTranscript({ turns }: Trajectory, style: TranscriptStyle): 
       add(turn.text, markup);
     }
     for (const call of turn.calls) {
-      if (call.in_text) continue;
       const { open, query, close } = style.call(call);
       apart();
       text.addOwn(open + withoutMarkup(query, style.policyMarkup) + close);
