@@ -2,6 +2,7 @@
  * The ledger of runs: rows in D1, reports and texts in R2. One object per deployment; every method throws StorageError.
  */
 
+import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import {
@@ -26,6 +27,7 @@ import {
   type StoredRow,
 } from './run-rows.ts';
 import { type StepPage, summariseSteps } from './run-summary.ts';
+import { latestVisit, type VisitedPrompt } from './run-visits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -55,6 +57,11 @@ export class RunLedger {
       }
     }
     return result;
+  }
+
+  /** The latest visit of a prompt that is visited again in each epoch; `null` = there is none. */
+  latestVisit(prompt: VisitedPrompt): Promise<PromptVisit | null> {
+    return latestVisit(this.#db, prompt);
   }
 
   /** Returns null if the run does not exist or is being deleted. */

@@ -6,16 +6,20 @@
 import type { CallClass, Desk } from '../../src/judgments/desk.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
+import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 import type { CodeRunner } from '../backends/code-runner.ts';
 import type { Backends } from '../backends/configured.ts';
 import type { RunRecipe, StoredRun } from '../ledger/run-list.ts';
 import type { ObjectPlace, RolloutDetail } from '../ledger/run-objects.ts';
 import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
 import type { RowSelection, RunGroup, StepRange, StoredRow } from '../ledger/run-rows.ts';
+import type { VisitedPrompt } from '../ledger/run-visits.ts';
 
 /** The ledger of runs, where scored rollouts are recorded. Every method throws StorageError. */
 export type Ledger = {
   record(recording: Recording): Promise<RecordingResult>;
+  /** The latest visit of a prompt, for trainers that send no ids of groups. */
+  latestVisit(prompt: VisitedPrompt): Promise<PromptVisit | null>;
 };
 
 /** Reads the ledger, for replay. */

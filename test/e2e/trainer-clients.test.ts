@@ -220,7 +220,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
   'slime with --reward-key': {
     ask: (name, mark, answers) => {
-      const url = urlOf('slime', { recipe: REFINER, judge: name, reply: 'object', run: 'run-1' });
+      const url = urlOf('slime', { recipe: REFINER, judge: name, reply: 'object', run: 'run-1', group_size: '8' });
       const payload = { prompt: 'How long is the Aare?', response: RESPONSE, label: labelOf(mark) };
       return slimeRemoteRm(url, payload, name === 'down' ? 0.01 : 0.1, answers);
     },

@@ -478,9 +478,11 @@ describe('every adapter', () => {
         return reply instanceof Object && 'run' in reply ? reply.run : null;
       }),
     );
-    const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const place = { group: digest, sample: digest, grouping: 'inferred', attempt: 0, status: 'recorded' };
-    const many = { group: [digest], sample: [digest], grouping: 'inferred', attempt: [0], status: ['recorded'] };
+    const group = expect.stringMatching(/^[0-9a-f]{64}\.000000$/);
+    const sample = expect.any(String);
+    const place = { step: null, group, sample, grouping: 'inferred', attempt: 0, status: 'recorded' };
+    const lists = { group: [group], sample: [sample], attempt: [0], status: ['recorded'] };
+    const many = { step: [null], ...lists, grouping: 'inferred' };
     expect(runs).toEqual(
       TRAINERS.map((trainer) => ({ id: `run-1.${trainer}`, ...(trainer === 'openrlhf' ? many : place) })),
     );
@@ -493,8 +495,8 @@ describe('every adapter', () => {
       grouped({ response: 'No.' }),
       grouped({ prompt: 'Another?' }),
     ]);
-    expect(same?.sample).toBe(first?.sample);
-    expect([first?.status, same?.status].sort()).toEqual(['recorded', 'unchanged']);
+    expect(same?.group).toBe(first?.group);
+    expect(same?.sample).not.toBe(first?.sample);
     expect(other?.group).toBe(first?.group);
     expect(other?.sample).not.toBe(first?.sample);
     expect(prompt?.group).not.toBe(first?.group);

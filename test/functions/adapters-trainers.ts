@@ -72,10 +72,14 @@ const PATHS = {
   'nemo-gym': '/v1/adapters/nemo-gym/verify',
 } as const satisfies Record<Trainer, string>;
 
-/** The adapter's URL with a query; the recipe is the refiner's, where one has to be named and none is. */
+/**
+ * The adapter's URL with a query; the recipe is the refiner's, where one has to be named and none is, and a run has
+ * groups of eight.
+ */
 export function adapterPath(trainer: Trainer, query: Readonly<Record<string, string>> = {}): string {
   const recipe = trainer === 'longtracerl' ? {} : { recipe: REFINER };
-  return `${PATHS[trainer]}?${new URLSearchParams({ ...recipe, ...query })}`;
+  const size = Object.hasOwn(query, 'run') ? { group_size: '8' } : {};
+  return `${PATHS[trainer]}?${new URLSearchParams({ ...recipe, ...size, ...query })}`;
 }
 
 /** A request as the trainer sends it, with some fields replaced. */

@@ -332,7 +332,7 @@ describe('storage that fails', () => {
     await scoreOf(await sendWith(post('/v1/score', at('first', 0, 'g', 's'))));
     const calls = [...faults.calls];
     expect(calls).toEqual(['batch', 'put', 'batch', 'all']);
-    const adapters = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r`;
+    const adapters = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r&group_size=64`;
     const { tool_output, positive_rubrics, response, question } = ROLLOUT;
     const trainers = { prompt: question, response, label: { tool_output, positive_rubrics } };
     let n = 0;
@@ -539,15 +539,80 @@ describe('from elsewhere', () => {
   it('an adapter records inferred groups, without a step', async () => {
     const { tool_output, positive_rubrics, question } = ROLLOUT;
     const body = { prompt: question, response: GOOD, label: { tool_output, positive_rubrics } };
-    const path = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r&reply=object`;
+    const path = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r&group_size=3&reply=object`;
     const replies = await Promise.all([GOOD, GOOD, BAD].map((response) => send(post(path, { ...body, response }))));
     const runs = await Promise.all(replies.map(async (reply) => (await reply.json<{ run: { status: string } }>()).run));
-    expect(runs.map(({ status }) => status).sort()).toEqual(['recorded', 'recorded', 'unchanged']);
+    expect(runs.map(({ status }) => status)).toEqual(['recorded', 'recorded', 'recorded']);
     const { rollouts } = await rolloutsOf('r', '?step=none');
-    expect(rollouts).toHaveLength(2);
+    expect(rollouts).toHaveLength(3);
     expect(new Set(rollouts.map(({ group: name }) => name)).size).toBe(1);
     expect(rollouts.every(({ grouping, step }) => grouping === 'inferred' && step === null)).toBe(true);
-    expect((await detailOf('r')).steps).toMatchObject([{ step: null, groups: 1, rollouts: 2, inferred: 2 }]);
+    expect((await detailOf('r')).steps).toMatchObject([{ step: null, groups: 1, rollouts: 3, inferred: 3 }]);
+  });
+
+  it('an adapter keeps the epochs of a prompt apart, and equal texts of a group', async () => {
+    const { tool_output, positive_rubrics, question } = ROLLOUT;
+    const label = { tool_output, positive_rubrics };
+    const path = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=epochs&group_size=4&reply=object`;
+    const runOf = async (fields: object): Promise<{ id: string; group: string; sample: string }> => {
+      const reply = await send(post(path, { prompt: question, response: GOOD, label, ...fields }));
+      expect(reply.status, await reply.clone().text()).toBe(200);
+      return (await reply.json<{ run: { id: string; group: string; sample: string } }>()).run;
+    };
+    for (const _epoch of [0, 1, 2]) await Promise.all([GOOD, GOOD, BAD, BAD].map((response) => runOf({ response })));
+    await Promise.all([runOf({ prompt: 'Another question?' }), runOf({ label: { ...label, run: { step: 3 } } })]);
+    const { rollouts } = await rolloutsOf('epochs', '?step=none');
+    const sizes = new Map<string, number>();
+    for (const { group: name } of rollouts) sizes.set(name, (sizes.get(name) ?? 0) + 1);
+    expect([...sizes.values()].sort()).toEqual([1, 4, 4, 4]);
+    const known = await rolloutsOf('epochs', '?step=3');
+    expect(known.rollouts).toHaveLength(1);
+
+    // What the label says wins, and evaluation is recorded apart.
+    const place = { step: 5, group: 'p7', sample: 2 };
+    expect(await runOf({ label: { ...label, run: place } })).toMatchObject({
+      ...{ id: 'epochs', step: 5, group: 'p7', sample: '2', grouping: 'given' },
+    });
+    expect(await runOf({ label: { ...label, run: { ...place, split: 'eval' } } })).toMatchObject({ id: 'epochs-eval' });
+    expect(await runOf({ label: { ...label, run: 'mine' } })).toMatchObject({ id: 'mine', step: null });
+    expect((await rolloutsOf('epochs')).rollouts).toHaveLength(15);
+  });
+
+  it('an adapter refuses a run whose epochs could not be told apart', async () => {
+    const { tool_output, positive_rubrics, question } = ROLLOUT;
+    const body = { prompt: question, response: GOOD, label: { tool_output, positive_rubrics } };
+    const path = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r`;
+    expect(await wrongFields(await send(post(path, body)))).toEqual(['query.group_size']);
+    const told = { ...body, label: { ...body.label, run: { step: 1 } } };
+    expect((await send(post(path, told))).status).toBe(200);
+  });
+
+  it("an adapter takes Gym's index of the rollout: the same index again is the next visit, the same row is not", async () => {
+    const { tool_output, positive_rubrics, question } = ROLLOUT;
+    const path = `/v1/adapters/nemo-gym/verify?recipe=${ROLLOUT.recipe}&run=gym`;
+    const verify = async (text: string, rollout: number) => {
+      const response = { output: [{ type: 'message', role: 'assistant', content: text }] };
+      const row = {
+        responses_create_params: { input: question },
+        response,
+        citeward: { tool_output, positive_rubrics },
+        _ng_task_index: 4,
+        _ng_rollout_index: rollout,
+      };
+      const reply = await send(post(path, row));
+      expect(reply.status, await reply.clone().text()).toBe(200);
+      return (await reply.json<{ run: { group: string; sample: string; status: string } }>()).run;
+    };
+    const first = [await verify(GOOD, 0), await verify(BAD, 1), await verify(GOOD, 0)];
+    expect(new Set(first.map(({ group: name }) => name)).size).toBe(1);
+    expect(first.map(({ sample, status }) => [sample, status])).toEqual([
+      ['0', 'recorded'],
+      ['1', 'recorded'],
+      ['0', 'unchanged'],
+    ]);
+    const second = [await verify(BAD, 0), await verify(GOOD, 1)];
+    expect(new Set(second.map(({ group: name }) => name)).size).toBe(1);
+    expect(second[0]?.group).not.toBe(first[0]?.group);
   });
 
   it('lines of batches are recorded', async () => {

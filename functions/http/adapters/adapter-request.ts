@@ -5,6 +5,7 @@ import type * as z from 'zod';
 import type { FamilyName } from '../../../src/families/composers.ts';
 import { type InputProblem, pathText, UNKNOWN_FIELD } from '../../../src/input-problem.ts';
 import { labelledRollout, type PolicyOutput, readLabel } from '../../../src/wire/adapters/request.ts';
+import { type KnownPlace, wantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import { RequestError, type RequestFailure } from '../../failures.ts';
 import { wireReason } from '../../problems.ts';
 import { readJson } from '../body.ts';
@@ -46,14 +47,19 @@ export type LabelledSample = {
   /** The question in the prompt, used if the label has none. */
   readonly question: string | undefined;
   readonly family: FamilyName;
+  /** The run that the query names. */
+  readonly run: string | undefined;
+  /** What the trainer knows of the sample's place in a run. */
+  readonly known: KnownPlace;
 };
 
 /** Builds the rollout of a labelled row. @throws RequestError if the label is invalid. */
-export function labelledSample({ label, output, question, family }: LabelledSample): Sample {
+export function labelledSample({ label, output, question, family, run, known }: LabelledSample): Sample {
   const read = readLabel(label.value, family, label.path);
   if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
   return {
     rollout: labelledRollout(read.label, output.value, question),
+    wanted: wantedPlace(run, read.label.run, known),
     place: ([first, ...rest]) =>
       first === 'response' || first === 'messages'
         ? [...output.path, ...rest]

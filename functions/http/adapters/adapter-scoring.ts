@@ -7,13 +7,16 @@ import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
+import { contentDigests } from '../../../src/runs/content-digest.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
-import { type InferredRun, type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
+import { type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
+import type { WantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { RequestFailure } from '../../failures.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../problems.ts';
+import { type PlacedSample, placeSamples } from '../../services/place-samples.ts';
 import type { ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
 import { SCORING_DEADLINE_MS, type ScoringOptions, type ScoringReply, scoreOne } from '../../services/score.ts';
@@ -32,6 +35,8 @@ export type Sample = {
   readonly rollout: Rollout;
   /** Maps a rollout field to its path in the trainer's request, for problems. */
   readonly place: (path: Path) => Path;
+  /** Where the sample is to be recorded; `null` = nowhere. */
+  readonly wanted: WantedPlace | null;
 };
 
 export type Determined = {
@@ -43,9 +48,7 @@ export type Determined = {
 
 type AdapterScoring = {
   readonly recipe: RecipeInput;
-  readonly query: Pick<AdapterQuery, 'judge'>;
-  /** The place of each sample in its run, in the order of the samples; empty = the request names no run. */
-  readonly runs: readonly InferredRun[];
+  readonly query: Pick<AdapterQuery, 'judge' | 'group_size'>;
   /**
    * How long failures with a short `Retry-After` are retried, in milliseconds, for clients that hardly retry; 0 =
    * never.
@@ -57,8 +60,9 @@ type AdapterScoring = {
 export async function scoreSamples(
   c: Context,
   samples: readonly Sample[],
-  { recipe, query, runs, retryWindowMs }: AdapterScoring,
+  { recipe, query, retryWindowMs }: AdapterScoring,
 ): Promise<Determined[]> {
+  const wanted = wantedOf(samples, query.group_size);
   const platform = await platformOf(c);
   const options: ScoringOptions = {
     recipe,
@@ -66,7 +70,7 @@ export async function scoreSamples(
     judgments: 'use',
     replicate: 0,
     on_judge_failure: 'error',
-    measureAll: runs.length > 0,
+    measureAll: wanted.length > 0,
   };
   const scored = await Promise.all(
     samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, retryWindowMs, c.req.raw.signal)),
@@ -76,11 +80,17 @@ export async function scoreSamples(
   const scores = combined(scored);
   const members = succeeded(c, scores);
   const determined = members.map(({ reply }) => ({ reply, reward: rewardOf(reply) }));
+  const rollouts = samples.map(({ rollout }) => rollout);
+  const contents = contentDigests(rollouts, { recipe: scores.recipe.digest, judge: query.judge, replicate: 0 });
+  const placed = await placeSamples(wanted, { contents, groupSize: query.group_size ?? null }, platform.ledger);
+  if (!placed.ok) throw new RequestError(placed.error);
+  const places = placed.value;
+  noteRun(c, places);
   const recorded = await recordScores(
     {
-      rollouts: samples.map(({ rollout }) => rollout),
+      rollouts,
       scored: members,
-      places: runs.map(({ id, group, sample, grouping }) => ({ run: id, step: null, group, sample, grouping })),
+      places,
       recipe: scores.recipe,
       options,
       store_text: false,
@@ -90,9 +100,9 @@ export async function scoreSamples(
   );
   if (!recorded.ok) throw new RequestError(recorded.error);
   return determined.map((member, n) => {
-    const [place, record] = [runs[n], recorded.value[n]];
+    const [place, record] = [places[n], recorded.value[n]];
     if (place === undefined || record === undefined) return { ...member, run: null };
-    return { ...member, run: { ...place, attempt: record.attempt, status: record.status } };
+    return { ...member, run: { ...record, grouping: place.grouping } };
   });
 }
 
@@ -172,11 +182,31 @@ function rewardOf({ reward }: ScoreResponse): number {
   throw invalidInput(['query', 'recipe'], message);
 }
 
+/**
+ * The places that the samples want, or none if the request records nothing. @throws RequestError if some samples have a
+ * run and others have none or another one, or if epochs could not be told apart.
+ */
+function wantedOf(samples: readonly Sample[], groupSize: number | undefined): readonly WantedPlace[] {
+  const wanted = samples.flatMap((sample) => sample.wanted ?? []);
+  const runs = new Set(wanted.map(({ run }) => run));
+  if (wanted.length > 0 && (wanted.length < samples.length || runs.size > 1)) {
+    throw invalidInput(['labels'], 'expected one run for all samples of a request');
+  }
+  const isOpen = wanted.some(({ isVisited, sample }) => isVisited && sample === null);
+  if (isOpen && groupSize === undefined) {
+    const message =
+      'required with run: the number of samples of each prompt in a step (add &group_size=8 to the URL). The trainer ' +
+      'sends no ids, so the epochs of a prompt could not be told apart';
+    throw invalidInput(['query', 'group_size'], message);
+  }
+  return wanted;
+}
+
 /** Stores the run and the groups of a request in its context, for the log line. */
-export function noteRun(c: Context, runs: readonly InferredRun[]): void {
-  const [first] = runs;
+function noteRun(c: Context, places: readonly PlacedSample[]): void {
+  const [first] = places;
   if (first === undefined) return;
-  c.set('namedRun', { run: first.id, groups: [...new Set(runs.map(({ group }) => group))] });
+  c.set('namedRun', { run: first.run, groups: [...new Set(places.map(({ group }) => group))] });
 }
 
 /** Answers with JSON text, because `c.json` writes whole numbers without a decimal point. */

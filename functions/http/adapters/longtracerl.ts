@@ -11,15 +11,16 @@ import {
   longTraceRlReply,
   longTraceRlRequestSchema,
   readLongTraceRl,
+  splitOf,
 } from '../../../src/wire/adapters/longtracerl.ts';
-import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
+import { wantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import { invalidInput } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { readRow, reportRefusals } from './adapter-request.ts';
-import { noteRun, type Sample, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
+import { type Sample, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
 const NOT_JUDGED: LongTraceRlRewards = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 
@@ -34,16 +35,14 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
       throw invalidInput(['query', 'recipe'], message);
     }
     const request = await readRow(c, longTraceRlRequestSchema);
-    const run = query.run === undefined ? null : inferredRun(query.run, longTraceRlPrompt(request), request);
-    const runs = run === null ? [] : [run];
-    noteRun(c, runs);
-
     const reading = readLongTraceRl(request);
     // Nothing was measured, so there is nothing to record.
     if (reading.status === 'no_final_turn') return sendTrainerReply(c, { floats: NOT_JUDGED });
     const { rollout, recipe } = reading;
-    const scoring = { recipe, query, runs, retryWindowMs: 0 };
-    const { reply, reward, run: report } = await scoreSample(c, { rollout, place }, scoring);
+    const scoring = { recipe, query, retryWindowMs: 0 };
+    const prompt = longTraceRlPrompt(request);
+    const wanted = wantedPlace(query.run, undefined, { prompt, split: splitOf(request) });
+    const { reply, reward, run: report } = await scoreSample(c, { rollout, place, wanted }, scoring);
     return sendTrainerReply(c, {
       floats: longTraceRlReply(request, reply, reward),
       others: report === null ? {} : { run: report },

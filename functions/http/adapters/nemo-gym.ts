@@ -5,12 +5,12 @@
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/composers.ts';
 import {
+  gymPlace,
   type NemoGymRequest,
   nemoGymReply,
   nemoGymRequestSchema,
   policyOutput,
 } from '../../../src/wire/adapters/nemo-gym.ts';
-import { inferredRun } from '../../../src/wire/adapters/reply.ts';
 import {
   adapterQuerySchema,
   LABEL_FIELD_NAMES,
@@ -22,7 +22,7 @@ import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { type LabelledSample, labelledSample, readRow, reportRefusals } from './adapter-request.ts';
-import { noteRun, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
+import { scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
 export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
   return new Hono<AppEnvironment>().post(
@@ -38,11 +38,10 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
         output: { value: outputOf(request), path: OUTPUT },
         question: questionOf(input),
         family: RECIPES[query.recipe].family,
+        run: query.run,
+        known: gymPlace(request),
       });
-      const run = query.run === undefined ? null : inferredRun(query.run, input, request);
-      const runs = run === null ? [] : [run];
-      noteRun(c, runs);
-      const scoring = { recipe: query.recipe, query, runs, retryWindowMs };
+      const scoring = { recipe: query.recipe, query, retryWindowMs };
       const { reply, reward, run: report } = await scoreSample(c, sample, scoring);
       return sendTrainerReply(c, nemoGymReply(request, reply, reward, report));
     },

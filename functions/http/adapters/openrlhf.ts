@@ -5,14 +5,14 @@
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/composers.ts';
 import { decodedResponse, extraLogs, openRlhfRequestSchema, unitScore } from '../../../src/wire/adapters/openrlhf.ts';
-import { inferredRun, type TrainerReply } from '../../../src/wire/adapters/reply.ts';
+import type { TrainerReply } from '../../../src/wire/adapters/reply.ts';
 import { adapterQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { invalidInput } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
-import { type Determined, noteRun, scoreSamples, sendTrainerReply } from './adapter-scoring.ts';
+import { type Determined, scoreSamples, sendTrainerReply } from './adapter-scoring.ts';
 
 /** The reply for an empty shard: OpenRLHF splits its one sample over all configured servers. */
 const NO_SAMPLES: TrainerReply = { floats: { rewards: [], scores: [], extra_logs: {} } };
@@ -34,12 +34,11 @@ export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
           output: { value: { response: decodedResponse(row.query, row.prompt) }, path: ['query', n] },
           question: row.prompt === '' ? undefined : row.prompt,
           family,
+          run: query.run,
+          known: { prompt: row.prompt },
         }),
       );
-      const { run } = query;
-      const runs = run === undefined ? [] : await Promise.all(rows.map((row) => inferredRun(run, row.prompt, row)));
-      noteRun(c, runs);
-      const scored = await scoreSamples(c, samples, { recipe: query.recipe, query, runs, retryWindowMs });
+      const scored = await scoreSamples(c, samples, { recipe: query.recipe, query, retryWindowMs });
       return sendTrainerReply(c, replyOf(scored));
     },
   );
@@ -63,6 +62,7 @@ function replyOf(scored: readonly Determined[]): TrainerReply {
           others: {
             run: {
               id: run.id,
+              step: runs.map(({ step }) => step),
               group: runs.map(({ group }) => group),
               sample: runs.map(({ sample }) => sample),
               grouping: run.grouping,

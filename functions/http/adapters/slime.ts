@@ -1,14 +1,14 @@
 /** `POST /v1/adapters/slime`: slime's remote reward model. A failure is an error status, so that slime retries. */
 import { Hono } from 'hono';
 import { RECIPES } from '../../../src/families/composers.ts';
-import { floatText, inferredRun } from '../../../src/wire/adapters/reply.ts';
+import { floatText } from '../../../src/wire/adapters/reply.ts';
 import { questionOf, slimeQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { slimeObject, slimeRequestSchema } from '../../../src/wire/adapters/slime.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { labelledSample, readRow, reportRefusals } from './adapter-request.ts';
-import { noteRun, scoreSample, sendJsonText, sendTrainerReply } from './adapter-scoring.ts';
+import { scoreSample, sendJsonText, sendTrainerReply } from './adapter-scoring.ts';
 
 export const slimeRoutes = new Hono<AppEnvironment>().post(
   '/v1/adapters/slime',
@@ -23,10 +23,9 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
       output: { value: { response }, path: ['response'] },
       question: questionOf(prompt),
       family: RECIPES[query.recipe].family,
+      run: query.run,
+      known: { prompt },
     });
-    const run = query.run === undefined ? null : inferredRun(query.run, prompt, request);
-    const runs = run === null ? [] : [run];
-    noteRun(c, runs);
     const {
       reply,
       reward,
@@ -34,7 +33,6 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
     } = await scoreSample(c, sample, {
       recipe: query.recipe,
       query,
-      runs,
       retryWindowMs: 0,
     });
     return query.reply === 'number'

@@ -186,3 +186,8 @@ export function longTraceRlPrompt({ history, extra_reward_info }: LongTraceRlReq
   const first = history.findIndex(({ role }) => role === 'assistant');
   return first === -1 ? history : history.slice(0, first);
 }
+
+/** The split of a sample: the trainer sets the rubric's share to 0 in evaluation. */
+export function splitOf({ extra_reward_info: { rubric_reward_ratio: ratio } }: LongTraceRlRequest): string {
+  return ratio === 0 ? 'eval' : 'train';
+}

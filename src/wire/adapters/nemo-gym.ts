@@ -13,6 +13,7 @@ import { readTrajectory } from '../../trajectory/read.ts';
 import type { ScoreResponse } from '../score.ts';
 import { contributionNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
 import { type PolicyOutput, promptSchema } from './request.ts';
+import type { KnownPlace } from './run-place.ts';
 
 export const nemoGymRequestSchema = z.looseObject({
   responses_create_params: z.looseObject({ input: promptSchema, tools: z.array(z.unknown()).nullish() }),
@@ -87,4 +88,18 @@ function isObject(value: unknown): value is object {
 /** Whether a member of the row can be replaced: it is absent, or a number of an earlier verification. */
 function isFree(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'number';
+}
+
+/**
+ * What Gym tells of a sample's place: the number of its prompt in the dispatch, which restarts with the next dispatch,
+ * and the number of the rollout among those of the prompt.
+ */
+export function gymPlace(request: NemoGymRequest): KnownPlace {
+  const { _ng_task_index: task, _ng_rollout_index: rollout } = request;
+  const prompt = { input: request.responses_create_params.input, ...(isIndex(task) ? { task } : {}) };
+  return { prompt, ...(isIndex(rollout) ? { sample: rollout } : {}) };
+}
+
+function isIndex(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -3,10 +3,9 @@
  * logs, and the place in a run.
  */
 import * as z from 'zod';
-import { digestJson } from '../../digest.ts';
 import { familyOf } from '../../families/registry.ts';
 import type { Component } from '../../family/score.ts';
-import { sha256Schema } from '../../judgments/judgment-schema.ts';
+import { placeIdSchema, stepSchema } from '../../runs/row.ts';
 import type { ScoreResponse } from '../score.ts';
 
 /**
@@ -102,7 +101,7 @@ function isList(value: Exclude<Numbers, number | null>): value is readonly Numbe
 
 const groupingSchema = z
   .enum(['inferred', 'given'])
-  .describe("inferred: SHA-256 of the canonical JSON of prompt and request. given: the trainer's ids.");
+  .describe('given: ids of the trainer or the label. inferred: a digest of the prompt, and the number of its visit.');
 
 const attemptSchema = z.int().min(0).describe('From 0; other content at the same place is a new attempt.');
 const statusSchema = z
@@ -110,9 +109,10 @@ const statusSchema = z
   .describe('unchanged: the ledger already has the same content, observed at least as completely.');
 
 export const runReportSchema = z.strictObject({
-  id: z.string(),
-  group: sha256Schema,
-  sample: sha256Schema,
+  id: z.string().describe('NAME, or NAME-eval for evaluation.'),
+  step: stepSchema.nullable().describe('null = the trainer sends none.'),
+  group: placeIdSchema,
+  sample: placeIdSchema,
   grouping: groupingSchema,
   attempt: attemptSchema,
   status: statusSchema,
@@ -120,35 +120,13 @@ export const runReportSchema = z.strictObject({
 
 export type RunReport = z.infer<typeof runReportSchema>;
 
-/** The place of a sample in a run. */
-export type InferredRun = Pick<RunReport, 'id' | 'group' | 'sample' | 'grouping'>;
-
 /** The records of several samples, as lists in their order. */
 export const runReportsSchema = z.strictObject({
   id: z.string(),
-  group: z.array(sha256Schema),
-  sample: z.array(sha256Schema),
+  step: z.array(stepSchema.nullable()),
+  group: z.array(placeIdSchema),
+  sample: z.array(placeIdSchema),
   grouping: groupingSchema,
   attempt: z.array(attemptSchema),
   status: z.array(statusSchema),
 });
-
-/**
- * Infers the place of a sample from digests, because trainers send no ids: equal prompts form a group, and the whole
- * request identifies the sample. Two samples of a group with equal text therefore count as one.
- * @param prompt the part that all samples of a group share.
- */
-export function inferredRun(id: string, prompt: unknown, request: unknown): InferredRun {
-  const digest = (value: unknown): string => digestJson(withoutInfinities(value));
-  return { id, group: digest(prompt), sample: digest(request), grouping: 'inferred' };
-}
-
-/**
- * Rows may hold numbers beyond the range of a double, which JSON.parse reads as infinite. They have no canonical form.
- */
-function withoutInfinities(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  if (Array.isArray(value)) return value.map(withoutInfinities);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutInfinities(member)]));
-}

@@ -17,6 +17,7 @@ import {
 import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../limits.ts';
 import { runIdSchema } from '../../runs/row.ts';
+import { groupSizeSchema, labelRunSchema } from './run-place.ts';
 
 const recipeNameSchema = z.enum(RECIPE_NAMES).describe('Name of a recipe (GET /v1/recipes).');
 
@@ -28,6 +29,7 @@ export const adapterQuerySchema = z.strictObject({
       'Names the run that records the sample. Everything that the family measures is measured, and the reply has the ' +
         'group and the sample.',
     ),
+  group_size: groupSizeSchema.exactOptional(),
   judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured judge.'),
 });
 
@@ -81,14 +83,14 @@ const labelFields = { ...sharedFields, ...sampleFields };
  * fields.
  */
 export const labelSchema = z
-  .strictObject(labelFields)
+  .strictObject({ ...labelFields, run: labelRunSchema.exactOptional() })
   .refine(hasNotBothOrigins, oneOriginRule)
   .meta(NOT_BOTH_ORIGINS)
   .describe('What the recipe reads besides prompt and response. An object, or its JSON text.');
 
 type Label = z.infer<typeof labelSchema>;
 
-/** Names of the label's fields. */
+/** Names of the label's fields that a recipe reads. */
 export const LABEL_FIELD_NAMES: readonly string[] = Object.keys(labelFields);
 
 type LabelReading =
@@ -137,6 +139,10 @@ function objectOf(text: string): object | null {
 export type PolicyOutput = { readonly response: string } | { readonly messages: Readonly<Record<string, unknown>>[] };
 
 /** Builds the rollout of a row. @param asked the prompt as a question, used if the label has no question. */
-export function labelledRollout(label: Label, output: PolicyOutput, asked: string | undefined): Rollout {
+export function labelledRollout(
+  { run: _run, ...label }: Label,
+  output: PolicyOutput,
+  asked: string | undefined,
+): Rollout {
   return rolloutOf({ ...(asked === undefined ? {} : { question: asked }), ...label, ...output });
 }
