@@ -389,6 +389,15 @@ describe('nemo-gym', () => {
     expect(reply).toMatchObject({ reward, reward_components: { format: 2 } });
   });
 
+  it('hands back a number beyond doubles as such, not as null', async () => {
+    const body = JSON.stringify({ ...BODIES['nemo-gym'], odd: 'HERE' }).replace(
+      '"HERE"',
+      '{"a":[1e400,1,"x"],"b":-1e400}',
+    );
+    const reply = await (await send(post(adapterPath('nemo-gym'), body))).text();
+    expect(reply).toContain('"odd":{"a":[1e999,1,"x"],"b":-1e999}');
+  });
+
   it('does not hand back the marks of an earlier failure', async () => {
     const reply = await replyOf({ reward: 0, _ng_failure_class: 'judge_failed', _ng_failure_judge_error: 'down' });
     expect(Object.keys(reply)).not.toContain('_ng_failure_class');

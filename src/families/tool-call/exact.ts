@@ -10,7 +10,8 @@ import { shapeByTurns } from './formula.ts';
 
 /** The keyword arguments of verl's reward functions that this file reads. */
 export type VerlRewardInput = {
-  readonly data_source: string;
+  /** `null` where the data set has none, which that code refuses, too. */
+  readonly data_source: string | null;
   readonly solution_str: string;
   readonly ground_truth: string;
   readonly extra_info: { readonly num_turns?: unknown };
@@ -26,8 +27,8 @@ type VerlRewardResult = {
 /**
  * The outcome, shaped by the turn count if it is wrong.
  *
- * @throws RangeError for a data source with `code` in its name, whose outcome needs the sandbox (shape the share of
- *   tests with `shapeByTurns`), and for a turn count that Python's `int()` refuses.
+ * @throws RangeError for no data source, for one with `code` in its name, whose outcome needs the sandbox (shape the
+ *   share of tests with `shapeByTurns`), and for a turn count that Python's `int()` refuses.
  */
 export function computeScore(input: VerlRewardInput): VerlRewardResult {
   const outcome = computeScoreOutcomeReward(input);
@@ -35,8 +36,9 @@ export function computeScore(input: VerlRewardInput): VerlRewardResult {
   return { ...outcome, score: shapeByTurns(outcome.score, toPythonInt(numTurns)) };
 }
 
-/** The outcome without the turn shaping. @throws RangeError for a data source with `code` in its name. */
+/** The outcome without the turn shaping. @throws RangeError for no data source, or one with `code` in its name. */
 export function computeScoreOutcomeReward(input: VerlRewardInput): VerlRewardResult {
+  if (input.data_source === null) throw new RangeError('data_source is null: expected a text');
   if (input.data_source.includes('code')) throw new RangeError('a code outcome needs the sandbox');
   const { score, correct, prediction } = scoreBoxedAnswer(input.solution_str, input.ground_truth);
   return { score, acc: correct, pred: prediction ?? '' };

@@ -73,10 +73,32 @@ export type TrainerReply = {
 export function trainerJson({ floats, others = {} }: TrainerReply): string {
   const members = Object.entries(floats).map(([name, value]) => memberText(name, floatText(value)));
   const rest = Object.entries(others).flatMap(([name, value]) => {
-    const text: string | undefined = JSON.stringify(value);
+    const text = echoText(value);
     return text === undefined ? [] : [memberText(name, text)];
   });
   return `{${[...members, ...rest].join(',')}}`;
+}
+
+/**
+ * The JSON of a value of the request. A number beyond the range of a double, which JSON.parse reads as infinite and
+ * JSON.stringify writes as null, stays such a number. `undefined` for a value that is no JSON.
+ */
+function echoText(value: unknown): string | undefined {
+  return holdsInfinity(value) ? textWithInfinities(value) : JSON.stringify(value);
+}
+
+function textWithInfinities(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return value < 0 ? '-1e999' : '1e999';
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(textWithInfinities).join(',')}]`;
+  const members = Object.entries(value).map(([name, member]) => memberText(name, textWithInfinities(member)));
+  return `{${members.join(',')}}`;
+}
+
+function holdsInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) ? value.some(holdsInfinity) : Object.values(value).some(holdsInfinity);
 }
 
 function memberText(name: string, value: string): string {

@@ -66,6 +66,11 @@ function rounded(actual: unknown, expected: unknown): unknown {
   return Object.fromEntries(Object.entries(actual).map(([key, value]) => [key, rounded(value, wanted.get(key))]));
 }
 
+it('a row without a data source is refused by name', () => {
+  const row = { data_source: null, solution_str: '\\boxed{1}', ground_truth: '1', extra_info: {} };
+  expect(() => computeScore(row)).toThrow(new RangeError('data_source is null: expected a text'));
+});
+
 describe('tcr.jsonl', () => {
   const rows = goldenRows('tcr.jsonl');
   it('has all rows', () => expect(rows).toHaveLength(118));
