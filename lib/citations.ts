@@ -3,6 +3,7 @@
  * word-based comparison of claims with sources.
  */
 export { GRAMMAR_NAMES, GRAMMARS, type Grammar, type GrammarName } from '../src/citations/grammars.ts';
+export { OFFSET_UNITS, type OffsetUnit, withOffsets } from '../src/citations/offset-units.ts';
 export { type ParseOptions, parseResponse } from '../src/citations/parse.ts';
 export { parseSources, type SourceInput, sourcesFromList } from '../src/citations/sources.ts';
 export type { StreamEvent } from '../src/citations/stream/events.ts';
@@ -19,5 +20,4 @@ export {
   type Source,
   type SourceSet,
 } from '../src/citations/types.ts';
-export { toUtf8Offsets } from '../src/citations/utf8-offsets.ts';
 export { splitSentences } from '../src/text/sentences.ts';

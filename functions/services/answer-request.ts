@@ -7,6 +7,7 @@ import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
+import { scoreWithOffsets } from '../../src/wire/score-offsets.ts';
 import { verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { ScoringPlatform } from './ports.ts';
@@ -30,18 +31,21 @@ export async function answer(
       if (!read.ok) return read;
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedPlacement(read.value);
-      const scored = await scoreRecorded(requestedRollout(read.value), options, placement, platform);
-      return resultOf(scored, ({ reply }) => reply);
+      const rollout = requestedRollout(read.value);
+      const scored = await scoreRecorded(rollout, options, placement, platform);
+      return resultOf(scored, ({ reply }) => scoreWithOffsets(read.value.offsets, reply, rollout));
     }
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
       if (!read.ok) return read;
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedGroupPlacement(read.value);
-      const scored = await scoreTogetherRecorded(groupRollouts(read.value), options, placement, platform);
+      const rollouts = groupRollouts(read.value);
+      const scored = await scoreTogetherRecorded(rollouts, options, placement, platform);
       if (!scored.ok) return { ok: false, error: scored.failure };
       const group = groupReplyOf(
         read.value,
+        rollouts,
         scored.reply.map(({ reply }) => reply),
       );
       return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);

@@ -1,5 +1,6 @@
-/** Schemas of findings and citations in replies. Offsets are UTF-16 code units unless the request asks for bytes. */
+/** Schemas of findings and citations in replies. Offsets are UTF-16 code units unless the request asks for another unit. */
 import * as z from 'zod';
+import { OFFSET_UNITS } from './offset-units.ts';
 import { FINDING_REASONS } from './types.ts';
 
 export const offsetSchema = z.int().min(0);
@@ -8,6 +9,11 @@ export const indexSchema = z.int().min(0);
 export const spanSchema = z
   .strictObject({ start: offsetSchema, end: offsetSchema })
   .describe('Half-open range [start, end).');
+
+export const offsetsSchema = z
+  .enum(OFFSET_UNITS)
+  .default('utf16')
+  .describe('Unit of all offsets. utf16: code units (JavaScript). utf8: bytes. codepoints: as in a Python string.');
 
 export const findingReasonSchema = z.enum(FINDING_REASONS);
 

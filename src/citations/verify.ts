@@ -80,7 +80,7 @@ type CitationRatios = {
   readonly copied_share?: number | null;
 };
 
-/** The verification of a response. Offsets are UTF-16 code units; `toUtf8Offsets` converts them. */
+/** The verification of a response. Offsets are UTF-16 code units; `withOffsets` converts them. */
 export type Verification = {
   readonly answer: Span | null;
   readonly format: { readonly answer_only: 0 | 1; readonly full: 0 | 1 };

@@ -9,7 +9,9 @@
  * Node, in a browser, and in replay. The interface has three layers, so that a bundle contains only what it runs:
  * `Composer` (replay), `ScoringFamily` (scoring) and `Family` (the service).
  */
+
 import type * as z from 'zod';
+import type { ReplyOffsets } from '../citations/offset-units.ts';
 import type { SourceSet } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
@@ -164,6 +166,8 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
     readonly skippedAtZero: readonly string[];
     /** Removes the caller's text from the reply; a run keeps the rest unless `store_text` is set. */
     withoutText(reply: T['reply']): Readonly<Record<string, unknown>>;
+    /** Converts every offset of the reply, which is in UTF-16 code units. Absent: the reply has no offsets. */
+    withOffsets?(reply: T['reply'], offsets: ReplyOffsets): T['reply'];
     /** Maps the base to a share that trainers may filter on; the caller clamps it to [0, 1]. */
     unitScore(base: number, range: RewardRange): number;
   };

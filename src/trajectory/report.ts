@@ -1,10 +1,17 @@
 /** What a reply says about the trajectory of a rollout: what was derived, and where each text comes from. */
 import * as z from 'zod';
+import { Offsets, type OffsetUnit } from '../citations/offset-units.ts';
 import { pathText } from '../input-problem.ts';
 import { MAX_FINDINGS } from '../limits.ts';
 import { endOf } from './final-turns.ts';
 import { type RolloutMessages, sourcesOfTrajectory, trajectoryOf } from './rollout-messages.ts';
-import { type TextPiece, TRAJECTORY_FINDING_REASONS, type Trajectory, type TrajectoryFinding } from './trajectory.ts';
+import {
+  type MessagePath,
+  TRAJECTORY_FINDING_REASONS,
+  type TracedText,
+  type Trajectory,
+  type TrajectoryFinding,
+} from './trajectory.ts';
 import { hasMarkup, type Markup } from './transcript.ts';
 
 const offset = z.int().min(0);
@@ -34,15 +41,18 @@ export const trajectoryReportSchema = z
       .array(z.string())
       .describe('The path of each source, if the request asks for source_ids other than tagged.'),
   })
-  .describe('What was read from `messages`. Offsets are UTF-16 code units.');
+  .describe('What was read from `messages`.');
 
 export type TrajectoryReport = z.infer<typeof trajectoryReportSchema>;
 
 /** Markup that counts only where the policy writes it. */
 const POLICY_MARKUP: Markup = { tags: ['answer', 'cite', 'think'], texts: ['\\boxed{'] };
 
-/** Reports on the trajectory of a rollout; `null` if the rollout came as a text. */
-export function trajectoryReport(rollout: Partial<RolloutMessages>): TrajectoryReport | null {
+/** Reports on the trajectory of a rollout, with offsets in a unit; `null` if the rollout came as a text. */
+export function trajectoryReport(
+  rollout: Partial<RolloutMessages>,
+  unit: OffsetUnit = 'utf16',
+): TrajectoryReport | null {
   const trajectory = trajectoryOf(rollout);
   if (trajectory === null) return null;
   const { answer, calls, num_turns, finish_reason, findings } = endOf(trajectory);
@@ -57,8 +67,8 @@ export function trajectoryReport(rollout: Partial<RolloutMessages>): TrajectoryR
       .slice(0, MAX_FINDINGS)
       .map(({ reason, path }) => ({ reason, path: pathText(path) })),
     finding_count: trajectory.finding_count + more.length,
-    response: answer.pieces.map(reportPiece),
-    tool_output: 'tool_output' in origin ? origin.tool_output.pieces.map(reportPiece) : [],
+    response: reportPieces(answer, rollout, unit),
+    tool_output: 'tool_output' in origin ? reportPieces(origin.tool_output, rollout, unit) : [],
     sources: 'sources' in origin ? origin.sources.map(({ path }) => pathText(path)) : [],
   };
 }
@@ -78,6 +88,25 @@ function foreignMarkup({ turns }: Trajectory): TrajectoryFinding[] {
   });
 }
 
-function reportPiece({ start, end, path, from }: TextPiece): TrajectoryReport['response'][number] {
-  return { start, end, path: pathText(path), from };
+function reportPieces(
+  { text, pieces }: TracedText,
+  rollout: Partial<RolloutMessages>,
+  unit: OffsetUnit,
+): TrajectoryReport['response'] {
+  const offsets = new Offsets(text, unit);
+  const ofStrings = new Map<string, Offsets>();
+  return pieces.map(({ start, end, path, from }) => {
+    const name = pathText(path);
+    const inString = ofStrings.get(name) ?? new Offsets(stringAt(rollout, path), unit);
+    ofStrings.set(name, inString);
+    return { ...offsets.span({ start, end }), path: name, from: inString.at(from) };
+  });
+}
+
+/** The string of a request that a piece is copied from. @throws Error if there is none. */
+function stringAt(rollout: Partial<RolloutMessages>, path: MessagePath): string {
+  let value: unknown = rollout;
+  for (const step of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+  if (typeof value !== 'string') throw new Error(`stringAt: ${pathText(path)} is no string`);
+  return value;
 }

@@ -31,6 +31,7 @@ import {
   storeTextSchema,
   textNeedsRun,
 } from './score.ts';
+import { scoreWithOffsets } from './score-offsets.ts';
 
 const marginFields = {
   bias: z.number().describe('In [0, 1].'),
@@ -154,7 +155,7 @@ export function advantageProblems(options: AdvantageOptions | GdpoOptions): Inpu
 export function groupRollouts(request: GroupRequest): Rollout[] {
   const { responses, recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
   const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...others } = rest;
-  const { advantages: _advantages, run: _run, store_text: _storeText, ...shared } = others;
+  const { advantages: _advantages, run: _run, store_text: _storeText, offsets: _offsets, ...shared } = others;
   // The samples share the objects of the shared fields, so that each is digested once.
   const common = rolloutOf({ ...shared, response: '' });
   return responses.map((sample) =>
@@ -214,8 +215,12 @@ type GroupReply =
   | { readonly ok: true; readonly reply: GroupResponse }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** Builds the reply of a scored group. @param members at least one, in the order of the responses. */
-export function groupReplyOf(request: GroupRequest, members: readonly ScoreResponse[]): GroupReply {
+/** Builds the reply of a scored group. @param members at least one, in the order of `rollouts`. */
+export function groupReplyOf(
+  request: GroupRequest,
+  rollouts: readonly Rollout[],
+  members: readonly ScoreResponse[],
+): GroupReply {
   const rewards = members.map(({ reward }) => reward);
   const result = groupAdvantages(members, request.advantages);
   const recipe = members[0]?.recipe;
@@ -227,7 +232,11 @@ export function groupReplyOf(request: GroupRequest, members: readonly ScoreRespo
     reply: {
       rewards,
       ...group,
-      members: [...members],
+      members: members.map((member, n) => {
+        const rollout = rollouts[n];
+        if (rollout === undefined) throw new Error('groupReplyOf: a member without a rollout');
+        return scoreWithOffsets(request.offsets, member, rollout);
+      }),
       recipe,
     },
   };

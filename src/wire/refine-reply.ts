@@ -1,4 +1,6 @@
 /** Builds the reply of `POST /v1/refine`: decides which candidates are scored, and orders them. */
+import { Offsets, withOffsets } from '../citations/offset-units.ts';
+import { sourcesOf } from '../citations/sources.ts';
 import type { Verification } from '../citations/verify.ts';
 import type { Rollout } from '../family/rollout.ts';
 import type { Aborted, FinishedCandidate } from '../generation/candidate.ts';
@@ -10,6 +12,7 @@ import type { TokenUsage } from '../judgments/protocol/failure.ts';
 import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
 import type { CANDIDATE_UNSCORED_REASONS, RefineRequest } from './refine.ts';
 import type { ScoreResponse } from './score.ts';
+import { scoreWithOffsets } from './score-offsets.ts';
 
 /** The part of the reply that is known before the first candidate. */
 export type RefineStart = {
@@ -92,10 +95,10 @@ export function refineReply(
   const common = { ...refineStart(plan, generator), sampling: request.sampling, usage };
   if (recipe === null) {
     const ordered = candidates.toSorted((a, b) => byVerification(a, b, request.mode));
-    return { ok: true, reply: { ...common, candidates: ordered.map(plainReply) } };
+    return { ok: true, reply: { ...common, candidates: ordered.map((candidate) => plainReply(candidate, plan)) } };
   }
   const left = scores.values();
-  const outcomes = candidates.map((candidate) => outcomeOf(candidate, left));
+  const outcomes = candidates.map((candidate) => outcomeOf(candidate, plan, left));
   if (left.next().done !== true) throw new Error('refineReply: more scores than candidates');
   const result = advantages(
     outcomes.map(({ reward }) => reward),
@@ -108,7 +111,7 @@ export function refineReply(
     const outcome = outcomes[position];
     const own = result.group.advantages[position];
     if (outcome === undefined || own === undefined) throw new Error('refineReply: a candidate was lost');
-    return { ...plainReply(candidate), ...outcome, advantage: own.advantage, masked: own.masked };
+    return { ...plainReply(candidate, plan), ...outcome, advantage: own.advantage, masked: own.masked };
   });
   return {
     ok: true,
@@ -121,27 +124,38 @@ export function refineReply(
   };
 }
 
-function plainReply({
-  index,
-  response,
-  thinking,
-  finish_reason,
-  aborted,
-  verification,
-}: FinishedCandidate): CandidateReply {
-  return { index, response, ...(thinking === null ? {} : { thinking }), finish_reason, aborted, verification };
+function plainReply(
+  { index, response, thinking, finish_reason, aborted, verification }: FinishedCandidate,
+  { request, prompt }: RefinePlan<RefineRequest>,
+): CandidateReply {
+  const reply = { index, response, ...(thinking === null ? {} : { thinking }), finish_reason, aborted, verification };
+  const unit = request.offsets;
+  if (unit === 'utf16') return reply;
+  const { tool_output } = prompt;
+  const sources = sourcesOf({ tool_output }).list.map(({ text }) => text);
+  return {
+    ...reply,
+    aborted: aborted === null ? null : { ...aborted, span: new Offsets(response, unit).span(aborted.span) },
+    verification: withOffsets(unit, verification, { response, tool_output, sources }),
+  };
 }
 
 type Outcome = Pick<CandidateScore, 'reward' | 'status' | 'reason' | 'score'>;
 
-function outcomeOf(candidate: FinishedCandidate, scores: IterableIterator<ScoreResponse>): Outcome {
+function outcomeOf(
+  candidate: FinishedCandidate,
+  { request, prompt }: RefinePlan<RefineRequest>,
+  scores: IterableIterator<ScoreResponse>,
+): Outcome {
   if (!isScored(candidate)) {
     const reason = candidate.aborted === null ? 'response_too_large' : 'aborted';
     return { reward: null, status: 'unscored', reason, score: null };
   }
   const { done, value: score } = scores.next();
   if (done === true) throw new Error('refineReply: fewer scores than candidates');
-  return { reward: score.reward, status: score.status, reason: score.reason, score };
+  const rollout = candidateRollout(request, prompt.tool_output, candidate.response, candidate.finish_reason);
+  const { reward, status, reason } = score;
+  return { reward, status, reason, score: scoreWithOffsets(request.offsets, score, rollout) };
 }
 
 /** Compares two candidates for sorting: largest reward first, unscored last, ties by index. */

@@ -8,6 +8,7 @@ import {
   findingReasonSchema,
   indexSchema,
   offsetSchema,
+  offsetsSchema,
   spanSchema,
 } from '../citations/finding-schema.ts';
 import {
@@ -76,6 +77,7 @@ export const refineRequestSchema = z
       ),
     generator: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured generator.'),
     evidence: verifyQuerySchema.shape.evidence,
+    offsets: offsetsSchema.describe('Unit of all offsets, as in POST /v1/verify. A stream has utf16 only.'),
     recipe: recipeInputSchema
       .exactOptional()
       .describe('A recipe of the refiner family. Without one, nothing is scored.'),
@@ -91,6 +93,10 @@ export const refineRequestSchema = z
     // Invalid rules are refused before any token is paid for.
     for (const { path, message } of advantageProblems(request.advantages)) {
       context.addIssue({ code: 'custom', path: [...path], message });
+    }
+    if (request.stream && request.offsets !== 'utf16') {
+      const message = 'expected utf16: the events of a stream count UTF-16 code units';
+      context.addIssue({ code: 'custom', path: ['offsets'], message });
     }
     if (request.recipe !== undefined) return;
     for (const field of scoringFieldsGiven(request)) {

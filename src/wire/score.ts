@@ -1,5 +1,6 @@
 /** `POST /v1/score`: scores one rollout under a recipe and returns the reward with all its parts. */
 import * as z from 'zod';
+import { offsetsSchema } from '../citations/finding-schema.ts';
 import { replySchemaWith } from '../families/registry.ts';
 import type { Rollout } from '../family/rollout.ts';
 import {
@@ -49,6 +50,7 @@ export const scoringFields = {
     .boolean()
     .default(false)
     .describe('dr-tulu only: adds the score under the other compat mode, which can need further judgments.'),
+  offsets: offsetsSchema,
   receipt: z.boolean().default(false).describe('Whether to sign the reward. 422 if the deployment has no ISSUER_KEY.'),
 };
 
@@ -98,7 +100,7 @@ export type ScoreRequest = z.infer<typeof scoreRequestSchema>;
 export function requestedRollout(request: ScoreRequest): Rollout {
   const { recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
   const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...recorded } = rest;
-  const { run: _run, store_text: _storeText, ...fields } = recorded;
+  const { run: _run, store_text: _storeText, offsets: _offsets, ...fields } = recorded;
   return rolloutOf(fields);
 }
 

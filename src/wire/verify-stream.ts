@@ -12,6 +12,7 @@ import {
   offsetSchema,
   spanSchema,
 } from '../citations/finding-schema.ts';
+import { OFFSET_UNITS } from '../citations/offset-units.ts';
 import { EXACTLY_ONE_ORIGIN, hasOneOrigin, oneOriginRule, textSchema } from '../family/rollout-schema.ts';
 import { problemSchema } from './problem.ts';
 import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from './verify.ts';
@@ -36,12 +37,12 @@ export const verifyStreamLineSchema = z
 export const verifyStreamQuerySchema = z.strictObject({
   evidence: verifyQuerySchema.shape.evidence,
   offsets: z
-    .enum(['utf16', 'utf8'])
+    .enum(OFFSET_UNITS)
     .default('utf16')
     .refine((offsets) => offsets === 'utf16', {
-      error: 'a stream has offsets in UTF-16 code units only; POST /v1/verify gives bytes',
+      error: 'a stream has offsets in UTF-16 code units only; POST /v1/verify has other units',
     })
-    .describe('Only utf16 (code units); utf8 is refused.'),
+    .describe('Only utf16 (code units); other units are refused.'),
 });
 
 const ordinalSchema = indexSchema.describe('Ordinal of the answer.');

@@ -8,12 +8,13 @@ import {
   formatSchema,
   indexSchema,
   offsetSchema,
+  offsetsSchema,
   spanSchema,
 } from '../citations/finding-schema.ts';
 import { GRAMMAR_NAMES } from '../citations/grammars.ts';
+import { type OffsetUnit, withOffsets } from '../citations/offset-units.ts';
 import { parseResponse, sizeProblems } from '../citations/parse.ts';
 import { sourcesOf } from '../citations/sources.ts';
-import { toUtf8Offsets } from '../citations/utf8-offsets.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
 import {
   EXACTLY_ONE_ORIGIN,
@@ -51,10 +52,7 @@ export const verifyQuerySchema = z.strictObject({
     .enum(['none', 'lexical'])
     .default('none')
     .describe('lexical: compares the words of each claim with its sources.'),
-  offsets: z
-    .enum(['utf16', 'utf8'])
-    .default('utf16')
-    .describe('Unit of all offsets. utf16: code units (JavaScript). utf8: bytes.'),
+  offsets: offsetsSchema,
 });
 
 const shareSchema = z.number().min(0).max(1);
@@ -127,12 +125,12 @@ type VerificationResult =
 
 /**
  * Verifies a validated request; shared by the route, batches and the command line.
- * @param offsets the unit of all offsets: UTF-16 code units of the texts as sent, or bytes of their UTF-8.
+ * @param offsets the unit of all offsets in the texts as sent.
  */
 export function verifyRequested(
   request: VerifyRequest,
   evidence: 'none' | 'lexical',
-  offsets: 'utf16' | 'utf8' = 'utf16',
+  offsets: OffsetUnit = 'utf16',
 ): VerificationResult {
   const { response, grammar, answer, mode, tool_output } = request;
   const sources = sourcesOf(rolloutSources(request));
@@ -140,16 +138,10 @@ export function verifyRequested(
   const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
   if (problems.length > 0) return { ok: false, problems };
   const verification = describeResponse(response, parsed, sources, mode, evidence);
-  switch (offsets) {
-    case 'utf16':
-      return { ok: true, verification };
-    case 'utf8': {
-      const texts = {
-        response,
-        ...(tool_output === undefined ? {} : { tool_output }),
-        sources: sources.list.map(({ text }) => text),
-      };
-      return { ok: true, verification: toUtf8Offsets(verification, texts) };
-    }
-  }
+  const texts = {
+    response,
+    ...(tool_output === undefined ? {} : { tool_output }),
+    sources: sources.list.map(({ text }) => text),
+  };
+  return { ok: true, verification: withOffsets(offsets, verification, texts) };
 }

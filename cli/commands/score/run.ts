@@ -11,6 +11,7 @@ import {
   type ScoreResponse,
   scoreRequestSchema,
 } from '../../../src/wire/score.ts';
+import { scoreWithOffsets } from '../../../src/wire/score-offsets.ts';
 import type { Command } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
@@ -95,8 +96,9 @@ export function localScoring(): ScoreHandler {
       if (request.receipt) return refused('receipt', NO_RECEIPTS_HERE);
       const recipe = await resolveRecipe(request.recipe);
       if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
+      const rollout = requestedRollout(request);
       const result = await scoreRollout(
-        { rollout: requestedRollout(request), recipe: recipe.resolved, plan: { explain: request.explain } },
+        { rollout, recipe: recipe.resolved, plan: { explain: request.explain } },
         judging(request),
       );
       switch (result.status) {
@@ -109,7 +111,7 @@ export function localScoring(): ScoreHandler {
             detail: 'the cache of this process does not contain the judgment',
           };
         case 'done':
-          return { kind: 'done', reply: result.reply };
+          return { kind: 'done', reply: scoreWithOffsets(request.offsets, result.reply, rollout) };
       }
     },
   };

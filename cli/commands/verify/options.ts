@@ -1,5 +1,6 @@
 /** The flags of `citeward verify`. */
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
+import { OFFSET_UNITS } from '../../../src/citations/offset-units.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { givenFields } from '../../shared/sampling.ts';
@@ -17,6 +18,7 @@ export const verifySyntax: CommandSyntax = {
     { name: 'grammar', kind: 'text', value: 'NAME', help: `Citation syntax: ${GRAMMAR_NAMES.join(', ')}.` },
     { name: 'answer', kind: 'text', value: ANSWERS.join('|'), help: 'Which text is the answer.' },
     { name: 'mode', kind: 'text', value: MODES.join('|'), help: 'Whether text outside the answer is a finding.' },
+    { name: 'offsets', kind: 'text', value: OFFSET_UNITS.join('|'), help: 'Unit of offsets in --json.' },
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     ...ROW_WORKER_FLAGS,
   ],

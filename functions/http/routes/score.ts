@@ -7,6 +7,7 @@ import { stepAdvantages, stepRequestSchema } from '../../../src/wire/advantages.
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../../src/wire/groups.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
+import { scoreWithOffsets } from '../../../src/wire/score-offsets.ts';
 import { RequestError } from '../../failures.ts';
 import { scoreRecorded, scoreTogetherRecorded } from '../../services/record.ts';
 import { requireScope } from '../auth.ts';
@@ -17,26 +18,24 @@ export const scoreRoutes = new Hono<AppEnvironment>()
   .post('/v1/score', requireScope('score'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, scoreRequestSchema);
+    const rollout = requestedRollout(request);
     const { reply } = succeeded(
       c,
-      await scoreRecorded(requestedRollout(request), request, requestedPlacement(request), await platformOf(c)),
+      await scoreRecorded(rollout, request, requestedPlacement(request), await platformOf(c)),
     );
-    return c.json(reply);
+    return c.json(scoreWithOffsets(request.offsets, reply, rollout));
   })
   .post('/v1/groups', requireScope('score'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, groupRequestSchema);
+    const rollouts = groupRollouts(request);
     const members = succeeded(
       c,
-      await scoreTogetherRecorded(
-        groupRollouts(request),
-        request,
-        requestedGroupPlacement(request),
-        await platformOf(c),
-      ),
+      await scoreTogetherRecorded(rollouts, request, requestedGroupPlacement(request), await platformOf(c)),
     );
     const reply = groupReplyOf(
       request,
+      rollouts,
       members.map((member) => member.reply),
     );
     if (!reply.ok) throw new RequestError({ reason: 'input_invalid', problems: reply.problems });

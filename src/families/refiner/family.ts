@@ -15,7 +15,7 @@ import { measureRefiner } from './measure.ts';
 import { REFINER_ORIGINS } from './origin.ts';
 import { planRefiner } from './plan.ts';
 import { REFINER_FORMULA, refinerRecipeSchema } from './recipe.ts';
-import { type RefinerScore, refinerReplySchema, refinerReplyWithoutText } from './reply.ts';
+import { type RefinerScore, refinerReplySchema, refinerReplyWithOffsets, refinerReplyWithoutText } from './reply.ts';
 import { reportRefiner } from './report.ts';
 
 export const refiner = {
@@ -36,6 +36,7 @@ export const refiner = {
     schema: refinerReplySchema,
     skippedAtZero: ['rubric', 'citation'],
     withoutText: refinerReplyWithoutText,
+    withOffsets: refinerReplyWithOffsets,
     unitScore: (base) => base,
   },
   hasReference: false,

@@ -9,6 +9,7 @@ import {
   indexSchema,
   spanSchema,
 } from '../../citations/finding-schema.ts';
+import type { ReplyOffsets } from '../../citations/offset-units.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema, weightSchema } from '../../family/score.ts';
 
 const scoreFields = {
@@ -75,5 +76,22 @@ export function refinerReplyWithoutText(reply: RefinerReply): Readonly<Record<st
       ...claim,
       ids: ids.map(({ span, source }) => ({ span, source })),
     })),
+  };
+}
+
+/** The reply with the offsets of its claims, statements and findings in another unit. */
+export function refinerReplyWithOffsets(reply: RefinerReply, { response, inString }: ReplyOffsets): RefinerReply {
+  return {
+    ...reply,
+    claims: reply.claims.map((claim) => ({
+      ...claim,
+      span: response.span(claim.span),
+      ids: claim.ids.map((id) => ({ ...id, span: response.span(id.span) })),
+    })),
+    statements: reply.statements.map((statement) => ({
+      ...statement,
+      pieces: statement.pieces.map((piece) => response.span(piece)),
+    })),
+    findings: reply.findings.map(inString),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toUtf8Offsets } from '../../../src/citations/utf8-offsets.ts';
+import { withOffsets } from '../../../src/citations/offset-units.ts';
 import { type Verification, type VerifyInput, verifyCitations } from '../../../src/citations/verify.ts';
 
 const TOOL_OUTPUT =
@@ -95,15 +95,15 @@ describe('ratios', () => {
   });
 });
 
-describe('offsets in UTF-8 bytes', () => {
-  it('slice the encoded strings to the same texts', () => {
+describe('offsets in another unit', () => {
+  it('slice the strings in that unit to the same texts', () => {
     const toolOutput = '<snippet id=源1>😀 准点率从99.71%升至99.83%。</snippet>';
     const response = '<answer>总结：é <snippet id=源1>准点率升至99.83%。</snippet></answer>';
     const verification = verify(response, { tool_output: toolOutput });
     const sources = verification.sources.map(({ span }) =>
       span === null ? '' : toolOutput.slice(span.start, span.end),
     );
-    const bytes = toUtf8Offsets(verification, { response, tool_output: toolOutput, sources });
+    const bytes = withOffsets('utf8', verification, { response, tool_output: toolOutput, sources });
     const slice = (text: string, span: { start: number; end: number } | null | undefined) =>
       span === null || span === undefined
         ? null
@@ -115,6 +115,9 @@ describe('offsets in UTF-8 bytes', () => {
     expect(slice(sources[0] ?? '', bytes.claims[0]?.evidence?.window)).toBe(
       sources[0]?.slice(window?.start, window?.end),
     );
+    const points = withOffsets('codepoints', verification, { response, tool_output: toolOutput, sources });
+    const { start, end } = points.sources[0]?.span ?? { start: 0, end: 0 };
+    expect([...toolOutput].slice(start, end).join('')).toBe(sources[0]);
   });
 });
 

@@ -41,10 +41,12 @@ beforeAll(async () => {
   const asked = { recipe: recipe.resolved, receiptIssuer: issuer };
   const one = await scoreRollout({ ...asked, rollout: requestedRollout(scoreRequestSchema.parse(REQUEST)) }, options);
   const groupRequest = groupRequestSchema.parse(GROUP);
-  const all = await scoreGroup({ ...asked, rollouts: groupRollouts(groupRequest) }, options);
+  const rollouts = groupRollouts(groupRequest);
+  const all = await scoreGroup({ ...asked, rollouts }, options);
   if (one.status !== 'done' || all.status !== 'done') throw new Error('not scored');
   const grouped = groupReplyOf(
     groupRequest,
+    rollouts,
     all.members.map((member) => member.reply),
   );
   if (!grouped.ok) throw new Error('no group');

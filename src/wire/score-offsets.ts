@@ -1,0 +1,29 @@
+/** Converts the offsets of a score to the unit that its request asks for, once, before the reply is sent. */
+import { type OffsetUnit, offsetsOf, type SpannedStrings } from '../citations/offset-units.ts';
+import { sourcesOf } from '../citations/sources.ts';
+import { familyOf } from '../families/registry.ts';
+import { sourcesOfRollout } from '../family/requirements.ts';
+import type { Rollout } from '../family/rollout.ts';
+import { trajectoryReport } from '../trajectory/report.ts';
+import type { ScoreResponse } from './score.ts';
+
+/** Returns a score with every offset in another unit. Takes time linear in the rollout. */
+export function scoreWithOffsets(unit: OffsetUnit, score: ScoreResponse, rollout: Rollout): ScoreResponse {
+  if (unit === 'utf16') return score;
+  const { withOffsets } = familyOf(score).reply;
+  const trajectory = trajectoryReport(rollout, unit);
+  return {
+    ...score,
+    ...(withOffsets === undefined ? {} : withOffsets(score, offsetsOf(unit, stringsOf(rollout)))),
+    ...(trajectory === null ? {} : { trajectory }),
+  };
+}
+
+/** The strings of a rollout that the spans of a reply refer to. */
+function stringsOf(rollout: Rollout): SpannedStrings {
+  const { response } = rollout;
+  const origin = sourcesOfRollout(rollout);
+  if (origin === null) return { response, sources: [] };
+  const sources = sourcesOf(origin).list.map(({ text }) => text);
+  return { response, ...('tool_output' in origin ? { tool_output: origin.tool_output } : {}), sources };
+}
