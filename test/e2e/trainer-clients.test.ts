@@ -4,11 +4,12 @@
  * counts as a reward. Waits are shortened where they would take minutes.
  */
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { favourableCompletion } from './favourable-judge.ts';
 
 const JUDGE_KEY = 'sk-judge';
 const KEY = 'a-trainers-key';
@@ -34,7 +35,7 @@ beforeAll(async () => {
     request.on('end', () => {
       if (name === 'down') response.writeHead(503, { 'retry-after': '120' }).end('{"error": "busy"}');
       else if (name === 'flaky' && !flakyIsUp) response.writeHead(500).end('{"error": "broken"}');
-      else complete(body, response);
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(favourableCompletion(body, MODEL));
     });
   }).listen(0, '127.0.0.1');
   await once(judge, 'listening');
@@ -65,39 +66,6 @@ afterAll(async () => {
   judge.closeAllConnections();
   judge.close();
 });
-
-const askedSchema = z.object({ response_format: z.object({ json_schema: z.object({ schema: z.unknown() }) }) });
-
-/** A judge that finds everything fully there, good or bad, and every citation in order. */
-function complete(body: string, response: ServerResponse): void {
-  const { schema } = askedSchema.parse(JSON.parse(body)).response_format.json_schema;
-  const message = { role: 'assistant', content: JSON.stringify(favourable(schema, '')) };
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ model: MODEL, choices: [{ index: 0, message, finish_reason: 'stop' }] }));
-}
-
-const schemaSchema = z.object({
-  type: z.string(),
-  enum: z.array(z.unknown()).optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
-  items: z.unknown().optional(),
-  minItems: z.number().optional(),
-});
-
-function favourable(schema: unknown, name: string): unknown {
-  const { type, enum: values, properties = {}, items, minItems = 0 } = schemaSchema.parse(schema);
-  if (values !== undefined) return values.includes(2) ? 2 : values[0];
-  switch (type) {
-    case 'object':
-      return Object.fromEntries(Object.entries(properties).map(([key, one]) => [key, favourable(one, key)]));
-    case 'array':
-      return Array.from({ length: minItems }, () => favourable(items, name));
-    case 'boolean':
-      return name !== 'needs_citation';
-    default:
-      return '';
-  }
-}
 
 /** Everything that a client was answered, to be looked through for numbers. */
 type Answers = string[];

@@ -4,20 +4,27 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { favourableCompletion } from '../e2e/favourable-judge.ts';
 import { type Ended, jsonLines, root } from '../e2e/processes.ts';
 
 const START_MS = 60_000;
 const RUN_MS = 300_000;
 /** Nobody listens on the discard port. */
 const CLOSED = 'http://127.0.0.1:9/v1';
+const SLOW_MODEL = 'slow';
+const SLOW_MS = 3_000;
+/** The interpreter; one with torch also tests that rewards become float tensors. */
+const PYTHON = process.env['CITEWARD_TEST_PYTHON'] ?? 'python3';
 
 async function python(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CITEWARD_'));
-  const child = spawn('python3', [resolve(root, 'clients/python/tests/list_and_run.py'), ...args], {
+  const child = spawn(PYTHON, [resolve(root, 'clients/python/tests/list_and_run.py'), ...args], {
     cwd: root,
     env: { ...Object.fromEntries(inherited), PYTHONDONTWRITEBYTECODE: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,6 +46,7 @@ async function listTests(): Promise<string[]> {
 const ids = await listTests();
 const outcomes = new Map<unknown, Readonly<Record<string, unknown>>>();
 const workers: LocalWorker[] = [];
+let slowJudge: Server | undefined;
 let ended: Ended;
 
 beforeAll(
@@ -49,7 +57,8 @@ beforeAll(
       return worker.url;
     };
     const gone = { name: 'gone', kind: 'vllm', base_url: CLOSED, model: 'none', slots: 8, context_tokens: 32_768 };
-    const BACKENDS = JSON.stringify({ backends: [gone], default_judge: 'gone' });
+    const slow = { ...gone, name: 'slow', base_url: await startSlowJudge(), model: SLOW_MODEL };
+    const BACKENDS = JSON.stringify({ backends: [gone, slow], default_judge: 'gone' });
     const up = await start({ ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true' });
     const down = await start({ ALLOW_ANONYMOUS: 'true', BACKENDS });
     ended = await python([], { CITEWARD_TEST_URL: up, CITEWARD_TEST_DOWN_URL: down });
@@ -58,7 +67,22 @@ beforeAll(
   2 * START_MS + RUN_MS,
 );
 
+/** Starts a judge that answers after several attempts of a client have timed out. Returns its base URL. */
+async function startSlowJudge(): Promise<string> {
+  slowJudge = createServer(async (request, response) => {
+    const asked = await text(request);
+    await pause(SLOW_MS);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(favourableCompletion(asked, SLOW_MODEL));
+  }).listen(0, '127.0.0.1');
+  await once(slowJudge, 'listening');
+  const address = slowJudge.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the judge has no port');
+  return `http://127.0.0.1:${address.port}/v1`;
+}
+
 afterAll(async () => {
+  slowJudge?.closeAllConnections();
+  slowJudge?.close();
   await Promise.all(workers.map((worker) => worker.stop()));
 });
 
