@@ -8,6 +8,10 @@
  */
 import type * as z from 'zod';
 import type { Composer, Family } from '../family/family.ts';
+import { carrComposer } from './carr/composer.ts';
+import { carrFactsSchema } from './carr/facts.ts';
+import { carr } from './carr/family.ts';
+import { carrRecipeSchema } from './carr/recipe.ts';
 import { drTuluComposer } from './dr-tulu/composer.ts';
 import { drTuluFactsSchema } from './dr-tulu/facts.ts';
 import { drTulu } from './dr-tulu/family.ts';
@@ -26,18 +30,19 @@ import { toolCall } from './tool-call/family.ts';
 import { toolCallRecipeSchema } from './tool-call/recipe.ts';
 
 /** The families as replay uses them. */
-export const COMPOSERS = [refinerComposer, longTraceComposer, toolCallComposer, drTuluComposer] as const;
+export const COMPOSERS = [refinerComposer, longTraceComposer, carrComposer, toolCallComposer, drTuluComposer] as const;
 
 /** The schemas that read stored recipes and facts of each family. */
 export const SCHEMAS = [
   { recipe: refinerRecipeSchema, facts: refinerFactsSchema },
   { recipe: longTraceRecipeSchema, facts: longTraceFactsSchema },
+  { recipe: carrRecipeSchema, facts: carrFactsSchema },
   { recipe: toolCallRecipeSchema, facts: toolCallFactsSchema },
   { recipe: drTuluRecipeSchema, facts: drTuluFactsSchema },
 ] as const satisfies SchemasOf<typeof COMPOSERS>;
 
 /** The families as scoring uses them, in the order of documents and schemas. */
-export const FAMILIES = [refiner, longTrace, toolCall, drTulu] as const satisfies FamiliesOf<typeof COMPOSERS>;
+export const FAMILIES = [refiner, longTrace, carr, toolCall, drTulu] as const satisfies FamiliesOf<typeof COMPOSERS>;
 
 type SchemasOf<List extends readonly Composer[]> = {
   readonly [Place in keyof List]: {

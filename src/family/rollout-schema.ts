@@ -140,13 +140,21 @@ export const sharedFields = {
   positive_rubrics: rubricsSchema.exactOptional(),
   negative_rubrics: rubricsSchema.exactOptional(),
   rubrics: signedRubricsSchema.exactOptional().describe("dr-tulu: the row's criteria with signed weights."),
-  reference: textSchema.min(1).exactOptional().describe('long-trace, tool-call: the right final answer.'),
+  reference: textSchema.min(1).exactOptional().describe('long-trace, carr, tool-call: the right final answer.'),
   entities: z
     .array(z.string().min(1).max(MAX_ENTITY_CHARS))
     .min(1)
     .max(MAX_ENTITIES)
     .exactOptional()
     .describe('long-trace: gold entities.'),
+  entity_rubrics: z
+    .array(descriptionSchema)
+    .min(1)
+    .max(MAX_CRITERIA)
+    .exactOptional()
+    .describe(
+      'carr: single-hop criteria about labels; <E0> is the answer, <E1>, <E2>, … are entities on the way to it.',
+    ),
   useful_chunks: z
     .array(z.int().min(0))
     .min(1)

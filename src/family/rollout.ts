@@ -57,6 +57,8 @@ export type Rollout = {
   readonly reference?: string;
   /** Gold entities, which correct reasoning names. */
   readonly entities?: readonly string[];
+  /** Single-hop criteria of carr, about `<E0>` (the answer), `<E1>`, … */
+  readonly entity_rubrics?: readonly string[];
   /** Gold ids of the chunks that contain the answer. */
   readonly useful_chunks?: readonly number[];
   /** User turns + assistant turns + 1, as verl counts: 2 = no tool call, 4 = one round. */

@@ -25,6 +25,7 @@ const FIELDS = {
   finish_reason: true,
   reference: true,
   entities: true,
+  entity_rubrics: true,
   useful_chunks: true,
   num_turns: true,
   response_tokens: true,

@@ -72,6 +72,15 @@ const TRANSCRIPT: Rollout = {
   finish_reason: 'stop',
 };
 
+const CITED: Rollout = {
+  question: 'Which river flows through Bern?',
+  reference: 'the Aare',
+  response: '<think>a</think>The Aare [[0](https://rivers.example/aare)] joins the Rhine near Koblenz.',
+  sources: [{ id: 'https://rivers.example/aare', title: 'Aare', text: 'The Aare joins the Rhine near Koblenz.' }],
+  entity_rubrics: ['<E0> is a river.', '<E0> joins <E1>.', '<E1> passes <E2>.'],
+  finish_reason: 'stop',
+};
+
 /** Rollouts that are scored together under each recipe of a family; members share question and sources. */
 const GROUPS: Readonly<Record<string, readonly (readonly Rollout[])[]>> = {
   refiner: EXAMPLES.slice(0, 8).map((rollout) => [{ ...rollout, finish_reason: 'stop' }]),
@@ -91,6 +100,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly Rollout[])[]>> = {
     ],
   ],
   'dr-tulu': [[TRANSCRIPT]],
+  carr: [[CITED, { ...CITED, response: 'The Rhine.' }, { ...CITED, finish_reason: 'length' }]],
 };
 
 const sandboxIdentity = (kind: JudgmentKind): JudgeIdentity => ({
@@ -109,6 +119,23 @@ function answerTo(request: JudgmentRequest): Verdicts {
       return { kind: 'equivalence', equivalent: request.answer.includes('frac') };
     case 'outcome':
       return { kind: 'outcome', correct: request.answer.includes('Aare') };
+    case 'outcome_text':
+      return { kind: 'outcome_text', correct: request.answer.includes('Aare') };
+    case 'entities':
+      return {
+        kind: 'entities',
+        entities: request.labels.map((label, n) => ({
+          label,
+          span: n === 2 ? null : { start: 4 * n, end: 4 * n + 4 },
+        })),
+      };
+    case 'entities_text':
+      return {
+        kind: 'entities_text',
+        entities: request.labels.map((label, n) => ({ label, name: n === 2 ? null : `name ${n}` })),
+      };
+    case 'statements_text':
+      return { kind: 'statements_text', supported: request.statements.map((_, n) => n === 0) };
     default:
       return judgeLexically(request);
   }

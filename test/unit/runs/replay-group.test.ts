@@ -28,6 +28,11 @@ const OTHERS: Readonly<Record<string, readonly Recipe[]>> = {
     { ...RECIPES['longtrace-rl'], variant: 'plain', normalise_in_group: false },
     { ...RECIPES['longtrace-rl'], variant: 'negative_only', punish_ill_formed: false },
   ],
+  carr: [
+    { ...RECIPES.carr, eta: 0.6, connected: false },
+    { ...RECIPES.carr, variant: 'plain', normalisation: 'none' },
+    { ...RECIPES.carr, variant: 'negative_only', normalisation: 'published', punish_ill_formed: false },
+  ],
   'tool-call': [
     RECIPES['open-agentrl'],
     { ...RECIPES['grpo-tcr'], tool_call_credit: { enabled: false, ceiling: 0, per_round: 0 } },
@@ -160,7 +165,7 @@ describe('gaps in the facts', () => {
       const change = recipeChange(recipe, changed);
       expect(change.ok && change.fields.map(({ kind }) => kind)).toEqual(['measure']);
     }
-    expect(changedMeasureFields()).toHaveLength(10);
+    expect(changedMeasureFields()).toHaveLength(11);
   });
 
   it('are filled by facts measured for the other recipe', () => {

@@ -1,5 +1,6 @@
 /** Synthetic ledger rows: of every family for property tests, and long reproducible runs for scale. */
 import fc from 'fast-check';
+import type { CarrFacts } from '../../../src/families/carr/facts.ts';
 import type { Facts } from '../../../src/families/composers.ts';
 import { composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { DrTuluFacts } from '../../../src/families/dr-tulu/facts.ts';
@@ -76,6 +77,33 @@ export const longTraceFacts: fc.Arbitrary<LongTraceFacts> = fc.record({
   chunks: fc.option(share),
 });
 
+const CARR_CRITERIA = [['E0'], ['E0', 'E1'], ['E1', 'E2']];
+
+/** Supported criteria are filled, and a page was cited. */
+const carrFacts: fc.Arbitrary<CarrFacts> = fc
+  .record({
+    has_answer: fc.boolean(),
+    finish_reason: fc.constantFrom('stop', 'length', null),
+    outcome: observed(fc.constantFrom(0 as const, 1 as const)),
+    pages: fc.nat(2),
+    names: observed(fc.subarray(['E0', 'E1', 'E2'])),
+    support: observed(fc.tuple(fc.boolean(), fc.boolean(), fc.boolean())),
+  })
+  .map(({ names: named, support, pages, ...facts }): CarrFacts => {
+    const isFilled = (labels: readonly string[]) =>
+      named.status === 'scored' && labels.every((label) => named.observed.includes(label));
+    const supported =
+      named.status === 'unscored'
+        ? named
+        : support.status === 'unscored'
+          ? support
+          : {
+              ...support,
+              observed: CARR_CRITERIA.map((own, n) => pages > 0 && isFilled(own) && support.observed[n] === true),
+            };
+    return { v: 1, family: 'carr', compat: 'corrected', ...facts, criteria: CARR_CRITERIA, pages, named, supported };
+  });
+
 export const toolCallFacts: fc.Arbitrary<ToolCallFacts> = fc.record({
   v: fc.constant(1 as const),
   family: fc.constant('tool-call' as const),
@@ -120,6 +148,7 @@ export const drTuluFacts: fc.Arbitrary<DrTuluFacts> = fc.record({
 export const FAMILIES_OF_FACTS: readonly { readonly recipe: Recipe; readonly facts: fc.Arbitrary<Facts> }[] = [
   { recipe: RECIPES['refiner-gpt54-instance-rubric'], facts: refinerFacts },
   { recipe: RECIPES['longtrace-rl'], facts: longTraceFacts },
+  { recipe: RECIPES['carr'], facts: carrFacts },
   { recipe: RECIPES['grpo-tcr'], facts: toolCallFacts },
   { recipe: RECIPES['dr-tulu'], facts: drTuluFacts },
 ];

@@ -229,6 +229,7 @@ describe('the digest of a request', () => {
       finish_reason: 'stop',
       reference: 'ref',
       entities: ['e'],
+      entity_rubrics: ['<E0> is old.'],
       useful_chunks: [1],
       num_turns: 2,
       response_tokens: 3,

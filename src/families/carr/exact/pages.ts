@@ -5,6 +5,7 @@
  */
 import { skipPythonSpace, stripPythonSpace } from '../../../text/python-text.ts';
 import { isPythonObject, readPythonJson } from '../../../tools/python-json.ts';
+import { type Fields, fieldOf, isRecord } from '../../../trajectory/draft.ts';
 import { asciiDigits } from './labels.ts';
 
 /** One call of a tool. `arguments`: JSON text. */
@@ -20,6 +21,43 @@ export type CarrMessage = {
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly CarrToolCall[];
 };
+
+/** Reads messages of any shape as CaRR's; a part of another shape is left out, as if it were absent. */
+export function carrMessages(messages: readonly unknown[]): CarrMessage[] {
+  return messages.flatMap((message): CarrMessage[] => {
+    if (!isRecord(message)) return [];
+    const content = fieldOf(message, 'content');
+    const calls = fieldOf(message, 'tool_calls');
+    return [
+      {
+        role: text(message, 'role') ?? '',
+        ...(typeof content === 'string' || content === null ? { content } : {}),
+        ...(Array.isArray(content)
+          ? { content: content.map((one) => textFields(one, ['tool_call_id', 'output'] as const)) }
+          : {}),
+        ...(Array.isArray(calls)
+          ? { tool_calls: calls.map((one) => textFields(one, ['tool_call_id', 'name', 'arguments'] as const)) }
+          : {}),
+      },
+    ];
+  });
+}
+
+function text(record: Fields, name: string): string | undefined {
+  const value = fieldOf(record, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The fields of an object that are texts. */
+function textFields<Name extends string>(value: unknown, names: readonly Name[]): { readonly [N in Name]?: string } {
+  const fields: { [N in Name]?: string } = {};
+  if (!isRecord(value)) return fields;
+  for (const name of names) {
+    const found = text(value, name);
+    if (found !== undefined) fields[name] = found;
+  }
+  return fields;
+}
 
 /** The reference raises this Python error, and its route answers 500. */
 export class CarrError extends Error {

@@ -5,7 +5,7 @@
  */
 import { readOutcomeFields } from '../../../judgments/kinds/free-text/outcome-fields.ts';
 import { stripPythonSpace } from '../../../text/python-text.ts';
-import { connectedCriteria } from '../connection.ts';
+import { connectedCriteria } from './connection.ts';
 import { evidenceText } from './evidence.ts';
 import { exactLabels, type FilledCriterion, fillExactly, labelsInOrder } from './labels.ts';
 import { CarrError, type CarrMessage, seenPages } from './pages.ts';

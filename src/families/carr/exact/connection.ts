@@ -2,7 +2,7 @@
  * Which supported criteria a chain of supported criteria connects to the answer. Source: THUDM/CaRR c97e7e89,
  * `deepsearch_rm_with_rubrics/launch_server.py`, `get_rubric_reward`.
  */
-import { ANSWER_LABEL } from '../../judgments/kinds/entities/labels.ts';
+import { ANSWER_LABEL } from '../../../judgments/kinds/entities/labels.ts';
 
 /**
  * A label is reached if it is that of the answer, or if a supported criterion names it beside a reached one. A supported
