@@ -97,21 +97,24 @@ export function suspectedInjections(text: string, start: number, end: number): S
   const spans: Span[] = [];
   // Only ASCII is folded, because lower-casing other text can change its length and so the offsets.
   let inWord = 0;
+  let next = text.charCodeAt(start);
   // Every phrase has two units or more, so the last unit begins none.
   for (let i = start; i < end - 1; i++) {
-    const code = text.charCodeAt(i);
+    const code = next;
+    next = text.charCodeAt(i + 1);
+    let begins = 1;
     if (code < 128) {
+      // One branch for both conditions: the processor would mispredict a branch at the borders of words.
       const letter = IS_LETTER[code] ?? 0;
-      const insideWord = inWord & letter;
+      begins = next < 128 ? (BEGINS_PHRASE[code * 128 + next] ?? 0) & ~(inWord & letter) : 0;
       inWord = letter;
-      if (insideWord === 1) continue;
-      const next = text.charCodeAt(i + 1);
-      if (next > 127 || BEGINS_PHRASE[code * 128 + next] === 0) continue;
     } else inWord = 0;
+    if (begins === 0) continue;
     const length = phraseLengthAt(text, i, end);
     if (length === 0) continue;
     spans.push({ start: i, end: i + length });
     i += length - 1;
+    next = text.charCodeAt(i + 1);
   }
   return spans;
 }
