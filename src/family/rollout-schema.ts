@@ -169,6 +169,9 @@ export const sharedFields = {
     .describe('tool-call: the tests of a program, in place of a reference.'),
 };
 
+const markSchema = z.string().min(1).max(MAX_NAME_CHARS);
+const marksSchema = z.strictObject({ open: markSchema, close: markSchema });
+
 export const trajectoryOptionsSchema = z
   .strictObject({
     policy_messages: z
@@ -183,6 +186,16 @@ export const trajectoryOptionsSchema = z
       .min(0)
       .exactOptional()
       .describe('For a verifiers trace with several branches: the index of the last node of the branch to read.'),
+    markup: z
+      .union([
+        z.enum(['hermes', 'search_r1']),
+        z.strictObject({ result: marksSchema, call: marksSchema.exactOptional() }),
+      ])
+      .exactOptional()
+      .describe(
+        'The marks of a transcript that is one text. hermes: <tool_call> and <tool_response>, also as verl decodes ' +
+          'them. search_r1: <search> and <information>. Or your own; without call, Hermes calls are read.',
+      ),
     source_ids: z
       .enum(SOURCE_IDS)
       .exactOptional()
@@ -199,13 +212,11 @@ export const responseFields = {
     .exactOptional()
     .describe("The policy's whole output. Offsets in the reply point into it. Give it or messages."),
   messages: z
-    .array(z.record(z.string(), z.unknown()))
-    .min(1)
-    .max(MAX_MESSAGES)
+    .union([z.array(z.record(z.string(), z.unknown())).min(1).max(MAX_MESSAGES), textSchema])
     .exactOptional()
     .describe(
       'The conversation, in place of response and tool_output: messages of OpenAI, Anthropic, TRL, verifiers, ' +
-        'LongTraceRL and CaRR, Hermes texts, and items of the Responses API. The prompt may be left out.',
+        'LongTraceRL and CaRR, Hermes texts, and items of the Responses API. The prompt may be left out. Or one text, with trajectory.markup.',
     ),
   trajectory: trajectoryOptionsSchema.exactOptional(),
   reasoning: textSchema

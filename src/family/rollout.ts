@@ -6,7 +6,7 @@
 import type { SourceInput } from '../citations/sources.ts';
 import type { ProgramTest } from '../judgments/kinds/execution/execution.ts';
 import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
-import type { TrajectoryOptions } from '../trajectory/rollout-messages.ts';
+import type { Messages, TrajectoryOptions } from '../trajectory/rollout-messages.ts';
 
 export type CriterionInput = {
   readonly title?: string;
@@ -41,8 +41,8 @@ export type Rollout = {
   readonly question?: string;
   /** With `messages`: the policy's final answer. */
   readonly response: string;
-  /** The conversation as the trainer sent it, and how to read it; families take calls, results and turns from it. */
-  readonly messages?: readonly unknown[];
+  /** The conversation or transcript as the trainer sent it, and how to read it; families take calls, results and turns from it. */
+  readonly messages?: Messages;
   readonly trajectory?: TrajectoryOptions;
   /** The policy's reasoning, if it is not part of the response. */
   readonly reasoning?: string;

@@ -13,6 +13,7 @@ import { readChatMessage } from './chat.ts';
 import { isDeeperThan, isRecord, TrajectoryDraft } from './draft.ts';
 import { hasWrittenCalls, readWrittenCalls } from './hermes-turns.ts';
 import { linkCalls } from './link-calls.ts';
+import { readMarkedText, TEXT_MARKUPS, type TextMarkup } from './marked-text.ts';
 import { isResponsesItem, readResponsesItem } from './responses.ts';
 import type { MessagePath, Trajectory } from './trajectory.ts';
 
@@ -25,10 +26,12 @@ export type ReadOptions = {
   readonly policy_messages?: readonly number[];
   /** Index of the last node of the branch to read, for a verifiers trace with several branches. */
   readonly leaf?: number;
+  /** The marks of a transcript that is one text. */
+  readonly markup?: TextMarkup | keyof typeof TEXT_MARKUPS;
 };
 
 /**
- * Reads a message list. Problems are input errors; what is valid but has no place is a finding.
+ * Reads a message list, or a transcript that is one text. Problems are input errors; what is valid but has no place is a finding.
  *
  * @param path Path of the messages in the request, for problems and spans.
  * @example
@@ -36,15 +39,22 @@ export type ReadOptions = {
  */
 export function readTrajectory(
   messages: unknown,
-  { policy_messages, leaf }: ReadOptions = {},
+  { policy_messages, leaf, markup }: ReadOptions = {},
   path: MessagePath = ['messages'],
 ): Result<Trajectory, readonly InputProblem[]> {
-  if (!Array.isArray(messages)) return problem(path, 'expected an array of messages');
+  const draft = new TrajectoryDraft(policy_messages === undefined ? null : new Set(policy_messages));
+  if (typeof messages === 'string') {
+    if (markup === undefined) return problem(['trajectory', 'markup'], 'required: the messages are one text');
+    readMarkedText(messages, typeof markup === 'string' ? TEXT_MARKUPS[markup] : markup, path, draft);
+    if (draft.turns.length > MAX_MESSAGES) draft.problem(path, `expected at most ${MAX_MESSAGES} turns`);
+    return finish(draft);
+  }
+  if (markup !== undefined) return problem(['trajectory', 'markup'], 'only with messages that are one text');
+  if (!Array.isArray(messages)) return problem(path, 'expected an array of messages, or a text with its markup');
   if (messages.length === 0) return problem(path, 'expected at least one message');
   if (messages.length > MAX_MESSAGES) {
     return problem(path, `expected at most ${MAX_MESSAGES} messages, got ${messages.length}`);
   }
-  const draft = new TrajectoryDraft(policy_messages === undefined ? null : new Set(policy_messages));
   const placed = messages.some(isNode)
     ? branchOf(messages, leaf, path, draft)
     : messages.map((message, position) => ({ message, position, path: [...path, position] }));
@@ -57,6 +67,10 @@ export function readTrajectory(
   }
   const wrong = policy_messages?.find((index) => index < 0 || index >= messages.length);
   if (wrong !== undefined) draft.problem(path, `expected a message ${wrong}, which the policy is said to have written`);
+  return finish(draft);
+}
+
+function finish(draft: TrajectoryDraft): Result<Trajectory, readonly InputProblem[]> {
   if (draft.problems.length > 0) return { ok: false, error: draft.problems };
   const read = hasWrittenCalls(draft.turns) ? readWrittenCalls(draft.turns, draft) : draft.turns;
   const turns = linkCalls(read, draft);

@@ -19,7 +19,10 @@ export const SOURCE_IDS = ['tagged', 'call'] as const;
 type SourceIds = (typeof SOURCE_IDS)[number];
 
 /** The fields of a rollout that hold its messages. */
-export type RolloutMessages = { readonly messages: readonly unknown[]; readonly trajectory?: TrajectoryOptions };
+export type RolloutMessages = { readonly messages: Messages; readonly trajectory?: TrajectoryOptions };
+
+/** A list of messages, or a transcript that is one text. */
+export type Messages = readonly unknown[] | string;
 
 type Reading = Result<Trajectory, readonly InputProblem[]>;
 
@@ -30,14 +33,14 @@ const readings = new WeakMap<
 
 /** Reads the messages, or returns the reading of the same list with the same options. */
 export function readMessages({ messages, trajectory: options }: RolloutMessages): Reading {
-  const known = readings.get(messages);
+  const known = typeof messages === 'string' ? undefined : readings.get(messages);
   if (known !== undefined && known.options === options) return known.reading;
   const read = readTrajectory(messages, options);
   const reading =
     read.ok && !read.value.turns.some(({ by_policy }) => by_policy)
       ? ({ ok: false, error: [{ path: ['messages'], message: NO_POLICY_TURN }] } as const)
       : read;
-  readings.set(messages, { options, reading });
+  if (typeof messages !== 'string') readings.set(messages, { options, reading });
   return reading;
 }
 

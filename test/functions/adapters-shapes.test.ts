@@ -406,6 +406,23 @@ describe('nemo-gym', () => {
   });
 });
 
+describe('a transcript in one text', () => {
+  it('is read with the markup that the label names', async () => {
+    const { tool_output, ...label } = LABEL;
+    const transcript = `I search.\n<search>aare</search>\n<information>${tool_output}</information>\n${ROLLOUT.response}`;
+    const { reward } = await score(ROLLOUT);
+    const marked = { ...label, trajectory: { markup: 'search_r1' } };
+    expect(await jsonOf(requestOf('slime', {}, { response: transcript, label: marked }))).toBe(reward);
+    const query = BODIES.openrlhf.query.map((text) => text.replace(ROLLOUT.response, transcript));
+    const reply = await jsonOf(requestOf('openrlhf', {}, { query, labels: [JSON.stringify(marked)] }));
+    expect(reply).toMatchObject({ rewards: [reward] });
+    const wrong = { ...label, trajectory: { markup: 'nobody' } };
+    expect(await wrongFields(await send(requestOf('slime', {}, { label: wrong })))).toEqual([
+      'label.trajectory.markup',
+    ]);
+  });
+});
+
 describe('every adapter', () => {
   it('writes every whole number that a trainer computes with as a float: Python would read 0 as an int', async () => {
     const textOf = async (request: Request) => (await send(request)).text();

@@ -57,14 +57,14 @@ export type LabelledSample = {
 export function labelledSample({ label, output, question, family, run, known }: LabelledSample): Sample {
   const read = readLabel(label.value, family, label.path);
   if (!read.ok) throw new RequestError({ reason: 'input_invalid', problems: read.problems });
-  return {
-    rollout: labelledRollout(read.label, output.value, question),
-    wanted: wantedPlace(run, read.label.run, known),
-    place: ([first, ...rest]) =>
-      first === 'response' || first === 'messages'
-        ? [...output.path, ...rest]
-        : [...read.path, ...(first === undefined ? [] : [first]), ...rest],
-  };
+  const place: Sample['place'] = ([first, ...rest]) =>
+    first === 'response' || first === 'messages'
+      ? [...output.path, ...rest]
+      : [...read.path, ...(first === undefined ? [] : [first]), ...rest];
+  const rollout = labelledRollout(read.label, output.value, question);
+  if (rollout.ok) return { rollout: rollout.value, wanted: wantedPlace(run, read.label.run, known), place };
+  const problems = rollout.error.map(({ path, message }) => ({ path: place(path), message }));
+  throw new RequestError({ reason: 'input_invalid', problems });
 }
 
 const MAX_FIELDS = 20;

@@ -243,6 +243,10 @@ function exactPages(rollout: Rollout): Result<ReadonlyMap<string, SeenPage>, rea
     ]);
     return { ok: true, value: new Map(pages) };
   }
+  if (typeof messages === 'string') {
+    const message = 'expected a list of messages: carr in compat mode "exact" reads no transcript that is one text';
+    return { ok: false, error: [{ path: ['messages'], message }] };
+  }
   try {
     return { ok: true, value: seenPages(carrMessages(messages)) };
   } catch (error) {

@@ -16,7 +16,9 @@ import {
 } from '../../family/rollout-schema.ts';
 import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../limits.ts';
+import type { Result } from '../../result.ts';
 import { runIdSchema } from '../../runs/row.ts';
+import { readMessages } from '../../trajectory/rollout-messages.ts';
 import { groupSizeSchema, labelRunSchema } from './run-place.ts';
 
 const recipeNameSchema = z.enum(RECIPE_NAMES).describe('Name of a recipe (GET /v1/recipes).');
@@ -74,7 +76,7 @@ function lastUserText(messages: Exclude<Prompt, string>): string {
   return typeof content === 'string' ? content : content.flatMap(({ text }) => text ?? []).join('\n');
 }
 
-const { response: _response, messages: _messages, trajectory: _trajectory, ...sampleFields } = responseFields;
+const { response: _response, messages: _messages, ...sampleFields } = responseFields;
 
 const labelFields = { ...sharedFields, ...sampleFields };
 
@@ -90,8 +92,11 @@ export const labelSchema = z
 
 type Label = z.infer<typeof labelSchema>;
 
-/** Names of the label's fields that a recipe reads. */
-export const LABEL_FIELD_NAMES: readonly string[] = Object.keys(labelFields);
+/**
+ * Names of the label's fields that a recipe reads and that rows can have at their top level. `trajectory` is a name that
+ * others use too.
+ */
+export const LABEL_FIELD_NAMES: readonly string[] = Object.keys(labelFields).filter((name) => name !== 'trajectory');
 
 type LabelReading =
   | { readonly ok: true; readonly label: Label; readonly path: InputProblem['path'] }
@@ -138,11 +143,22 @@ function objectOf(text: string): object | null {
 /** What the policy wrote: a text, or a conversation that has been read without problems. */
 export type PolicyOutput = { readonly response: string } | { readonly messages: Readonly<Record<string, unknown>>[] };
 
-/** Builds the rollout of a row. @param asked the prompt as a question, used if the label has no question. */
+/**
+ * Builds the rollout of a row. A text is a transcript if the label names its markup.
+ * @param asked the prompt as a question, used if the label has no question.
+ */
 export function labelledRollout(
-  { run: _run, ...label }: Label,
+  label: Label,
   output: PolicyOutput,
   asked: string | undefined,
-): Rollout {
-  return rolloutOf({ ...(asked === undefined ? {} : { question: asked }), ...label, ...output });
+): Result<Rollout, readonly InputProblem[]> {
+  const { trajectory, run: _run, ...fields } = label;
+  const question = asked === undefined ? {} : { question: asked };
+  const isTranscript = trajectory?.markup !== undefined;
+  if ('response' in output && !isTranscript)
+    return { ok: true, value: rolloutOf({ ...question, ...fields, ...output }) };
+  const messages = 'response' in output ? output.response : output.messages;
+  const conversation = { messages, ...(trajectory === undefined ? {} : { trajectory }) };
+  const read = readMessages(conversation);
+  return read.ok ? { ok: true, value: rolloutOf({ ...question, ...fields, ...conversation }) } : read;
 }

@@ -159,7 +159,7 @@ describe('readTrajectory', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['no list', 'text', 'messages: expected an array of messages'],
+    ['no list', {}, 'messages: expected an array of messages, or a text with its markup'],
     ['an empty list', [], 'messages: expected at least one message'],
     ['no object', [3], 'messages[0]: expected a message: an object with role and content, got a number'],
     ['no role', [{}], 'messages[0].role: expected a role: "system", "user", "assistant" or "tool", got nothing'],
