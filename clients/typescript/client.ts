@@ -4,7 +4,13 @@
  */
 import type * as z from 'zod';
 import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
-import { type GroupResponse, type groupRequestSchema, groupResponseSchema } from '../../src/wire/groups.ts';
+import {
+  type GroupResponse,
+  type GroupRewardResponse,
+  type groupRequestSchema,
+  groupResponseSchema,
+  groupRewardResponseSchema,
+} from '../../src/wire/groups.ts';
 import { healthSchema } from '../../src/wire/health.ts';
 import { type IssuerKeysReply, issuerKeysSchema } from '../../src/wire/judgment-files.ts';
 import { recipesResponseSchema } from '../../src/wire/recipes.ts';
@@ -12,6 +18,7 @@ import { type RefineResponse, refineResponseSchema } from '../../src/wire/refine
 import type { ReplayInput } from '../../src/wire/replay.ts';
 import type { scoreRequestSchema } from '../../src/wire/score.ts';
 import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts';
+import { type RewardResponse, rewardResponseSchema } from '../../src/wire/score-detail.ts';
 import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/wire/verify.ts';
 import { type AgentInput, type AgentStreamEvent, agentStream } from './agent.ts';
 import { type BatchesClient, createBatches } from './batches.ts';
@@ -51,6 +58,10 @@ export type ClientOptions = {
   readonly transport?: Partial<TransportOptions>;
 };
 
+/** A request for the short reply, and one for the full reply. */
+type RewardOnly<Input> = Omit<Input, 'detail'> & { readonly detail: 'reward' };
+type Full<Input> = Omit<Input, 'detail'> & { readonly detail?: 'full' | undefined };
+
 /** The routes of a Worker as functions. Each returns a `Reply`; none throws for a failed request. */
 export type Client = {
   /** Checks that a Worker answers at the URL, in one attempt. */
@@ -59,9 +70,12 @@ export type Client = {
   recipes(): Promise<Reply<RecipesReply>>;
   /** Lists the public keys that verify judgments and receipts of this deployment. */
   keys(): Promise<Reply<IssuerKeysReply>>;
-  score(request: ScoreInput): Promise<Reply<ScoreResponse>>;
-  /** Scores the samples of one prompt: rewards and advantages. */
-  group(request: GroupInput): Promise<Reply<GroupResponse>>;
+  /** Scores one rollout. With `detail: 'reward'` the reply has the reward and its components, without reports. */
+  score(request: RewardOnly<ScoreInput>): Promise<Reply<RewardResponse>>;
+  score(request: Full<ScoreInput>): Promise<Reply<ScoreResponse>>;
+  /** Scores the samples of one prompt: rewards and advantages. `detail` is as in `score`. */
+  group(request: RewardOnly<GroupInput>): Promise<Reply<GroupRewardResponse>>;
+  group(request: Full<GroupInput>): Promise<Reply<GroupResponse>>;
   /** Verifies citations without a judge. Defaults: `evidence` `none`, `offsets` `utf16`. */
   verify(request: VerifyInput, options?: VerifyOptions): Promise<Reply<VerifyReply>>;
   /**
@@ -121,12 +135,24 @@ const AGENT_TIMEOUT_MS = 200_000;
 export function createClient({ url, key, transport }: ClientOptions): Client {
   const connection = createConnection(url, key, { ...DEFAULT_TRANSPORT, ...transport });
   const uploads = createUploads(connection);
+  function score(request: RewardOnly<ScoreInput>): Promise<Reply<RewardResponse>>;
+  function score(request: Full<ScoreInput>): Promise<Reply<ScoreResponse>>;
+  function score(request: ScoreInput): Promise<Reply<ScoreResponse | RewardResponse>> {
+    const schema = request.detail === 'reward' ? rewardResponseSchema : scoreResponseSchema;
+    return connection.post('v1/score', { json: request }, schema);
+  }
+  function group(request: RewardOnly<GroupInput>): Promise<Reply<GroupRewardResponse>>;
+  function group(request: Full<GroupInput>): Promise<Reply<GroupResponse>>;
+  function group(request: GroupInput): Promise<Reply<GroupResponse | GroupRewardResponse>> {
+    const schema = request.detail === 'reward' ? groupRewardResponseSchema : groupResponseSchema;
+    return connection.post('v1/groups', { json: request }, schema);
+  }
   return {
     health: () => connection.get('healthz', healthSchema, { attempts: 1, timeout_ms: HEALTH_TIMEOUT_MS }),
     recipes: () => connection.get('v1/recipes', recipesResponseSchema),
     keys: () => connection.get('v1/keys', issuerKeysSchema),
-    score: (request) => connection.post('v1/score', { json: request }, scoreResponseSchema),
-    group: (request) => connection.post('v1/groups', { json: request }, groupResponseSchema),
+    score,
+    group,
     verify(request, { evidence, offsets } = {}) {
       const query = new URLSearchParams();
       if (evidence !== undefined) query.set('evidence', evidence);

@@ -6,12 +6,13 @@ export type { Receipt } from '../../src/scoring/receipt-schema.ts';
 export type { AgentResponse } from '../../src/wire/agent-reply.ts';
 export type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/wire/files.ts';
-export type { GroupResponse } from '../../src/wire/groups.ts';
+export type { GroupResponse, GroupRewardResponse } from '../../src/wire/groups.ts';
 export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
 export type { RefineResponse } from '../../src/wire/refine.ts';
 export type { ReplayInput } from '../../src/wire/replay.ts';
 export type { RunDetail, RunReply, RunRollout } from '../../src/wire/runs.ts';
 export type { ScoreResponse } from '../../src/wire/score.ts';
+export type { RewardResponse } from '../../src/wire/score-detail.ts';
 export type { AgentInput, AgentStreamEvent } from './agent.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
 export {

@@ -52,7 +52,7 @@ export function succeeded<T extends ScoredRollout | readonly ScoredRollout[]>(c:
   if (scored.timings !== null) Object.assign(c.get('phases'), scored.timings);
   if (!scored.ok) throw new RequestError(scored.failure);
   const members: readonly ScoredRollout[] = 'reply' in scored.reply ? [scored.reply] : scored.reply;
-  const judgments = members.flatMap(({ reply }) => reply.judgments);
-  c.set('storeProblems', judgments.filter(({ store_problem }) => store_problem !== null).length);
+  const judgments = members.flatMap(({ obtained }) => obtained);
+  c.set('storeProblems', judgments.filter(({ storeProblem }) => storeProblem !== null).length);
   return scored.reply;
 }

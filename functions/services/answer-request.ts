@@ -7,7 +7,7 @@ import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
-import { scoreWithOffsets } from '../../src/wire/score-offsets.ts';
+import { scoreReplyOf } from '../../src/wire/score-detail.ts';
 import { verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { ScoringPlatform } from './ports.ts';
@@ -33,7 +33,7 @@ export async function answer(
       const placement = requestedPlacement(read.value);
       const rollout = requestedRollout(read.value);
       const scored = await scoreRecorded(rollout, options, placement, platform);
-      return resultOf(scored, ({ reply }) => scoreWithOffsets(read.value.offsets, reply, rollout));
+      return resultOf(scored, (member) => scoreReplyOf(read.value, rollout, member));
     }
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
@@ -43,11 +43,7 @@ export async function answer(
       const rollouts = groupRollouts(read.value);
       const scored = await scoreTogetherRecorded(rollouts, options, placement, platform);
       if (!scored.ok) return { ok: false, error: scored.failure };
-      const group = groupReplyOf(
-        read.value,
-        rollouts,
-        scored.reply.map(({ reply }) => reply),
-      );
+      const group = groupReplyOf(read.value, rollouts, scored.reply);
       return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
     }
     case '/v1/verify': {

@@ -11,6 +11,7 @@ import { recordedScore } from '../../src/runs/recorded-score.ts';
 import type { RunPlacement } from '../../src/runs/row.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RunRecord } from '../../src/wire/score.ts';
+import type { ScoredMember } from '../../src/wire/score-detail.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
 import { StorageError } from '../storage/storage-error.ts';
@@ -28,7 +29,7 @@ export async function scoreRecorded(
   options: ScoringOptions,
   placement: RunPlacement | null,
   platform: ScoringPlatform,
-): Promise<ScoringReply<ScoredRollout>> {
+): Promise<ScoringReply<ScoredMember>> {
   if (placement === null) return scoreOne(rollout, options, platform);
   const scored = await scoreOne(rollout, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
@@ -45,7 +46,7 @@ export async function scoreTogetherRecorded(
   options: ScoringOptions,
   placement: RunPlacement | null,
   platform: ScoringPlatform,
-): Promise<ScoringReply<readonly ScoredRollout[]>> {
+): Promise<ScoringReply<readonly ScoredMember[]>> {
   if (placement === null) return scoreTogether(rollouts, options, platform);
   const scored = await scoreTogether(rollouts, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
@@ -61,7 +62,7 @@ async function recordGroup(
   options: RecordedOptions,
   { samples, store_text, ...group }: RunPlacement,
   { ledger }: ScoringPlatform,
-): Promise<Result<readonly ScoredRollout[], RequestFailure>> {
+): Promise<Result<readonly ScoredMember[], RequestFailure>> {
   const places = samples.map((sample) => ({ ...group, sample }));
   const recorded = await recordScores({ rollouts, scored, places, recipe, options, store_text }, ledger);
   if (!recorded.ok) return recorded;
@@ -70,7 +71,7 @@ async function recordGroup(
     value: scored.map((member, position) => {
       const run = recorded.value[position];
       if (run === undefined) throw new Error('recordGroup: a record was lost');
-      return { ...member, reply: { ...member.reply, run } };
+      return { ...member, reply: { ...member.reply, run }, run };
     }),
   };
 }

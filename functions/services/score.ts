@@ -38,8 +38,7 @@ export function scoreOne(
   return scoreWithFallback(options, platform, async (recipe, how, obtain) => {
     const result = await scoreRollout({ rollout, recipe, ...how }, obtain);
     if (result.status !== 'done') return result;
-    const { status, timings, ...scored } = result;
-    return { status, value: scored, failure: scored.failure, timings };
+    return { status: 'done', value: result, failure: result.failure, timings: result.timings };
   });
 }
 

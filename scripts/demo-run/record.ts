@@ -80,7 +80,7 @@ export function groupRequest(
 }
 
 async function scoreGroup(client: Client, shape: RunShape, prompt: Prompt, step: number): Promise<GroupResponse> {
-  const reply = await client.group(groupRequest(shape, prompt, step));
+  const reply = await client.group({ ...groupRequest(shape, prompt, step), detail: 'full' });
   if (!reply.ok) throw new Error(`step ${step}, ${prompt.group}: ${JSON.stringify(reply.failure)}`);
   return reply.body;
 }

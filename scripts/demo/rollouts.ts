@@ -53,8 +53,8 @@ export async function scoreAll(
   }
   const replies = mapInOrder(eachRow(), CONCURRENCY, async (row) => {
     const { recipe = row.request.recipe, judgments = row.request.judgments } = changes;
-    const request = { ...row.request, judgments, recipe: typeof recipe === 'string' ? recipe : { ...recipe } };
-    return { row, reply: await client.score(request) };
+    const scored = { judgments, recipe: typeof recipe === 'string' ? recipe : { ...recipe } };
+    return { row, reply: await client.score({ ...row.request, ...scored, detail: 'full' }) };
   });
   for await (const { row, reply } of replies) {
     if (!reply.ok) throw new Error(`${row.labels.id ?? `line ${row.line}`}: ${JSON.stringify(reply.failure)}`);

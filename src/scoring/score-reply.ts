@@ -11,7 +11,7 @@ import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../judgments/protocol/
 import { trajectoryReportSchema } from '../trajectory/report.ts';
 import { receiptSchema } from './receipt-schema.ts';
 
-const failureSchema = z.strictObject({
+export const failureSchema = z.strictObject({
   reason: z.enum(JUDGE_FAILURE_REASONS),
   detail: z.string(),
   retryable: z.boolean(),
@@ -93,7 +93,8 @@ export function reportJudgment(obtained: ObtainedJudgment): JudgmentReport {
   };
 }
 
-function reportFailure({ reason, detail, retryable }: JudgeFailure): {
+/** A failure as replies show it. */
+export function reportFailure({ reason, detail, retryable }: JudgeFailure): {
   reason: JudgeFailure['reason'];
   detail: string;
   retryable: boolean;

@@ -79,6 +79,11 @@ type WhenMissing = 'refuse' | 'report';
 
 /** A scored rollout, or an unscored one with the failure behind it. */
 export type ScoredRollout<T extends FamilyTypes = BuiltInTypes> = {
+  readonly score: T['score'];
+  readonly contributions: MadeBy['contributions'];
+  readonly recipe: MadeBy['recipe'];
+  readonly receipt: Receipt | null;
+  /** The score with all reports. It is built when it is first read, and costs nothing until then. */
   readonly reply: T['reply'] & MadeBy;
   /** The failure that left the reward `null`; `null` if there is a reward, or nothing failed. */
   readonly failure: JudgeFailure | null;
@@ -122,7 +127,9 @@ export async function scoreRolloutBy<T extends FamilyTypes>(
   const { facts } = run.value;
   const score = rules.composers.compose(facts, recipe.recipe);
   if (whenMissing === 'refuse' && score.reason === 'judgment_missing') return { status: 'missing', judgments: missing };
-  return { status: 'done', ...(await replies({ rollout, run, score, failure: failureBehind(score, [run]) })), timings };
+  const scored = await replies({ rollout, run, score, failure: failureBehind(score, [run]) });
+  // Not spread: a copy would build the reply.
+  return Object.assign(scored, { status: 'done' as const, timings });
 }
 
 /**
@@ -245,7 +252,7 @@ type Finished<T extends FamilyTypes> = {
 };
 
 /**
- * Makes the replies of one request, with receipts if there is an issuer. Digests of shared fields are computed once.
+ * Makes the scores of one request, with receipts if there is an issuer. Digests of shared fields are computed once.
  */
 function createReplies<T extends FamilyTypes>(
   { composers, sign }: ScoringRules<T>,
@@ -265,16 +272,31 @@ function createReplies<T extends FamilyTypes>(
   return async (finished) => {
     const { score, failure, rollout } = finished;
     const { value: measured, obtained } = finished.run;
-    const contributions = composers.contributions(score, recipe.recipe);
-    const madeBy: MadeBy = {
-      contributions: contributions === null ? null : { ...contributions },
-      judgments: obtained.map(reportJudgment),
+    const contributed = composers.contributions(score, recipe.recipe);
+    const brief: Omit<MadeBy, 'judgments' | 'trajectory'> = {
+      contributions: contributed === null ? null : { ...contributed },
       recipe: { name, digest, reward_range: [least, most] },
       receipt: issuer === null ? null : await receiptOf(finished, issuer),
     };
-    const trajectory = trajectoryReport(rollout);
+    const build = (): T['reply'] & MadeBy => {
+      const { contributions, ...others } = brief;
+      const trajectory = trajectoryReport(rollout);
+      return {
+        ...measured.reply(score),
+        contributions,
+        judgments: obtained.map(reportJudgment),
+        ...others,
+        ...(trajectory === null ? {} : { trajectory }),
+      };
+    };
+    let reply: (T['reply'] & MadeBy) | null = null;
     return {
-      reply: { ...measured.reply(score), ...madeBy, ...(trajectory === null ? {} : { trajectory }) },
+      ...brief,
+      score,
+      get reply() {
+        reply ??= build();
+        return reply;
+      },
       failure,
       facts: measured.facts,
       obtained,

@@ -21,16 +21,17 @@ import { type RunPlacement, recordedStepSchema, runIdSchema } from '../runs/row.
 import { ADVANTAGE_PRESET_NAMES, type AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
 import { GDPO_PRESET_NAMES, type GdpoOptions, gdpoGroup, isGdpo } from '../scoring/gdpo.ts';
+import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
 import {
   onJudgeFailureSchema,
   runPlaceIdSchema,
-  type ScoreResponse,
   scoreResponseSchema,
   scoringFields,
   storeTextSchema,
   textNeedsRun,
 } from './score.ts';
+import { rewardMember, rewardMemberFields, rewardResponseSchema, type ScoredMember } from './score-detail.ts';
 import { scoreWithOffsets } from './score-offsets.ts';
 
 const marginFields = {
@@ -154,8 +155,14 @@ export function advantageProblems(options: AdvantageOptions | GdpoOptions): Inpu
 /** The rollouts of a request, in its order. */
 export function groupRollouts(request: GroupRequest): Rollout[] {
   const { responses, recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
-  const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...others } = rest;
-  const { advantages: _advantages, run: _run, store_text: _storeText, offsets: _offsets, ...shared } = others;
+  const { explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...others } = rest;
+  const {
+    on_judge_failure: _onJudgeFailure,
+    advantages: _advantages,
+    run: _run,
+    store_text: _text,
+    ...shared
+  } = others;
   // The samples share the objects of the shared fields, so that each is digested once.
   const common = rolloutOf({ ...shared, response: '' });
   return responses.map((sample) =>
@@ -196,7 +203,8 @@ export const degenerateSchema = z
   .nullable()
   .describe('Why the group gives no training signal.');
 
-export const groupResponseSchema = z.strictObject({
+/** The fields of a group's reply besides its members. */
+const groupFields = {
   rewards: z.array(z.number().nullable()).describe('In the order of the responses; null = unscored.'),
   advantages: z.array(advantageSchema),
   mean: z.number().nullable().describe('Mean of the scored rewards.'),
@@ -204,42 +212,66 @@ export const groupResponseSchema = z.strictObject({
   valid: z.int().min(0).describe('Number of scored samples.'),
   degenerate: degenerateSchema,
   final: z.boolean().describe('false with a GDPO preset: the advantages need the other groups of the step.'),
-  members: z.array(scoreResponseSchema).describe('The full score of each sample.'),
   recipe: recipeReportSchema,
+};
+
+export const groupResponseSchema = z.strictObject({
+  ...groupFields,
+  members: z.array(scoreResponseSchema).describe('The full score of each sample.'),
 });
 
 /** The reply of `POST /v1/groups`: a score and an advantage for each sample. */
 export type GroupResponse = z.infer<typeof groupResponseSchema>;
 
+/** The reply with `detail: "reward"`: the members have no reports, and the judges are counted for the whole group. */
+export const groupRewardResponseSchema = z.strictObject({
+  family: rewardResponseSchema.shape.family,
+  ...groupFields,
+  members: z.array(z.strictObject(rewardMemberFields)).describe('What each reward consists of, or why it is null.'),
+  judges: judgesSchema,
+});
+
+/** The reply of `POST /v1/groups` with `detail: "reward"`. */
+export type GroupRewardResponse = z.infer<typeof groupRewardResponseSchema>;
+
+/** The reply of `POST /v1/groups` in either detail. */
+export const groupReplySchema = z.union([groupResponseSchema, groupRewardResponseSchema]);
+
 type GroupReply =
-  | { readonly ok: true; readonly reply: GroupResponse }
+  | { readonly ok: true; readonly reply: GroupResponse | GroupRewardResponse }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** Builds the reply of a scored group. @param members at least one, in the order of `rollouts`. */
+/**
+ * Builds the reply of a scored group in the detail that the request asks for.
+ * @param members at least one, in the order of `rollouts`.
+ */
 export function groupReplyOf(
-  request: GroupRequest,
+  { advantages: options, detail, offsets }: Pick<GroupRequest, 'advantages' | 'detail' | 'offsets'>,
   rollouts: readonly Rollout[],
-  members: readonly ScoreResponse[],
+  members: readonly ScoredMember[],
 ): GroupReply {
-  const rewards = members.map(({ reward }) => reward);
-  const result = groupAdvantages(members, request.advantages);
-  const recipe = members[0]?.recipe;
+  const rewards = members.map(({ score }) => score.reward);
+  const result = groupAdvantages(members, options);
+  const [first] = members;
   if (!result.ok) return result;
-  if (recipe === undefined) throw new Error('groupReplyOf: a group without members after validation');
+  if (first === undefined) throw new Error('groupReplyOf: a group without members after validation');
   const { group } = result;
-  return {
-    ok: true,
-    reply: {
-      rewards,
-      ...group,
-      members: members.map((member, n) => {
+  const reply = { rewards, ...group };
+  const { recipe } = first;
+  switch (detail) {
+    case 'full': {
+      const full = members.map((member, n) => {
         const rollout = rollouts[n];
         if (rollout === undefined) throw new Error('groupReplyOf: a member without a rollout');
-        return scoreWithOffsets(request.offsets, member, rollout);
-      }),
-      recipe,
-    },
-  };
+        return scoreWithOffsets(offsets, member.reply, rollout);
+      });
+      return { ok: true, reply: { ...reply, members: full, recipe } };
+    }
+    case 'reward': {
+      const short = { members: members.map(rewardMember), judges: judgesOf(members), recipe };
+      return { ok: true, reply: { family: first.score.family, ...reply, ...short } };
+    }
+  }
 }
 
 type GroupPart = Pick<GroupResponse, 'advantages' | 'mean' | 'std' | 'valid' | 'degenerate' | 'final'>;
@@ -248,8 +280,11 @@ type GroupPartResult =
   | { readonly ok: true; readonly group: GroupPart }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-function groupAdvantages(members: readonly ScoreResponse[], options: AdvantageOptions | GdpoOptions): GroupPartResult {
-  const rewards = members.map(({ reward }) => reward);
+function groupAdvantages(
+  members: readonly Pick<ScoredMember, 'score' | 'contributions'>[],
+  options: AdvantageOptions | GdpoOptions,
+): GroupPartResult {
+  const rewards = members.map(({ score }) => score.reward);
   const result = advantages(rewards, isGdpo(options) ? 'mean' : options);
   if (!result.ok) return result;
   const { mean, std, valid, degenerate }: GroupAdvantages = result.group;

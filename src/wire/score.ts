@@ -52,6 +52,13 @@ export const scoringFields = {
     .describe('dr-tulu only: adds the score under the other compat mode, which can need further judgments.'),
   offsets: offsetsSchema,
   receipt: z.boolean().default(false).describe('Whether to sign the reward. 422 if the deployment has no ISSUER_KEY.'),
+  detail: z
+    .enum(['full', 'reward'])
+    .default('full')
+    .describe(
+      'full: all reports. reward: the reward, why it is missing, its components and the judges, as a trainer reads ' +
+        'them; smaller and faster.',
+    ),
 };
 
 export const onJudgeFailureSchema = z
@@ -99,8 +106,8 @@ export type ScoreRequest = z.infer<typeof scoreRequestSchema>;
 /** The rollout of a request. */
 export function requestedRollout(request: ScoreRequest): Rollout {
   const { recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
-  const { explain: _explain, receipt: _receipt, on_judge_failure: _onJudgeFailure, ...recorded } = rest;
-  const { run: _run, store_text: _storeText, offsets: _offsets, ...fields } = recorded;
+  const { explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...others } = rest;
+  const { on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...fields } = others;
   return rolloutOf(fields);
 }
 
@@ -111,7 +118,7 @@ export function requestedPlacement({ run, store_text }: Pick<ScoreRequest, 'run'
   return { run: id, step, group: String(group), samples: [String(sample)], grouping: 'given', store_text };
 }
 
-const runRecordSchema = z
+export const runRecordSchema = z
   .strictObject({
     id: runIdSchema,
     step: stepSchema.nullable(),

@@ -7,7 +7,7 @@ import {
   MAX_WEBHOOK_URL_CHARS,
 } from '../limits.ts';
 import { problemSchema } from './problem.ts';
-import { scoreResponseSchema } from './score.ts';
+import { scoreReplySchema } from './score-detail.ts';
 
 const timeSchema = z.string().describe('ISO 8601, UTC.');
 const endpointIdSchema = z.string().regex(/^whe_[A-Za-z0-9_-]{24}$/);
@@ -123,7 +123,7 @@ const jobFields = { job: jobIdSchema, webhook_id: z.string().describe('The webho
 
 export const scoreCompletedEventSchema = eventSchema(
   'score.completed',
-  z.strictObject({ ...jobFields, score: scoreResponseSchema }),
+  z.strictObject({ ...jobFields, score: scoreReplySchema }),
 );
 
 export const scoreFailedEventSchema = eventSchema(

@@ -129,7 +129,7 @@ test('its ledger and its judgments give the same rewards in an empty deployment,
       receipt: _receipt,
       ...request
     } = groupRequest(SHAPE, prompt, Math.floor(n / SHAPE.prompts));
-    const again = await second.client.group({ ...request, judgments: 'only' });
+    const again = await second.client.group({ ...request, judgments: 'only', detail: 'full' });
     if (!again.ok) throw new Error(JSON.stringify(again.failure));
     expect(again.body.rewards).toEqual(group.rewards);
     expect(again.body.members.flatMap((member) => member.judgments.map(({ cached }) => cached))).not.toContain(false);

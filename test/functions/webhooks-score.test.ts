@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
 import { MAX_WEBHOOK_BODY_BYTES } from '../../src/limits.ts';
 import { rolloutListSchema } from '../../src/wire/runs.ts';
+import { scoreResponseSchema } from '../../src/wire/score.ts';
 import {
   acceptedJobSchema,
   deliveriesSchema,
@@ -96,7 +97,7 @@ describe('a signed request', () => {
     await work(endpoint.id);
     const event = scoreCompletedEventSchema.parse(verified(only(), endpoint.secret));
     expect(event.data).toMatchObject({ job: id, webhook_id: 'rollout-17' });
-    const { judgments: _, ...delivered } = event.data.score;
+    const { judgments: _, ...delivered } = scoreResponseSchema.parse(event.data.score);
     const { judgments: _judgments, ...direct } = await score({ ...rollout, judgments: 'only' });
     expect(delivered).toEqual(direct);
     const finished = await job(id);

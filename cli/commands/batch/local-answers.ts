@@ -13,7 +13,7 @@ import type { LineResult } from '../../../src/wire/batches/result-line.ts';
 import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../../src/wire/score.ts';
-import { scoreWithOffsets } from '../../../src/wire/score-offsets.ts';
+import { scoreReplyOf } from '../../../src/wire/score-detail.ts';
 import { verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
 import { type LocalJudging, localJudging, NO_RUNS_HERE, namesAnotherJudge } from '../../shared/local-judging.ts';
 import { refineLocally } from '../../shared/local-refining.ts';
@@ -65,12 +65,7 @@ async function score(request: ScoreRequest, judging: LocalJudging): Promise<Outc
   const scored = { rollout: requestedRollout(request), recipe: ready.recipe, plan: { explain: request.explain } };
   const result = await scoreRollout(scored, judging(request));
   if (result.status !== 'done') return undone(result);
-  return (
-    failed(request, result.failure) ?? {
-      ok: true,
-      body: scoreWithOffsets(request.offsets, result.reply, scored.rollout),
-    }
-  );
+  return failed(request, result.failure) ?? { ok: true, body: scoreReplyOf(request, scored.rollout, result) };
 }
 
 async function group(request: GroupRequest, judging: LocalJudging): Promise<Outcome> {
@@ -83,11 +78,7 @@ async function group(request: GroupRequest, judging: LocalJudging): Promise<Outc
   const failure = members.find((member) => member.failure !== null)?.failure ?? null;
   const lost = failed(request, failure);
   if (lost !== null) return lost;
-  const reply = groupReplyOf(
-    request,
-    scored.rollouts,
-    members.map((member) => member.reply),
-  );
+  const reply = groupReplyOf(request, scored.rollouts, members);
   return reply.ok ? { ok: true, body: reply.reply } : invalid(reply.problems);
 }
 

@@ -70,13 +70,20 @@ async function run(flags: Flags): Promise<number> {
 
 type ScoreHandler = RowHandler<ScoreRequest, ScoreResponse>;
 
+/** Rows of `/v1/score` may ask for the short reply, which lacks what the table and the summary show. */
+const REFUSED_DETAIL = {
+  kind: 'refused',
+  problems: [{ field: 'detail', message: 'expected "full"; npx citeward batch passes "reward" on' }],
+} as const;
+
 /** Scores through a Worker. @param flagFields the fields that flags set in every row. */
 function remoteScoring(client: Client, flagFields: ReadonlySet<string>): ScoreHandler {
   return {
     notices: [],
     concurrency: REMOTE_CONCURRENCY,
     async handle(request) {
-      const reply = await client.score(request);
+      if (request.detail === 'reward') return REFUSED_DETAIL;
+      const reply = await client.score({ ...request, detail: 'full' });
       return reply.ok ? { kind: 'done', reply: reply.body } : outcomeOfFailure(reply.failure, flagFields);
     },
   };
@@ -91,6 +98,7 @@ export function localScoring(): ScoreHandler {
     async handle(request): Promise<Outcome<ScoreResponse>> {
       const refused = (field: string, message: string) =>
         ({ kind: 'refused', problems: [{ field, message }] }) as const;
+      if (request.detail === 'reward') return REFUSED_DETAIL;
       if (namesAnotherJudge(request.judge)) return refused('judge', `expected ${LEXICAL_JUDGE.name}`);
       if (request.run !== undefined) return refused('run', NO_RUNS_HERE);
       if (request.receipt) return refused('receipt', NO_RECEIPTS_HERE);

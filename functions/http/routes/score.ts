@@ -7,7 +7,7 @@ import { stepAdvantages, stepRequestSchema } from '../../../src/wire/advantages.
 import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../../src/wire/groups.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
-import { scoreWithOffsets } from '../../../src/wire/score-offsets.ts';
+import { scoreReplyOf } from '../../../src/wire/score-detail.ts';
 import { RequestError } from '../../failures.ts';
 import { scoreRecorded, scoreTogetherRecorded } from '../../services/record.ts';
 import { requireScope } from '../auth.ts';
@@ -19,11 +19,11 @@ export const scoreRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, scoreRequestSchema);
     const rollout = requestedRollout(request);
-    const { reply } = succeeded(
+    const member = succeeded(
       c,
       await scoreRecorded(rollout, request, requestedPlacement(request), await platformOf(c)),
     );
-    return c.json(scoreWithOffsets(request.offsets, reply, rollout));
+    return c.json(scoreReplyOf(request, rollout, member));
   })
   .post('/v1/groups', requireScope('score'), async (c) => {
     readQuery(c, emptyQuerySchema);
@@ -33,11 +33,7 @@ export const scoreRoutes = new Hono<AppEnvironment>()
       c,
       await scoreTogetherRecorded(rollouts, request, requestedGroupPlacement(request), await platformOf(c)),
     );
-    const reply = groupReplyOf(
-      request,
-      rollouts,
-      members.map((member) => member.reply),
-    );
+    const reply = groupReplyOf(request, rollouts, members);
     if (!reply.ok) throw new RequestError({ reason: 'input_invalid', problems: reply.problems });
     return c.json(reply.reply);
   })

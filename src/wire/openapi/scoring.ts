@@ -1,10 +1,11 @@
 /** Verification, scoring, recipes and judgments in the OpenAPI document. */
 import { judgmentSchema } from '../../judgments/record.ts';
 import { stepRequestSchema, stepResponseSchema } from '../advantages.ts';
-import { groupRequestSchema, groupResponseSchema } from '../groups.ts';
+import { groupReplySchema, groupRequestSchema, groupResponseSchema, groupRewardResponseSchema } from '../groups.ts';
 import { exportRequestSchema, importReportSchema, issuerKeysSchema } from '../judgment-files.ts';
 import { recipesResponseSchema } from '../recipes.ts';
 import { scoreRequestSchema, scoreResponseSchema } from '../score.ts';
+import { rewardResponseSchema, scoreReplySchema } from '../score-detail.ts';
 import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from '../verify.ts';
 import { verifyStreamEventSchema, verifyStreamLineSchema, verifyStreamQuerySchema } from '../verify-stream.ts';
 import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Section } from './route.ts';
@@ -44,7 +45,7 @@ export const SCORING: Section = {
       summary: 'Scores one rollout under a recipe and returns the reward with all its parts.',
       scope: 'score',
       request: 'ScoreRequest',
-      replies: { 200: { description: 'The reward, or null with the reason.', schema: 'ScoreResponse' } },
+      replies: { 200: { description: 'The reward, or null with the reason.', schema: 'ScoreReply' } },
       problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
     },
     {
@@ -54,7 +55,7 @@ export const SCORING: Section = {
       scope: 'score',
       request: 'GroupRequest',
       replies: {
-        200: { description: 'Each reward, or null with the reason; and the advantages.', schema: 'GroupResponse' },
+        200: { description: 'Each reward, or null with the reason; and the advantages.', schema: 'GroupReply' },
       },
       problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
     },
@@ -114,9 +115,13 @@ export const SCORING: Section = {
   replies: {
     VerifyResponse: verifyResponseSchema,
     VerifyStreamEvent: verifyStreamEventSchema,
+    ScoreReply: scoreReplySchema,
     ScoreResponse: scoreResponseSchema,
+    RewardResponse: rewardResponseSchema,
+    GroupReply: groupReplySchema,
     GroupResponse: groupResponseSchema,
     StepResponse: stepResponseSchema,
+    GroupRewardResponse: groupRewardResponseSchema,
     Recipes: recipesResponseSchema,
     Judgment: judgmentSchema,
     ImportReport: importReportSchema,

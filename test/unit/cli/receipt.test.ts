@@ -44,11 +44,7 @@ beforeAll(async () => {
   const rollouts = groupRollouts(groupRequest);
   const all = await scoreGroup({ ...asked, rollouts }, options);
   if (one.status !== 'done' || all.status !== 'done') throw new Error('not scored');
-  const grouped = groupReplyOf(
-    groupRequest,
-    rollouts,
-    all.members.map((member) => member.reply),
-  );
+  const grouped = groupReplyOf(groupRequest, rollouts, all.members);
   if (!grouped.ok) throw new Error('no group');
   reply = JSON.parse(JSON.stringify(one.reply));
   group = JSON.parse(JSON.stringify(grouped.reply));

@@ -1,0 +1,66 @@
+/** The replies of `POST /v1/score` by `detail`: the full reply, or the short one that a trainer reads. */
+import * as z from 'zod';
+import { FAMILY_NAMES } from '../families/composers.ts';
+import type { Rollout } from '../family/rollout.ts';
+import { rewardFields } from '../family/score.ts';
+import { judgesOf, judgesSchema, rewardScore, rewardScoreFields } from '../scoring/reward-reply.ts';
+import { recipeReportSchema } from '../scoring/score-reply.ts';
+import type { ScoredRollout } from '../scoring/score-rollouts.ts';
+import {
+  type RunRecord,
+  runRecordSchema,
+  type ScoreRequest,
+  type ScoreResponse,
+  scoreResponseSchema,
+} from './score.ts';
+import { scoreWithOffsets } from './score-offsets.ts';
+
+const rewardRunSchema = runRecordSchema
+  .pick({ attempt: true, status: true })
+  .describe('What recording did; the request has named the place.');
+
+/** The fields of one score in a short reply. */
+export const rewardMemberFields = { ...rewardScoreFields, run: rewardRunSchema.exactOptional() };
+
+/** A score, and what recording it did. */
+export type ScoredMember = ScoredRollout & { readonly run?: RunRecord };
+
+/** The short form of one score, with what recording it did. */
+export function rewardMember(member: ScoredMember): z.infer<z.ZodObject<typeof rewardMemberFields>> {
+  const { run } = member;
+  return {
+    ...rewardScore(member),
+    ...(run === undefined ? {} : { run: { attempt: run.attempt, status: run.status } }),
+  };
+}
+
+/** The reply with `detail: "reward"`: one shape for all families. */
+export const rewardResponseSchema = z.strictObject({
+  family: z.enum(FAMILY_NAMES),
+  reward: rewardFields.reward,
+  ...rewardMemberFields,
+  judges: judgesSchema,
+  recipe: recipeReportSchema,
+});
+
+/** The reply of `POST /v1/score` with `detail: "reward"`. */
+export type RewardResponse = z.infer<typeof rewardResponseSchema>;
+
+/** The reply of `POST /v1/score` in either detail. */
+export const scoreReplySchema = z.union([scoreResponseSchema, rewardResponseSchema]);
+
+/** Builds the reply of a scored rollout in the detail that the request asks for. */
+export function scoreReplyOf(
+  { detail, offsets }: Pick<ScoreRequest, 'detail' | 'offsets'>,
+  rollout: Rollout,
+  member: ScoredMember,
+): ScoreResponse | RewardResponse {
+  switch (detail) {
+    case 'full':
+      return scoreWithOffsets(offsets, member.reply, rollout);
+    case 'reward': {
+      const { family, reward } = member.score;
+      return { family, reward, ...rewardMember(member), judges: judgesOf([member]), recipe: member.recipe };
+    }
+  }
+}
