@@ -151,4 +151,9 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     summary: 'Recompute the rewards of a run under another recipe.',
     load: async () => (await import('./commands/replay/run.ts')).replayCommand,
   },
+  {
+    name: 'advantages',
+    summary: 'Compute the advantages of whole training steps, GDPO included.',
+    load: async () => (await import('./commands/advantages/run.ts')).advantagesCommand,
+  },
 ];

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stepAdvantages } from '../../lib/advantages.ts';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { citeward, jsonLines, runScript } from './processes.ts';
 
@@ -183,12 +184,70 @@ describe('a run', () => {
     await writeFile(file, exported.stdout);
     const fromFile = await citeward('replay', '--file', file, ...set, '--json', '--samples');
     expect(jsonLines(fromFile.stdout)).toEqual(jsonLines(replayed.stdout));
+    // Each example is a group of one, which gives no signal.
+    const finished = await citeward('advantages', '--file', file, '--rule', 'trl-gdpo', ...set);
+    expect(finished.code, finished.stderr).toBe(0);
+    expect(jsonLines(finished.stdout)).toHaveLength(19);
+    expect(finished.stderr).toContain('19 samples in 19 groups of 1 steps · 19 groups without signal');
 
     expect((await citeward('runs', 'delete', 'cli', '--yes', ...at)).code).toBe(0);
     const gone = await citeward('runs', 'show', 'cli', ...at);
     expect(gone.code).toBe(1);
     expect((await citeward('runs', 'import', 'cli', file, ...at)).code).toBe(0);
     expect((await citeward('runs', 'show', 'cli', ...at, '--json')).stdout).toBe(shown.stdout);
+  });
+});
+
+describe('advantages of steps', () => {
+  const member = (step: number, group: string, rubric: number | null, citation = 0) =>
+    JSON.stringify({ step, group, components: rubric === null ? null : { rubric, citation } });
+
+  test('are those of the library, step by step, and unscored samples are masked', async () => {
+    const file = join(directory, 'steps.jsonl');
+    const rows = [
+      ...[member(0, 'a', 6, 0), member(0, 'b', 4, 2), member(0, 'a', 2, 2), member(0, 'b', null), member(0, 'b', 1, 1)],
+      ...[member(1, 'a', 1, 1), member(1, 'a', 1, 1)],
+    ];
+    await writeFile(file, rows.join('\n'));
+    const ended = await citeward('advantages', file, '--rule', '{"preset": "trl-gdpo", "weights": {"citation": 0.5}}');
+    expect(ended.code, ended.stderr).toBe(0);
+    const lines = jsonLines(ended.stdout);
+    const pair = (rubric: number, citation: number) => ({ components: { rubric, citation } });
+    const groups = [
+      [pair(6, 0), pair(2, 2)],
+      [pair(4, 2), { components: null }, pair(1, 1)],
+    ];
+    const step = stepAdvantages(groups, { preset: 'trl-gdpo', weights: { citation: 0.5 } });
+    const own = step.groups.flatMap(({ members }) => members);
+    expect(
+      lines.slice(0, 5).map(({ advantage, masked, weighted_sum }) => ({ advantage, masked, weighted_sum })),
+    ).toEqual(own);
+    expect(lines.slice(0, 2)).toMatchObject([
+      { step: 0, group: 'a', sample: 0 },
+      { step: 0, group: 'a', sample: 1 },
+    ]);
+    expect(lines.slice(5)).toMatchObject([
+      { step: 1, advantage: 0 },
+      { step: 1, advantage: 0 },
+    ]);
+    expect(ended.stderr).toContain('7 samples in 3 groups of 2 steps · 1 groups without signal · 1 samples masked');
+  });
+
+  test('name what is wrong', async () => {
+    const file = join(directory, 'wrong.jsonl');
+    await writeFile(file, [member(0, 'a', 6), member(1, 'a', 6), member(0, 'a', 6)].join('\n'));
+    const mixed = await citeward('advantages', file, '--rule', 'trl-gdpo');
+    expect([mixed.code, mixed.stderr]).toEqual([1, expect.stringContaining('step 0: its rows are not consecutive')]);
+    const verl = await citeward('advantages', file, '--rule', 'verl-gdpo');
+    expect([verl.code, verl.stderr]).toEqual([1, expect.stringContaining('response_tokens: required by verl-gdpo')]);
+    for (const [args, words] of [
+      [[file], 'no rule'],
+      [[file, '--rule', 'gdpo'], 'Expected one of trl-gdpo'],
+      [[file, '--rule', 'trl', '--set', 'citation_weight=0.5'], '--set needs --file'],
+    ] as const) {
+      const ended = await citeward('advantages', ...args);
+      expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining(words)]);
+    }
   });
 });
 

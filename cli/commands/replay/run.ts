@@ -15,12 +15,12 @@ import type { Flags } from '../../shared/flags.ts';
 import { messageOf } from '../../shared/input.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { Progress } from '../../shared/progress.ts';
+import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
 import { Screen } from '../../shared/screen.ts';
 import { connect } from '../../shared/worker.ts';
 import { flagProblem, runErrorOf } from '../../shared/worker-failures.ts';
 import { readReplayRequest, replaySyntax } from './options.ts';
 import { ReplayReport } from './render.ts';
-import { groupsOfFile, recipesOfFile } from './run-file.ts';
 
 export const replayCommand: Command = { ...replaySyntax, run };
 

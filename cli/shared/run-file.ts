@@ -5,16 +5,16 @@
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Recipe } from '../../../src/families/composers.ts';
-import { resolveRecipe } from '../../../src/families/resolve.ts';
-import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../../src/limits.ts';
-import type { RowsOfGroup } from '../../../src/runs/replay-lines.ts';
-import type { LedgerRow } from '../../../src/runs/row.ts';
-import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../../src/runs/run-file.ts';
-import type { ReplayRequest } from '../../../src/wire/replay.ts';
-import { RunError, UsageError } from '../../shared/exit.ts';
-import { readError } from '../../shared/input.ts';
-import { readLines } from '../../shared/lines.ts';
+import type { Recipe } from '../../src/families/composers.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
+import { MAX_RUN_GROUP, MAX_RUN_IMPORT_LINE_BYTES } from '../../src/limits.ts';
+import type { RowsOfGroup } from '../../src/runs/replay-lines.ts';
+import type { LedgerRow } from '../../src/runs/row.ts';
+import { type RunFileLine, type RunFileRecipe, readRunLine } from '../../src/runs/run-file.ts';
+import type { ReplayRequest } from '../../src/wire/replay.ts';
+import { RunError, UsageError } from './exit.ts';
+import { readError } from './input.ts';
+import { readLines } from './lines.ts';
 
 /** The recipes of the run, which come before its rollouts. @throws UsageError or RunError for a wrong file. */
 export async function recipesOfFile(
