@@ -115,6 +115,8 @@ function ruleOf(options: GdpoOptions): Rule {
   }
 }
 
+/** Largest absolute weight; low enough that no square of a weighted sum overflows. */
+const WEIGHT_LIMIT = 1e6;
 /** Sums that differ from their mean by less count as equal: their difference is rounding, which a std would enlarge. */
 const EQUAL_WITHIN = 1e-9;
 /** Added to the std of the sums by TRL. */
@@ -206,7 +208,8 @@ function weightedSums(members: readonly StepMember[], rule: GroupRule): GdpoGrou
   const scored = members.flatMap(({ components }) => (components === null ? [] : [components]));
   const sums = scored.map((): number => 0);
   for (const name of namesOf(scored)) {
-    const weight = rule.weights[name] ?? 1;
+    // Not a member of Object.prototype, such as `constructor`.
+    const weight = Object.hasOwn(rule.weights, name) ? (rule.weights[name] ?? 1) : 1;
     const isAlone = members.length === 1;
     const normalised = normalise(
       scored.map((components) => components[name] ?? 0),
@@ -295,7 +298,9 @@ function weightProblems(members: readonly StepMember[], options: GdpoOptions): I
   for (const [name, weight] of Object.entries(weights)) {
     const path = ['rule', 'weights', name];
     if (!names.includes(name)) problems.push({ path, message: `expected one of ${names.join(', ')}` });
-    else if (!(Math.abs(weight) <= REWARD_LIMIT)) problems.push({ path, message: 'expected a finite number' });
+    else if (!(Math.abs(weight) <= WEIGHT_LIMIT)) {
+      problems.push({ path, message: `expected a finite number of at most ${WEIGHT_LIMIT} in size` });
+    }
   }
   return problems;
 }

@@ -90,6 +90,14 @@ describe.each([...GDPO_PRESET_NAMES, { preset: 'nemo-gdpo', use_leave_one_out_ba
   },
 );
 
+it('takes a component that is named like a member of Object.prototype', () => {
+  const named = (value: number): StepMember => ({ components: { constructor: value, toString: 1 } });
+  const { groups } = stepOf([[named(1), named(3)]], 'trl-gdpo');
+  const [first, second] = groups[0]?.members ?? [];
+  expect(first?.weighted_sum).toBeCloseTo(-Math.SQRT1_2, 3);
+  expect(second?.advantage).toBeGreaterThan(0);
+});
+
 describe('a step that is refused', () => {
   const problemsOf = (groups: readonly (readonly StepMember[])[], options: GdpoOptions) => {
     const result = gdpoAdvantages(groups, options);
@@ -106,6 +114,7 @@ describe('a step that is refused', () => {
     expect(problemsOf([GROUP], { preset: 'trl-gdpo', weights: { ruric: 2 } })).toEqual([
       'rule.weights.ruric: expected one of citation, rubric',
     ]);
+    expect(problemsOf([GROUP], { preset: 'trl-gdpo', weights: { rubric: 1e7 } })[0]).toContain('rule.weights.rubric');
     expect(problemsOf([[member(Number.NaN, 0)]], 'trl-gdpo')[0]).toContain('groups.0.members.0.components.rubric');
   });
 
