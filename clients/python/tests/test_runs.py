@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import abc
 import asyncio
+import importlib.util
 import json
+import sys
 import threading
+import types
 import unittest
 import urllib.request
 from types import SimpleNamespace
@@ -14,6 +18,7 @@ from unittest import mock
 import citeward.open_instruct
 import citeward.slime
 import citeward.verl
+import citeward.verl_reward_loop
 from citeward.errors import BadRequest, Misconfigured
 from citeward.runs import Visits, digest_of, placed
 from citeward.settings import Settings
@@ -221,6 +226,27 @@ class Stubbed(unittest.TestCase):
         self.assertEqual((body["response"], body["response_tokens"], body["num_turns"]), ("288", 3, 4))
         self.assertEqual((body["reference"], body["question"]), ("288", "How long?"))
         self.assertEqual(self.places(), [("kwargs", 9, "u", 2), ("kwargs-eval", 9, "u", 2)])
+
+    def test_verl_manager_is_verls_own_kind_where_verl_is_installed(self) -> None:
+        class RewardManagerBase(abc.ABC):
+            def __init__(self, config: Any, compute_score: Any, tokenizer: Any) -> None:
+                raise AssertionError("its arguments differ between releases")
+
+            @abc.abstractmethod
+            async def run_single(self, data: Any) -> Any: ...
+
+        base = types.ModuleType("verl.experimental.reward_loop.reward_manager.base")
+        base.RewardManagerBase = RewardManagerBase  # type: ignore[attr-defined]
+        # verl loads the file under a name of its own.
+        spec = importlib.util.spec_from_file_location("custom_module", citeward.verl_reward_loop.__file__)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        with mock.patch.dict(sys.modules, {base.__name__: base}):
+            spec.loader.exec_module(module)
+        manager = module.RewardManager(config=verl_config(), tokenizer=Tokenizer(), compute_score=print)
+        self.assertIsInstance(manager, RewardManagerBase)
+        data = verl_data({"question": "q"}, "r", uid="u", session_id=0, global_steps=1)
+        self.assertEqual(asyncio.run(manager.run_single(data))["reward_score"], 6.5)
 
     def test_verl_manager_before_v1_numbers_samples_itself(self) -> None:
         manager = RewardManager(config=verl_config(), tokenizer=Tokenizer(), compute_score=None)
