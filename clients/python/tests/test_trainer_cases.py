@@ -88,6 +88,7 @@ def together(calls: Sequence[Awaitable[Any]]) -> list[Any]:
 def post(path: str, body: Any, tries: int, retried: Callable[[int], bool]) -> Any:
     """Posts to an adapter of the environment's deployment."""
     given = {name: os.environ.get(f"CITEWARD_{name.upper()}") for name in ("recipe", "run", "judge")}
+    given["group_size"] = None if given["run"] is None else "2"
     query = "&".join(f"{name}={value}" for name, value in given.items() if value is not None)
     url = f"{os.environ['CITEWARD_URL']}/v1/adapters/{path}?{query}"
     headers = {"content-type": "application/json"}
