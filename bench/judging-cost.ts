@@ -9,7 +9,7 @@
  * Targets: at least 20 times fewer calls and 8 times fewer uncached prompt tokens.
  */
 import { parseArgs } from 'node:util';
-import { estimateTokens } from '../src/judgments/protocol/budget.ts';
+import { estimateTokens } from '../src/judgments/protocol/token-estimate.ts';
 import { CLAIMS, CRITERIA, groupRequests, SAMPLES, STATEMENTS } from './judging-cost/group.ts';
 import { jointPrompts, type Prompt, separatePrompts } from './judging-cost/prompts.ts';
 import { type ServerUsage, usageOf } from './judging-cost/server.ts';

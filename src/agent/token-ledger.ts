@@ -6,8 +6,9 @@
  * `prompt_tokens`. Otherwise the ledger estimates from the text, always from above, so an estimate never overruns a
  * budget.
  */
-import { estimateTokens } from '../judgments/protocol/budget.ts';
+
 import type { TokenUsage } from '../judgments/protocol/failure.ts';
+import { estimateTokens } from '../judgments/protocol/token-estimate.ts';
 import { betweenTurns } from './turn.ts';
 import type { TurnTokens } from './types.ts';
 

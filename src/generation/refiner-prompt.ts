@@ -9,7 +9,7 @@
 import { parseSources, type SourceInput, sourcesFromList } from '../citations/sources.ts';
 import type { Source } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
-import { estimateTokens } from '../judgments/protocol/budget.ts';
+import { estimateTokens } from '../judgments/protocol/token-estimate.ts';
 import { neutraliseControlTokens } from '../judgments/protocol/untrusted.ts';
 import { trimSpan } from '../text/span.ts';
 

@@ -23,7 +23,7 @@ import { finalAnswer, splitThinking } from '../../src/families/long-trace/messag
 import { usefulChunksScore } from '../../src/families/long-trace/useful-chunks.ts';
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { readReply } from '../../src/judgments/model-judge.ts';
-import { estimateTokens } from '../../src/judgments/protocol/budget.ts';
+import { estimateTokens } from '../../src/judgments/protocol/token-estimate.ts';
 import { neutralise, neutraliseAttribute, neutraliseControlTokens } from '../../src/judgments/protocol/untrusted.ts';
 import { readRecordLine } from '../../src/judgments/record-file.ts';
 import { lexicalSupport, needsCitation } from '../../src/lexical/index.ts';

@@ -3,17 +3,11 @@
  * the longest cited ones. If the answer alone is too long, its end is cut too, because a policy must not be able to
  * leave itself unscored by its length. Claims, statements and criteria are never cut. The request is cut before its key
  * is computed, so the key covers what the judge sees; the result lists every cut.
- *
- * Token counts are upper estimates, because the edge has no tokenizer. Byte-level BPE (Qwen, Llama, gpt-oss) makes at
- * most one token of a UTF-8 byte, so text beyond ASCII counts by bytes: common characters need fewer, rare ideographs,
- * scripts and emoji do not. Qwen makes one token of each digit, and marks rarely merge: they count as one each. ASCII
- * letters and white space count as a third; words need about a quarter, and strings of random letters more.
  */
-import { isAsciiLetter } from '../../text/characters.ts';
 import type { JudgeFailure } from './failure.ts';
 import type { Evidence, JudgedSource } from './prompt.ts';
+import { estimateTokens, unitsWithin } from './token-estimate.ts';
 
-const PLAIN_UNITS_PER_TOKEN = 3;
 /**
  * Least number of tokens to which an answer is cut. If even that is too long, something else is too long for the judge.
  */
@@ -40,28 +34,6 @@ export type Fitted<Request> =
       readonly answer_cut?: AnswerCut;
     }
   | { readonly ok: false; readonly failure: JudgeFailure };
-
-/** Upper estimate of the tokens of a text. */
-export function estimateTokens(text: string): number {
-  let plain = 0;
-  let tokens = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (isPlain(code)) plain++;
-    else tokens += tokensOfUnit(code);
-  }
-  return Math.ceil(plain / PLAIN_UNITS_PER_TOKEN) + tokens;
-}
-
-function isPlain(code: number): boolean {
-  return isAsciiLetter(code) || code === 0x20 || (code >= 0x09 && code <= 0x0d);
-}
-
-/** Tokens of a unit that is not plain: its bytes in UTF-8. Each half of a surrogate pair has two of the four. */
-function tokensOfUnit(code: number): number {
-  if (code < 0x80) return 1;
-  return code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
-}
 
 /**
  * Cuts the sources of a request until its prompt fits.
@@ -191,19 +163,4 @@ function withCuts<Request extends Evidence>(
     return { ...source, text: source.text.slice(0, chars) };
   });
   return { ok: true, request: { ...request, sources }, cuts };
-}
-
-/** Returns how many UTF-16 units of a text fit into `tokens`; never splits a surrogate pair. */
-function unitsWithin(text: string, tokens: number): number {
-  let plain = 0;
-  let cost = 0;
-  let units = 0;
-  for (const point of text) {
-    const code = point.charCodeAt(0);
-    if (isPlain(code)) plain++;
-    else cost += tokensOfUnit(code) * point.length;
-    if (Math.ceil(plain / PLAIN_UNITS_PER_TOKEN) + cost > tokens) break;
-    units += point.length;
-  }
-  return units;
 }

@@ -13,6 +13,9 @@ import { scripted } from '../generation/scripted-generator.ts';
 import { callText, GENERATOR_DOWN, played, prints, SANDBOX_DOWN, says } from './scripted-agent.ts';
 import { settingsWith } from './settings.ts';
 
+/** Words of so many tokens, as estimated. */
+const wordsOf = (tokens: number) => 'their '.repeat(Math.ceil(tokens / 2)).slice(0, 3 * tokens);
+
 const RECIPE: ToolCallRecipe = TOOL_CALL_RECIPES['grpo-tcr'];
 const call = says(callText('1'));
 
@@ -36,11 +39,11 @@ describe('a reward', () => {
   });
 
   describe('if the server counts no tokens', () => {
-    // The penalty begins at 10,480 - 3,000 tokens; the estimate is one token per three letters.
-    const long = says('a'.repeat(3 * 7481));
+    // The penalty begins at 10,480 - 3,000 tokens; the estimate of words is one token per three units.
+    const long = says(wordsOf(7481));
 
     it('exists while the upper estimate stays below the penalty', async () => {
-      const { loop } = await played({ turns: [says('a'.repeat(3 * 7480))] });
+      const { loop } = await played({ turns: [says(wordsOf(7480))] });
       expect(unscoredReason(loop, RECIPE)).toBeNull();
     });
 
@@ -52,12 +55,12 @@ describe('a reward', () => {
     });
 
     it('exists if the server counts', async () => {
-      const turns = [says('a'.repeat(3 * 7481), 'stop', { prompt_tokens: 10, completion_tokens: 7481 })];
+      const turns = [says(wordsOf(7481), 'stop', { prompt_tokens: 10, completion_tokens: 7481 })];
       expect(unscoredReason((await played({ turns })).loop, RECIPE)).toBeNull();
     });
 
     it('is null if the estimate ended the trajectory', async () => {
-      const turns = [says(`${'a'.repeat(300)}${callText('1')}`)];
+      const turns = [says(`${wordsOf(100)}${callText('1')}`)];
       const { loop } = await played({ turns, settings: { max_response_tokens: 100 } });
       expect(unscoredReason(loop, RECIPE)).toBe('tokens_estimated');
     });

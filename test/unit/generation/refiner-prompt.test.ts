@@ -1,7 +1,7 @@
 /** The refiner's prompt: its budget, and the reported cut. */
 import { describe, expect, it } from 'vitest';
 import { REFINER_PROMPT_TOKENS, refinerPrompt } from '../../../src/generation/refiner-prompt.ts';
-import { estimateTokens } from '../../../src/judgments/protocol/budget.ts';
+import { estimateTokens } from '../../../src/judgments/protocol/token-estimate.ts';
 
 const BASE = { question: 'How long is the Aare?', mode: 'answer_only', prompt_tokens: REFINER_PROMPT_TOKENS } as const;
 

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { citations } from '../../../src/judgments/kinds/citations/citations.ts';
 import { type RubricRequest, rubric } from '../../../src/judgments/kinds/rubric/rubric.ts';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
-import { estimateTokens, type Fitted } from '../../../src/judgments/protocol/budget.ts';
+import type { Fitted } from '../../../src/judgments/protocol/budget.ts';
+import { estimateTokens } from '../../../src/judgments/protocol/token-estimate.ts';
 import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 
 function fitRequest(request: CitedRequest, promptTokens: number, cited: ReadonlySet<number>): Fitted<CitedRequest> {
@@ -18,7 +19,7 @@ function fitRequest(request: CitedRequest, promptTokens: number, cited: Readonly
 
 /** A source text of so many tokens, as estimated. */
 function textOf(tokens: number): string {
-  return 'abc'.repeat(tokens);
+  return 'there '.repeat(Math.ceil(tokens / 2)).slice(0, 3 * tokens);
 }
 
 function withSources(...tokens: readonly number[]): RubricRequest {
@@ -145,10 +146,11 @@ describe('any cut', () => {
 
 it.each([
   ['', 0],
-  ['abc', 1],
-  ['abcd', 2],
+  ['the', 1],
+  ['there', 2],
+  ['xqj', 3],
   ['1234567890', 10],
-  ['a, b', 2],
+  ['a, b', 3],
   ['{"a":[1]}', 9],
   // As many as bytes: what byte-level BPE makes of characters that are not in its vocabulary.
   ['ä', 2],
@@ -157,6 +159,30 @@ it.each([
   ['𐎠', 4],
 ])('%j is estimated at %d tokens', (text, tokens) => {
   expect(estimateTokens(text)).toBe(tokens);
+});
+
+it.each([
+  ['random letters', 'qxzjvkwpfhbgdncmtlrs', 0.9],
+  ['random letters of both cases', 'aEtHoRiNsOleDaTuReMi', 0.7],
+  ['single letters', 'e a t o ', 0.49],
+  ['syllables without end', 'lanotirestedamora', 0.45],
+  ['mixed white space', '\t \n\v', 0.9],
+])('%s count more than words', (_what, piece, least) => {
+  const text = piece.repeat(600);
+  expect(estimateTokens(text) / text.length).toBeGreaterThan(least);
+});
+
+it('prose of several languages counts a third', () => {
+  const prose = [
+    'The river Aare has a length of 288 kilometres and joins the Rhine near Koblenz, after it has left three lakes.',
+    'Die Aare entspringt an den Gletschern der Berner Alpen und verlässt nach drei Seen die Stadt, die sie umfließt.',
+    'La rivière prend sa source dans les glaciers des Alpes bernoises et se jette dans le fleuve après trois lacs.',
+  ];
+  for (const one of prose) {
+    const letters = one.replaceAll(/[^a-zA-Z\s]/gu, '');
+    const others = new TextEncoder().encode(one.replaceAll(/[a-zA-Z\s]/gu, '')).length;
+    expect(estimateTokens(one)).toBe(Math.ceil(letters.length / 3) + others);
+  }
 });
 
 it('no text beyond ASCII letters and white space is estimated at fewer tokens than it has bytes', () => {
