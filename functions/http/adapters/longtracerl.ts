@@ -1,10 +1,24 @@
 /**
- * `POST /v1/adapters/longtracerl/evaluate`: LongTraceRL's reward server. It returns the components of one sample; the
- * trainer computes the final reward from those of its group.
+ * `POST /v1/adapters/longtracerl/evaluate`: the reward servers of LongTraceRL and of CaRR, told apart by the fields of
+ * their requests. It returns the components of one sample; the trainer computes the final reward from those of its
+ * group.
  */
 import { Hono } from 'hono';
-import { RECIPES } from '../../../src/families/composers.ts';
+import * as z from 'zod';
+import { carr } from '../../../src/families/carr/family.ts';
+import type { CarrRecipe } from '../../../src/families/carr/recipe.ts';
+import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import { longTrace } from '../../../src/families/long-trace/family.ts';
+import { problemsOfIssues } from '../../../src/input-problem.ts';
+import {
+  carrPrompt,
+  carrRequestSchema,
+  carrRewards,
+  carrRubricScores,
+  carrScore,
+  isCarrRequest,
+  readCarr,
+} from '../../../src/wire/adapters/carr.ts';
 import {
   type LongTraceRlRewards,
   longTraceRlPrompt,
@@ -15,10 +29,10 @@ import {
 } from '../../../src/wire/adapters/longtracerl.ts';
 import { longTraceRlQuerySchema } from '../../../src/wire/adapters/request.ts';
 import { wantedPlace } from '../../../src/wire/adapters/run-place.ts';
-import { invalidInput } from '../../failures.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
-import type { AppEnvironment } from '../context.ts';
+import type { AppEnvironment, Context } from '../context.ts';
 import { readRow, reportRefusals } from './adapter-request.ts';
 import { type Sample, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
@@ -30,11 +44,16 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
   requireScope('score'),
   async (c) => {
     const query = readQuery(c, longTraceRlQuerySchema);
-    if (RECIPES[query.recipe].family !== longTrace.name) {
-      const message = `expected a recipe of the ${longTrace.name} family`;
-      throw invalidInput(['query', 'recipe'], message);
+    const row = await readRow(c, z.looseObject({}));
+    const isCarr = isCarrRequest(row);
+    const family = isCarr ? carr : longTrace;
+    const recipeName = query.recipe ?? (isCarr ? 'carr-0.3-normal-rop' : 'longtrace-rl');
+    const named: Recipe = RECIPES[recipeName];
+    if (named.family !== family.name) {
+      throw invalidInput(['query', 'recipe'], `expected a recipe of the ${family.name} family`);
     }
-    const request = await readRow(c, longTraceRlRequestSchema);
+    if (named.family === carr.name) return evaluateCarr(c, parsed(carrRequestSchema, row), named, query);
+    const request = parsed(longTraceRlRequestSchema, row);
     const reading = readLongTraceRl(request);
     // Nothing was measured, so there is nothing to record.
     if (reading.status === 'no_final_turn') return sendTrainerReply(c, { floats: NOT_JUDGED });
@@ -49,6 +68,48 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
     });
   },
 );
+
+/** Validates a row whose shape is known. @throws RequestError */
+function parsed<S extends z.ZodType>(schema: S, row: object): z.output<S> {
+  const read = schema.safeParse(row);
+  if (read.success) return read.data;
+  throw new RequestError({ reason: 'input_invalid', problems: problemsOfIssues(read.error.issues, row) });
+}
+
+async function evaluateCarr(
+  c: Context,
+  request: z.output<typeof carrRequestSchema>,
+  named: CarrRecipe,
+  query: z.output<typeof longTraceRlQuerySchema>,
+): Promise<Response> {
+  const reading = readCarr(request, named);
+  if (reading.status === 'no_answer') {
+    return sendTrainerReply(c, { floats: { ...NOT_JUDGED }, others: { rubric_scores: {} } });
+  }
+  const { rollout, recipe } = reading;
+  const split = recipe.eta === 0 ? 'eval' : 'train';
+  const wanted = wantedPlace(query.run, undefined, { prompt: carrPrompt(request), split });
+  const scoring = { recipe, query, retryWindowMs: 0 };
+  const { reply, reward, run } = await scoreSample(c, { rollout, place: carrPlace, wanted }, scoring);
+  const score = carrScore(reply);
+  return sendTrainerReply(c, {
+    floats: carrRewards(score, reward),
+    others: { rubric_scores: carrRubricScores(score), ...(run === null ? {} : { run }) },
+  });
+}
+
+const carrPlace: Sample['place'] = ([first, ...rest]) => {
+  switch (first) {
+    case 'question':
+      return ['remote_env_info', 'question', ...rest];
+    case 'entity_rubrics':
+      return ['remote_env_info', 'rubrics', ...rest];
+    case 'reference':
+      return ['label', ...rest];
+    default:
+      return ['history', ...rest];
+  }
+};
 
 /** Maps rollout fields to paths in the trainer's request. */
 const place: Sample['place'] = ([first, ...rest]) => {

@@ -46,7 +46,9 @@ export const slimeQuerySchema = adapterQuerySchema.extend({
 
 /** The request itself determines the formula; the recipe only selects the family. */
 export const longTraceRlQuerySchema = adapterQuerySchema.extend({
-  recipe: recipeNameSchema.default('longtrace-rl'),
+  recipe: recipeNameSchema
+    .exactOptional()
+    .describe('Default: longtrace-rl for LongTraceRL, carr-0.3-normal-rop for CaRR.'),
 });
 
 const textSchema = z.string().max(MAX_TEXT_CHARS);

@@ -1,4 +1,6 @@
 /** The routes for trainers in the OpenAPI document. */
+import * as z from 'zod';
+import { carrAdapterReplySchema, carrRequestSchema } from '../adapters/carr.ts';
 import { longTraceRlReplySchema, longTraceRlRequestSchema } from '../adapters/longtracerl.ts';
 import { nemoGymReplySchema, nemoGymRequestSchema } from '../adapters/nemo-gym.ts';
 import { openRlhfReplySchema, openRlhfRequestSchema } from '../adapters/openrlhf.ts';
@@ -27,7 +29,7 @@ export const ADAPTERS: Section = {
     {
       ...ADAPTER,
       path: '/v1/adapters/longtracerl/evaluate',
-      summary: "LongTraceRL's reward server: outcome, rubric and reward of one sample.",
+      summary: 'The reward servers of LongTraceRL and CaRR: outcome, rubric and reward of one sample.',
       query: longTraceRlQuerySchema,
       request: 'LongTraceRlRequest',
       replies: { 200: { description: 'The three rewards.', schema: 'LongTraceRlReply' } },
@@ -51,14 +53,14 @@ export const ADAPTERS: Section = {
   ],
   requests: {
     SlimeRequest: slimeRequestSchema,
-    LongTraceRlRequest: longTraceRlRequestSchema,
+    LongTraceRlRequest: z.union([longTraceRlRequestSchema, carrRequestSchema]),
     OpenRlhfRequest: openRlhfRequestSchema,
     NemoGymRequest: nemoGymRequestSchema,
     Label: labelSchema,
   },
   replies: {
     SlimeReply: slimeReplySchema,
-    LongTraceRlReply: longTraceRlReplySchema,
+    LongTraceRlReply: z.union([longTraceRlReplySchema, carrAdapterReplySchema]),
     OpenRlhfReply: openRlhfReplySchema,
     NemoGymReply: nemoGymReplySchema,
   },

@@ -29,6 +29,8 @@ const FAMILY_IMPORTERS: Readonly<Record<string, readonly string[]>> = {
   '*': ['src/families/list.ts', 'lib/exact.ts'],
   // `refine` generates answers for the refiner; the CLI shows its findings and checks its criteria.
   refiner: ['src/generation/refine-plan.ts', 'cli/commands/judge/criteria-check.ts', 'cli/shared/remarks.ts'],
+  // The adapter of CaRR speaks the wire of that trainer, on the route of LongTraceRL.
+  carr: ['src/wire/adapters/carr.ts', 'functions/http/adapters/longtracerl.ts'],
   // The adapter of LongTraceRL speaks the wire of that trainer.
   'long-trace': ['src/wire/adapters/longtracerl.ts', 'functions/http/adapters/longtracerl.ts'],
   // The agent produces trajectories of this family.
