@@ -159,6 +159,7 @@ function rowsOf(worker: Server, fastApi: Server | null): Row[] {
   );
   const group = { recipe, question, tool_output, responses, ...rubrics };
   const groupText = JSON.stringify(group);
+  const rewardText = JSON.stringify({ ...group, detail: 'reward' });
   const verifyText = JSON.stringify({ response, tool_output });
   const refineText = JSON.stringify({ recipe, question, tool_output, ...rubrics, advantages: 'mean' });
   const run = `bench-${process.pid}`;
@@ -172,6 +173,7 @@ function rowsOf(worker: Server, fastApi: Server | null): Row[] {
     { ...on(worker), name: 'verify', path: '/v1/verify?evidence=lexical', body: () => verifyText },
     { ...on(worker), name: 'score', path: '/v1/score', body: (n) => texts[n % GROUP_SIZE] ?? '' },
     { ...on(worker), name: 'group', path: '/v1/groups', body: () => groupText, rollouts: GROUP_SIZE },
+    { ...on(worker), name: 'group, detail reward', path: '/v1/groups', body: () => rewardText, rollouts: GROUP_SIZE },
     {
       ...on(worker),
       name: 'group recorded',
