@@ -132,7 +132,8 @@ def nemo_gym(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> lis
         body = {
             "responses_create_params": {"input": [{"role": "user", "content": "p"}]},
             "response": {"output": [text] if isinstance(one, str) else [call, result, text]},
-            "citeward": label,
+            # The adapter reads turns from the output, and the number of tokens from the row.
+            "citeward": label if isinstance(one, str) else {**label, "response_tokens": 9},
             "_ng_task_index": epoch,
             "_ng_rollout_index": index,
         }
