@@ -188,7 +188,7 @@ describe('a run', () => {
     const finished = await citeward('advantages', '--file', file, '--rule', 'trl-gdpo', ...set);
     expect(finished.code, finished.stderr).toBe(0);
     expect(jsonLines(finished.stdout)).toHaveLength(19);
-    expect(finished.stderr).toContain('19 samples in 19 groups of 1 steps · 19 groups without signal');
+    expect(finished.stderr).toContain('19 samples in 19 groups of 1 step · 19 groups without signal');
 
     expect((await citeward('runs', 'delete', 'cli', '--yes', ...at)).code).toBe(0);
     const gone = await citeward('runs', 'show', 'cli', ...at);
@@ -230,7 +230,7 @@ describe('advantages of steps', () => {
       { step: 1, advantage: 0 },
       { step: 1, advantage: 0 },
     ]);
-    expect(ended.stderr).toContain('7 samples in 3 groups of 2 steps · 1 groups without signal · 1 samples masked');
+    expect(ended.stderr).toContain('7 samples in 3 groups of 2 steps · 1 group without signal · 1 sample masked');
   });
 
   test('name what is wrong', async () => {

@@ -13,7 +13,7 @@ import { EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { openInput } from '../../shared/input.ts';
 import { readLines } from '../../shared/lines.ts';
-import { countText } from '../../shared/number-text.ts';
+import { countOf } from '../../shared/number-text.ts';
 import { readChanges } from '../../shared/recipe-flags.ts';
 import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
 import { Screen } from '../../shared/screen.ts';
@@ -72,8 +72,8 @@ async function run(flags: Flags): Promise<number> {
   }
   const { steps, groups, samples, silent, masked } = counts;
   screen.message(
-    `${countText(samples)} samples in ${countText(groups)} groups of ${countText(steps)} steps · ` +
-      `${countText(silent)} groups without signal · ${countText(masked)} samples masked`,
+    `${countOf(samples, 'sample')} in ${countOf(groups, 'group')} of ${countOf(steps, 'step')} · ` +
+      `${countOf(silent, 'group')} without signal · ${countOf(masked, 'sample')} masked`,
     'bold',
   );
   return EXIT_OK;
