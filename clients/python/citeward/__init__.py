@@ -16,7 +16,7 @@ from citeward.errors import (
     UnexpectedReply,
     Unscored,
 )
-from citeward.replies import Advantage, GroupScore, Score
+from citeward.replies import Advantage, GroupScore, Score, StepAdvantages
 from citeward.settings import Settings
 
 __version__ = "0.1.0"
@@ -31,6 +31,7 @@ __all__ = [
     "Misconfigured",
     "Score",
     "Settings",
+    "StepAdvantages",
     "Unauthorized",
     "UnexpectedReply",
     "Unscored",

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.replies import GroupScore, Score, group_of, score_of
+from citeward.replies import GroupScore, Score, StepAdvantages, group_of, score_of, step_of
 from citeward.settings import Judge, Recipe, Settings
 from citeward.transport import Outcome, Transport, encoded
 
@@ -103,7 +103,8 @@ class Client:
             fields: the fields of ``score`` that the responses share.
             responses: texts, or ``{response, finish_reason?, reasoning?, num_turns?, response_tokens?}``.
             advantages: a preset by the trainer's name (``slime``, ...), or the options as an object; ``None`` = the
-                Worker's default.
+                Worker's default. With a GDPO preset the advantages are ``None`` until ``advantages`` computes them
+                with the other groups of the step.
 
         Raises:
             CitewardError: the group could not be scored. A failed judgment masks its member and raises nothing.
@@ -112,6 +113,23 @@ class Client:
         if advantages is not None:
             body["advantages"] = advantages
         return group_of(self._post("/v1/groups", body), len(responses))
+
+    def advantages(
+        self, groups: Sequence[Sequence[Mapping[str, Any]]], rule: str | Mapping[str, Any]
+    ) -> StepAdvantages:
+        """Computes the advantages of a whole training step (``POST /v1/advantages``), without a judge or a recipe.
+
+        Args:
+            groups: the members of every group of the step: ``{reward}`` or ``{components, response_tokens?}``. The
+                GDPO presets need components: ``contributions`` of a score; ``verl-gdpo`` also needs
+                ``response_tokens``. ``None`` as reward or components = unscored.
+            rule: a preset by the trainer's name (``trl-gdpo``, ...), or the options as an object.
+
+        Raises:
+            CitewardError: the advantages could not be computed.
+        """
+        body = {"rule": rule, "groups": [{"members": [dict(member) for member in members]} for members in groups]}
+        return step_of(self._send("/v1/advantages", body), [len(members) for members in groups])
 
     def close(self) -> None:
         """Stops the threads and closes the connections."""
@@ -131,6 +149,9 @@ class Client:
         body = {**self.settings.request_fields(), **fields}
         if "recipe" not in body:
             raise Misconfigured("no recipe: pass recipe= or set CITEWARD_RECIPE")
+        return self._send(path, body)
+
+    def _send(self, path: str, body: Mapping[str, Any]) -> Outcome:
         try:
             data = encoded(body)
         except (TypeError, ValueError) as error:

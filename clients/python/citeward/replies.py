@@ -61,8 +61,8 @@ class Score:
 class Advantage(NamedTuple):
     """The advantage of one member of a group."""
 
-    #: Finite; 0 if masked.
-    advantage: float
+    #: Finite; 0 if masked. ``None`` in a ``GroupScore`` that is not ``final``: use ``Client.advantages``.
+    advantage: float | None
     #: True: the member is unscored and excluded from the group's statistics.
     masked: bool
 
@@ -78,6 +78,20 @@ class GroupScore:
     #: The score replies of the members.
     members: tuple[Mapping[str, Any], ...] = field(repr=False)
     #: The whole reply of ``POST /v1/groups``.
+    reply: Mapping[str, Any] = field(repr=False)
+    #: False with a GDPO preset: the advantages need the other groups of the step (``Client.advantages``).
+    final: bool = True
+    #: GDPO: one weighted sum of the normalised components per response, ``None`` = unscored; else ``None``.
+    weighted_sums: tuple[float | None, ...] | None = None
+
+
+@dataclass(frozen=True)
+class StepAdvantages:
+    """The advantages of a training step."""
+
+    #: One tuple per group, one entry per member.
+    groups: tuple[tuple[Advantage, ...], ...]
+    #: The whole reply of ``POST /v1/advantages``.
     reply: Mapping[str, Any] = field(repr=False)
 
 
@@ -96,7 +110,7 @@ def score_of(outcome: Outcome) -> Score:
     base, components, decided_by = body.get("base"), body.get("components"), body.get("decided_by")
     return Score(
         reward=_finite(reward, "reward"),
-        base=None if base is None else _finite(base, "base"),
+        base=_finite_or_none(base, "base"),
         decided_by=decided_by if isinstance(decided_by, str) else None,
         components=components if isinstance(components, dict) else {},
         reply=body,
@@ -116,16 +130,43 @@ def group_of(outcome: Outcome, responses: int) -> GroupScore:
     members = _list_of("members", body, responses)
     if not all(isinstance(member, dict) for member in members):
         raise UnexpectedReply("200, but not all of its members are objects")
+    final = body.get("final", True)
+    if not isinstance(final, bool):
+        raise UnexpectedReply("200, but final is neither true nor false")
     group = GroupScore(
-        rewards=tuple(None if reward is None else _finite(reward, "rewards") for reward in rewards),
-        advantages=tuple(_advantage(entry) for entry in advantages),
+        rewards=tuple(_finite_or_none(reward, "rewards") for reward in rewards),
+        advantages=tuple(_advantage(entry, final) for entry in advantages),
         members=tuple(members),
         reply=body,
+        final=final,
+        weighted_sums=_weighted_sums(advantages),
     )
     for reward, (_, masked) in zip(group.rewards, group.advantages):
         if reward is None and not masked:
             raise UnexpectedReply("200, but a member without a reward is not masked")
     return group
+
+
+def step_of(outcome: Outcome, members: Sequence[int]) -> StepAdvantages:
+    """Reads the reply of ``POST /v1/advantages``.
+
+    Args:
+        members: the number of members of each group.
+
+    Raises:
+        CitewardError: the matching subclass; see ``citeward.errors``.
+    """
+    body = _body_of(outcome)
+    groups = _list_of("groups", body, len(members))
+    if not all(isinstance(group, dict) for group in groups):
+        raise UnexpectedReply("200, but not all of its groups are objects")
+    return StepAdvantages(
+        groups=tuple(
+            tuple(_advantage(entry, True) for entry in _list_of("advantages", group, size))
+            for group, size in zip(groups, members)
+        ),
+        reply=body,
+    )
 
 
 def _body_of(outcome: Outcome) -> Mapping[str, Any]:
@@ -183,10 +224,19 @@ def _contributions(value: Any) -> Mapping[str, float]:
     return {name: _finite(number, "contributions") for name, number in value.items()}
 
 
-def _advantage(entry: Any) -> Advantage:
+def _advantage(entry: Any, final: bool) -> Advantage:
     if not isinstance(entry, dict) or not isinstance(entry.get("masked"), bool):
         raise UnexpectedReply("200, but an advantage is not {advantage, masked}")
-    return Advantage(_finite(entry.get("advantage"), "advantage"), entry["masked"])
+    advantage = entry.get("advantage")
+    if not final and advantage is not None:
+        raise UnexpectedReply("200, but an advantage is given that is not final")
+    return Advantage(_finite(advantage, "advantage") if final else None, entry["masked"])
+
+
+def _weighted_sums(advantages: Sequence[Mapping[str, Any]]) -> tuple[float | None, ...] | None:
+    if not any("weighted_sum" in entry for entry in advantages):
+        return None
+    return tuple(_finite_or_none(entry.get("weighted_sum"), "weighted_sum") for entry in advantages)
 
 
 def _list_of(name: str, body: Mapping[str, Any], length: int) -> Sequence[Any]:
@@ -194,6 +244,10 @@ def _list_of(name: str, body: Mapping[str, Any], length: int) -> Sequence[Any]:
     if not isinstance(value, list) or len(value) != length:
         raise UnexpectedReply(f"200, but {name} is not a list of {length}")
     return value
+
+
+def _finite_or_none(value: Any, name: str) -> float | None:
+    return None if value is None else _finite(value, name)
 
 
 def _finite(value: Any, name: str) -> float:

@@ -150,6 +150,19 @@ class Live(LiveTestCase):
         self.assertAlmostEqual(group.advantages[0].advantage, 0.5**0.5, places=4)
         self.assertAlmostEqual(group.advantages[1].advantage, -(0.5**0.5), places=4)
 
+    def test_the_advantages_of_a_step_of_gdpo(self) -> None:
+        row = rows()[0]
+        with Client(self.up, recipe=RECIPE) as ours:
+            group = ours.group(shared_of(row), [row["response"], "no answer block"], advantages="trl-gdpo")
+            members = [{"components": member["contributions"]} for member in group.members]
+            step = ours.advantages([members, [{"components": None}]], "trl-gdpo")
+        self.assertEqual((group.final, group.advantages), (False, ((None, False), (None, False))))
+        best, worst = (entry.advantage for entry in step.groups[0])
+        self.assertGreater(best, 0)
+        self.assertAlmostEqual(best, -worst)
+        self.assertEqual(step.groups[1], ((0.0, True),))
+        self.assertEqual(step.reply["groups"][0]["advantages"][0]["weighted_sum"], group.weighted_sums[0])
+
     def test_a_judge_that_is_down_masks_a_member_of_a_group(self) -> None:
         row = rows()[0]
         with Client(self.down, recipe=RECIPE, deadline_s=20) as ours:
