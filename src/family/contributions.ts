@@ -31,11 +31,15 @@ export const WHOLE_REWARD = 'combined';
 
 /** Larger differences are an error of the family; smaller ones are rounding. Relative to the largest contribution. */
 const ROUNDING = 1e-9;
+/** Numbers below this have fewer digits than others, so their rounding has no relative limit. */
+const SMALLEST_NORMAL = 2 ** -1022;
 const ATTEMPTS = 4;
 
 /**
  * Moves the rounding error of the sum into the largest contribution, so that the numbers, added in their order, give
- * the reward itself. Without this, a reward of 0 can differ from its sum by 1e-16, which no relative tolerance allows.
+ * the reward as exactly as numbers of their size can: 0 exactly, and any other reward within the last digit of the
+ * largest contribution. Without this, a reward of 0 can differ from its sum by 1e-16, which no relative tolerance
+ * allows.
  *
  * @throws RangeError if the contributions do not add up to the reward.
  */
@@ -45,9 +49,13 @@ export function settledContributions(contributions: Contributions, reward: numbe
   if (first === undefined) throw new RangeError('contributions: a reward without a contribution');
   const largest = others.reduce((one, other) => (Math.abs(other.value) > Math.abs(one.value) ? other : one), first);
   const sum = () => entries.reduce((total, { value }) => total + value, 0);
-  if (Math.abs(reward - sum()) > ROUNDING * Math.max(Math.abs(largest.value), Math.abs(reward))) {
+  if (Math.abs(reward - sum()) > ROUNDING * Math.max(Math.abs(largest.value), Math.abs(reward)) + SMALLEST_NORMAL) {
     throw new RangeError('contributions: the contributions do not add up to the reward');
   }
   for (let attempt = 0; attempt < ATTEMPTS && sum() !== reward; attempt++) largest.value += reward - sum();
+  // The steps of the largest number can be coarser than the error. The last number is added to a fixed sum, which can
+  // always be brought to 0.
+  const last = entries.findLast(({ value }) => value !== 0);
+  if (last !== undefined && sum() !== reward) last.value += reward - sum();
   return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
 }
