@@ -74,6 +74,7 @@ const ofPrograms = [
 
 const RUN = 'recorded';
 const EXAMPLES = 'examples/rollouts.jsonl';
+const EXAMPLE_STEP = 'examples/step.jsonl';
 
 let copy: CopiedSources;
 let folders: string;
@@ -150,6 +151,8 @@ function filledIn(text: string, url: string): string {
     [/(?<![$\w{])KEY\b(?!=)/gu, FAKE_KEY],
     [/(?<![$\w{])NAME\b(?!=)/gu, 'mine'],
     [/(?<![$\w{])JUDGE\b(?!=)/gu, 'lexical'],
+    [/(?<= advantages )FILE\.jsonl\b/gu, EXAMPLE_STEP],
+    [/(?<![$\w{])PRESET\b/gu, 'trl-gdpo'],
     [/(?<![$\w{])FILE\.jsonl\b/gu, EXAMPLES],
     // A part in brackets is optional; it is given.
     [/\[(?<option>--[^\]]+)\]/gu, '$<option>'],

@@ -34,7 +34,7 @@ export const advantagesSyntax: CommandSyntax = {
 export function readRule(flags: Flags): StepRequest['rule'] {
   const text = flags.text('rule');
   if (text === null) {
-    throw new UsageError('no rule', `Try: ${CITEWARD} advantages FILE.jsonl --rule trl-gdpo`);
+    throw new UsageError('no rule', `Try: ${CITEWARD} advantages examples/step.jsonl --rule trl-gdpo`);
   }
   const value = text.trimStart().startsWith('{') ? jsonOf(text) : text;
   const read = groupAdvantagesSchema.safeParse(value);

@@ -73,7 +73,7 @@ type ScoreHandler = RowHandler<ScoreRequest, ScoreResponse>;
 /** Rows of `/v1/score` may ask for the short reply, which lacks what the table and the summary show. */
 const REFUSED_DETAIL = {
   kind: 'refused',
-  problems: [{ field: 'detail', message: 'expected "full"; npx citeward batch passes "reward" on' }],
+  problems: [{ field: 'detail', message: 'expected "full", which the table shows; a batch takes "reward", too' }],
 } as const;
 
 /** Scores through a Worker. @param flagFields the fields that flags set in every row. */
