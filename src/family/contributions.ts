@@ -53,9 +53,9 @@ export function settledContributions(contributions: Contributions, reward: numbe
     throw new RangeError('contributions: the contributions do not add up to the reward');
   }
   for (let attempt = 0; attempt < ATTEMPTS && sum() !== reward; attempt++) largest.value += reward - sum();
-  // The steps of the largest number can be coarser than the error. The last number is added to a fixed sum, which can
-  // always be brought to 0.
+  // The steps of the largest number can be coarser than the error. The last number is added to a fixed sum, so it can
+  // always bring the sum to 0.
   const last = entries.findLast(({ value }) => value !== 0);
-  if (last !== undefined && sum() !== reward) last.value += reward - sum();
+  if (last !== undefined && reward === 0) last.value -= sum();
   return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
 }
