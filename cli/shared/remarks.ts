@@ -24,6 +24,7 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
   name_not_in_source: ['name not in source', 'names not in source'],
   claim_verbatim: ['copied', 'copied'],
   claim_covers_answer: ['claim covers answer', 'claims cover answer'],
+  citation_url_alias: ['other spelling', 'other spellings'],
   citation_id_repeated: ['repeated id', 'repeated ids'],
   citation_outside_answer: ['cited outside answer', 'cited outside answer'],
   source_duplicate_id: ['duplicate source', 'duplicate sources'],

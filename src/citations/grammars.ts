@@ -1,6 +1,7 @@
 /**
  * The citation grammars, as data for one parser. In an element grammar, a tag with ids surrounds the claim. In a marker
- * grammar, markers with ids follow the claim, which is the text before them in its sentence.
+ * grammar, markers with ids follow the claim, which is the text before them in its sentence. In the link grammar,
+ * Markdown links and notes follow the claim or are part of it (link-claims.ts).
  */
 
 /**
@@ -28,8 +29,11 @@ export type MarkerGrammar = {
   readonly ambiguous: boolean;
 };
 
+/** `claim ([text](https://…))`, `[claim](https://…)`, and `claim [3]` with a references section at the end. */
+type LinkGrammar = { readonly form: 'link' };
+
 /** How a response writes its citations. */
-export type Grammar = ElementGrammar | MarkerGrammar;
+export type Grammar = ElementGrammar | MarkerGrammar | LinkGrammar;
 
 /** The grammars by name. */
 export const GRAMMARS = {
@@ -47,6 +51,8 @@ export const GRAMMARS = {
   footnote: { form: 'marker', open: '[^', close: ']', ambiguous: false },
   /** `claim <<S1>>` */
   guillemet: { form: 'marker', open: '<<', close: '>>', ambiguous: false },
+  /** `claim ([text](https://…)).`: the address is the id. */
+  link: { form: 'link' },
 } as const satisfies Record<string, Grammar>;
 
 /** Name of a grammar in GRAMMARS. */
@@ -61,4 +67,5 @@ export const GRAMMAR_NAMES: readonly [GrammarName, ...GrammarName[]] = [
   'lenticular',
   'footnote',
   'guillemet',
+  'link',
 ];

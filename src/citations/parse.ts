@@ -1,7 +1,8 @@
 /**
  * The citation parser: finds the claims, uncited statements and findings of a response. It never throws, keeps offsets,
  * and takes linear time for any input, without regular expressions. The rules for ambiguous input are in blocks.ts
- * (answers, thinking), element-claims.ts (nesting, unclosed tags), marker-claims.ts and sources.ts (repeated ids).
+ * (answers, thinking), element-claims.ts (nesting, unclosed tags), marker-claims.ts, link-claims.ts and sources.ts
+ * (repeated ids).
  */
 import type { InputProblem } from '../input-problem.ts';
 import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES, MAX_STATEMENTS } from '../limits.ts';
@@ -13,6 +14,7 @@ import { markDuplicates } from './duplicates.ts';
 import { type ReadClaims, readElementClaims } from './element-claims.ts';
 import type { FindingList } from './findings.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
+import { readLinkClaims } from './link-claims.ts';
 import { readMarkerClaims } from './marker-claims.ts';
 import { uncitedStatements } from './statements.ts';
 import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
@@ -27,7 +29,7 @@ const COVERING_CLAIM_SENTENCES = 3;
 export type ParseOptions = {
   /** How citations are written; default `snippet`. */
   readonly grammar?: GrammarName;
-  /** Which part is judged; default `first` for element grammars, `whole` for marker grammars. */
+  /** Which part is judged; default `first` for element grammars, else `whole`. */
   readonly answer?: AnswerChoice;
 };
 
@@ -100,6 +102,8 @@ function readClaims(
       return readElementClaims(response, block.content, block.tags, grammar.attributes, sources, findings);
     case 'marker':
       return readMarkerClaims(response, block.content, grammar, sources, findings);
+    case 'link':
+      return readLinkClaims(response, block.content, sources, findings);
   }
 }
 
@@ -142,9 +146,9 @@ function reportClaims(response: string, claims: readonly Claim[], block: AnswerB
   }
 }
 
-/** Returns whether a claim is `ids_shotgun`. */
+/** Returns whether a claim is `ids_shotgun`. One address that several sources share counts once. */
 export function citesMany({ ids }: Claim): boolean {
-  return ids.length > SHOTGUN_IDS_PER_CLAIM;
+  return ids.filter(({ span }, n) => ids[n - 1]?.span.start !== span.start).length > SHOTGUN_IDS_PER_CLAIM;
 }
 
 /** Returns whether a claim is `claim_covers_answer`. */

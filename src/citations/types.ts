@@ -27,6 +27,7 @@ export const FINDING_REASONS = [
   'name_not_in_source',
   'markup_only',
   'judge_injection_suspected',
+  'citation_url_alias',
 ] as const;
 
 /** Why a finding was reported. A finding changes a reward only if the recipe says so. */

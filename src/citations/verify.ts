@@ -32,7 +32,7 @@ export type VerifyInput = {
   readonly sources?: readonly SourceInput[];
   /** How citations are written; default `snippet`. */
   readonly grammar?: GrammarName;
-  /** Which part is judged; default `first` for element grammars, `whole` for marker grammars. */
+  /** Which part is judged; default `first` for element grammars, else `whole`. */
   readonly answer?: AnswerChoice;
   /** With `answer_only`, text outside the answer block is a finding; default `full`. */
   readonly mode?: 'answer_only' | 'full';

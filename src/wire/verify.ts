@@ -36,7 +36,7 @@ export const verifyRequestSchema = z
     answer: z
       .enum(['first', 'last', 'whole'])
       .exactOptional()
-      .describe('The text to judge. Default: first for element grammars, whole for marker grammars.'),
+      .describe('The text to judge. Default: first for element grammars, else whole.'),
     mode: z
       .enum(['answer_only', 'full'])
       .default('full')

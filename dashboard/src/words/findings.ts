@@ -65,6 +65,11 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'The repeated id counts once.',
     weight: 'note',
   },
+  citation_url_alias: {
+    title: 'Another spelling of a page',
+    meaning: 'The address is spelled unlike the source or an earlier citation; it counts as the same page.',
+    weight: 'note',
+  },
   citation_outside_answer: {
     title: 'Citation outside the answer',
     meaning: 'The citation is outside the judged text and is not scored.',

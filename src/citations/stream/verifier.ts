@@ -26,6 +26,7 @@ import type { ParsedResponse, SourceSet } from '../types.ts';
 import { type AnswerReader, ClaimComparison } from './answer-reader.ts';
 import { ElementReader } from './element-reader.ts';
 import { CitationFindings, EventList, type StreamEvent } from './events.ts';
+import { LinkReader } from './link-reader.ts';
 import { MarkerReader, markersStart } from './marker-reader.ts';
 import { type StreamedTag, StreamedText, TagScanner } from './streamed-text.ts';
 
@@ -35,7 +36,7 @@ export type IncrementalOptions = {
   readonly sources: SourceSet;
   /** How citations are written; default `snippet`. */
   readonly grammar?: GrammarName;
-  /** Which answer is judged; default `first` for element grammars, `whole` for marker grammars. */
+  /** Which answer is judged; default `first` for element grammars, else `whole`. */
   readonly answer?: AnswerChoice;
   /** With `answer_only`, text outside the answer block is a finding; default `full`. */
   readonly mode?: 'answer_only' | 'full';
@@ -148,8 +149,8 @@ class StreamVerifier implements IncrementalVerifier {
       case 'nothing':
         break;
       case 'thought_began':
-        // If the thinking never ends, tags before it still count (`BlockState`), but markers do not.
-        if (this.#grammar.form === 'marker') this.#reader = null;
+        // If the thinking never ends, tags before it still count (`BlockState`), but markers and links do not.
+        if (this.#grammar.form !== 'element') this.#reader = null;
         break;
       case 'thought_ended':
         this.#wholeStart = tag.span.end;
@@ -242,9 +243,14 @@ class StreamVerifier implements IncrementalVerifier {
       comparison: this.#comparison,
       answer,
     };
-    return this.#grammar.form === 'element'
-      ? new ElementReader(context, this.#grammar)
-      : new MarkerReader(context, this.#grammar, start);
+    switch (this.#grammar.form) {
+      case 'element':
+        return new ElementReader(context, this.#grammar);
+      case 'marker':
+        return new MarkerReader(context, this.#grammar, start);
+      case 'link':
+        return new LinkReader(context, start);
+    }
   }
 
   /** Reports the text before the first answer, which is outside it if that one is judged. */
@@ -286,7 +292,7 @@ class StreamVerifier implements IncrementalVerifier {
     }
     const { answer } = this.#judged;
     for (const claim of parsed.claims) {
-      const citation = this.#grammar.form === 'element' ? claim.element.start : markersStart(response, claim);
+      const citation = this.#grammar.form === 'marker' ? markersStart(response, claim) : claim.element.start;
       if (!hasContent(claim.text, 0, claim.text.length)) {
         if (citesMany(claim)) events.addFinding('ids_shotgun', claim.element, answer, citation);
         this.#comparison?.compare(claim, new CitationFindings(events, answer, citation));

@@ -42,6 +42,7 @@ const OF_CLAIMS: ReadonlySet<string> = new Set([
   'citation_id_malformed',
   'citation_id_unknown',
   'citation_id_repeated',
+  'citation_url_alias',
   'citation_empty_claim',
   'markup_only',
   'ids_shotgun',
@@ -85,6 +86,8 @@ function checkAgainstBatch(text: string, streamed: Streamed, given: IncrementalO
 /** An invented id is reported at the last unit of its tag or marker; for a bare bracket, one unit later. */
 function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof typeof GRAMMARS): void {
   const grammar = GRAMMARS[grammarName];
+  // Links are read when the answer ends.
+  if (grammar.form === 'link') return;
   streamed.all.forEach((event, n) => {
     if (event.type !== 'finding' || event.reason !== 'citation_id_unknown') return;
     const told = streamed.at[n] ?? Number.NaN;

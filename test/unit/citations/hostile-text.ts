@@ -39,6 +39,13 @@ const MARKUP = [
   '>>',
   '[]',
   '](x)',
+  '[a](https://b.c/d)',
+  '[3](https://B.c/d/)',
+  '（[乙](https://b.c/（丁）)）',
+  '](https://b.c/(',
+  '[b.c](https://b.c "t")',
+  '[3]',
+  '\n## References\n[3] https://b.c/d\n',
   '[',
   ']',
   '<',
@@ -102,7 +109,19 @@ const claimed = fc.tuple(fc.constantFrom('snippet', 'cite'), fc.constantFrom('S1
 const cited = fc.oneof(
   claimed.map(([name, ids, text]) => `<${name} id="${ids}">${text}</${name}>`),
   claimed.map(([name, ids, text]) => `<${name} id=${ids}>${text} <${name} id=S2>red</${name}></${name}>`),
-  fc.constantFrom('[S1]', '[S9].', ' [^S1][^S9]', '[ref:S1],[ref:S2]', '【S9】', ' <<S1>>', '[sic]', '[S1](url)'),
+  fc.constantFrom(
+    '[S1]',
+    '[S9].',
+    ' [^S1][^S9]',
+    '[ref:S1],[ref:S2]',
+    '【S9】',
+    ' <<S1>>',
+    '[sic]',
+    '[S1](url)',
+    '[red](https://b.c)',
+    ' ([b.c](https://b.c)).',
+    '[3]',
+  ),
 );
 const content = fc.array(fc.oneof(words, cited, fc.constantFrom('. ', '.', ' ')), { maxLength: 12 });
 const block = content.map((parts) => `<answer>${parts.join('')}</answer>`);

@@ -26,6 +26,12 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'soft lines': ' a\n',
   initials: 'A. ',
   'line breaks': '\r\n',
+  'open addresses': '[a](https://b.c/(',
+  'address titles': '[a](https://b.c "',
+  'links in a paragraph': '[a](https://b.c/(d)), ',
+  'notes and brackets': '[[3]] (',
+  'numbered references': '\nSources:\n[1] https://b.c/d\n[2]\n',
+  'empty addresses': ' https:// http://',
   webpages: '<webpage id=W1><snippet id=S1>x</webpage>',
 };
 
@@ -39,6 +45,7 @@ export function testLinearTime(largeChars: number): void {
     it.each<[string, (text: string) => unknown]>([
       ['response', (text) => parseResponse(`<answer>${text}</answer>`, none)],
       ['whole response, markers', (text) => parseResponse(text, none, { grammar: 'bracket' })],
+      ['whole response, links', (text) => parseResponse(text, none, { grammar: 'link' })],
       ['tool output', (text) => parseSources(text)],
       ['sentences', (text) => splitSentences(text)],
       ['injection scan', (text) => suspectedInjections(text, 0, text.length)],

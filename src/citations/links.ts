@@ -1,0 +1,213 @@
+/**
+ * Finds Markdown links and numbered notes in a text, each line by itself. Linear: no address is read beyond the next
+ * `](`, white space or line break, so a broken link never swallows a later one.
+ */
+
+import { GREATER_THAN, isAsciiDigit, isSpace, LESS_THAN, LINE_FEED } from '../text/characters.ts';
+import { type Span, trimSpan } from '../text/span.ts';
+import { normalisedUrl } from '../text/url.ts';
+import { isIdSeparator } from './tags.ts';
+
+/** Longest address of a link, in UTF-16 code units. */
+const MAX_URL_CHARS = 2048;
+/** Longest number of a note. A longer one is a year or a count. */
+const MAX_NOTE_DIGITS = 3;
+
+/** A link, with the places of its text and address, or the numbers of notes in one pair of brackets. */
+export type Mark = { readonly span: Span } & (
+  | { readonly form: 'link'; readonly text: Span; readonly url: Span }
+  | { readonly form: 'notes'; readonly numbers: readonly Span[] }
+);
+
+/** What `readMarks` found, in order. Marks do not overlap. */
+type Marks = {
+  readonly marks: readonly Mark[];
+  /** Links whose address has no end or no host, and links around another link. */
+  readonly broken: readonly Span[];
+};
+
+/** Reads the links `[text](https://…)` and notes `[3]`, `[1, 2]`, `[^3]` of `text[content)`, in full width too. */
+export function readMarks(text: string, content: Span): Marks {
+  const marks: Mark[] = [];
+  const broken: Span[] = [];
+  let open: number[] = [];
+  for (let i = content.start; i < content.end; i++) {
+    const code = text.charCodeAt(i);
+    if (code === LINE_FEED) open = [];
+    else if (isOpeningBracket(code)) open.push(i);
+    else if (isClosingBracket(code)) {
+      const start = open.pop();
+      if (start === undefined) continue;
+      const inside = { start: start + 1, end: i };
+      if (!isOpeningParenthesis(text.charCodeAt(i + 1)) || i + 1 >= content.end) {
+        const numbers = noteNumbers(text, inside);
+        if (numbers !== null) marks.push({ form: 'notes', span: { start, end: i + 1 }, numbers });
+        continue;
+      }
+      const address = readAddress(text, i + 2, content.end);
+      if (address === null) continue;
+      const isImage = text[start - 1] === '!';
+      // `[[3]](https://…)` is one link.
+      while (marks.at(-1)?.form === 'notes' && (marks.at(-1)?.span.start ?? 0) > start) marks.pop();
+      if (address.url === null || (marks.at(-1)?.span.end ?? 0) > start) {
+        if (!isImage) broken.push({ start, end: address.end });
+        continue;
+      }
+      if (!isImage) marks.push({ form: 'link', span: { start, end: address.end }, text: inside, url: address.url });
+      i = address.end - 1;
+    }
+  }
+  return { marks, broken };
+}
+
+function isOpeningBracket(code: number): boolean {
+  return code === 0x5b || code === 0x3010 || code === 0xff3b; // [【［
+}
+
+function isClosingBracket(code: number): boolean {
+  return code === 0x5d || code === 0x3011 || code === 0xff3d; // ]】］
+}
+
+function isOpeningParenthesis(code: number): boolean {
+  return code === 0x28 || code === 0xff08; // (（
+}
+
+function isClosingParenthesis(code: number): boolean {
+  return code === 0x29 || code === 0xff09; // )）
+}
+
+/** Returns whether `close` closes a bracket or parenthesis that `open` opens, in either width. */
+export function encloses(open: number, close: number): boolean {
+  return isOpeningBracket(open) ? isClosingBracket(close) : isOpeningParenthesis(open) && isClosingParenthesis(close);
+}
+
+/** Returns the numbers in a list such as `3`, `^3` or `1, 2`, or `null` if it is none. */
+export function noteNumbers(text: string, inside: Span): Span[] | null {
+  const numbers: Span[] = [];
+  let start = inside.start;
+  for (let i = inside.start; i <= inside.end; i++) {
+    if (i < inside.end && !isIdSeparator(text.charCodeAt(i))) {
+      if (i - start > 2 * MAX_NOTE_DIGITS + 2) return null;
+      continue;
+    }
+    const item = trimSpan(text, start, i);
+    start = i + 1;
+    const number = text[item.start] === '^' ? { start: item.start + 1, end: item.end } : item;
+    if (!isNoteNumber(text, number)) return null;
+    numbers.push(number);
+  }
+  return numbers;
+}
+
+function isNoteNumber(text: string, { start, end }: Span): boolean {
+  if (end <= start || end - start > MAX_NOTE_DIGITS) return false;
+  for (let i = start; i < end; i++) if (!isAsciiDigit(text.charCodeAt(i))) return false;
+  return true;
+}
+
+/** The number that begins an entry of a references section (`[3] `, `3. `, `[^3]: `), or `null`. */
+export function entryNumber(line: string): string | null {
+  let i = 0;
+  const skipSpace = (): void => {
+    while (i < line.length && isSpace(line.charCodeAt(i))) i++;
+  };
+  skipSpace();
+  if ('-*•'.includes(line.charAt(i)) && isSpace(line.charCodeAt(i + 1))) i++;
+  skipSpace();
+  if (isOpeningBracket(line.charCodeAt(i)) || isOpeningParenthesis(line.charCodeAt(i))) i++;
+  if (line[i] === '^') i++;
+  const start = i;
+  while (i < line.length && isAsciiDigit(line.charCodeAt(i))) i++;
+  const code = line.charCodeAt(i);
+  const isMarked = isClosingBracket(code) || isClosingParenthesis(code) || '.:：、．'.includes(line.charAt(i));
+  return isMarked && i < line.length && isNoteNumber(line, { start, end: i }) ? line.slice(start, i) : null;
+}
+
+/** The first address in a line, bare or in a link, without the punctuation after it; `null` if there is none. */
+export function firstUrl(line: string): string | null {
+  for (let at = nextAddress(line, 0); at !== -1; at = nextAddress(line, at + 1)) {
+    let end = at;
+    let depth = 0;
+    while (end < line.length && end - at <= MAX_URL_CHARS) {
+      const code = line.charCodeAt(end);
+      if (isOpeningParenthesis(code)) depth++;
+      if (isClosingParenthesis(code) && --depth < 0) break;
+      if (isSpace(code) || isClosingBracket(code) || '<>"，。；、」》'.includes(line.charAt(end))) break;
+      end++;
+    }
+    while (end > at && '.,;:!?*_'.includes(line.charAt(end - 1))) end--;
+    const url = line.slice(at, end);
+    if (url.length <= MAX_URL_CHARS && normalisedUrl(url) !== null) return url;
+    if (end > at) at = end;
+  }
+  return null;
+}
+
+function nextAddress(line: string, from: number): number {
+  for (let at = line.indexOf('://', from); at !== -1; at = line.indexOf('://', at + 1)) {
+    for (const scheme of ['https', 'http'])
+      if (at >= from + scheme.length && isAddress(line, at - scheme.length)) return at - scheme.length;
+  }
+  return -1;
+}
+
+function isAddress(text: string, at: number): boolean {
+  const start = text.slice(at, at + 'https://'.length).toLowerCase();
+  return start === 'https://' || start.startsWith('http://');
+}
+
+/**
+ * Reads the address of a link after its parenthesis, with an optional title. Returns `null` if no web address begins
+ * here; `url` is `null` if one begins but does not end.
+ */
+function readAddress(
+  text: string,
+  from: number,
+  end: number,
+): { readonly url: Span | null; readonly end: number } | null {
+  let i = from;
+  while (i < end && i - from < MAX_URL_CHARS && isInlineSpace(text.charCodeAt(i))) i++;
+  const isAngled = text.charCodeAt(i) === LESS_THAN;
+  if (isAngled) i++;
+  if (!isAddress(text, i)) return null;
+  const start = i;
+  const limit = Math.min(end, start + MAX_URL_CHARS);
+  let depth = 0;
+  for (; i < limit; i++) {
+    const code = text.charCodeAt(i);
+    if (isSpace(code) || (isAngled && code === GREATER_THAN) || beginsAddress(text, i)) break;
+    if (isOpeningParenthesis(code)) depth++;
+    if (isClosingParenthesis(code) && --depth < 0 && !isAngled) break;
+  }
+  const url = { start, end: i };
+  if (isAngled) {
+    if (i >= limit || text.charCodeAt(i) !== GREATER_THAN) return { url: null, end: i };
+    i++;
+  }
+  i = afterTitle(text, i, limit);
+  if (i >= limit || !isClosingParenthesis(text.charCodeAt(i))) return { url: null, end: i };
+  const hasHost = normalisedUrl(text.slice(url.start, url.end)) !== null;
+  return { url: hasHost ? url : null, end: i + 1 };
+}
+
+function isInlineSpace(code: number): boolean {
+  return isSpace(code) && code !== LINE_FEED;
+}
+
+/** Returns whether `](` is at the offset: the address of a later link begins. */
+function beginsAddress(text: string, at: number): boolean {
+  return isClosingBracket(text.charCodeAt(at)) && isOpeningParenthesis(text.charCodeAt(at + 1));
+}
+
+/** Skips white space and a title in quotes. */
+function afterTitle(text: string, from: number, limit: number): number {
+  let i = from;
+  while (i < limit && isInlineSpace(text.charCodeAt(i))) i++;
+  const quote = text[i];
+  if (i === from || i >= limit || (quote !== '"' && quote !== "'")) return i;
+  i++;
+  while (i < limit && text[i] !== quote && text.charCodeAt(i) !== LINE_FEED && !beginsAddress(text, i)) i++;
+  if (text[i] === quote) i++;
+  while (i < limit && isInlineSpace(text.charCodeAt(i))) i++;
+  return i;
+}
