@@ -8,7 +8,9 @@ import { CITEWARD } from './program.ts';
 export type Input = {
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Path of a file that can be read again; `null` for standard input and pipes. */
+  /** What the numbers of its lines count: lines of the file, or rows of a converted file (row-files/open-rows.ts). */
+  readonly unit: 'line' | 'row';
+  /** Path of a file that can be read again in place; `null` for standard input, pipes and converted files. */
   readonly path: string | null;
   /** `null` if the size is not known beforehand (standard input, pipes). */
   readonly bytes: number | null;
@@ -25,15 +27,15 @@ export async function openInput(positionals: readonly string[], example: string)
     throw new UsageError('no input: give a file, or - for standard input', `Try: ${CITEWARD} ${example}`);
   }
   if (more.length > 0) throw new UsageError(`expected one input; also got ${more.join(' ')}`);
-  if (path === '-') return { name: 'standard input', chunks: process.stdin, path: null, bytes: null };
+  if (path === '-') return { name: 'standard input', unit: 'line', chunks: process.stdin, path: null, bytes: null };
   const found = await stat(path).catch((error: unknown) => {
     throw readError(path, error);
   });
-  if (found.isDirectory()) throw new UsageError(`${path} is a directory; expected a JSONL file`);
+  if (found.isDirectory()) throw new UsageError(`${path} is a directory; expected a file`);
   const chunks = createReadStream(path);
   return found.isFile()
-    ? { name: path, chunks, path, bytes: found.size }
-    : { name: path, chunks, path: null, bytes: null };
+    ? { name: path, unit: 'line', chunks, path, bytes: found.size }
+    : { name: path, unit: 'line', chunks, path: null, bytes: null };
 }
 
 /** Reads a whole file as text. @throws UsageError if it cannot be read. */

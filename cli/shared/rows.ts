@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { type InputProblem, pathText, problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
+import type { Input } from './input.ts';
 import type { Line } from './lines.ts';
 
 /** The members of a JSON object. */
@@ -93,13 +94,13 @@ export function lineProblem({ path, message }: InputProblem): LineProblem {
 /** Problems of one line that are printed; the others are counted. */
 const MAX_PROBLEMS_SHOWN = 8;
 
-/** `line 4: recpie: unknown field`, one text for each problem. */
-export function problemTexts(line: number, problems: readonly LineProblem[]): string[] {
+/** `line 4: recpie: unknown field`, one text for each problem. @param unit what the number counts. */
+export function problemTexts(line: number, problems: readonly LineProblem[], unit: Input['unit'] = 'line'): string[] {
   const texts = problems
     .slice(0, MAX_PROBLEMS_SHOWN)
-    .map(({ field, message }) => `line ${line}: ${field === null ? '' : `${field}: `}${message}`);
+    .map(({ field, message }) => `${unit} ${line}: ${field === null ? '' : `${field}: `}${message}`);
   const more = problems.length - MAX_PROBLEMS_SHOWN;
-  return more > 0 ? [...texts, `line ${line}: and ${more} more`] : texts;
+  return more > 0 ? [...texts, `${unit} ${line}: and ${more} more`] : texts;
 }
 
 export function isFields(value: unknown): value is Fields {

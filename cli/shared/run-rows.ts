@@ -64,7 +64,7 @@ export async function runRows<S extends z.ZodType, T>(run: RowsRun<S, T>): Promi
   );
   for await (const { bytesRead, ...one } of finished) {
     if (one.outcome.kind === 'refused') {
-      for (const text of problemTexts(one.line, one.outcome.problems)) screen.message(text, 'red');
+      for (const text of problemTexts(one.line, one.outcome.problems, input.unit)) screen.message(text, 'red');
     }
     await run.onFinished(one);
     rows++;

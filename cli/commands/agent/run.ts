@@ -5,8 +5,9 @@ import type { AgentResponse } from '../../../src/wire/agent-reply.ts';
 import type { Command } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { type Input, openInput } from '../../shared/input.ts';
+import type { Input } from '../../shared/input.ts';
 import { Progress } from '../../shared/progress.ts';
+import { openRows } from '../../shared/row-files/open-rows.ts';
 import { type Outcome, runRows } from '../../shared/run-rows.ts';
 import { Screen } from '../../shared/screen.ts';
 import { CONCURRENCY_RANGE, connect } from '../../shared/worker.ts';
@@ -77,11 +78,11 @@ async function run(flags: Flags): Promise<number> {
 async function inputOf(flags: Flags): Promise<Input> {
   const question = flags.text('question');
   if (question === null) {
-    return openInput(flags.positionals, 'agent --question "What is 6 times 7?" --url URL');
+    return openRows(flags, 'agent --question "What is 6 times 7?" --url URL');
   }
   if (flags.positionals.length > 0) throw new UsageError('--question and a file of rows', 'Give one of them.');
   const row = new TextEncoder().encode(JSON.stringify({ question }));
-  return { name: '--question', chunks: oneChunk(row), path: null, bytes: row.byteLength };
+  return { name: '--question', unit: 'line', chunks: oneChunk(row), path: null, bytes: row.byteLength };
 }
 
 async function* oneChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, parse } from 'node:path';
 import type * as z from 'zod';
 import { MAX_BATCH_ERRORS, MAX_BATCH_LINE_BYTES } from '../../../src/limits.ts';
 import type { Result } from '../../../src/result.ts';
@@ -50,7 +50,7 @@ export async function checkedInput(
   const prepared = await prepareBatch({ input, endpoint, scoring, directory });
   if (prepared.ok) return prepared.file;
   const { errors, error_count } = prepared;
-  for (const error of errors) screen.message(errorText(error), 'red');
+  for (const error of errors) screen.message(errorText(error, input.unit), 'red');
   if (error_count > MAX_BATCH_ERRORS) screen.message(`… ${countText(error_count)} in all`, 'red');
   throw new RunError(`${badLinesText(error_count)}: nothing was done`);
 }
@@ -225,7 +225,7 @@ class InputReader {
     }
     const { input } = this.#preparation;
     const inPlace = this.#kind?.kind === 'envelopes' ? input.path : null;
-    const filename = input.path === null ? 'stdin.jsonl' : basename(input.path);
+    const filename = filenameOf(input);
     const file: BatchFile = {
       path: inPlace ?? this.#copy.path,
       filename,
@@ -237,6 +237,12 @@ class InputReader {
     };
     return { ok: true, file };
   }
+}
+
+/** The name for the upload: that of the file, with the ending of what is sent. */
+function filenameOf({ name, path, unit }: Input): string {
+  if (path !== null) return basename(path);
+  return unit === 'row' ? `${parse(name).name}.jsonl` : 'stdin.jsonl';
 }
 
 /** A file holds either plain rows or requests in the envelope of the OpenAI Batch API. */
@@ -288,6 +294,9 @@ function readRowFor(line: Line, endpoint: BatchEndpoint, scoring: ScoringOptions
 }
 
 /** `line 4: custom_id: expected …` */
-export function errorText({ line, message }: Pick<BatchError, 'line' | 'message'>): string {
-  return line === null ? message : `line ${line}: ${message}`;
+export function errorText(
+  { line, message }: Pick<BatchError, 'line' | 'message'>,
+  unit: Input['unit'] = 'line',
+): string {
+  return line === null ? message : `${unit} ${line}: ${message}`;
 }

@@ -12,11 +12,11 @@ import { outputLine, requestId } from '../../../src/wire/batches/result-line.ts'
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { openInput } from '../../shared/input.ts';
 import { onInterruption } from '../../shared/interruption.ts';
 import { checkLocalFlags } from '../../shared/local-flags.ts';
 import { LEXICAL_NOTICE } from '../../shared/local-judging.ts';
 import { countText } from '../../shared/number-text.ts';
+import { openRows } from '../../shared/row-files/open-rows.ts';
 import { readScoringOptions } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
 import { type BatchFile, checkedInput, withWorkspace } from './input.ts';
@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
   const scoring = await readScoringOptions(flags);
   await checkLocalFlags(scoring);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'batch run examples/rollouts.jsonl --output scores.jsonl');
+  const input = await openRows(flags, 'batch run examples/rollouts.jsonl --output scores.jsonl');
   return withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
     if (file.endpoint !== '/v1/verify') screen.message(LEXICAL_NOTICE, 'dim');

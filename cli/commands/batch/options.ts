@@ -12,6 +12,7 @@ import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { LIMIT_FLAG } from '../../shared/paging.ts';
 import { CITEWARD } from '../../shared/program.ts';
+import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import type { Screen } from '../../shared/screen.ts';
 import { connect, WORKER_FLAGS } from '../../shared/worker.ts';
@@ -23,13 +24,14 @@ const INPUT_FLAGS: readonly FlagDescription[] = [
     value: 'PATH',
     help: `One of ${BATCH_ENDPOINTS.join(', ')} (default: that of the first line, else /v1/score).`,
   },
+  MAP_FLAG,
   ...SCORING_FLAGS,
 ];
 
 const INPUT_DETAILS: readonly string[] = [
   'FILE holds one request a line, as in the OpenAI Batch API: {"custom_id", "method": "POST", "url",',
-  '"body"}; or plain rows, as for score. The custom_id of a row is its id, else line-N, and',
-  'the scoring flags apply to it. The whole file is checked before anything is done.',
+  '"body"}; or plain rows, as for score, also as JSON, CSV, TSV or Parquet. The custom_id of a row is',
+  'its id, else line-N, and the scoring flags apply to it. The whole file is checked first.',
 ];
 
 export const RESULT_FLAGS: readonly FlagDescription[] = [

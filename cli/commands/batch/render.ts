@@ -53,7 +53,7 @@ export function problemsOf({ dead_letters, errors }: BatchReply): string[] {
     const lines = `${countOf(requests, 'line')} from line ${first_line} on`;
     return `dead letter: ${lines}: ${reason}, after ${attempts} attempts`;
   });
-  return [...dead, ...(errors?.data ?? []).map(errorText)];
+  return [...dead, ...(errors?.data ?? []).map((error) => errorText(error))];
 }
 
 export const LIST_COLUMNS: readonly Column[] = [

@@ -9,10 +9,10 @@ import type { FileReply } from '../../../src/wire/files.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_OK, RunError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { openInput } from '../../shared/input.ts';
 import { sizeText } from '../../shared/number-text.ts';
 import { CITEWARD } from '../../shared/program.ts';
 import { LiveLine } from '../../shared/progress.ts';
+import { openRows } from '../../shared/row-files/open-rows.ts';
 import { readScoringOptions } from '../../shared/scoring-flags.ts';
 import { Screen } from '../../shared/screen.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
@@ -41,7 +41,7 @@ async function run(flags: Flags): Promise<number> {
   if (!dry) urlOf(flags);
   if (flags.isOn('fetch') && flags.text('output') !== null) fetchPaths('', flags);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'batch submit examples/rollouts.jsonl --url URL');
+  const input = await openRows(flags, 'batch submit examples/rollouts.jsonl --url URL');
   const submitted = await withWorkspace(async (directory) => {
     const file = await checkedInput(flags, input, scoring, directory, screen);
     if (file.bytes > MAX_FILE_BYTES) {

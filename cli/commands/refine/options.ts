@@ -2,6 +2,7 @@
 import { MAX_GENERATED_TOKENS, MAX_GROUP, MAX_SEED } from '../../../src/limits.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import type { Fields } from '../../shared/rows.ts';
 import { givenFields, samplingOf } from '../../shared/sampling.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
@@ -20,6 +21,7 @@ export const refineSyntax: CommandSyntax = {
     { name: 'generator', kind: 'text', value: 'GENERATOR', help: 'The generator, by its name in the Worker.' },
     ...SCORING_FLAGS.filter(({ name }) => name !== 'receipt'),
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, when it is complete.' },
+    MAP_FLAG,
     ...ROW_WORKER_FLAGS,
   ],
   details: [

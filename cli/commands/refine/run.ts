@@ -7,12 +7,12 @@ import type { RefineReply } from '../../../src/wire/refine-reply.ts';
 import type { Command } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { openInput } from '../../shared/input.ts';
 import { checkLocalFlags } from '../../shared/local-flags.ts';
 import { LEXICAL_NOTICE, localJudging } from '../../shared/local-judging.ts';
 import { EXTRACTIVE_NOTICE, type RefiningFailure, refineLocally } from '../../shared/local-refining.ts';
 import { Progress } from '../../shared/progress.ts';
 import { refineFields } from '../../shared/row-fields.ts';
+import { openRows } from '../../shared/row-files/open-rows.ts';
 import { lineProblem } from '../../shared/rows.ts';
 import { type Outcome, runRows } from '../../shared/run-rows.ts';
 import { firstScoringFlag, readScoringOptions, scoringFieldsSet } from '../../shared/scoring-flags.ts';
@@ -33,7 +33,7 @@ async function run(flags: Flags): Promise<number> {
     throw new UsageError('--concurrency needs --json', 'Without --json the rows are shown one after the other.');
   }
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'refine examples/rollouts.jsonl');
+  const input = await openRows(flags, 'refine examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, isJson ? input.bytes : null);
   screen.show(progress);
   const client = await connectIfGiven(flags, (text) => progress.remark(text));

@@ -4,6 +4,7 @@ import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { FlagDescription, Flags } from '../../shared/flags.ts';
 import { HELP_WIDTH, wrapped } from '../../shared/help.ts';
+import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { type Fields, isFields } from '../../shared/rows.ts';
 import { SCORING_FLAGS } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
@@ -20,10 +21,12 @@ export const scoreSyntax: CommandSyntax = {
     ...SCORING_FLAGS,
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     ...RUN_FLAGS,
+    MAP_FLAG,
     ...ROW_WORKER_FLAGS,
   ],
   details: [
-    'A row holds the fields of POST /v1/score, and optionally id and note. Flags win over the row.',
+    'FILE holds JSON lines, JSON, CSV, TSV or Parquet. A row holds the fields of POST /v1/score, and',
+    'optionally id and note. Flags win over the row.',
     ...wrapped(`Recipes: ${RECIPE_NAMES.join(', ')}.`, HELP_WIDTH),
     'Exit code: 0 all rows done, 1 some lines invalid or not scored, 2 wrong command line.',
   ],

@@ -14,7 +14,6 @@ import {
 import { scoreWithOffsets } from '../../../src/wire/score-offsets.ts';
 import type { Command } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { openInput } from '../../shared/input.ts';
 import { checkLocalFlags } from '../../shared/local-flags.ts';
 import {
   LEXICAL_NOTICE,
@@ -24,6 +23,7 @@ import {
   namesAnotherJudge,
 } from '../../shared/local-judging.ts';
 import { Progress } from '../../shared/progress.ts';
+import { openRows } from '../../shared/row-files/open-rows.ts';
 import { lineProblem } from '../../shared/rows.ts';
 import { type Outcome, type RowHandler, runRows } from '../../shared/run-rows.ts';
 import { applyScoringOptions, readScoringOptions, scoringFieldsSet } from '../../shared/scoring-flags.ts';
@@ -41,7 +41,7 @@ async function run(flags: Flags): Promise<number> {
   const addRun = runPlaces(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'score examples/rollouts.jsonl');
+  const input = await openRows(flags, 'score examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
   const client = await connectIfGiven(flags, (text) => progress.remark(text));

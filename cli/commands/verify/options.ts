@@ -3,6 +3,7 @@ import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import { OFFSET_UNITS } from '../../../src/citations/offset-units.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
+import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { givenFields } from '../../shared/sampling.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
@@ -20,6 +21,7 @@ export const verifySyntax: CommandSyntax = {
     { name: 'mode', kind: 'text', value: MODES.join('|'), help: 'Whether text outside the answer is a finding.' },
     { name: 'offsets', kind: 'text', value: OFFSET_UNITS.join('|'), help: 'Unit of offsets in --json.' },
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
+    MAP_FLAG,
     ...ROW_WORKER_FLAGS,
   ],
   details: [

@@ -4,9 +4,9 @@ import { verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.t
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
-import { openInput } from '../../shared/input.ts';
 import { Progress } from '../../shared/progress.ts';
 import { verifyFields } from '../../shared/row-fields.ts';
+import { openRows } from '../../shared/row-files/open-rows.ts';
 import { lineProblem } from '../../shared/rows.ts';
 import { runRows } from '../../shared/run-rows.ts';
 import { Screen } from '../../shared/screen.ts';
@@ -25,7 +25,7 @@ async function run(flags: Flags): Promise<number> {
   const mode = readMode(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
-  const input = await openInput(flags.positionals, 'verify examples/rollouts.jsonl');
+  const input = await openRows(flags, 'verify examples/rollouts.jsonl');
   const progress = new Progress(process.stderr, input.bytes);
   screen.show(progress);
   const client = await connectIfGiven(flags, (text) => progress.remark(text));

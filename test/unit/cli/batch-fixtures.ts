@@ -28,7 +28,7 @@ export function piped(text: string | Uint8Array, pieceBytes = 1_000) {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let from = 0; from < bytes.byteLength; from += pieceBytes) yield bytes.subarray(from, from + pieceBytes);
   }
-  return { name: 'standard input', chunks: chunks(), path: null, bytes: null };
+  return { name: 'standard input', unit: 'line' as const, chunks: chunks(), path: null, bytes: null };
 }
 
 export const fileInput = (path: string) => openInput([path], 'batch submit');

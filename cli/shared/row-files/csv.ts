@@ -1,0 +1,47 @@
+/** Reads CSV and TSV with a header line, by RFC 4180. */
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import { RunError } from '../exit.ts';
+import type { Input } from '../input.ts';
+import { type Fields, isFields } from '../rows.ts';
+
+/** Yields one record a line, by the names in the header. @throws RunError at the first record that is malformed. */
+export async function* csvRecords({ chunks, name }: Input, delimiter: ',' | '\t'): AsyncGenerator<Fields> {
+  const parser = parse({
+    bom: true,
+    columns: true,
+    delimiter,
+    skip_empty_lines: true,
+    max_record_size: MAX_BODY_BYTES,
+  });
+  const source = Readable.from(chunks);
+  source.on('error', (error) => parser.destroy(error));
+  try {
+    for await (const record of source.pipe(parser)) if (isFields(record)) yield record;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new RunError(
+      `${name}: ${problemOf(error)}`,
+      'Rows before it are done. Fields with commas, quotes or line breaks need quotes.',
+    );
+  } finally {
+    source.destroy();
+  }
+}
+
+/** The messages of csv-parse may quote the file, which is untrusted; they are replaced. */
+function problemOf({ code, lines }: CsvError & { readonly lines?: unknown }): string {
+  const line = typeof lines === 'number' ? ` on line ${lines}` : '';
+  switch (code) {
+    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
+    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
+      return `the record${line} has another number of fields than the header`;
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return `a quote${line} is not closed`;
+    case 'CSV_MAX_RECORD_SIZE':
+      return `the record${line} is longer than ${MAX_BODY_BYTES} bytes`;
+    default:
+      return `the record${line} is malformed`;
+  }
+}

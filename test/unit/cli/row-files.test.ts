@@ -1,0 +1,161 @@
+/** Rows in the formats of data sets become the same rows as JSON lines. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RunError, UsageError } from '../../../cli/shared/exit.ts';
+import { readFlags } from '../../../cli/shared/flags.ts';
+import { jsonValueLines } from '../../../cli/shared/row-files/json-values.ts';
+import { MAP_FLAG, openRows } from '../../../cli/shared/row-files/open-rows.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-rows-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function rowsOf(name: string, content: string | Uint8Array, map?: unknown): Promise<unknown[]> {
+  const path = join(directory, name);
+  await writeFile(path, content);
+  const mapPath = join(directory, 'map.json');
+  await writeFile(mapPath, JSON.stringify(map ?? {}));
+  const flags = readFlags('score', [MAP_FLAG], map === undefined ? [path] : [path, '--map', mapPath]);
+  const input = await openRows(flags, 'score examples/rollouts.jsonl');
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of input.chunks) chunks.push(chunk);
+  return Buffer.concat(chunks)
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): unknown => JSON.parse(line));
+}
+
+const ROWS = [
+  {
+    id: '007',
+    question: 'How "deep", in metres?',
+    response: '{"not": "an object, but text"}',
+    positive_rubrics: ['States\nthe depth'],
+    num_turns: 4,
+  },
+  { id: 'b', question: 'Ää 深さ', response: '', positive_rubrics: [{ description: 'd', weight: 2 }], num_turns: 2 },
+];
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+const cells = (row: (typeof ROWS)[number]) => [
+  ...[row.id, row.question, row.response, JSON.stringify(row.positive_rubrics)].map(quoted),
+  String(row.num_turns),
+];
+const HEADER = ['id', 'question', 'response', 'positive_rubrics', 'num_turns'];
+const separated = (delimiter: string) => [HEADER, ...ROWS.map(cells)].map((row) => row.join(delimiter)).join('\r\n');
+
+describe('rows', () => {
+  test.each([
+    ['rows.jsonl', ROWS.map((row) => JSON.stringify(row)).join('\n')],
+    ['rows.json', JSON.stringify(ROWS)],
+    ['printed.json', `\uFEFF${JSON.stringify(ROWS, null, 2)}\n`],
+    ['no-ending', JSON.stringify(ROWS, null, '\t').replaceAll('\n', '\r\n')],
+    ['printed objects.txt', ROWS.map((row) => JSON.stringify(row, null, 2)).join('\n')],
+    ['rows.csv', `\uFEFF${separated(',')}`],
+    ['rows.TSV', separated('\t')],
+  ])('of %s are those of JSON lines', async (name, content) => {
+    expect(await rowsOf(name, content)).toEqual(ROWS);
+  });
+
+  test('of Parquet, with lists, structs, whole numbers of 64 bits and absent values', async () => {
+    const columnData = [
+      { name: 'question', data: ['q1', 'q2'], type: 'STRING' as const },
+      { name: 'num_turns', data: [4n, null], type: 'INT64' as const },
+      { name: 'positive_rubrics', data: [['a', 'b'], [{ description: 'd', weight: null }]], type: 'JSON' as const },
+      { name: 'negative_rubrics', data: ['["c"]', ''], type: 'STRING' as const },
+    ];
+    const file = parquetWriteBuffer({ columnData, rowGroupSize: 1 });
+    expect(await rowsOf('rows.parquet', new Uint8Array(file))).toEqual([
+      { question: 'q1', num_turns: 4, positive_rubrics: ['a', 'b'], negative_rubrics: ['c'] },
+      { question: 'q2', positive_rubrics: [{ description: 'd' }] },
+    ]);
+  });
+
+  test('a single printed request is one row', async () => {
+    expect(await rowsOf('request.json', JSON.stringify(ROWS[0], null, 2))).toEqual([ROWS[0]]);
+  });
+
+  test('a JSON value is split alike at every border of two chunks', async () => {
+    const value = fc.jsonValue({ maxDepth: 3 }).filter((one) => !Array.isArray(one));
+    await fc.assert(
+      fc.asyncProperty(fc.array(value), fc.integer({ min: 1, max: 9 }), fc.nat(3), async (values, size, indent) => {
+        const bytes = Buffer.from(JSON.stringify(values, null, indent));
+        async function* pieces() {
+          for (let at = 0; at < bytes.byteLength; at += size) yield bytes.subarray(at, at + size);
+        }
+        const out: Uint8Array[] = [];
+        for await (const chunk of jsonValueLines(pieces())) out.push(chunk);
+        const lines = Buffer.concat(out).toString().split('\n').slice(0, -1);
+        expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(JSON.stringify(values)));
+      }),
+    );
+  });
+
+  test('a line break within a string of JSON does not become valid', async () => {
+    await expect(rowsOf('broken.json', '[{"question": "two\nlines"}]')).rejects.toThrow(SyntaxError);
+  });
+});
+
+describe('a column map', () => {
+  test('names the column of each field, and goes into its value and into JSON text', async () => {
+    const record = {
+      prompt: [
+        { role: 'system', content: 's' },
+        { role: 'user', content: 'the question' },
+      ],
+      completion: 'the response',
+      reward_model: JSON.stringify({ ground_truth: { answer: 42 } }),
+      rubrics: '["one"]',
+      unused: 1,
+    };
+    const map = {
+      question: 'prompt.1.content',
+      response: 'completion',
+      reference: 'reward_model.ground_truth.answer',
+      positive_rubrics: 'rubrics',
+      negative_rubrics: 'prompt.7.content',
+    };
+    const expected = { question: 'the question', response: 'the response', reference: '42', positive_rubrics: ['one'] };
+    expect(await rowsOf('data.jsonl', JSON.stringify(record), map)).toEqual([expected]);
+    expect(await rowsOf('data.json', JSON.stringify([record], null, 1), map)).toEqual([expected]);
+    const csv = 'q;x,r\n"a","b"';
+    expect(await rowsOf('data.csv', csv, { question: 'q;x', response: 'r' })).toEqual([
+      { question: 'a', response: 'b' },
+    ]);
+  });
+
+  test('that names no column of the file is refused, with the columns', async () => {
+    const refused = rowsOf('data.jsonl', '{"prompt": "p", "text": "t"}', { question: 'promt' });
+    await expect(refused).rejects.toThrow(UsageError);
+    await expect(refused).rejects.toMatchObject({
+      message: '--map: question: there is no column "promt"',
+      hint: 'Did you mean prompt?',
+    });
+    await expect(rowsOf('data.csv', 'a,b\n1,2', { question: 'zebra' })).rejects.toMatchObject({
+      hint: 'The columns are a, b.',
+    });
+  });
+
+  test('of another form is refused', async () => {
+    await expect(rowsOf('data.jsonl', '{}', { question: 1 })).rejects.toThrow(/^--map: question: /);
+  });
+});
+
+describe('a file that cannot be read on', () => {
+  test.each([
+    ['short.csv', 'a,b\n1,2\n3', 'the record on line 3 has another number of fields than the header'],
+    ['open.csv', 'a,b\n1,"2', 'a quote on line 2 is not closed'],
+    ['cut.parquet', 'PAR1 and no more', 'not readable as Parquet'],
+  ])('%s', async (name, content, problem) => {
+    const failed = rowsOf(name, content);
+    await expect(failed).rejects.toThrow(RunError);
+    await expect(failed).rejects.toThrow(problem);
+  });
+});
