@@ -24,7 +24,7 @@ const backend: ChatBackend = {
   context_tokens: 8_192,
   async complete({ schema }) {
     calls++;
-    const text = calls === 1 ? 'no JSON' : JSON.stringify({ reason: schema.name, polite: true });
+    const text = calls === 1 ? 'no JSON' : JSON.stringify({ reason: schema?.name ?? '', polite: true });
     return { ok: true, completion: { text, model: 'm', usage: null } };
   },
 };
