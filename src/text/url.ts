@@ -57,10 +57,14 @@ function hasScheme(address: string, at: number): boolean {
 /** The host in lower case, without the default port; user names and other ports are kept. */
 function hostOf(authority: string, defaultPort: string): string {
   const at = authority.lastIndexOf('@') + 1;
-  const host = lowerAscii(authority.slice(at));
-  const colon = host.lastIndexOf(':');
-  const port = colon === -1 || host.indexOf(']', colon) !== -1 ? null : host.slice(colon + 1);
-  const bare = port === '' || port === defaultPort ? host.slice(0, colon) : host;
+  let bare = lowerAscii(authority.slice(at));
+  // Repeated, so that the normal form of a malformed address is its own normal form, too.
+  for (;;) {
+    const colon = bare.lastIndexOf(':');
+    const port = colon === -1 || bare.indexOf(']', colon) !== -1 ? null : bare.slice(colon + 1);
+    if (port !== '' && port !== defaultPort) break;
+    bare = bare.slice(0, colon);
+  }
   return bare === '' ? '' : authority.slice(0, at) + bare;
 }
 

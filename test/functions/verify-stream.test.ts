@@ -207,7 +207,7 @@ describe('what is refused before the stream begins', () => {
   it('byte offsets, saying what to do', async () => {
     const problem = await problemOf(await send(request(lines(HEAD, []), '?offsets=utf8')), 422, 'input_invalid');
     expect(problem.errors).toEqual([
-      { path: 'query.offsets', message: expect.stringContaining('POST /v1/verify gives bytes') },
+      { path: 'query.offsets', message: expect.stringContaining('POST /v1/verify has other units') },
     ]);
     expect(await names(await send(request(lines(HEAD, []), '?offsets=utf16')))).toContain('done');
   });
