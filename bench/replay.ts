@@ -62,7 +62,7 @@ function sweep(): number {
       after: { ...RECIPE, citation_weight: n / 10 },
     })),
   );
-  for (const rows of parsed) swept.add(prepareGroup(rows, RECIPE));
+  for (const rows of parsed) swept.add([prepareGroup(rows, RECIPE)]);
   return swept.points.length;
 }
 

@@ -14,6 +14,7 @@ import type { Result } from '../../src/result.ts';
 import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
 import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../../src/runs/replay-group.ts';
 import { findMissing, type Measurer, type RowsOfGroup, replayLines } from '../../src/runs/replay-lines.ts';
+import { findStepProblems } from '../../src/runs/replay-step.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import type { ReplayLine, ReplayRequest } from '../../src/wire/replay.ts';
 import { chooseJudge } from '../backends/configured.ts';
@@ -50,6 +51,8 @@ export async function startReplay(
   const groups = () => rowsOfGroups(platform, run.id, request.steps);
   const refusal = await refusalOf(plan, run, platform, groups);
   if (refusal !== null) return { ok: false, error: refusal };
+  const problems = await findStepProblems(groups(), plan);
+  if (problems.length > 0) return { ok: false, error: { reason: 'input_invalid', problems } };
   const judges = plan.measures.kind !== 'nothing';
   const measurer = judges ? new RunMeasurer(plan, platform) : null;
   return { ok: true, value: { lines: replayLines(groups(), plan, measurer), judges } };

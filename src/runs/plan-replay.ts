@@ -11,8 +11,8 @@ import {
   resolveRecipe,
 } from '../families/resolve.ts';
 import type { InputProblem } from '../input-problem.ts';
-import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { type ChangedField, mayLeaveGaps, type RecipeValues, recipeChange } from './gaps.ts';
+import type { ReplayRule } from './replay-group.ts';
 import type { SweepValue } from './replay-report.ts';
 import type { Sweep } from './sweep.ts';
 
@@ -21,7 +21,7 @@ type ReplayOptions = {
   /** A name, a whole recipe, or `{set: {…}}`. Default: the recipes that the run was recorded under. */
   readonly recipe?: RecipeInput;
   readonly sweep?: Sweep;
-  readonly advantages: AdvantageOptions;
+  readonly advantages: ReplayRule;
   /** Whether the report has a line for each rollout. */
   readonly samples: boolean;
   /** Whether to judge rollouts that have no reward under the other recipe. */
@@ -44,7 +44,7 @@ export type ReplayPlan = {
   readonly changes: ReturnType<typeof changesOf>;
   /** The values of the sweep with the recipes that result from each; `null` = no sweep. */
   readonly points: readonly ReplayPoint[] | null;
-  readonly advantages: AdvantageOptions;
+  readonly advantages: ReplayRule;
   /** Whether the report has a line for each rollout. */
   readonly samples: boolean;
   readonly measures: ReplayMeasures;

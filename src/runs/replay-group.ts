@@ -3,10 +3,12 @@
  * `advantages` of scoring on the recorded facts, so it needs neither text nor judge and gives bit-identical results.
  */
 import { BUILT_IN, type Composers, type Facts } from '../families/composers.ts';
+import type { Contributions } from '../family/contributions.ts';
 import type { BaseFacts } from '../family/facts.ts';
 import type { BaseScore, Component, UnscoredReason } from '../family/score.ts';
 import type { AdvantageOptions } from '../scoring/advantage-presets.ts';
 import { advantages, type Degenerate } from '../scoring/advantages.ts';
+import { type GdpoOptions, isGdpo } from '../scoring/gdpo.ts';
 import { createGapFinder, type RecipeValues } from './gaps.ts';
 import { kendallTauB } from './kendall.ts';
 import type { LedgerRow } from './row.ts';
@@ -57,6 +59,9 @@ export type ReplayedSample<Row extends ReplayRow = LedgerRow> = {
   readonly sign: SignChange;
 };
 
+/** The rule of a replay. A GDPO rule needs every group of a step (replay-step.ts). */
+export type ReplayRule = AdvantageOptions | GdpoOptions;
+
 export type ReplayedGroup<Row extends ReplayRow = LedgerRow> = {
   readonly step: number | null;
   readonly group: string;
@@ -65,7 +70,14 @@ export type ReplayedGroup<Row extends ReplayRow = LedgerRow> = {
   /** Kendall's tau-b between the rewards before and after, over samples scored both times; `null` = undefined. */
   readonly tau: number | null;
   readonly degenerate: { readonly before: Degenerate | null; readonly after: Degenerate | null };
+  /**
+   * With a GDPO rule: the contributions of each sample, `null` = unscored. Its advantages are not final until the step
+   * is complete. `null` = another rule.
+   */
+  readonly contributions: { readonly before: SampleContributions; readonly after: SampleContributions } | null;
 };
+
+type SampleContributions = readonly (Contributions | null)[];
 
 /**
  * A group whose scores under the recorded recipes are composed, so that a sweep composes them once instead of once per
@@ -75,7 +87,7 @@ export type PreparedGroup<Row extends ReplayRow = LedgerRow> = {
   readonly rows: readonly Row[];
   readonly recorded: readonly RecordedReward[];
   readonly recipes: RecipesOfRun;
-  readonly advantages: AdvantageOptions;
+  readonly advantages: ReplayRule;
   readonly before: Side;
   readonly composers: Composers;
 };
@@ -83,7 +95,12 @@ export type PreparedGroup<Row extends ReplayRow = LedgerRow> = {
 /** The result of measuring a rollout again: its facts under the other recipe, or the names of what is still missing. */
 export type Measurement = { readonly facts: Facts } | { readonly gaps: readonly string[] };
 
-type Side = { readonly scores: readonly ReplayedScore[]; readonly degenerate: Degenerate | null };
+type Side = {
+  readonly scores: readonly ReplayedScore[];
+  readonly degenerate: Degenerate | null;
+  /** `null` = the rule does not need them. */
+  readonly contributions: SampleContributions | null;
+};
 
 /**
  * Replays one group under another recipe.
@@ -108,7 +125,7 @@ export function replayGroup<Row extends ReplayRow>(
 export function prepareGroup<Row extends ReplayRow>(
   rows: readonly Row[],
   recipes: RecipesOfRun,
-  options: AdvantageOptions = 'mean',
+  options: ReplayRule = 'mean',
   composers: Composers = BUILT_IN,
 ): PreparedGroup<Row> {
   const members = rows.map(
@@ -173,6 +190,10 @@ export function replayPrepared<Row extends ReplayRow>(
     samples,
     tau: tauOf(samples),
     degenerate: { before: before.degenerate, after: after.degenerate },
+    contributions:
+      before.contributions === null || after.contributions === null
+        ? null
+        : { before: before.contributions, after: after.contributions },
   };
 }
 
@@ -229,16 +250,15 @@ type Member = {
   readonly sample: string;
 };
 
-function composeMembers(members: readonly Member[], options: AdvantageOptions, composers: Composers): Side {
+function composeMembers(members: readonly Member[], options: ReplayRule, composers: Composers): Side {
   const votes = composers.groupVotes(
     members.map(({ facts, recipe, open }) => ({ facts: open ? null : facts, recipe })),
   );
-  const composed = members.map(({ facts, recipe, open }) =>
-    open ? NOT_MEASURED : composers.compose(facts, recipe, votes),
-  );
+  const measured = members.map(({ facts, recipe, open }) => (open ? null : composers.compose(facts, recipe, votes)));
+  const composed = measured.map((score) => score ?? NOT_MEASURED);
   const result = advantages(
     composed.map(({ reward }) => reward),
-    options,
+    isGdpo(options) ? 'mean' : options,
   );
   if (!result.ok) {
     const [problem] = result.problems;
@@ -251,7 +271,13 @@ function composeMembers(members: readonly Member[], options: AdvantageOptions, c
     const score = { reward, reason, components, advantage, masked };
     return depends_on === undefined ? score : { ...score, depends_on: depends_on.map((at) => sampleAt(members, at)) };
   });
-  return { scores, degenerate: result.group.degenerate };
+  const { degenerate } = result.group;
+  if (!isGdpo(options)) return { scores, degenerate, contributions: null };
+  const contributions = members.map(({ recipe }, position) => {
+    const score = measured[position] ?? null;
+    return score === null ? null : composers.contributions(score, recipe);
+  });
+  return { scores, degenerate, contributions };
 }
 
 const NOT_MEASURED: Pick<BaseScore, 'reward' | 'reason' | 'components' | 'depends_on'> = {
@@ -266,7 +292,7 @@ function sampleAt(members: readonly Member[], position: number): string {
   return member.sample;
 }
 
-function signChange(before: ReplayedScore, after: ReplayedScore): SignChange {
+export function signChange(before: ReplayedScore, after: ReplayedScore): SignChange {
   if (before.masked || after.masked) return 'not_compared';
   const [old, other] = [Math.sign(before.advantage), Math.sign(after.advantage)];
   if (old === other) return 'kept';

@@ -1,6 +1,7 @@
 /**
  * Streams the report of a replay while the run is read: one line per group, one at the end of each step, one summary.
- * The Worker and the command line share it. Memory holds the current group and running sums.
+ * The Worker and the command line share it. Memory holds the current group (with a GDPO rule: the current step) and
+ * running sums.
  */
 import type { ReplayPlan } from './plan-replay.ts';
 import {
@@ -13,6 +14,7 @@ import {
   replayPrepared,
 } from './replay-group.ts';
 import type { ReplayReportLine, ReplayReportLineOf } from './replay-report.ts';
+import { finishedTogether, finishGroups } from './replay-step.ts';
 import type { LedgerRow } from './row.ts';
 import { RunReplay } from './run-replay.ts';
 import { SweepReplay } from './sweep.ts';
@@ -57,15 +59,14 @@ async function* plainLines(
   yield headOf(plan);
   const replay = new RunReplay();
   const judges = plan.measures.kind === 'all' ? new ComparedJudges(plan.measures.judge) : null;
-  for await (const rows of groups) {
-    const prepared = prepareGroup(rows, plan.before, plan.advantages);
-    const measured = measurer === null ? [] : await measurer.measure(prepared, plan.after);
-    const group = replayPrepared(prepared, plan.after, measured);
-    if (judges !== null) compare(judges, rows, measured);
-    const over = replay.add(group);
-    if (over !== null) yield { kind: 'step', step: over.step, ...over.figures };
-    if (plan.samples) for (const sample of group.samples) yield sampleLine(sample);
-    yield groupLine(group);
+  const replayed = replayedGroups(groups, plan, measurer, judges);
+  for await (const together of finishedTogether(replayed, ({ step }) => step, plan.advantages)) {
+    for (const group of finishGroups(together, plan.advantages)) {
+      const over = replay.add(group);
+      if (over !== null) yield { kind: 'step', step: over.step, ...over.figures };
+      if (plan.samples) for (const sample of group.samples) yield sampleLine(sample);
+      yield groupLine(group);
+    }
   }
   const last = replay.endStep();
   if (last !== null) yield { kind: 'step', step: last.step, ...last.figures };
@@ -84,6 +85,20 @@ async function* plainLines(
   };
 }
 
+async function* replayedGroups(
+  groups: AsyncIterable<RowsOfGroup>,
+  plan: ReplayPlan,
+  measurer: Measurer | null,
+  judges: ComparedJudges | null,
+): AsyncGenerator<ReplayedGroup> {
+  for await (const rows of groups) {
+    const prepared = prepareGroup(rows, plan.before, plan.advantages);
+    const measured = measurer === null ? [] : await measurer.measure(prepared, plan.after);
+    if (judges !== null) compare(judges, rows, measured);
+    yield replayPrepared(prepared, plan.after, measured);
+  }
+}
+
 function compare(judges: ComparedJudges, rows: RowsOfGroup, measured: readonly (Measurement | null)[]): void {
   for (const [position, row] of rows.entries()) {
     const anew = measured[position] ?? null;
@@ -99,11 +114,12 @@ async function* sweepLines(
   yield headOf(plan);
   const sweep = new SweepReplay(points);
   let read = { step: null as number | null, rollouts: 0, groups: 0 };
-  for await (const rows of groups) {
-    const step = rows[0]?.step ?? null;
+  for await (const together of finishedTogether(groups, stepOf, plan.advantages)) {
+    const step = together[0] === undefined ? null : stepOf(together[0]);
     if (read.groups > 0 && step !== read.step) yield { kind: 'progress', step: read.step, rollouts: read.rollouts };
-    sweep.add(prepareGroup(rows, plan.before, plan.advantages));
-    read = { step, rollouts: read.rollouts + rows.length, groups: read.groups + 1 };
+    sweep.add(together.map((rows) => prepareGroup(rows, plan.before, plan.advantages)));
+    const rollouts = together.reduce((sum, rows) => sum + rows.length, read.rollouts);
+    read = { step, rollouts, groups: read.groups + together.length };
   }
   for (const { value, figures } of sweep.points) yield { kind: 'point', value, ...figures };
   yield {
@@ -117,6 +133,10 @@ async function* sweepLines(
     movers: [],
     different: [...sweep.different],
   };
+}
+
+function stepOf([first]: RowsOfGroup): number | null {
+  return first?.step ?? null;
 }
 
 function groupLine({ step, group, samples, tau, degenerate }: ReplayedGroup): ReplayReportLine {

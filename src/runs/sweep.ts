@@ -6,6 +6,7 @@ import { MAX_SWEEP_POINTS } from '../limits.ts';
 import { FiguresOfGroups } from './figures.ts';
 import { type PreparedGroup, type RecipesOfRun, replayPrepared } from './replay-group.ts';
 import type { ReplayFigures, SweepValue } from './replay-report.ts';
+import { finishGroups } from './replay-step.ts';
 import { DifferentRewards } from './run-replay.ts';
 
 export type Sweep = { readonly field: string; readonly values: readonly SweepValue[] };
@@ -21,11 +22,19 @@ export class SweepReplay {
     this.#points = points.map((point) => ({ ...point, figures: new FiguresOfGroups() }));
   }
 
-  add(prepared: PreparedGroup): void {
-    for (const { after, figures } of this.#points) figures.add(replayPrepared(prepared, after));
-    for (const [position, row] of prepared.rows.entries()) {
-      if (prepared.recorded[position] !== 'different') continue;
-      this.#different.add(row, prepared.before.scores[position]?.reward ?? null);
+  /** Adds groups that are finished together (replay-step.ts), all prepared under the same rule. */
+  add(groups: readonly PreparedGroup[]): void {
+    const [first] = groups;
+    if (first === undefined) return;
+    for (const { after, figures } of this.#points) {
+      const replayed = groups.map((prepared) => replayPrepared(prepared, after));
+      for (const group of finishGroups(replayed, first.advantages)) figures.add(group);
+    }
+    for (const { rows, recorded, before } of groups) {
+      for (const [position, row] of rows.entries()) {
+        if (recorded[position] !== 'different') continue;
+        this.#different.add(row, before.scores[position]?.reward ?? null);
+      }
     }
   }
 

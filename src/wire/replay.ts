@@ -2,9 +2,13 @@
 import * as z from 'zod';
 import { MAX_NAME_CHARS, MAX_SWEEP_POINTS } from '../limits.ts';
 import { replayReportLineSchema, sweepValueSchema } from '../runs/replay-report.ts';
-import { advantageOptionsSchema, advantageProblems } from './groups.ts';
+import { advantageProblems, groupAdvantagesSchema } from './groups.ts';
 import { problemSchema } from './problem.ts';
 import { recipeInputSchema } from './score.ts';
+
+const NO_RESPONSE_TOKENS =
+  'verl-gdpo needs response_tokens, the tokens that the policy wrote, and a run does not record them: ' +
+  'send them with the components of a step to POST /v1/advantages';
 
 const stepSchema = z.int().min(0);
 
@@ -25,7 +29,9 @@ export const replayRequestSchema = z
       })
       .exactOptional()
       .describe('Replays once per value of one field, in one pass over the run.'),
-    advantages: advantageOptionsSchema.default('mean'),
+    advantages: groupAdvantagesSchema
+      .default('mean')
+      .describe('As in POST /v1/groups, for all groups of a step; verl-gdpo is refused: a run has no response_tokens.'),
     steps: z
       .strictObject({ from: stepSchema.exactOptional(), to: stepSchema.exactOptional() })
       .exactOptional()
@@ -56,7 +62,13 @@ export const replayRequestSchema = z
       issue(['steps', 'to'], 'expected a step from `from` on');
     }
     for (const { path, message } of advantageProblems(options)) issue(path.map(String), message);
+    if (presetOf(options) === 'verl-gdpo') issue(['advantages'], NO_RESPONSE_TOKENS);
   });
+
+function presetOf(options: z.infer<typeof groupAdvantagesSchema>): string | null {
+  if (typeof options === 'string') return options;
+  return 'preset' in options ? options.preset : null;
+}
 
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 /** The request of `POST /v1/runs/{id}/replay`; defaults may be left out. */

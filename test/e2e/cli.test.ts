@@ -166,8 +166,8 @@ describe('a run', () => {
     const recorded = await citeward('score', EXAMPLES, ...at, '--run', 'cli', '--step', '0');
     expect(recorded.code).toBe(0);
     const shown = await citeward('runs', 'show', 'cli', ...at, '--json');
-    const [step] = jsonLines(shown.stdout);
-    expect(step).toMatchObject({ step: 0, rollouts: 19, unscored: {} });
+    const [first] = jsonLines(shown.stdout);
+    expect(first).toMatchObject({ step: 0, rollouts: 19, unscored: {} });
 
     const set = ['--set', 'citation_weight=0.5'];
     const replayed = await citeward('replay', 'cli', ...at, ...set, '--json', '--samples');
@@ -184,6 +184,10 @@ describe('a run', () => {
     await writeFile(file, exported.stdout);
     const fromFile = await citeward('replay', '--file', file, ...set, '--json', '--samples');
     expect(jsonLines(fromFile.stdout)).toEqual(jsonLines(replayed.stdout));
+    const step = await citeward('replay', '--file', file, ...set, '--advantages', 'trl-gdpo');
+    expect(step.code, step.stderr).toBe(0);
+    const verl = await citeward('replay', '--file', file, ...set, '--advantages', 'verl-gdpo');
+    expect([verl.code, verl.stderr]).toEqual([2, expect.stringContaining('verl-gdpo needs response_tokens')]);
     // Each example is a group of one, which gives no signal.
     const finished = await citeward('advantages', '--file', file, '--rule', 'trl-gdpo', ...set);
     expect(finished.code, finished.stderr).toBe(0);

@@ -114,6 +114,27 @@ describe('replay of what was observed', () => {
     }
   });
 
+  it('normalises over the steps of a run under a GDPO rule', async () => {
+    const groups = await recordSynthetic('gdpo', 128);
+    const input: ReplayInput = { recipe: { set: { instance_rubrics_only: true } }, advantages: 'nemo-gdpo' };
+    const planned = await planReplay('gdpo', new Map([[digestJson(RECIPE), RECIPE]]), replayRequestSchema.parse(input));
+    if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+    const expected: ReplayLine[] = [];
+    for await (const line of replayLines(streamed(groups), planned.plan)) expected.push(replayLineSchema.parse(line));
+    const lines = await replayed('gdpo', input);
+    expect(lines).toEqual(expected);
+    expect(only(lines, 'step').map(({ step }) => step)).toEqual([0, 1]);
+    for (const step of [0, 1]) {
+      const all = only(lines, 'group')
+        .filter((group) => group.step === step)
+        .flatMap(({ after }) =>
+          after.rewards.flatMap((reward, n) => (reward === null ? [] : [after.advantages[n] ?? 0])),
+        );
+      expect(all.reduce((sum, one) => sum + one, 0)).toBeCloseTo(0, 9);
+      expect(all.reduce((sum, one) => sum + one ** 2, 0) / (all.length - 1)).toBeCloseTo(1, 9);
+    }
+  });
+
   it('reads only the steps that are asked for', async () => {
     await recordSynthetic('steps', 80, 32);
     const lines = await replayed('steps', { recipe: { set: { citation_weight: 1 } }, steps: { from: 1, to: 1 } });
@@ -228,5 +249,18 @@ describe('what is refused before the first line', () => {
     expect(await wrongFields(await request('refused', { recipe: 'grpo-tcr' }))).toEqual(['recipe']);
     expect(await wrongFields(await request('refused', {}))).toEqual(['recipe']);
     await problemOf(await request('refused', { ...weight, judge: 'nobody' }), 422, 'judge_unknown');
+    expect(await wrongFields(await request('refused', { ...weight, advantages: 'verl-gdpo' }))).toEqual(['advantages']);
+    const misspelt = { preset: 'trl-gdpo', weights: { citaton: 1 } } as const;
+    expect(await wrongFields(await request('refused', { ...weight, advantages: misspelt }))).toEqual([
+      'advantages.weights.citaton',
+    ]);
+  });
+
+  it('is a run without steps, under a rule that normalises over a step', async () => {
+    await recordScored('stepless', { run: { id: 'stepless', step: null, group: 'g', sample: 0 } }, 1);
+    const input: ReplayInput = { recipe: { set: { citation_weight: 0.5 } }, advantages: 'trl-gdpo' };
+    const refused = await request('stepless', input);
+    expect(refused.status).toBe(422);
+    expect(await refused.text()).toContain('rollouts of the run have no step');
   });
 });

@@ -3,6 +3,7 @@
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { parseSweep } from '../../../src/runs/sweep.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
+import { GDPO_PRESET_NAMES } from '../../../src/scoring/gdpo.ts';
 import { type ReplayInput, type ReplayRequest, replayRequestSchema } from '../../../src/wire/replay.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
@@ -27,7 +28,7 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
     name: 'advantages',
     kind: 'text',
     value: 'PRESET',
-    help: `How rewards of a group become advantages: ${ADVANTAGE_PRESET_NAMES.join(', ')} (default mean).`,
+    help: `How rewards become advantages: ${ADVANTAGE_PRESET_NAMES.join(', ')}, trl-gdpo, nemo-gdpo (default mean).`,
   },
   { name: 'steps', kind: 'text', value: 'FROM:TO', help: 'Only these steps, both included; either may be omitted.' },
   { name: 'samples', kind: 'switch', help: 'With --json: also print a line for each rollout.' },
@@ -67,7 +68,7 @@ export async function readReplayRequest(
         ? { set: { ...changes } }
         : null;
   const [sweep, judge, steps] = [readSweep(flags), flags.text('judge'), readSteps(flags)];
-  const advantages = flags.choice('advantages', ADVANTAGE_PRESET_NAMES);
+  const advantages = flags.choice('advantages', [...ADVANTAGE_PRESET_NAMES, ...GDPO_PRESET_NAMES]);
   const input = {
     ...(recipe === null ? {} : { recipe: typeof recipe === 'string' ? recipe : { ...recipe } }),
     ...(sweep === null ? {} : { sweep: { field: sweep.field, values: [...sweep.values] } }),

@@ -8,6 +8,7 @@ import { pathText } from '../../../src/input-problem.ts';
 import { sweepChart } from '../../../src/runs/chart.ts';
 import { planReplay } from '../../../src/runs/plan-replay.ts';
 import { findMissing, replayLines } from '../../../src/runs/replay-lines.ts';
+import { findStepProblems } from '../../../src/runs/replay-step.ts';
 import type { ReplayInput, ReplayLineOf, ReplayRequest } from '../../../src/wire/replay.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
@@ -140,6 +141,10 @@ async function fileLines(path: string, request: ReplayRequest): Promise<AsyncIte
         'A Worker that stored the text of the run can judge it: --url URL --fill',
       );
     }
+  }
+  const problems = await findStepProblems(groups(), plan);
+  if (problems.length > 0) {
+    throw new UsageError(problems.map((one) => flagProblem(pathText(one.path), one.message)).join('\n'));
   }
   return replayLines(groups(), plan);
 }

@@ -16,7 +16,7 @@ function points(values: readonly (number | boolean | string)[]): ChartPoint[] {
   const sweep = new SweepReplay(
     values.map((value) => ({ value, after: { ...RECIPE, citation_weight: typeof value === 'number' ? value : 0.5 } })),
   );
-  for (const rows of syntheticRun(160)) sweep.add(prepareGroup(rows, RECIPE));
+  for (const rows of syntheticRun(160)) sweep.add([prepareGroup(rows, RECIPE)]);
   return sweep.points;
 }
 

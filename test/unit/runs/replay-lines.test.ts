@@ -1,12 +1,14 @@
 /** The lines of a replay, compared with composing the recorded facts directly. */
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../../src/families/composers.ts';
-import { compose, composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
+import { compose, composeGroup, contributions, RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import { planReplay, type ReplayPlan } from '../../../src/runs/plan-replay.ts';
 import type { Measurement } from '../../../src/runs/replay-group.ts';
 import { findMissing, type Measurer, replayLines } from '../../../src/runs/replay-lines.ts';
+import { findStepProblems } from '../../../src/runs/replay-step.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
 import { advantages } from '../../../src/scoring/advantages.ts';
+import { stepAdvantages } from '../../../src/wire/advantages.ts';
 import {
   type ReplayInput,
   type ReplayLine,
@@ -126,6 +128,84 @@ describe('replayLines', () => {
       const alone = await planOf({ recipe: { set: { citation_weight: value } } });
       const [summary] = only(await linesOf(syntheticRun(512), alone), 'summary');
       expect(figures).toEqual(summary?.figures);
+    }
+  });
+});
+
+describe('a GDPO rule', () => {
+  const RULE = { preset: 'trl-gdpo', weights: { citation: 0.5 } } as const;
+  const CHANGED = { ...RECIPE, instance_rubrics_only: true };
+  const input = { recipe: { set: { instance_rubrics_only: true } }, advantages: RULE } as const;
+
+  /** What `POST /v1/advantages` makes of the rows of one step. */
+  function finished(step: readonly LedgerRow[][], recipe: Recipe) {
+    const groups = step.map((rows) => ({
+      members: rows.map(({ facts }) => {
+        const components = contributions(compose(facts, recipe), recipe);
+        return { components: components === null ? null : { ...components } };
+      }),
+    }));
+    const result = stepAdvantages({ rule: RULE, groups });
+    if (!result.ok) throw new Error(JSON.stringify(result.error));
+    return result.value.groups;
+  }
+
+  it('gives the groups of a step the advantages of the whole step', async () => {
+    const lines = await linesOf(syntheticRun(512), await planOf(input));
+    expect(lines.filter(({ kind }) => kind === 'step')).toHaveLength(2);
+    const run = Map.groupBy(syntheticRun(512), ([row]) => row?.step ?? null);
+    const groups = only(lines, 'group');
+    for (const [step, rows] of run) {
+      const own = groups.filter((group) => group.step === step);
+      for (const [side, recipe] of [['before', RECIPE] as const, ['after', CHANGED] as const]) {
+        const expected = finished(rows, recipe);
+        expect(own.map((group) => group[side].advantages)).toEqual(
+          expected.map((group) => group.advantages.map(({ advantage }) => advantage)),
+        );
+        expect(own.map((group) => group[side].degenerate)).toEqual(
+          expected.map(({ degenerate }) => degenerate?.reason ?? null),
+        );
+      }
+    }
+    const signs = groups.flatMap(({ before, after }) =>
+      before.advantages.map((old, n) => (old * (after.advantages[n] ?? 0) < 0 ? 1 : 0)),
+    );
+    const flipped = signs.reduce<number>((sum, sign) => sum + sign, 0);
+    expect(flipped).toBeGreaterThan(0);
+    expect(only(lines, 'summary')[0]?.figures?.advantages.flipped).toBe(flipped);
+  });
+
+  it('sweeps step by step', async () => {
+    const plan = await planOf({ sweep: { field: 'instance_rubrics_only', values: [true] }, advantages: RULE });
+    const lines = await linesOf(syntheticRun(512), plan);
+    expect(only(lines, 'progress').map(({ step, rollouts }) => [step, rollouts])).toEqual([[0, 256]]);
+    const [summary] = only(await linesOf(syntheticRun(512), await planOf(input)), 'summary');
+    const points = only(lines, 'point').map(({ kind: _kind, value: _value, ...figures }) => figures);
+    expect(points).toEqual([summary?.figures]);
+  });
+
+  it('refuses before a line what it cannot normalise', async () => {
+    const problemsOf = async (groups: Iterable<LedgerRow[]>, plan: ReplayPlan) =>
+      (await findStepProblems(streamed(groups), plan)).map(({ path, message }) => `${path.join('.')}: ${message}`);
+    const plan = await planOf(input);
+    expect(await problemsOf(syntheticRun(512), plan)).toEqual([]);
+    const stepless = [...syntheticRun(8)].map((rows) => rows.map((row) => ({ ...row, step: null })));
+    expect(await problemsOf(stepless, plan)).toEqual([expect.stringContaining('have no step')]);
+    expect(await problemsOf(stepless, { ...plan, advantages: 'trl' })).toEqual([]);
+    const misspelt = await planOf({ ...input, advantages: { preset: 'trl-gdpo', weights: { citaton: 1 } } });
+    expect(await problemsOf(syntheticRun(512), misspelt)).toEqual([
+      expect.stringMatching(/^advantages\.weights\.citaton: expected one of citation, /),
+    ]);
+    const huge = [...syntheticRun(10_008, 20_000)];
+    expect(await problemsOf(huge, plan)).toEqual([expect.stringContaining('at most 10000 rollouts in a step')]);
+  });
+
+  it('refuses verl-gdpo: a run does not record the tokens of the policy', () => {
+    for (const advantages of ['verl-gdpo', { preset: 'verl-gdpo' }]) {
+      const read = replayRequestSchema.safeParse({ ...input, advantages });
+      expect(read.error?.issues.map(({ path, message }) => [path, message])).toEqual([
+        [['advantages'], expect.stringContaining('needs response_tokens')],
+      ]);
     }
   });
 });

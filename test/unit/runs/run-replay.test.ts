@@ -176,7 +176,7 @@ describe('a sweep', () => {
   it('gives for each value the figures of its own replay', () => {
     const values = [0, 0.25, 1];
     const sweep = new SweepReplay(values.map((value) => ({ value, after: { ...RECIPE, citation_weight: value } })));
-    for (const rows of syntheticRun(400)) sweep.add(prepareGroup(rows, RECIPE));
+    for (const rows of syntheticRun(400)) sweep.add([prepareGroup(rows, RECIPE)]);
     for (const { value, figures } of sweep.points) {
       const replay = new RunReplay();
       for (const rows of syntheticRun(400)) {
