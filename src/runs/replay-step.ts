@@ -6,10 +6,10 @@ import type { InputProblem } from '../input-problem.ts';
 import { MAX_RUN_GROUP } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { type GdpoGroup, type GdpoOptions, gdpoAdvantages, isGdpo } from '../scoring/gdpo.ts';
-import type { ReplayPlan } from './plan-replay.ts';
 import {
   type PreparedGroup,
   prepareGroup,
+  type RecipesOfRun,
   type ReplayedGroup,
   type ReplayRule,
   replayPrepared,
@@ -105,13 +105,21 @@ function placed({ path: [first, ...rest], message }: InputProblem, step: number 
     : { path: ['advantages'], message: `step ${step}: ${message}` };
 }
 
+/** The part of a plan that decides whether a step can be finished. `points`: of a sweep. */
+type StepPlan = {
+  readonly before: RecipesOfRun;
+  readonly after: RecipesOfRun;
+  readonly points: readonly { readonly after: RecipesOfRun }[] | null;
+  readonly advantages: ReplayRule;
+};
+
 /**
  * Why the run cannot be replayed under a GDPO rule; `[]` = it can. Reads the run once and holds one step, so that the
  * replay is refused before its first line.
  */
 export async function findStepProblems(
   groups: AsyncIterable<readonly LedgerRow[]>,
-  plan: ReplayPlan,
+  plan: StepPlan,
 ): Promise<readonly InputProblem[]> {
   const { advantages: rule } = plan;
   if (!isGdpo(rule)) return [];
