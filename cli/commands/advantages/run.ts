@@ -158,7 +158,7 @@ function composed(
     const { step, group, sample, facts } = row;
     const recipe = recipeOf(row);
     const components = isOpen(position) ? null : BUILT_IN.contributions(BUILT_IN.compose(facts, recipe, votes), recipe);
-    const tokens = 'response_tokens' in facts ? { response_tokens: facts.response_tokens } : {};
-    return { step, group, sample, member: { components: components === null ? null : { ...components }, ...tokens } };
+    // The tokens that a run records include tool output, and verl weighs by those of the policy: verl-gdpo is refused.
+    return { step, group, sample, member: { components: components === null ? null : { ...components } } };
   });
 }
