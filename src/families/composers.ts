@@ -71,7 +71,7 @@ export function createComposers<T extends FamilyTypes>(list: readonly Composer<T
     contributions(score, recipe) {
       const { reward } = score;
       if (reward === null) return null;
-      const of = composers.of(recipe).contributions?.(score, recipe) ?? { [WHOLE_REWARD]: reward };
+      const of = composers.of(recipe).contributions?.({ ...score, reward }, recipe) ?? { [WHOLE_REWARD]: reward };
       return settledContributions(of, reward);
     },
     groupVotes(members) {

@@ -4,6 +4,9 @@
  */
 import type { BaseScore } from './score.ts';
 
+/** A score that has a reward: an unscored one has no contributions, and the types say so. */
+export type WithReward<S extends BaseScore> = S & { readonly reward: number };
+
 /** Numbers in reward units by name, which add up to the reward. */
 export type Contributions = Readonly<Record<string, number>>;
 
@@ -15,14 +18,14 @@ export type Contributions = Readonly<Record<string, number>>;
  *   every component contributes 0.
  */
 export function contributionsOf(
-  score: BaseScore,
+  score: WithReward<BaseScore>,
   names: readonly string[],
   rules: readonly string[] = [],
 ): Contributions {
   const replaced = score.decided_by !== null && rules.includes(score.decided_by);
   return Object.fromEntries([
     ...names.map((name) => [name, replaced ? 0 : (score.components[name]?.contribution ?? 0)]),
-    ...rules.map((rule) => [rule, score.decided_by === rule ? (score.reward ?? 0) : 0]),
+    ...rules.map((rule) => [rule, score.decided_by === rule ? score.reward : 0]),
   ]);
 }
 

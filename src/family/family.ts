@@ -15,7 +15,7 @@ import type { ReplyOffsets } from '../citations/offset-units.ts';
 import type { SourceSet } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
-import type { Contributions } from './contributions.ts';
+import type { Contributions, WithReward } from './contributions.ts';
 import type { BaseFacts, Observed } from './facts.ts';
 import type { RecipeOrigin } from './provenance.ts';
 import type { Gap } from './requirements.ts';
@@ -108,7 +108,7 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
    * The contributions of a scored reward, with the same names for every score of the recipe. Absent: a reward of the
    * family is no sum, and is one contribution.
    */
-  contributions?(score: T['score'], recipe: T['recipe']): Contributions;
+  contributions?(score: WithReward<T['score']>, recipe: T['recipe']): Contributions;
   /**
    * The member's vote for the group's maximum; `null` = the recipe does not compare it within the group. A member that
    * is unscored votes like any other: its failure must not change the rewards of the other members.

@@ -14,7 +14,7 @@ const COMMA = 0x2c;
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const BREAKS: ReadonlySet<number> = new Set([0x0a, 0x0d]);
 const SPACE = 0x20;
-/** Stands for a line break within a string. Neither is allowed there, so the value stays invalid. */
+/** Replaces a line break within a string. JSON allows neither character there, so the value stays invalid. */
 const UNIT_SEPARATOR = 0x1f;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');

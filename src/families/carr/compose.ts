@@ -1,5 +1,5 @@
 /** Computes the carr reward from facts, a recipe and the votes of the group. Pure. */
-import { type Contributions, contributionsOf, WHOLE_REWARD } from '../../family/contributions.ts';
+import { type Contributions, contributionsOf, WHOLE_REWARD, type WithReward } from '../../family/contributions.ts';
 import type { GroupVote, GroupVotes, VoteRange } from '../../family/family.ts';
 import type { Component, UnscoredReason } from '../../family/score.ts';
 import type { CarrFacts } from './facts.ts';
@@ -166,6 +166,6 @@ function shareReason({ named, supported }: CarrFacts): UnscoredReason {
  * The contributions of a scored reward. `positive_only` and `negative_only` are no sums of an outcome and a rubric
  * term, so their reward is one contribution.
  */
-export function carrSummands(score: CarrScore, { variant }: CarrRecipe): Contributions {
-  return variant === 'plain' ? contributionsOf(score, ['outcome', 'rubric']) : { [WHOLE_REWARD]: score.reward ?? 0 };
+export function carrSummands(score: WithReward<CarrScore>, { variant }: CarrRecipe): Contributions {
+  return variant === 'plain' ? contributionsOf(score, ['outcome', 'rubric']) : { [WHOLE_REWARD]: score.reward };
 }

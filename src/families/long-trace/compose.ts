@@ -1,5 +1,5 @@
 /** Computes the long-trace reward from facts, a recipe and the votes of the group. Pure. */
-import { type Contributions, contributionsOf, WHOLE_REWARD } from '../../family/contributions.ts';
+import { type Contributions, contributionsOf, WHOLE_REWARD, type WithReward } from '../../family/contributions.ts';
 import type { GroupVote, GroupVotes, VoteRange } from '../../family/family.ts';
 import type { Component } from '../../family/score.ts';
 import type { LongTraceFacts } from './facts.ts';
@@ -149,7 +149,7 @@ export function composeLongTrace(facts: LongTraceFacts, recipe: LongTraceRecipe,
  * The contributions of a scored reward. `positive_only` and `negative_only` are no sums of an outcome and a rubric
  * term, so their reward is one contribution. The product of `chunks` is a contribution of its own.
  */
-export function longTraceSummands(score: LongTraceScore, { variant, eta }: LongTraceRecipe): Contributions {
+export function longTraceSummands(score: WithReward<LongTraceScore>, { variant, eta }: LongTraceRecipe): Contributions {
   switch (variant) {
     case 'plain':
       return contributionsOf(score, ['outcome', 'rubric']);
@@ -165,6 +165,6 @@ export function longTraceSummands(score: LongTraceScore, { variant, eta }: LongT
     }
     case 'positive_only':
     case 'negative_only':
-      return { [WHOLE_REWARD]: score.reward ?? 0 };
+      return { [WHOLE_REWARD]: score.reward };
   }
 }
