@@ -145,6 +145,8 @@ describe('the installed package', () => {
     try {
       const page = await browser.newPage();
       await page.addScriptTag({ content: code, type: 'module' });
+      // An inline module runs after the call that adds it has returned.
+      await page.waitForFunction('globalThis.scoreOf');
       const reward = await page.evaluate(`scoreOf(${JSON.stringify(ROLLOUT)}).then(({ reward }) => reward)`);
       expect(reward).toBe(await rewardInNode());
     } finally {
