@@ -1,127 +1,115 @@
 /**
- * The ledger of runs: rows in D1, reports and texts in R2. One object per deployment; every method throws StorageError.
+ * The Durable Object of one shard of a run. It owns the records of the groups that hash to it (ledger-records.ts). An
+ * erased run leaves a mark for a day, so that a late writer cannot begin it again.
  */
-
-import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
-import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
-import { StorageError } from '../storage/storage-error.ts';
+import { DurableObject } from 'cloudflare:workers';
+import type { Environment } from '../environment.ts';
+import { UnknownForm } from '../storage/unknown-form.ts';
 import {
-  countRollouts,
-  findRun,
-  listRuns,
-  type RunPage,
-  type RunRecipe,
-  recipesOf,
-  type StoredRun,
-} from './run-list.ts';
-import { type ObjectPlace, type RolloutDetail, readDetail } from './run-objects.ts';
-import { type Recording, type RecordingResult, recordRollouts } from './run-recording.ts';
-import { clearRuns, type RunRemoval, removeRun } from './run-removal.ts';
-import {
-  type RowSelection,
-  type RunGroup,
-  readGroups,
-  readPage,
-  readRows,
-  type StepRange,
-  type StoredRow,
-} from './run-rows.ts';
-import { type StepPage, summariseSteps } from './run-summary.ts';
-import { latestVisit, type VisitedPrompt } from './run-visits.ts';
+  type LatestVisit,
+  LEDGER_MESSAGE_VERSION,
+  type LedgerAnswer,
+  type LedgerPage,
+  type Outcome,
+  type PackedContent,
+  type PackedRecipe,
+  type PageCall,
+  type RecordCall,
+  type StepsPage,
+  type VisitCall,
+} from './ledger-messages.ts';
+import { LedgerRecords } from './ledger-records.ts';
+import { removeObjects } from './run-objects.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** A writer that put an object into R2 before the run was erased has given up by then. */
+const ERASURE_REPEAT_MS = 15 * 60 * 1000;
+/** No writer remembers a run for so long without asking the list of runs. */
+const ERASURE_MARK_MS = 24 * 60 * 60 * 1000;
 
-export class RunLedger {
-  readonly #db: D1Database;
-  readonly #bucket: R2Bucket;
-  readonly #retentionDays: number | null;
+export class RunLedger extends DurableObject<Environment> {
+  readonly #records: LedgerRecords;
 
-  /** @param retentionDays days after its last recording that a run expires; `null` = runs are kept until deleted. */
-  constructor(db: D1Database, bucket: R2Bucket, retentionDays: number | null) {
-    this.#db = db;
-    this.#bucket = bucket;
-    this.#retentionDays = retentionDays;
+  constructor(state: DurableObjectState, environment: Environment) {
+    super(state, environment);
+    this.#records = new LedgerRecords(state.storage.sql);
   }
 
-  /**
-   * Records rollouts. The first recording of a run also deletes expired runs, and ignores a failure of that deletion.
-   */
-  async record(recording: Recording): Promise<RecordingResult> {
-    const result = await recordRollouts(this.#db, this.#bucket, recording);
-    if (result.status === 'done' && result.created) {
-      try {
-        await this.clear(recording.now);
-      } catch (error) {
-        // The storage has logged the failure, and the hourly trigger clears again.
-        if (!(error instanceof StorageError)) throw error;
-      }
+  /** Records rollouts in one transaction. Idempotent: equal content is recorded once. */
+  async record(call: RecordCall): Promise<LedgerAnswer<Outcome[][]>> {
+    return this.#answer(call.v, call.open ? call.prefix : null, () => this.#records.record(call));
+  }
+
+  async describe(v: number): Promise<LedgerAnswer<{ readonly rollouts: number; readonly recipes: PackedRecipe[] }>> {
+    return this.#answer(v, null, () => ({ rollouts: this.#records.rollouts, recipes: this.#records.recipes }));
+  }
+
+  async page(call: PageCall): Promise<LedgerAnswer<LedgerPage>> {
+    return this.#answer(call.v, null, () => this.#records.page(call));
+  }
+
+  async steps(v: number, from: number, limit: number): Promise<LedgerAnswer<StepsPage>> {
+    return this.#answer(v, null, () => this.#records.steps(from, limit));
+  }
+
+  async content(v: number, seq: number): Promise<LedgerAnswer<PackedContent>> {
+    return this.#answer(v, null, () => this.#records.content(seq));
+  }
+
+  async latestVisit(call: VisitCall): Promise<LedgerAnswer<LatestVisit | null>> {
+    return this.#answer(call.v, null, () => this.#records.latestVisit(call));
+  }
+
+  /** Deletes everything, whatever version wrote it, and leaves the mark of an erased run. Idempotent. */
+  async erase(prefix: string): Promise<void> {
+    await this.ctx.blockConcurrencyWhile(async () => {
+      await this.ctx.storage.deleteAll();
+      this.#records.forget();
+      const now = Date.now();
+      this.#records.begin({ v: 1, state: 'erased', prefix, until: now + ERASURE_MARK_MS });
+      await this.ctx.storage.setAlarm(now + ERASURE_REPEAT_MS);
+    });
+  }
+
+  /** Removes objects that a late writer put after the erasure; a day later also the mark. */
+  override async alarm(): Promise<void> {
+    // Set before the run is read: the platform drops an alarm that keeps failing, and the object would never wake.
+    await this.ctx.storage.setAlarm(Date.now() + ERASURE_REPEAT_MS);
+    try {
+      const { run } = this.#records;
+      if (run?.state !== 'erased') return await this.ctx.storage.deleteAlarm();
+      const removed = await removeObjects(this.env.FILES, run.prefix);
+      if (removed !== 'none') return;
+      if (Date.now() < run.until) return await this.ctx.storage.setAlarm(run.until);
+      await this.ctx.storage.deleteAll();
+      this.#records.forget();
+    } catch (error) {
+      if (!(error instanceof UnknownForm)) throw error;
+      logUnknown(error);
     }
-    return result;
   }
 
-  /** The latest visit of a prompt that is visited again in each epoch; `null` = there is none. */
-  latestVisit(prompt: VisitedPrompt): Promise<PromptVisit | null> {
-    return latestVisit(this.#db, prompt);
+  /** Answers a call. @param opens the prefix of the run that the call may begin; `null` = it begins none. */
+  #answer<T>(v: number, opens: string | null, work: () => T): LedgerAnswer<T> {
+    if (v !== LEDGER_MESSAGE_VERSION) return { ok: false, refusal: 'version_skew' };
+    try {
+      return this.ctx.storage.transactionSync((): LedgerAnswer<T> => {
+        const state = this.#records.run?.state ?? 'none';
+        if (state === 'erased') return { ok: false, refusal: 'erased' };
+        if (state === 'none' && opens === null) return { ok: false, refusal: 'unopened' };
+        if (state === 'none' && opens !== null) this.#records.begin({ v: 1, state: 'open', prefix: opens });
+        return { ok: true, value: work() };
+      });
+    } catch (error) {
+      // The transaction was undone.
+      this.#records.forget();
+      if (error instanceof Error && error.message.includes('SQLITE_FULL')) return { ok: false, refusal: 'full' };
+      if (!(error instanceof UnknownForm)) throw error;
+      logUnknown(error);
+      return { ok: false, refusal: 'version_skew' };
+    }
   }
+}
 
-  /** Returns null if the run does not exist or is being deleted. */
-  find(run: string): Promise<StoredRun | null> {
-    return findRun(this.#db, run);
-  }
-
-  /** Lists runs, newest first. `after` is the last id of the previous page; returns null if that run does not exist. */
-  list(page: { readonly after: string | null; readonly limit: number }): Promise<RunPage | null> {
-    return listRuns(this.#db, page);
-  }
-
-  /** When the run expires, in milliseconds since 1970; `null` = never. */
-  expiryOf({ active_at }: Pick<StoredRun, 'active_at'>): number | null {
-    return this.#retentionDays === null ? null : active_at + this.#retentionDays * DAY_MS;
-  }
-
-  /** The recipes of a run by digest; empty if the run does not exist. */
-  recipes(run: string): Promise<ReadonlyMap<string, RunRecipe>> {
-    return recipesOf(this.#db, run);
-  }
-
-  /** The number of recorded rollouts, all attempts included. */
-  count(run: string): Promise<number> {
-    return countRollouts(this.#db, run);
-  }
-
-  /** Summarises up to `limit` steps from `fromStep` on. */
-  steps(run: string, fromStep: number | null, limit: number): Promise<StepPage> {
-    return summariseSteps(this.#db, run, fromStep, limit);
-  }
-
-  /** Reads at most `limit` rows. */
-  page(run: string, selection: RowSelection, limit: number): Promise<StoredRow[]> {
-    return readPage(this.#db, this.#bucket, run, selection, limit);
-  }
-
-  /** Reads all selected rows in order, with constant memory. @throws RequestError if the run is deleted meanwhile. */
-  rows(run: string, selection: RowSelection): AsyncGenerator<StoredRow> {
-    return readRows(this.#db, this.#bucket, run, selection);
-  }
-
-  /** Reads the groups of a run. @throws RequestError if the run is deleted meanwhile or a group is too large. */
-  groups(run: string, range: StepRange): AsyncGenerator<RunGroup> {
-    return readGroups(this.#db, this.#bucket, run, range);
-  }
-
-  /** The report of a rollout, and its text if the run stores it. */
-  detail(place: ObjectPlace): Promise<RolloutDetail> {
-    return readDetail(this.#bucket, place);
-  }
-
-  /** Deletes a run. Returns null if it does not exist. @param now milliseconds since 1970. */
-  remove(run: string, now: number): Promise<RunRemoval | null> {
-    return removeRun(this.#db, this.#bucket, run, now);
-  }
-
-  /** Deletes some of the expired runs, and continues interrupted deletions. @param now milliseconds since 1970. */
-  clear(now: number): Promise<void> {
-    const inactiveSince = this.#retentionDays === null ? null : now - this.#retentionDays * DAY_MS;
-    return clearRuns(this.#db, this.#bucket, inactiveSince, MAX_CLEARED_AT_ONCE, now);
-  }
+function logUnknown(error: UnknownForm): void {
+  console.error(JSON.stringify({ event: 'stored_form_unknown', object: 'RunLedger', detail: error.message }));
 }

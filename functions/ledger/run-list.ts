@@ -1,12 +1,22 @@
-/** Runs in D1: their list, and the recipes that their rollouts were scored under. */
+/** The list of runs in D1. Everything else about a run is in its objects, which only this list names. */
 import * as z from 'zod';
-import { FAMILY_NAMES, type FamilyName, type Recipe } from '../../src/families/composers.ts';
-import { recipeSchema } from '../../src/families/schemas.ts';
+import { FAMILY_NAMES, type FamilyName } from '../../src/families/composers.ts';
+import { newId } from '../storage/ids.ts';
 import { database } from '../storage/schema.ts';
 import { stored } from '../storage/storage-error.ts';
 
+/** One incarnation of a run: its id may be used again after a deletion. */
+export type RunLife = {
+  readonly run: string;
+  readonly incarnation: string;
+  /** Number of objects among which its groups are divided, fixed when the run begins. */
+  readonly shards: number;
+};
+
 export type StoredRun = {
   readonly id: string;
+  readonly incarnation: string;
+  readonly shards: number;
   readonly family: FamilyName;
   /** Milliseconds since 1970. */
   readonly created_at: number;
@@ -21,15 +31,12 @@ export type StoredRun = {
 
 export type RunPage = { readonly runs: readonly StoredRun[]; readonly has_more: boolean };
 
-/** A recipe of a run. `name` as requested; `null` = inline. */
-export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
-
-/** Minimum and maximum of an index: one lookup each. */
-const COLUMNS = `id, family, created_at, active_at, store_text,
-  (SELECT min(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS first_step,
-  (SELECT max(step) FROM rollouts WHERE run = runs.id AND step >= 0) AS last_step`;
+const COLUMNS =
+  'id, incarnation, shards, family, created_at, active_at, store_text, first_step, last_step, deleting_at';
 const columnsSchema = z.object({
   id: z.string(),
+  incarnation: z.string(),
+  shards: z.int().min(1),
   family: z.enum(FAMILY_NAMES),
   created_at: z.int(),
   active_at: z.int(),
@@ -37,11 +44,19 @@ const columnsSchema = z.object({
   first_step: z.int().nullable(),
   last_step: z.int().nullable(),
 });
+const deletingSchema = z.object({ deleting_at: z.int().nullable() });
+
+export function lifeOf({ id, incarnation, shards }: StoredRun): RunLife {
+  return { run: id, incarnation, shards };
+}
 
 /** Returns null if the run does not exist or is being deleted. @throws StorageError. */
 export async function findRun(db: D1Database, id: string): Promise<StoredRun | null> {
   const found = await stored('d1', 'run_find', async () =>
-    (await database(db)).prepare(`SELECT ${COLUMNS} FROM runs WHERE id = ? AND deleting_at IS NULL`).bind(id).first(),
+    (await database(db))
+      .prepare(`SELECT ${COLUMNS} FROM run_list WHERE id = ? AND deleting_at IS NULL`)
+      .bind(id)
+      .first(),
   );
   return found === null ? null : columnsSchema.parse(found);
 }
@@ -55,11 +70,11 @@ export async function listRuns(
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<RunPage | null> {
   if (after !== null && (await findRun(db, after)) === null) return null;
-  const where = after === null ? '' : 'AND (created_at, id) < (SELECT created_at, id FROM runs WHERE id = ?)';
+  const where = after === null ? '' : 'AND (created_at, id) < (SELECT created_at, id FROM run_list WHERE id = ?)';
   const { results } = await stored('d1', 'run_list', async () =>
     (await database(db))
       .prepare(
-        `SELECT ${COLUMNS} FROM runs WHERE deleting_at IS NULL ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
+        `SELECT ${COLUMNS} FROM run_list WHERE deleting_at IS NULL ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
       )
       .bind(...(after === null ? [] : [after]), limit + 1)
       .all(),
@@ -68,26 +83,97 @@ export async function listRuns(
   return { runs, has_more: results.length > limit };
 }
 
-/** The recipes of a run by digest; empty if the run does not exist. @throws StorageError. */
-export async function recipesOf(db: D1Database, run: string): Promise<ReadonlyMap<string, RunRecipe>> {
-  const { results } = await stored('d1', 'run_recipes', async () =>
-    (await database(db))
-      .prepare('SELECT digest, name, recipe FROM run_recipes WHERE run = ? ORDER BY digest')
-      .bind(run)
-      .all<{ digest: string; name: string | null; recipe: string }>(),
-  );
-  return new Map(
-    results.map(({ digest, name, recipe }) => [
-      digest,
-      { digest, name, recipe: recipeSchema.parse(JSON.parse(recipe)) },
-    ]),
+/** What the list must say of a run before rollouts are recorded in it. */
+export type RunActivity = {
+  readonly run: string;
+  readonly family: FamilyName;
+  readonly store_text: boolean;
+  /** The steps of the rollouts; `null` = no step. */
+  readonly steps: readonly (number | null)[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+};
+
+type BegunRun =
+  /**
+   * `created`: this was the first recording of the run. `fresh`: the list was just read, otherwise this isolate
+   * remembers the run.
+   */
+  | { readonly status: 'begun'; readonly life: RunLife; readonly created: boolean; readonly fresh: boolean }
+  /** The run contains rewards of another family. */
+  | { readonly status: 'family_differs'; readonly family: string }
+  /** The run is being deleted; its id is free afterwards. */
+  | { readonly status: 'deleting' };
+
+/** Runs that an isolate remembers, so that most recordings do not ask D1. */
+const MAX_REMEMBERED_RUNS = 256;
+const remembered = new WeakMap<D1Database, Map<string, StoredRun>>();
+
+/**
+ * Creates the run if necessary, and notes its activity: before the rollouts are written, so that retention and erasure
+ * see every run. Asks D1 once a minute and for a new step, otherwise the memory of the isolate.
+ * @param shards of a run that is created now. @throws StorageError.
+ */
+export async function beginRun(db: D1Database, activity: RunActivity, shards: number): Promise<BegunRun> {
+  const known = remembered.get(db)?.get(activity.run);
+  if (known !== undefined && covers(known, activity)) {
+    return { status: 'begun', life: lifeOf(known), created: false, fresh: false };
+  }
+  const { run, family, store_text, now } = activity;
+  const incarnation = newId('');
+  const steps = activity.steps.filter((step) => step !== null);
+  const [first, last] = steps.length === 0 ? [null, null] : [Math.min(...steps), Math.max(...steps)];
+  const [, found] = await stored('d1', 'run_begin', async () => {
+    const ready = await database(db);
+    return ready.batch([
+      ready
+        .prepare(
+          `INSERT INTO run_list (id, incarnation, family, shards, created_at, active_at, store_text, first_step, last_step)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+             active_at = max(active_at, excluded.active_at), store_text = max(store_text, excluded.store_text),
+             first_step = coalesce(min(first_step, excluded.first_step), first_step, excluded.first_step),
+             last_step = coalesce(max(last_step, excluded.last_step), last_step, excluded.last_step)
+           WHERE deleting_at IS NULL AND family = excluded.family`,
+        )
+        .bind(run, incarnation, family, shards, now, minuteOf(now), store_text ? 1 : 0, first, last),
+      ready.prepare(`SELECT ${COLUMNS} FROM run_list WHERE id = ?`).bind(run),
+    ]);
+  });
+  const row = found?.results[0];
+  if (deletingSchema.parse(row).deleting_at !== null) return { status: 'deleting' };
+  const known_now = columnsSchema.parse(row);
+  if (known_now.family !== family) return { status: 'family_differs', family: known_now.family };
+  remember(db, known_now);
+  return { status: 'begun', life: lifeOf(known_now), created: known_now.incarnation === incarnation, fresh: true };
+}
+
+function covers(known: StoredRun, { family, store_text, steps, now }: RunActivity): boolean {
+  const { first_step: first, last_step: last } = known;
+  return (
+    known.family === family &&
+    known.active_at >= minuteOf(now) &&
+    (known.store_text || !store_text) &&
+    steps.every((step) => step === null || (first !== null && last !== null && step >= first && step <= last))
   );
 }
 
-/** The number of recorded rollouts, all attempts included. @throws StorageError. */
-export async function countRollouts(db: D1Database, run: string): Promise<number> {
-  const found = await stored('d1', 'run_count', async () =>
-    (await database(db)).prepare('SELECT count(*) AS rollouts FROM rollouts WHERE run = ?').bind(run).first('rollouts'),
-  );
-  return Number(found);
+function remember(db: D1Database, run: StoredRun): void {
+  const runs = remembered.get(db) ?? new Map<string, StoredRun>();
+  remembered.set(db, runs);
+  runs.delete(run.id);
+  runs.set(run.id, run);
+  for (const [oldest] of runs) {
+    if (runs.size <= MAX_REMEMBERED_RUNS) return;
+    runs.delete(oldest);
+  }
+}
+
+/** Forgets a run whose objects say that it is gone. */
+export function forgetRun(db: D1Database, run: string): void {
+  remembered.get(db)?.delete(run);
+}
+
+/** Activity is recorded to the minute, so that not every recording updates the row of the run. */
+function minuteOf(now: number): number {
+  return now - (now % 60_000);
 }

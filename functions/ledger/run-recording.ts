@@ -1,23 +1,33 @@
 /**
- * Writes rollouts into the ledger of a run: one R2 object with all details of a request, then one D1 transaction whose
- * rows point at it, so every row has its details. Equal content at one position is one row, whoever writes first;
- * different content is a new attempt. A row is replaced only by the same content with fewer missing measurements.
+ * Writes rollouts into the ledger of a run: one call and one transaction for each shard that they belong to, one row for
+ * each group. Equal content at one position is one rollout, however often it is sent; other content is a new attempt. Only
+ * the same content with fewer missing measurements replaces a rollout.
  */
 
-import type { FamilyName } from '../../src/families/composers.ts';
+import type { FamilyName, Recipe } from '../../src/families/composers.ts';
 import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
 import { newId } from '../storage/ids.ts';
-import { database } from '../storage/schema.ts';
-import { StorageError, stored } from '../storage/storage-error.ts';
-import type { RunRecipe } from './run-list.ts';
-import { packObject, putObject, type RunLife, removeObject } from './run-objects.ts';
-import { NO_STEP } from './run-rows.ts';
+import { StorageError } from '../storage/storage-error.ts';
+import { callShard, type LedgerObjects, shardOf } from './ledger-calls.ts';
+import {
+  LEDGER_MESSAGE_VERSION,
+  type NewEntry,
+  type NewRecord,
+  NO_STEP,
+  type Outcome,
+  type PackedContent,
+} from './ledger-messages.ts';
+import { packLines } from './packed-lines.ts';
+import { beginRun, forgetRun, type RunLife } from './run-list.ts';
+import { putObject, removeObject, runPrefix } from './run-objects.ts';
 
-/**
- * Bytes of UTF-8 of all columns of a ledger row. A typical row has 2 KB; a larger one keeps its facts in R2, beside its
- * report.
- */
-export const MAX_LEDGER_ROW_BYTES = 4 * 1024;
+/** Packed bytes of a row of the ledger; larger content is stored in R2. The platform's limit is 2 MB. */
+const MAX_PACKED_BYTES = 1_000_000;
+/** How often a run may be deleted while rollouts are recorded in it. */
+const MAX_LIVES = 3;
+
+/** A recipe of a run. `name` as requested; `null` = inline. */
+export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };
 
 export type NewRollout = {
   /** The training step; `null` = the trainer sent no step. */
@@ -51,309 +61,156 @@ export type Recording = {
   readonly now: number;
 };
 
-/**
- * `unchanged`: the same content is already recorded, with no more missing measurements. `taken`: other content is
- * recorded under the attempt number of an imported rollout.
- */
-type RecordedRollout = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
-
 export type RecordingResult =
   /** In the order of the rollouts. `created`: this was the first recording of the run. */
-  | { readonly status: 'done'; readonly rollouts: readonly RecordedRollout[]; readonly created: boolean }
+  | { readonly status: 'done'; readonly rollouts: readonly Outcome[]; readonly created: boolean }
   /** The run contains rewards of another family. */
   | { readonly status: 'family_differs'; readonly family: string }
   /** The run is being deleted; its id is free afterwards. */
   | { readonly status: 'deleting' };
 
-/**
- * Records rollouts. @throws StorageError if D1 or R2 fails: nothing counts as recorded then, and the call can be
- * repeated.
- */
-export async function recordRollouts(db: D1Database, bucket: R2Bucket, recording: Recording): Promise<RecordingResult> {
-  const begun = await begin(db, recording);
-  if (begun.status !== 'begun') return begun;
-  const { life, created, present } = begun;
-  const open = recording.rollouts.flatMap((rollout, position) => {
-    const there = present.get(position);
-    if (there === undefined) return [{ rollout, position }];
-    const isBetter = rollout.imported === undefined && rollout.statistics.lacking < there.lacking;
-    return isBetter ? [{ rollout, position }] : [];
-  });
-  if (open.length === 0) {
-    const rollouts = recording.rollouts.map((_, position) => unchangedAt(present, position));
-    return { status: 'done', rollouts, created };
-  }
-  const name = { ...life, write_id: newId('') };
-  const sized = open.map(({ rollout, position }) => ({ rollout, position, row: JSON.stringify(rollout.stored) }));
-  const rows = sized.map((one) => ({ ...one, inline: fitsLedger(recording.run, one.rollout, one.row) }));
-  const kept = rows.filter(({ rollout, inline }) => rollout.report !== null || !inline);
-  const packed = packObject(
-    recording.shared,
-    kept.map(({ rollout: { report, rollout }, row, inline }) => ({ report, rollout, row: inline ? null : row })),
-  );
-  if (kept.length > 0) await putObject(bucket, name, packed);
-  const places = new Map(kept.map(({ position }, n) => [position, packed.lines[n]]));
-  const written = await writeRows(db, recording, { ...name, shared: packed.shared, places }, rows);
-  const isOurs = written?.some(({ ours }) => ours) === true;
-  if (kept.length > 0 && !isOurs) await withoutFailing(removeObject(bucket, name));
-  if (written === null) return { status: 'deleting' };
-  const outcomes = new Map<number, RecordedRollout>(
-    written.map(({ position, attempt, ours }) => [position, { attempt, status: ours ? 'recorded' : 'unchanged' }]),
-  );
-  for (const { position, rollout } of rows) {
-    const { imported } = rollout;
-    if (outcomes.has(position)) continue;
-    if (imported === undefined) throw new Error('recordRollouts: a rollout was not written');
-    outcomes.set(position, { attempt: imported.attempt, status: 'taken' });
-  }
-  return {
-    status: 'done',
-    rollouts: recording.rollouts.map((_, position) => outcomes.get(position) ?? unchangedAt(present, position)),
-    created,
-  };
-}
-
-type Present = ReadonlyMap<number, { readonly attempt: number; readonly lacking: number }>;
-
-type Begun =
-  | { readonly status: 'begun'; readonly life: RunLife; readonly created: boolean; readonly present: Present }
-  | Exclude<RecordingResult, { status: 'done' }>;
-
-/** Creates the run if necessary, and finds which contents are already recorded. */
-async function begin(db: D1Database, { run, family, rollouts, store_text, now }: Recording): Promise<Begun> {
-  const incarnation = newId('');
-  const [, found, there] = await stored('d1', 'run_begin', async () => {
-    const ready = await database(db);
-    return ready.batch([
-      ready
-        .prepare(
-          `INSERT INTO runs (id, incarnation, family, created_at, active_at, store_text)
-           VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-        )
-        .bind(run, incarnation, family, now, minuteOf(now), store_text ? 1 : 0),
-      ready.prepare('SELECT incarnation, family, deleting_at FROM runs WHERE id = ?').bind(run),
-      ready
-        .prepare(
-          `SELECT j.key AS position, r.attempt, r.lacking FROM json_each(?) j CROSS JOIN rollouts r ON ${SAME_CONTENT}`,
-        )
-        .bind(contentsText(rollouts.entries()), run),
-    ]);
-  });
-  const life = rowsOf(found)[0];
-  if (life === undefined) throw new Error('recordRollouts: the run was not made');
-  if (life['deleting_at'] !== null) return { status: 'deleting' };
-  if (life['family'] !== family) return { status: 'family_differs', family: String(life['family']) };
-  return {
-    status: 'begun',
-    life: { run, incarnation: String(life['incarnation']) },
-    created: life['incarnation'] === incarnation,
-    present: new Map(
-      rowsOf(there).map(({ position, attempt, lacking }) => [
-        Number(position),
-        { attempt: Number(attempt), lacking: Number(lacking) },
-      ]),
-    ),
-  };
-}
-
-type OpenRow = {
-  readonly rollout: NewRollout;
-  readonly position: number;
-  /** JSON text of the fields that replay reads. */
-  readonly row: string;
-  /** Whether the row fits into D1. */
-  readonly inline: boolean;
+/** Where a ledger is stored. `shards`: of a new run. */
+export type LedgerStores = {
+  readonly db: D1Database;
+  readonly bucket: R2Bucket;
+  readonly objects: LedgerObjects;
+  readonly shards: number;
 };
 
-type Written = { readonly position: number; readonly attempt: number; readonly ours: boolean };
+/** Records rollouts. @throws StorageError: the call can be repeated, and records nothing twice. */
+export async function recordRollouts(stores: LedgerStores, recording: Recording): Promise<RecordingResult> {
+  const { run, family, store_text, now, rollouts } = recording;
+  const activity = { run, family, store_text, now, steps: rollouts.map(({ step }) => step) };
+  for (let life = 1; life <= MAX_LIVES; life++) {
+    const begun = await beginRun(stores.db, activity, stores.shards);
+    if (begun.status !== 'begun') return begun;
+    const outcomes = await write(stores, recording, begun.life, begun.fresh);
+    if (outcomes !== 'gone') return { status: 'done', rollouts: outcomes, created: begun.created };
+    // This isolate remembered a run that was deleted meanwhile.
+    forgetRun(stores.db, run);
+  }
+  return { status: 'deleting' };
+}
 
-type ObjectOfRows = RunLife & {
-  readonly write_id: string;
-  readonly shared: number;
-  /** The byte range of each rollout that has a line in the object, by the index of the rollout. */
-  readonly places: ReadonlyMap<number, { readonly start: number; readonly bytes: number } | undefined>;
+/** Writes the rollouts to their shards, all at once. @param fresh whether the list of runs was just read. */
+async function write(
+  { bucket, objects }: LedgerStores,
+  { recipes, rollouts, shared, now }: Recording,
+  life: RunLife,
+  fresh: boolean,
+): Promise<Outcome[] | 'gone'> {
+  const prefix = runPrefix(life);
+  const packedRecipes = recipes.map(({ digest, name, recipe }) => ({ digest, name, recipe: JSON.stringify(recipe) }));
+  const groups = await Promise.all(groupsOf(rollouts).map((group) => pack(bucket, prefix, group, shared, now)));
+  const outcomes = new Map<number, Outcome>();
+  const isGone = await Promise.all(
+    [...Map.groupBy(groups, ({ record }) => shardOf(life, record.group))].map(async ([shard, own]) => {
+      const records = own.map(({ record }) => record);
+      const call = { v: LEDGER_MESSAGE_VERSION, prefix, open: fresh, recipes: packedRecipes, records };
+      const answer = await callShard(objects, life, shard, async (object) => await object.record(call));
+      await Promise.all(own.map((group, n) => removeUnused(bucket, group.record, answer.ok ? answer.value[n] : [])));
+      if (!answer.ok) return true;
+      for (const [n, { positions }] of own.entries()) {
+        answer.value[n]?.forEach((outcome, line) => {
+          const position = positions[line];
+          if (position !== undefined) outcomes.set(position, outcome);
+        });
+      }
+      return false;
+    }),
+  );
+  if (isGone.includes(true)) return 'gone';
+  return rollouts.map((_, position) => {
+    const outcome = outcomes.get(position);
+    if (outcome === undefined) throw new Error('recordRollouts: a rollout was not written');
+    return outcome;
+  });
+}
+
+type Positioned = { readonly position: number; readonly rollout: NewRollout };
+
+function groupsOf(rollouts: readonly NewRollout[]): Positioned[][] {
+  const positioned = rollouts.map((rollout, position) => ({ position, rollout }));
+  return [...Map.groupBy(positioned, ({ rollout }) => JSON.stringify([rollout.step, rollout.group])).values()];
+}
+
+type PackedGroup = {
+  readonly record: NewRecord;
+  /** The index of each entry among the rollouts of the recording. */
+  readonly positions: readonly number[];
 };
 
-/**
- * Writes all rows in one transaction. The result omits rollouts whose attempt has other content (imports); `null` = the
- * run no longer exists, and nothing was written.
- */
-async function writeRows(
-  db: D1Database,
-  { run, recipes, store_text, now }: Recording,
-  { incarnation, write_id, shared, places }: ObjectOfRows,
-  rows: readonly OpenRow[],
-): Promise<Written[] | null> {
-  const recorded_at = new Date(now).toISOString();
-  const contents = contentsText(rows.map(({ rollout, position }) => [position, rollout] as const));
-  const values = JSON.stringify(
-    rows.map(({ rollout, position, row, inline }) => ({
-      ...columnsOf(rollout),
-      ...rollout.imported,
-      ...places.get(position),
-      row: inline ? row : null,
-    })),
+async function pack(
+  bucket: R2Bucket,
+  prefix: string,
+  group: readonly Positioned[],
+  shared: Readonly<Record<string, unknown>>,
+  now: number,
+): Promise<PackedGroup> {
+  const [first] = group;
+  if (first === undefined) throw new Error('recordRollouts: a group without rollouts');
+  const times = group.map(({ rollout }) => rollout.imported?.recorded_at ?? new Date(now).toISOString());
+  const rows = group.map(({ rollout: { stored, recipe } }, line) => ({ ...stored, recipe, recorded_at: times[line] }));
+  const details = group.some(({ rollout }) => rollout.report !== null)
+    ? [shared, ...group.map(({ rollout: { report, rollout } }) => ({ report, rollout }))]
+    : null;
+  const content = await placed(
+    bucket,
+    prefix,
+    await packLines(rows),
+    details === null ? null : await packLines(details),
   );
-  const minute = minuteOf(now);
-  const text = store_text ? 1 : 0;
-  const results = await stored('d1', 'run_write', async () => {
-    const ready = await database(db);
-    return ready.batch([
-      ready
-        .prepare(
-          `UPDATE runs SET active_at = max(active_at, ?2), store_text = max(store_text, ?3)
-           WHERE id = ?1 AND incarnation = ?4 AND (active_at < ?2 OR store_text < ?3)`,
-        )
-        .bind(run, minute, text, incarnation),
-      recipesStatement(ready, run, incarnation, recipes),
-      ready
-        .prepare(
-          `INSERT INTO rollouts (run, step, group_id, sample, content, attempt, inferred, recipe, lacking, reward, reason,
-             components, judgments, cached, recorded_at, write_id, detail_start, detail_bytes, shared_bytes)
-           SELECT n.id, ${field('step')}, ${field('group')}, ${field('sample')}, ${field('content')},
-             coalesce(${field('attempt')}, (SELECT max(o.attempt) + 1 FROM rollouts o WHERE ${SAME_PLACE}), 0),
-             ${['inferred', 'recipe', 'lacking', 'reward', 'reason', 'components', 'judgments', 'cached'].map(field).join(', ')},
-             coalesce(${field('recorded_at')}, ?), ?, ${field('start')}, ${field('bytes')}, ?
-           FROM json_each(?) j JOIN runs n ON n.id = ? AND n.incarnation = ? AND n.deleting_at IS NULL
-           WHERE NOT EXISTS (SELECT 1 FROM rollouts o WHERE ${SAME_PLACE} AND o.attempt = ${field('attempt')})
-           ON CONFLICT (run, step, group_id, sample, content) DO UPDATE SET lacking = excluded.lacking,
-             reward = excluded.reward, reason = excluded.reason, components = excluded.components,
-             judgments = excluded.judgments, cached = excluded.cached, recorded_at = excluded.recorded_at,
-             write_id = excluded.write_id, detail_start = excluded.detail_start, detail_bytes = excluded.detail_bytes,
-             shared_bytes = excluded.shared_bytes
-           WHERE excluded.lacking < rollouts.lacking`,
-        )
-        .bind(recorded_at, write_id, shared, values, run, incarnation),
-      ready
-        .prepare(
-          `INSERT INTO rollout_rows (id, row)
-           SELECT r.id, ${field('row')} FROM json_each(?) j CROSS JOIN rollouts r ON ${SAME_CONTENT} WHERE r.write_id = ?
-           ON CONFLICT (id) DO UPDATE SET row = excluded.row`,
-        )
-        .bind(values, run, write_id),
-      ready
-        .prepare(
-          `SELECT ${field('position')} AS position, r.attempt, r.write_id = ? AS ours
-           FROM json_each(?) j CROSS JOIN rollouts r ON ${SAME_CONTENT}`,
-        )
-        .bind(write_id, contents, run),
-      ready
-        .prepare('SELECT id FROM runs WHERE id = ? AND incarnation = ? AND deleting_at IS NULL')
-        .bind(run, incarnation),
-    ]);
-  });
-  if (rowsOf(results.at(-1)).length === 0) return null;
-  return rowsOf(results.at(-2)).map(({ position, attempt, ours }) => ({
-    position: Number(position),
-    attempt: Number(attempt),
-    ours: ours === 1,
-  }));
+  const record = {
+    step: first.rollout.step ?? NO_STEP,
+    group: first.rollout.group,
+    entries: group.map(({ rollout }, line) => entryOf(rollout, line)),
+    at: Math.max(...times.map((time) => Date.parse(time))),
+    ...content,
+  };
+  return { record, positions: group.map(({ position }) => position) };
 }
 
-/** A statement that stores each recipe of a run once, if the run still exists. */
-function recipesStatement(
-  db: D1Database,
-  run: string,
-  incarnation: string,
-  recipes: readonly RunRecipe[],
-): D1PreparedStatement {
-  const values = recipes.map(({ digest, name, recipe }) => ({ digest, name, recipe: JSON.stringify(recipe) }));
-  return db
-    .prepare(
-      `INSERT INTO run_recipes (run, digest, name, recipe)
-       SELECT n.id, ${field('digest')}, ${field('name')}, ${field('recipe')}
-       FROM json_each(?) j JOIN runs n ON n.id = ? AND n.incarnation = ? AND n.deleting_at IS NULL
-       WHERE true ON CONFLICT (run, digest) DO NOTHING`,
-    )
-    .bind(JSON.stringify(values), run, incarnation);
+/** Puts content into R2 that is too large for a row. @throws StorageError. */
+async function placed(
+  bucket: R2Bucket,
+  prefix: string,
+  rows: ArrayBuffer,
+  details: ArrayBuffer | null,
+): Promise<PackedContent> {
+  const largeRows = rows.byteLength > MAX_PACKED_BYTES;
+  const inline = largeRows ? 0 : rows.byteLength;
+  const largeDetails = details !== null && inline + details.byteLength > MAX_PACKED_BYTES;
+  const name = prefix + newId('');
+  const rows_key = largeRows ? `${name}.rows` : null;
+  const details_key = largeDetails ? `${name}.details` : null;
+  if (rows_key !== null) await putObject(bucket, rows_key, rows);
+  if (details_key !== null) await putObject(bucket, details_key, details ?? new ArrayBuffer());
+  return { rows: largeRows ? null : rows, rows_key, details: largeDetails ? null : details, details_key };
 }
 
-/**
- * SQL condition for equal content, which joins `json_each(…) j` with `rollouts r`; the parameter is the run. CROSS JOIN
- * fixes the order: one index lookup per entry, where SQLite would otherwise read all rows of the run.
- */
-const SAME_CONTENT = `r.run = ? AND r.step = j.value ->> 'step' AND r.group_id = j.value ->> 'group'
-  AND r.sample = j.value ->> 'sample' AND r.content = j.value ->> 'content'`;
-
-/** SQL condition for the same place in a run, which joins `json_each(…) j`, `runs n` and `rollouts o`. */
-const SAME_PLACE = `o.run = n.id AND o.step = j.value ->> 'step' AND o.group_id = j.value ->> 'group'
-  AND o.sample = j.value ->> 'sample'`;
-
-function field(name: string): string {
-  return `j.value ->> '${name}'`;
-}
-
-function contentsText(rollouts: Iterable<readonly [number, NewRollout]>): string {
-  const places = [...rollouts].map(([position, { step, group, sample, content }]) => ({
-    position,
-    step: step ?? NO_STEP,
-    group,
-    sample,
-    content,
-  }));
-  return JSON.stringify(places);
-}
-
-/** The columns of a rollout, except the run, the write and the fields that replay reads. */
-function columnsOf({ step, group, sample, grouping, content, recipe, stored: facts, statistics }: Columns) {
+function entryOf({ sample, content, grouping, stored, statistics, imported }: NewRollout, line: number): NewEntry {
   const { lacking, components, judgments, cached } = statistics;
-  const { reward, reason } = facts;
-  return {
-    step: step ?? NO_STEP,
-    group,
-    sample,
-    content,
-    inferred: grouping === 'inferred' ? 1 : 0,
-    recipe,
-    lacking,
-    reward,
-    reason,
-    components: JSON.stringify(components),
-    judgments,
-    cached,
-  };
+  const { reward, reason } = stored;
+  const attempt = imported?.attempt ?? null;
+  const inferred = grouping === 'inferred';
+  return { sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached };
 }
-
-type Columns = Omit<NewRollout, 'report' | 'rollout'>;
-
-/** The other columns of every row: numbers, a time, the id of a write. */
-const FIXED_BYTES = 160;
 
 /**
- * Whether all columns of a rollout fit into MAX_LEDGER_ROW_BYTES. @param row JSON text of the fields that replay reads.
+ * Removes the objects of a record that was not written. A failed removal is logged and ignored: the objects are removed
+ * with their run at the latest.
  */
-function fitsLedger(run: string, rollout: Columns, row: string): boolean {
-  const texts = Object.values(columnsOf(rollout)).filter((value) => typeof value === 'string');
-  const bytes = [run, row, ...texts].reduce((sum, text) => sum + encoder.encode(text).byteLength, FIXED_BYTES);
-  return bytes <= MAX_LEDGER_ROW_BYTES;
-}
-
-const encoder = new TextEncoder();
-
-function unchangedAt(present: Present, position: number): RecordedRollout {
-  const there = present.get(position);
-  if (there === undefined) throw new Error('recordRollouts: a rollout was neither there nor written');
-  return { attempt: there.attempt, status: 'unchanged' };
-}
-
-function rowsOf(result: D1Result | undefined): Record<string, unknown>[] {
-  return (result?.results ?? []).filter(isRow);
-}
-
-function isRow(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Activity is recorded to the minute, so that not every recording updates the row of the run. */
-function minuteOf(now: number): number {
-  return now - (now % 60_000);
-}
-
-/** Ignores a failed removal, which is logged: the object is removed with its run at the latest. */
-async function withoutFailing(work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
+async function removeUnused(
+  bucket: R2Bucket,
+  { rows_key, details_key }: NewRecord,
+  outcomes: readonly Outcome[] | undefined,
+): Promise<void> {
+  if (outcomes?.some(({ status }) => status === 'recorded') === true) return;
+  for (const key of [rows_key, details_key]) {
+    try {
+      if (key !== null) await removeObject(bucket, key);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
   }
 }

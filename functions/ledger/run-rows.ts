@@ -1,18 +1,28 @@
 /**
- * Reads the rows of a run in order, with constant memory: page by page from D1, group by group for composition. A row
- * that is too large for D1 comes from its R2 object (run-objects.ts).
+ * Reads the rollouts of a run in order, with constant memory: page by page from its shards, group by group for
+ * composition.
  */
 import * as z from 'zod';
+import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
-import { ledgerPlaceSchema, storedFactsSchema } from '../../src/runs/row.ts';
+import { storedFactsSchema } from '../../src/runs/row.ts';
 import { RequestError } from '../failures.ts';
-import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
-import { type ObjectPlace, readOutsizedRow } from './run-objects.ts';
+import { compareBytes } from './byte-order.ts';
+import { askShard, type LedgerObjects, shardOf, shardsOf } from './ledger-calls.ts';
+import {
+  LEDGER_MESSAGE_VERSION,
+  type LedgerPage,
+  NO_STEP,
+  type PageEntry,
+  type RowPosition,
+} from './ledger-messages.ts';
+import { unpackLines } from './packed-lines.ts';
+import type { RunLife } from './run-list.ts';
+import { readObject } from './run-objects.ts';
 
-/** Ledger rows per D1 query while a run is read: at most 1 MB, typically 0.5 MB. */
-export const LEDGER_PAGE_ROWS = 250;
+/** Rollouts per call while a run is read. */
+export const LEDGER_PAGE_ROWS = 1_000;
 
 /** First and last step, both inclusive. Rollouts without a step are included only if neither is given. */
 export type StepRange = { readonly fromStep?: number | undefined; readonly toStep?: number | undefined };
@@ -28,14 +38,6 @@ export type RowSelection = StepRange & {
   readonly after?: RowPosition | null;
 };
 
-/** The sort key of a row in the order of its run. `step` as stored: NO_STEP = the rollout has no step. */
-export type RowPosition = {
-  readonly step: number;
-  readonly group: string;
-  readonly sample: string;
-  readonly attempt: number;
-};
-
 export type StoredRow = {
   readonly row: LedgerRow;
   readonly position: RowPosition;
@@ -43,8 +45,16 @@ export type StoredRow = {
   readonly components: Readonly<Record<string, number | null>>;
   /** Number of judgments that needed no judge call. */
   readonly cached: number;
-  /** The R2 object with the rollout's report and text; `null` = there is none, as for an imported run. */
-  readonly object: ObjectPlace | null;
+  /** Where the rollout's report and text are; `null` = there are none, as for an imported run. */
+  readonly detail: DetailPlace | null;
+};
+
+/** A line among the packed details of a record. */
+export type DetailPlace = {
+  readonly life: RunLife;
+  readonly shard: number;
+  readonly seq: number;
+  readonly line: number;
 };
 
 export type RunGroup = {
@@ -54,22 +64,17 @@ export type RunGroup = {
   readonly rows: readonly LedgerRow[];
 };
 
-/** The stored step of a rollout without one; it sorts before all steps. */
-export const NO_STEP = -1;
+/** One run's shards, and the bucket with their large content. */
+export type RunShards = { readonly life: RunLife; readonly objects: LedgerObjects; readonly bucket: R2Bucket };
 
 /**
  * The groups of a run, by step (those without one first), then by group; rows within a group by sample; all in byte
- * order. Yields nothing if the run does not exist.
- * @throws StorageError if D1 or R2 fails; RequestError if the run is deleted meanwhile or a group is too large.
+ * order.
+ * @throws StorageError; RequestError if the run is deleted meanwhile or a group is too large.
  */
-export async function* readGroups(
-  db: D1Database,
-  bucket: R2Bucket,
-  run: string,
-  range: StepRange = {},
-): AsyncGenerator<RunGroup> {
+export async function* readGroups(shards: RunShards, range: StepRange): AsyncGenerator<RunGroup> {
   let open: { step: number | null; group: string; rows: LedgerRow[] } | null = null;
-  for await (const { row } of readRows(db, bucket, run, { ...range, attempts: 'latest' })) {
+  for await (const { row } of readRows(shards, { ...range, attempts: 'latest' })) {
     if (open !== null && (open.step !== row.step || open.group !== row.group)) {
       yield open;
       open = null;
@@ -81,120 +86,118 @@ export async function* readGroups(
   if (open !== null) yield open;
 }
 
-/** The rows of a run in the same order, attempts at one position by number. @throws StorageError, RequestError. */
-export async function* readRows(
-  db: D1Database,
-  bucket: R2Bucket,
-  run: string,
+/**
+ * The rows of a run in the same order, attempts at one position by number.
+ * @param pageRows rows that are read at once from a shard. @throws StorageError, RequestError.
+ */
+export function readRows(
+  shards: RunShards,
   selection: RowSelection,
+  pageRows: number = LEDGER_PAGE_ROWS,
 ): AsyncGenerator<StoredRow> {
-  const incarnation = await incarnationOf(db, run);
-  if (incarnation === null) return;
-  let after = selection.after ?? null;
-  for (;;) {
-    const page = await readPage(db, bucket, run, { ...selection, after }, LEDGER_PAGE_ROWS);
-    if (page.length < LEDGER_PAGE_ROWS && (await incarnationOf(db, run)) !== incarnation)
-      throw new RequestError({ reason: 'run_gone' });
-    yield* page;
-    after = page.at(-1)?.position ?? null;
-    if (page.length < LEDGER_PAGE_ROWS) return;
-  }
+  const { life } = shards;
+  const numbers = selection.group === undefined ? shardsOf(life) : [shardOf(life, selection.group)];
+  return inOrder(numbers.map((shard) => rowsOfShard(shards, shard, selection, pageRows)));
 }
 
 /** Reads at most `limit` rows. */
-export async function readPage(
-  db: D1Database,
-  bucket: R2Bucket,
-  run: string,
+export async function readPage(shards: RunShards, selection: RowSelection, limit: number): Promise<StoredRow[]> {
+  const rows: StoredRow[] = [];
+  for await (const row of readRows(shards, selection, limit)) {
+    rows.push(row);
+    if (rows.length === limit) break;
+  }
+  return rows;
+}
+
+/** Merges rows that are in order each. */
+async function* inOrder(sources: readonly AsyncGenerator<StoredRow>[]): AsyncGenerator<StoredRow> {
+  const [only] = sources;
+  if (only !== undefined && sources.length === 1) return yield* only;
+  const heads = await Promise.all(sources.map(async (source) => ({ source, head: await source.next() })));
+  for (;;) {
+    let least: { readonly at: number; readonly row: StoredRow } | null = null;
+    for (const [at, { head }] of heads.entries()) {
+      if (head.done === true) continue;
+      if (least === null || comparePositions(head.value.position, least.row.position) < 0)
+        least = { at, row: head.value };
+    }
+    if (least === null) return;
+    yield least.row;
+    const taken = heads[least.at];
+    if (taken !== undefined) taken.head = await taken.source.next();
+  }
+}
+
+function comparePositions(one: RowPosition, other: RowPosition): number {
+  return (
+    one.step - other.step ||
+    compareBytes(one.group, other.group) ||
+    compareBytes(one.sample, other.sample) ||
+    one.attempt - other.attempt
+  );
+}
+
+const NOTHING: LedgerPage = { entries: [], records: [], more: false };
+
+async function* rowsOfShard(
+  shards: RunShards,
+  shard: number,
   selection: RowSelection,
   limit: number,
-): Promise<StoredRow[]> {
-  const { sql, values } = queryOf(run, selection);
-  const { results } = await stored('d1', 'run_rows', async () =>
-    (await database(db))
-      .prepare(sql)
-      .bind(...values, limit)
-      .all(),
-  );
-  return Promise.all(results.map((columns) => rowOf(bucket, run, columnsSchema.parse(columns))));
-}
-
-/**
- * The current incarnation of the run, whose id may be used again after a deletion. `null` = it does not exist or is
- * being deleted.
- */
-async function incarnationOf(db: D1Database, run: string): Promise<string | null> {
-  return stored('d1', 'run_incarnation', async () =>
-    (await database(db))
-      .prepare('SELECT incarnation FROM runs WHERE id = ? AND deleting_at IS NULL')
-      .bind(run)
-      .first<string>('incarnation'),
-  );
-}
-
-function queryOf(run: string, selection: RowSelection) {
-  const { fromStep, toStep, withoutStep, attempts, group, sample, after } = selection;
-  const conditions: [string, ...(string | number)[]][] = [['r.run = ?', run], ['n.deleting_at IS NULL']];
-  if (withoutStep === true) conditions.push(['r.step = ?', NO_STEP]);
-  if (fromStep !== undefined || toStep !== undefined) conditions.push(['r.step >= ?', fromStep ?? 0]);
-  if (toStep !== undefined) conditions.push(['r.step <= ?', toStep]);
-  if (group !== undefined) conditions.push(['r.group_id = ?', group]);
-  if (sample !== undefined) conditions.push(['r.sample = ?', sample]);
-  if (attempts === 'latest') conditions.push([IS_LATEST]);
-  if (after !== undefined && after !== null) {
-    const { step, group, sample, attempt } = after;
-    conditions.push(['(r.step, r.group_id, r.sample, r.attempt) > (?, ?, ?, ?)', step, group, sample, attempt]);
+): AsyncGenerator<StoredRow> {
+  const { objects, life } = shards;
+  const { fromStep, toStep, withoutStep, group = null, sample = null, attempts } = selection;
+  const isBounded = fromStep !== undefined || toStep !== undefined;
+  const from = withoutStep === true ? NO_STEP : isBounded ? (fromStep ?? 0) : null;
+  const to = withoutStep === true ? NO_STEP : (toStep ?? null);
+  let after = selection.after ?? null;
+  for (;;) {
+    const call = { v: LEDGER_MESSAGE_VERSION, fromStep: from, toStep: to, group, sample, attempts, after, limit };
+    const page = await askShard(objects, life, shard, NOTHING, async (object) => await object.page(call));
+    yield* unpacked(shards, shard, page);
+    const last = page.entries.at(-1);
+    if (!page.more || last === undefined) return;
+    after = positionOf(last);
   }
-  const sql = `SELECT r.*, w.row AS row, n.incarnation AS incarnation
-    FROM rollouts r JOIN rollout_rows w ON w.id = r.id JOIN runs n ON n.id = r.run
-    WHERE ${conditions.map(([condition]) => condition).join(' AND ')}
-    ORDER BY r.step, r.group_id, r.sample, r.attempt LIMIT ?`;
-  return { sql, values: conditions.flatMap(([, ...values]) => values) };
 }
 
-/** On `rollouts r`: whether its position has no later attempt. */
-export const IS_LATEST = `NOT EXISTS (SELECT 1 FROM rollouts l WHERE l.run = r.run AND l.step = r.step
-  AND l.group_id = r.group_id AND l.sample = r.sample AND l.attempt > r.attempt)`;
+function positionOf({ step, group, entry: { sample, attempt } }: PageEntry): RowPosition {
+  return { step, group, sample, attempt };
+}
 
-const columnsSchema = z.object({
-  step: z.int(),
-  group_id: z.string(),
-  sample: z.string(),
-  attempt: z.int(),
-  inferred: z.literal([0, 1]),
-  content: z.string(),
-  recipe: z.string(),
-  components: z.string(),
-  cached: z.int(),
-  recorded_at: z.string(),
-  incarnation: z.string(),
-  write_id: z.string(),
-  detail_start: z.int().nullable(),
-  detail_bytes: z.int().nullable(),
-  shared_bytes: z.int(),
-  row: z.string().nullable(),
+const lineSchema = z.strictObject({
+  ...storedFactsSchema.shape,
+  recipe: sha256Schema,
+  recorded_at: z.iso.datetime(),
 });
 
-const componentsSchema = z.record(z.string(), z.number().nullable());
-
 /** @throws ZodError or SyntaxError for a row of unknown form: replay must not compose it. */
-async function rowOf(bucket: R2Bucket, run: string, columns: z.infer<typeof columnsSchema>): Promise<StoredRow> {
-  const { step, group_id: group, sample, attempt, detail_start: start, detail_bytes: bytes } = columns;
-  const { incarnation, write_id, shared_bytes: shared } = columns;
-  const object = start === null || bytes === null ? null : { run, incarnation, write_id, start, bytes, shared };
-  const text = columns.row ?? (await readOutsizedRow(bucket, object));
-  const place = {
-    run,
-    step: step === NO_STEP ? null : step,
-    group,
-    sample,
-    attempt,
-    grouping: columns.inferred === 1 ? 'inferred' : 'given',
-    content: columns.content,
-    recipe: columns.recipe,
-    recorded_at: columns.recorded_at,
-  };
-  const row: LedgerRow = { ...ledgerPlaceSchema.parse(place), ...storedFactsSchema.parse(JSON.parse(text)) };
-  const components = componentsSchema.parse(JSON.parse(columns.components));
-  return { row, position: { step, group, sample, attempt }, components, cached: columns.cached, object };
+async function* unpacked({ life, bucket }: RunShards, shard: number, page: LedgerPage): AsyncGenerator<StoredRow> {
+  const packed = new Map(page.records.map((record) => [record.seq, record]));
+  let open = { seq: -1, lines: [] as readonly unknown[] };
+  for (const found of page.entries) {
+    const { seq, entry } = found;
+    const record = packed.get(seq);
+    if (record === undefined) throw new Error('readRows: a page lacks a record');
+    if (open.seq !== seq) {
+      const rows = record.rows_key === null ? record.rows : await readObject(bucket, record.rows_key);
+      open = { seq, lines: rows === null ? [] : await unpackLines(rows) };
+    }
+    const { recipe, recorded_at, ...facts } = lineSchema.parse(open.lines[entry.line]);
+    const row: LedgerRow = {
+      ...facts,
+      run: life.run,
+      step: found.step === NO_STEP ? null : found.step,
+      group: found.group,
+      sample: entry.sample,
+      attempt: entry.attempt,
+      grouping: entry.inferred ? 'inferred' : 'given',
+      content: entry.content,
+      recipe,
+      recorded_at,
+    };
+    const detail = record.detailed ? { life, shard, seq, line: entry.line } : null;
+    yield { row, position: positionOf(found), components: entry.components, cached: entry.cached, detail };
+  }
 }

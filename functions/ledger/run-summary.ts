@@ -1,18 +1,8 @@
-/**
- * Summarises the steps of a run in numbers, read from the ledger page by page, without the fields that replay reads.
- */
-import * as z from 'zod';
-import { unscoredReasonSchema } from '../../src/family/score.ts';
-import type { RunStep } from '../../src/runs/summary.ts';
-import { RunSummary } from '../../src/runs/summary.ts';
-import { database } from '../storage/schema.ts';
-import { stored } from '../storage/storage-error.ts';
-import { IS_LATEST, NO_STEP } from './run-rows.ts';
-
-/** Rows per D1 query that reads only numbers: 0.3 KB each. */
-const SUMMARY_PAGE_ROWS = 2_000;
-/** Rollouts that one request summarises; the step that exceeds it is completed. */
-const MAX_SUMMARISED_ROLLOUTS = 50_000;
+/** Summarises the steps of a run: merges the figures that its shards keep. */
+import { type RunStep, StepFigures } from '../../src/runs/summary.ts';
+import { askShard, shardsOf } from './ledger-calls.ts';
+import { LEDGER_MESSAGE_VERSION, NO_STEP, type StepsPage } from './ledger-messages.ts';
+import type { RunShards } from './run-rows.ts';
 
 export type StepPage = {
   readonly steps: readonly RunStep[];
@@ -20,71 +10,50 @@ export type StepPage = {
   readonly next_step: number | null;
 };
 
+const NOTHING: StepsPage = { steps: [], next: null };
+
 /**
  * Summarises steps in order, rollouts without a step first.
  * @param fromStep the first step; `null` = from the beginning.
- * @param limit the maximum number of steps; fewer if they have many rollouts, at least one.
- * @throws StorageError.
+ * @param limit the maximum number of steps. @throws StorageError, RequestError.
  */
-export async function summariseSteps(
-  db: D1Database,
-  run: string,
-  fromStep: number | null,
-  limit: number,
-): Promise<StepPage> {
-  const summary = new RunSummary();
-  const steps: RunStep[] = [];
-  let read = 0;
-  for await (const rollout of readNumbers(db, run, fromStep ?? NO_STEP)) {
-    const over = summary.add(rollout);
-    read++;
-    if (over === null) continue;
-    steps.push(over);
-    // The first rollout of the next step has been read and names that step. Only the first step of a run can lack a
-    // number.
-    if (steps.length === limit || read > MAX_SUMMARISED_ROLLOUTS) return { steps, next_step: rollout.step };
-  }
-  const last = summary.end();
-  return { steps: last === null ? steps : [...steps, last], next_step: null };
+export async function summariseSteps(shards: RunShards, fromStep: number | null, limit: number): Promise<StepPage> {
+  const steps = new Map<number, StepFigures>();
+  const nexts = await Promise.all(
+    shardsOf(shards.life).map(async (shard) => {
+      const page = await stepsOfShard(shards, shard, fromStep ?? NO_STEP, limit);
+      for (const { step, figures } of page.steps) {
+        const merged = steps.get(step) ?? new StepFigures();
+        steps.set(step, merged);
+        merged.merge(figures);
+      }
+      return page.next ?? Number.POSITIVE_INFINITY;
+    }),
+  );
+  // A later step may lack the figures of a shard.
+  const end = Math.min(...nexts);
+  const complete = [...steps].filter(([step]) => step < end).sort(([one], [other]) => one - other);
+  const next = complete[limit]?.[0] ?? end;
+  return {
+    steps: complete.slice(0, limit).map(([step, figures]) => figures.summary(step === NO_STEP ? null : step)),
+    next_step: next === Number.POSITIVE_INFINITY ? null : next,
+  };
 }
 
-const numbersSchema = z.object({
-  step: z.int(),
-  group_id: z.string(),
-  sample: z.string(),
-  inferred: z.literal([0, 1]),
-  reward: z.number().nullable(),
-  reason: unscoredReasonSchema.nullable(),
-  components: z.string(),
-  judgments: z.int(),
-  cached: z.int(),
-});
-const componentsSchema = z.record(z.string(), z.number().nullable());
-
-async function* readNumbers(db: D1Database, run: string, fromStep: number) {
-  let after: readonly [number, string, string] = [fromStep, '', ''];
-  for (;;) {
-    const { results } = await stored('d1', 'run_summary', async () =>
-      (await database(db))
-        .prepare(
-          `SELECT r.step, r.group_id, r.sample, r.inferred, r.reward, r.reason, r.components, r.judgments, r.cached
-           FROM rollouts r WHERE r.run = ? AND (r.step, r.group_id, r.sample) > (?, ?, ?) AND ${IS_LATEST}
-           ORDER BY r.step, r.group_id, r.sample LIMIT ?`,
-        )
-        .bind(run, ...after, SUMMARY_PAGE_ROWS)
-        .all(),
+/** Asks until the shard has computed the figures of `limit` steps. */
+async function stepsOfShard(
+  { objects, life }: RunShards,
+  shard: number,
+  from: number,
+  limit: number,
+): Promise<StepsPage> {
+  const steps: StepsPage['steps'][number][] = [];
+  for (let next = from; ; ) {
+    const page = await askShard(objects, life, shard, NOTHING, async (object) =>
+      object.steps(LEDGER_MESSAGE_VERSION, next, limit - steps.length),
     );
-    for (const columns of results) {
-      const { step, group_id: group, sample, inferred, components, ...numbers } = numbersSchema.parse(columns);
-      after = [step, group, sample];
-      yield {
-        ...numbers,
-        step: step === NO_STEP ? null : step,
-        group,
-        inferred: inferred === 1,
-        components: componentsSchema.parse(JSON.parse(components)),
-      };
-    }
-    if (results.length < SUMMARY_PAGE_ROWS) return;
+    steps.push(...page.steps);
+    if (page.next === null || steps.length === limit) return { steps, next: page.next };
+    next = page.next;
   }
 }

@@ -27,27 +27,19 @@ const VERSIONS: readonly (readonly string[])[] = [
        id TEXT PRIMARY KEY, created_at INTEGER NOT NULL
      ) STRICT`,
   ],
-  // The ledger of runs (STORAGE.md). Replay reads `rollout_rows`, which is ten times as large as what summaries read.
+  // The rollouts of runs were rows of D1 once.
+  [],
+  // The list of runs. Their rollouts are in objects (STORAGE.md).
   [
-    `CREATE TABLE IF NOT EXISTS runs (
-       id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, family TEXT NOT NULL, created_at INTEGER NOT NULL,
-       active_at INTEGER NOT NULL, store_text INTEGER NOT NULL, deleting_at INTEGER
+    ...['rollout_rows', 'rollouts', 'run_recipes', 'runs'].map((table) => `DROP TABLE IF EXISTS ${table}`),
+    `CREATE TABLE IF NOT EXISTS run_list (
+       id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, family TEXT NOT NULL, shards INTEGER NOT NULL,
+       created_at INTEGER NOT NULL, active_at INTEGER NOT NULL, store_text INTEGER NOT NULL, first_step INTEGER,
+       last_step INTEGER, deleting_at INTEGER
      ) STRICT`,
-    `CREATE INDEX IF NOT EXISTS runs_created ON runs (created_at, id)`,
-    `CREATE INDEX IF NOT EXISTS runs_active ON runs (active_at)`,
-    `CREATE INDEX IF NOT EXISTS runs_deleting ON runs (deleting_at) WHERE deleting_at IS NOT NULL`,
-    `CREATE TABLE IF NOT EXISTS run_recipes (
-       run TEXT NOT NULL, digest TEXT NOT NULL, name TEXT, recipe TEXT NOT NULL, PRIMARY KEY (run, digest)
-     ) STRICT, WITHOUT ROWID`,
-    `CREATE TABLE IF NOT EXISTS rollouts (
-       id INTEGER PRIMARY KEY, run TEXT NOT NULL, step INTEGER NOT NULL, group_id TEXT NOT NULL, sample TEXT NOT NULL,
-       content TEXT NOT NULL, attempt INTEGER NOT NULL, inferred INTEGER NOT NULL, recipe TEXT NOT NULL,
-       lacking INTEGER NOT NULL, reward REAL, reason TEXT, components TEXT NOT NULL, judgments INTEGER NOT NULL,
-       cached INTEGER NOT NULL, recorded_at TEXT NOT NULL, write_id TEXT NOT NULL, detail_start INTEGER,
-       detail_bytes INTEGER, shared_bytes INTEGER NOT NULL
-     ) STRICT`,
-    `CREATE UNIQUE INDEX IF NOT EXISTS rollouts_content ON rollouts (run, step, group_id, sample, content)`,
-    `CREATE TABLE IF NOT EXISTS rollout_rows (id INTEGER PRIMARY KEY, row TEXT) STRICT`,
+    `CREATE INDEX IF NOT EXISTS run_list_created ON run_list (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS run_list_active ON run_list (active_at)`,
+    `CREATE INDEX IF NOT EXISTS run_list_deleting ON run_list (deleting_at) WHERE deleting_at IS NOT NULL`,
   ],
 ];
 

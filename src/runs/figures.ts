@@ -47,9 +47,12 @@ export class FiguresOfGroups {
     if (after.reward === null) this.#unscoredAfter.add(after.reason ?? 'not_measured');
     else this.#after.add(after.reward);
     if (before.reward !== null && after.reward !== null) this.#shift.add(after.reward - before.reward);
-    for (const [name, other] of Object.entries(after.components)) {
-      const own = before.components[name];
-      if (own !== undefined) this.#shiftOf(name).add(own, other);
+    // A score with a reward has every component of its recipe; what it lacks is a term that is off.
+    const isWhole = before.reward !== null && after.reward !== null;
+    for (const name of new Set([...Object.keys(before.components), ...Object.keys(after.components)])) {
+      const own = before.components[name] ?? (isWhole ? OFF : undefined);
+      const other = after.components[name] ?? (isWhole ? OFF : undefined);
+      if (own !== undefined && other !== undefined) this.#shiftOf(name).add(own, other);
     }
   }
 
@@ -90,6 +93,9 @@ export class FiguresOfGroups {
     };
   }
 }
+
+/** A term that the recipe does not have. */
+const OFF: Component = { status: 'scored', value: 0, weight: 0, contribution: 0 };
 
 class ComponentShift {
   readonly #value = new Moments();

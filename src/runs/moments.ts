@@ -1,4 +1,7 @@
-/** Running statistics in constant memory: mean with standard deviation, and counts by name. */
+/** Running statistics in constant memory: mean with standard deviation, and counts by name. Both can be merged. */
+
+/** The state of `Moments`: number, mean, and sum of squared differences from the mean. */
+export type MomentSums = { readonly count: number; readonly mean: number; readonly squares: number };
 
 /**
  * Mean and sample standard deviation of a stream of numbers, by Welford's recurrence (Welford, "Note on a method for
@@ -24,6 +27,26 @@ export class Moments {
     this.#squares += difference * (value - this.#mean);
   }
 
+  /**
+   * Adds other numbers, of which only the sums are known (Chan, Golub and LeVeque, "Updating formulae and a pairwise
+   * algorithm for computing sample variances", 1979):
+   *
+   *     mean = mean_a + d * n_b / (n_a + n_b)                with d = mean_b - mean_a
+   *     S    = S_a + S_b + d^2 * n_a * n_b / (n_a + n_b)
+   */
+  merge({ count, mean, squares }: MomentSums): void {
+    if (count === 0) return;
+    const all = this.#count + count;
+    const difference = mean - this.#mean;
+    this.#squares += squares + difference * difference * ((this.#count * count) / all);
+    this.#mean += difference * (count / all);
+    this.#count = all;
+  }
+
+  get sums(): MomentSums {
+    return { count: this.#count, mean: this.#mean, squares: this.#squares };
+  }
+
   get count(): number {
     return this.#count;
   }
@@ -43,8 +66,12 @@ export class Moments {
 export class Tally {
   readonly #counts = new Map<string, number>();
 
-  add(name: string): void {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  add(name: string, times = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + times);
+  }
+
+  merge(counts: Readonly<Record<string, number>>): void {
+    for (const [name, times] of Object.entries(counts)) this.add(name, times);
   }
 
   /** Counts by name in alphabetical order, so equal tallies serialize equally. */

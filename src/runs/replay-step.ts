@@ -35,15 +35,23 @@ export async function* finishedTogether<Group>(
   if (open.length > 0) yield open;
 }
 
-/**
- * Gives the groups of `finishedTogether` their final advantages.
- * @throws RangeError if the components do not fit the rule; `findStepProblems` names the cause.
- */
+/** The components of a step do not fit the rule. A judge can cause it after `findStepProblems`: by judging more rows. */
+export class StepRefused extends Error {
+  readonly problems: readonly InputProblem[];
+
+  constructor(problems: readonly InputProblem[]) {
+    super(problems.map(({ message }) => message).join('; '));
+    this.name = 'StepRefused';
+    this.problems = problems;
+  }
+}
+
+/** Gives the groups of `finishedTogether` their final advantages. @throws StepRefused */
 export function finishGroups(groups: readonly ReplayedGroup[], rule: ReplayRule): readonly ReplayedGroup[] {
   if (!isGdpo(rule)) return groups;
   const finished = finishStep(groups, rule);
   if (finished.ok) return finished.value;
-  throw new RangeError(`finishGroups: ${finished.error.map(({ message }) => message).join('; ')}`);
+  throw new StepRefused(finished.error);
 }
 
 function finishStep(

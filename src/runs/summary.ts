@@ -1,12 +1,12 @@
 /**
- * Summarises a run step by step: rewards, components, spread within groups, unscored rollouts. It takes rollouts in
- * ledger order and holds one group in memory.
+ * Summarises a run step by step: rewards, components, spread within groups, unscored rollouts. Figures of some groups
+ * are JSON that can be stored, and figures of different groups of a step can be merged.
  */
 import * as z from 'zod';
 import type { UnscoredReason } from '../family/score.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 import { advantages } from '../scoring/advantages.ts';
-import { Moments, Tally } from './moments.ts';
+import { type MomentSums, Moments, Tally } from './moments.ts';
 import { stepSchema } from './row.ts';
 
 const countSchema = z.int().min(0);
@@ -50,8 +50,6 @@ export type RunStep = z.infer<typeof runStepSchema>;
 
 /** The input of a summary: one rollout. */
 export type SummarisedRollout = {
-  readonly step: number | null;
-  readonly group: string;
   readonly inferred: boolean;
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
@@ -61,29 +59,32 @@ export type SummarisedRollout = {
   readonly cached: number;
 };
 
-export class RunSummary {
-  #step: StepFigures | null = null;
+const momentSumsSchema = z.strictObject({ count: countSchema, mean: z.number(), squares: z.number() });
 
-  /** Adds the next rollout. @returns the previous step, complete, if this rollout begins a new step; else `null`. */
-  add(rollout: SummarisedRollout): RunStep | null {
-    const over = this.#step !== null && this.#step.step !== rollout.step ? this.end() : null;
-    this.#step ??= new StepFigures(rollout.step);
-    this.#step.add(rollout);
-    return over;
-  }
+/** The figures of some groups of one step, as they are stored. Read and written by this file only. */
+export const groupFiguresSchema = z.strictObject({
+  v: z.literal(1),
+  groups: countSchema,
+  rollouts: countSchema,
+  reward: momentSumsSchema,
+  least: z.number().nullable(),
+  most: z.number().nullable(),
+  components: z.record(z.string(), momentSumsSchema),
+  spread: momentSumsSchema,
+  degenerate: countByName,
+  unscored: countByName,
+  judge_failures: countSchema,
+  judgments: countSchema,
+  cached: countSchema,
+  inferred: countSchema,
+});
 
-  /** Ends the current step and returns it; `null` if there is none. */
-  end(): RunStep | null {
-    const figures = this.#step?.figures ?? null;
-    this.#step = null;
-    return figures;
-  }
-}
+export type GroupFigures = z.infer<typeof groupFiguresSchema>;
 
 const FAILURES: ReadonlySet<string> = new Set(JUDGE_FAILURE_REASONS.filter((reason) => reason !== 'judgment_skipped'));
 
-class StepFigures {
-  readonly step: number | null;
+/** Computes the figures of some groups of one step. */
+export class StepFigures {
   readonly #reward = new Moments();
   #least: number | null = null;
   #most: number | null = null;
@@ -91,61 +92,95 @@ class StepFigures {
   readonly #spread = new Moments();
   readonly #degenerate = new Tally();
   readonly #unscored = new Tally();
-  #groups = 0;
-  #group: { readonly id: string; readonly rewards: (number | null)[] } | null = null;
-  readonly #counts = { rollouts: 0, failures: 0, judgments: 0, cached: 0, inferred: 0 };
+  readonly #counts = { groups: 0, rollouts: 0, judge_failures: 0, judgments: 0, cached: 0, inferred: 0 };
 
-  constructor(step: number | null) {
-    this.step = step;
+  /** Adds one group: each rollout once, by its latest attempt. */
+  addGroup(rollouts: readonly SummarisedRollout[]): void {
+    for (const rollout of rollouts) this.#addRollout(rollout);
+    this.#counts.groups++;
+    const result = advantages(
+      rollouts.map(({ reward }) => reward),
+      'mean',
+    );
+    if (!result.ok) throw new Error('StepFigures: recorded rewards without advantages');
+    const { std, degenerate, valid } = result.group;
+    if (degenerate !== null) this.#degenerate.add(degenerate.reason);
+    if (std !== null && valid > 1) this.#spread.add(std);
   }
 
-  add({ group, inferred, reward, reason, components, judgments, cached }: SummarisedRollout): void {
-    if (this.#group?.id !== group) this.#endGroup();
-    this.#group ??= { id: group, rewards: [] };
-    this.#group.rewards.push(reward);
+  #addRollout({ inferred, reward, reason, components, judgments, cached }: SummarisedRollout): void {
     this.#counts.rollouts++;
     this.#counts.judgments += judgments;
     this.#counts.cached += cached;
     if (inferred) this.#counts.inferred++;
     if (reward === null) this.#addUnscored(reason ?? 'not_measured');
-    else this.#addReward(reward);
+    else {
+      this.#reward.add(reward);
+      this.#extend(reward, reward);
+    }
     for (const [name, value] of Object.entries(components)) {
-      const moments = this.#components.get(name) ?? new Moments();
-      this.#components.set(name, moments);
+      const moments = this.#component(name);
       if (value !== null) moments.add(value);
     }
   }
 
   #addUnscored(reason: UnscoredReason): void {
     this.#unscored.add(reason);
-    if (FAILURES.has(reason)) this.#counts.failures++;
+    if (FAILURES.has(reason)) this.#counts.judge_failures++;
   }
 
-  #addReward(reward: number): void {
-    this.#reward.add(reward);
-    if (this.#least === null || reward < this.#least) this.#least = reward;
-    if (this.#most === null || reward > this.#most) this.#most = reward;
+  #extend(least: number | null, most: number | null): void {
+    if (least !== null && (this.#least === null || least < this.#least)) this.#least = least;
+    if (most !== null && (this.#most === null || most > this.#most)) this.#most = most;
   }
 
-  #endGroup(): void {
-    if (this.#group === null) return;
-    this.#groups++;
-    const result = advantages(this.#group.rewards, 'mean');
-    if (!result.ok) throw new Error('RunSummary: recorded rewards without advantages');
-    const { std, degenerate, valid } = result.group;
-    if (degenerate !== null) this.#degenerate.add(degenerate.reason);
-    if (std !== null && valid > 1) this.#spread.add(std);
-    this.#group = null;
+  #component(name: string): Moments {
+    const moments = this.#components.get(name) ?? new Moments();
+    this.#components.set(name, moments);
+    return moments;
   }
 
-  get figures(): RunStep {
-    this.#endGroup();
-    const { rollouts, failures, judgments, cached, inferred } = this.#counts;
+  /** Adds the figures of other groups of the same step. */
+  merge(other: GroupFigures): void {
+    this.#reward.merge(other.reward);
+    this.#extend(other.least, other.most);
+    for (const [name, sums] of Object.entries(other.components)) this.#component(name).merge(sums);
+    this.#spread.merge(other.spread);
+    this.#degenerate.merge(other.degenerate);
+    this.#unscored.merge(other.unscored);
+    this.#counts.groups += other.groups;
+    this.#counts.rollouts += other.rollouts;
+    this.#counts.judge_failures += other.judge_failures;
+    this.#counts.judgments += other.judgments;
+    this.#counts.cached += other.cached;
+    this.#counts.inferred += other.inferred;
+  }
+
+  /** The figures in the form in which they are stored and merged. */
+  get stored(): GroupFigures {
+    return {
+      v: 1,
+      ...this.#counts,
+      reward: this.#reward.sums,
+      least: this.#least,
+      most: this.#most,
+      components: Object.fromEntries(
+        [...this.#components].map(([name, { sums }]): [string, MomentSums] => [name, sums]),
+      ),
+      spread: this.#spread.sums,
+      degenerate: this.#degenerate.counts,
+      unscored: this.#unscored.counts,
+    };
+  }
+
+  /** The summary of the step. @param step `null` = the rollouts have no step. */
+  summary(step: number | null): RunStep {
+    const { groups, rollouts, judge_failures, judgments, cached, inferred } = this.#counts;
     const reasons = this.#degenerate.counts;
     const degenerate = Object.values(reasons).reduce((sum, count) => sum + count, 0);
     return {
-      step: this.step,
-      groups: this.#groups,
+      step,
+      groups,
       rollouts,
       scored: this.#reward.count,
       reward: { mean: this.#reward.mean, min: this.#least, max: this.#most, std: this.#reward.std },
@@ -153,9 +188,9 @@ class StepFigures {
         [...this.#components].map(([name, { count, mean }]) => [name, { rollouts: count, mean }]),
       ),
       spread: { groups: this.#spread.count, mean_std: this.#spread.mean },
-      degenerate: { groups: degenerate, share: this.#groups === 0 ? null : degenerate / this.#groups, reasons },
+      degenerate: { groups: degenerate, share: groups === 0 ? null : degenerate / groups, reasons },
       unscored: this.#unscored.counts,
-      judge_failures: failures,
+      judge_failures,
       judgments: { had: judgments, cached, hit_rate: judgments === 0 ? null : cached / judgments },
       inferred,
     };

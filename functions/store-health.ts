@@ -1,8 +1,9 @@
 /** Asks each store of a deployment whether it answers, for `GET /readyz`. */
-import type { Readiness } from '../../src/wire/health.ts';
-import { DESK_MESSAGE_VERSION } from '../desk/desk-messages.ts';
-import type { Environment } from '../environment.ts';
-import { withinMs } from '../rpc.ts';
+import type { Readiness } from '../src/wire/health.ts';
+import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
+import type { Environment } from './environment.ts';
+import { LEDGER_MESSAGE_VERSION } from './ledger/ledger-messages.ts';
+import { withinMs } from './rpc.ts';
 
 type StoreState = Readiness['stores'][number];
 
@@ -20,14 +21,23 @@ export function storeStates({
   DB,
   FILES,
   JUDGE_DESK,
-}: Pick<Environment, 'JUDGMENTS' | 'DB' | 'FILES' | 'JUDGE_DESK'>): Promise<StoreState[]> {
+  RUN_LEDGER,
+}: Pick<Environment, 'JUDGMENTS' | 'DB' | 'FILES' | 'JUDGE_DESK' | 'RUN_LEDGER'>): Promise<StoreState[]> {
   const reads: Readonly<Record<StoreState['name'], () => Promise<unknown>>> = {
     judgments: () => JUDGMENTS.get(NOTHING),
     database: () => DB.prepare('SELECT 1').first(),
     files: () => FILES.head(NOTHING),
-    judge_desk: async () => await JUDGE_DESK.getByName(NOTHING).find({ v: DESK_MESSAGE_VERSION, keys: [] }),
+    judge_desk: async () =>
+      await JUDGE_DESK.getByName(NOTHING).find({ v: DESK_MESSAGE_VERSION, place: null, keys: [], wait: false }),
+    run_ledger: async () => await RUN_LEDGER.getByName(NOTHING).describe(LEDGER_MESSAGE_VERSION),
   };
-  const names = ['judgments', 'database', 'files', 'judge_desk'] as const satisfies readonly StoreState['name'][];
+  const names = [
+    'judgments',
+    'database',
+    'files',
+    'judge_desk',
+    'run_ledger',
+  ] as const satisfies readonly StoreState['name'][];
   return Promise.all(names.map(async (name) => ({ name, reachable: await answers(name, reads[name]) })));
 }
 

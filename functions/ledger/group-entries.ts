@@ -1,0 +1,100 @@
+/**
+ * The entries of a group: which attempt of its sample a rollout is, which record of it counts, and the form in which a
+ * record stores them.
+ */
+import type * as z from 'zod';
+import { compareBytes } from './byte-order.ts';
+import { type Entry, entriesSchema, type NewEntry, type Outcome, type PageCall } from './ledger-messages.ts';
+
+/** An entry with the number of its record. */
+export type Numbered = { readonly seq: number; readonly entry: Entry };
+
+/** A sample with this content that has no reward; `null` = there is none. A sample that was scored later has one. */
+export function unscoredSample(entries: readonly Entry[], content: string): string | null {
+  const equal = entries.filter((entry) => entry.content === content);
+  const scored = new Set(equal.flatMap(({ sample, reward }) => (reward === null ? [] : [sample])));
+  return equal.find(({ sample }) => !scored.has(sample))?.sample ?? null;
+}
+
+/** The attempts at each place of a group, while rollouts are added. */
+export class AttemptsOfGroup {
+  readonly #samples = new Map<string, { content: string; attempt: number; lacking: number }[]>();
+
+  constructor(entries: readonly Numbered[]) {
+    for (const { entry } of entries) this.#note(entry);
+  }
+
+  #note({ sample, content, attempt, lacking }: Pick<Entry, 'sample' | 'content' | 'attempt' | 'lacking'>): void {
+    const there = this.#samples.get(sample) ?? [];
+    this.#samples.set(sample, there);
+    const same = there.find((one) => one.content === content);
+    if (same === undefined) there.push({ content, attempt, lacking });
+    else same.lacking = Math.min(same.lacking, lacking);
+  }
+
+  /**
+   * Finds the attempt of a rollout. Other content at the same place is the next attempt; equal content counts again only
+   * with fewer missing measurements, and an imported rollout replaces nothing. `isNew`: the content is new at its place.
+   */
+  place(entry: NewEntry): { readonly outcome: Outcome; readonly isNew: boolean } {
+    const { sample, content, lacking, attempt: imported } = entry;
+    const there = this.#samples.get(sample) ?? [];
+    const same = there.find((one) => one.content === content);
+    if (same !== undefined) {
+      const { attempt } = same;
+      const isBetter = imported === null && lacking < same.lacking;
+      if (isBetter) same.lacking = lacking;
+      return { outcome: { attempt, status: isBetter ? 'recorded' : 'unchanged' }, isNew: false };
+    }
+    if (imported !== null && there.some((one) => one.attempt === imported)) {
+      return { outcome: { attempt: imported, status: 'taken' }, isNew: false };
+    }
+    const attempt = imported ?? there.reduce((last, one) => Math.max(last, one.attempt + 1), 0);
+    this.#note({ sample, content, attempt, lacking });
+    return { outcome: { attempt, status: 'recorded' }, isNew: true };
+  }
+}
+
+/**
+ * The rollouts of a group by sample, then attempt, in byte order. Of several records of one attempt the one with the
+ * fewest missing measurements counts, of those the last.
+ */
+export function rolloutsOf(entries: readonly Numbered[], attempts: PageCall['attempts']): Numbered[] {
+  const best = new Map<string, Numbered>();
+  for (const one of entries) {
+    const { sample, attempt, lacking } = one.entry;
+    const place = attempts === 'all' ? `${attempt} ${sample}` : sample;
+    const other = best.get(place)?.entry;
+    if (other === undefined || attempt > other.attempt || (attempt === other.attempt && lacking <= other.lacking))
+      best.set(place, one);
+  }
+  return [...best.values()].sort(
+    (one, other) => compareBytes(one.entry.sample, other.entry.sample) || one.entry.attempt - other.entry.attempt,
+  );
+}
+
+export function textOf(entries: readonly Entry[]): string {
+  return JSON.stringify(
+    entries.map((one): z.infer<typeof entriesSchema>[number] => [
+      one.sample,
+      one.content,
+      one.attempt,
+      one.lacking,
+      one.line,
+      one.inferred,
+      one.reward,
+      one.reason,
+      { ...one.components },
+      one.judgments,
+      one.cached,
+    ]),
+  );
+}
+
+export function entriesOf(text: string): Entry[] {
+  return entriesSchema
+    .parse(JSON.parse(text))
+    .map(([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached]) => {
+      return { sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached };
+    });
+}

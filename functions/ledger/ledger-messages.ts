@@ -1,0 +1,155 @@
+/**
+ * Messages between the Worker and the `RunLedger` objects of a run. They carry a version, because the two may run
+ * different code during a deployment. Every operation is idempotent, so a call whose answer was lost can be repeated.
+ */
+import * as z from 'zod';
+import { unscoredReasonSchema } from '../../src/family/score.ts';
+import type { GroupFigures } from '../../src/runs/summary.ts';
+import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
+
+export const LEDGER_MESSAGE_VERSION = 1;
+
+/** The stored step of a rollout without one; it sorts before all steps. */
+export const NO_STEP = -1;
+
+/**
+ * What the ledger knows of a rollout without unpacking it: where it belongs among the attempts at its place, and the
+ * numbers that summaries read. Stored as an array in this order.
+ */
+const entrySchema = z.tuple([
+  z.string().describe('sample'),
+  z.string().describe('content: its digest'),
+  z.int().describe('attempt'),
+  z.int().describe('lacking: number of missing measurements'),
+  z.int().describe('line: number of its line in the packed lines of its record'),
+  z.boolean().describe('inferred: group and sample are digests of prompt and request'),
+  z.number().nullable().describe('reward'),
+  unscoredReasonSchema.nullable().describe('reason'),
+  z.record(z.string(), z.number().nullable()).describe('components'),
+  z.int().describe('judgments'),
+  z.int().describe('cached: judgments that needed no judge call'),
+]);
+
+export const entriesSchema = z.array(entrySchema);
+
+export type Entry = {
+  readonly sample: string;
+  readonly content: string;
+  readonly attempt: number;
+  readonly lacking: number;
+  readonly line: number;
+  readonly inferred: boolean;
+  readonly reward: number | null;
+  readonly reason: z.infer<typeof unscoredReasonSchema> | null;
+  readonly components: Readonly<Record<string, number | null>>;
+  readonly judgments: number;
+  readonly cached: number;
+};
+
+/** A rollout to record. `attempt`: `null` = the next one at its place; a number for an imported rollout. */
+export type NewEntry = Omit<Entry, 'attempt'> & { readonly attempt: number | null };
+
+/** The rollouts of one request in one group. Content that is too large for a row of the object is in R2. */
+export type NewRecord = {
+  /** NO_STEP = the rollouts have no step. */
+  readonly step: number;
+  readonly group: string;
+  readonly entries: readonly NewEntry[];
+  /** Time of the recording, in milliseconds since 1970; of imported rollouts the latest. */
+  readonly at: number;
+} & PackedContent;
+
+/** Packed lines (packed-lines.ts), or the R2 key under which they are stored. */
+export type PackedContent = {
+  /** What replay reads of each rollout. */
+  readonly rows: ArrayBuffer | null;
+  readonly rows_key: string | null;
+  /** The fields that all rollouts share, then report and text of each rollout; neither = there are none. */
+  readonly details: ArrayBuffer | null;
+  readonly details_key: string | null;
+};
+
+export type PackedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: string };
+
+export type RecordCall = {
+  readonly v: number;
+  /** The prefix of the run's R2 keys, which the object needs for its erasure. */
+  readonly prefix: string;
+  /**
+   * Whether the caller has just read in the list of runs that the run exists. Only then may the object begin: an erased
+   * run must not begin again because of a caller that remembers it.
+   */
+  readonly open: boolean;
+  readonly recipes: readonly PackedRecipe[];
+  readonly records: readonly NewRecord[];
+};
+
+/**
+ * `unchanged`: the same content is already recorded, with no more missing measurements. `taken`: other content is
+ * recorded under the attempt number of an imported rollout.
+ */
+export type Outcome = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
+
+/** The sort key of a rollout in the order of its run. `step` as stored: NO_STEP = the rollout has no step. */
+export type RowPosition = {
+  readonly step: number;
+  readonly group: string;
+  readonly sample: string;
+  readonly attempt: number;
+};
+
+export type PageCall = {
+  readonly v: number;
+  readonly fromStep: number | null;
+  readonly toStep: number | null;
+  readonly group: string | null;
+  readonly sample: string | null;
+  /** `latest`: only the last attempt at each place. */
+  readonly attempts: 'latest' | 'all';
+  readonly after: RowPosition | null;
+  readonly limit: number;
+};
+
+/** A rollout of a page, and the number of its record. */
+export type PageEntry = { readonly step: number; readonly group: string; readonly seq: number; readonly entry: Entry };
+
+/** The packed rows of a record. `detailed`: whether it has reports. */
+export type PageRecord = Pick<PackedContent, 'rows' | 'rows_key'> & {
+  readonly seq: number;
+  readonly detailed: boolean;
+};
+
+export type LedgerPage = {
+  readonly entries: readonly PageEntry[];
+  readonly records: readonly PageRecord[];
+  /** Whether rollouts follow. */
+  readonly more: boolean;
+};
+
+export type StepsPage = {
+  readonly steps: readonly { readonly step: number; readonly figures: GroupFigures }[];
+  /** The first step that the page lacks; `null` = there are no more. */
+  readonly next: number | null;
+};
+
+export type VisitCall = {
+  readonly v: number;
+  /** The groups of a prompt's visits: from `first` to before `end`, in byte order. */
+  readonly first: string;
+  readonly end: string;
+  /** `null` = the sample has no id of its own. */
+  readonly sample: string | null;
+  readonly content: string;
+};
+
+export type LatestVisit = Omit<PromptVisit, 'number'> & { readonly group: string };
+
+/**
+ * Why an object refuses a call: it has never begun, its run was erased, it is full, or the caller or the stored records
+ * have another version, which the object leaves alone.
+ */
+export type LedgerRefusal = 'unopened' | 'erased' | 'full' | 'version_skew';
+
+export type LedgerAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: LedgerRefusal };

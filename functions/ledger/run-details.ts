@@ -1,0 +1,52 @@
+/** Reads reports and texts of rollouts. The details of one record are unpacked once for all of its rollouts. */
+import * as z from 'zod';
+import { askShard, type LedgerObjects } from './ledger-calls.ts';
+import { LEDGER_MESSAGE_VERSION, type PackedContent } from './ledger-messages.ts';
+import { unpackLines } from './packed-lines.ts';
+import { readObject } from './run-objects.ts';
+import type { DetailPlace } from './run-rows.ts';
+
+/** The stored parts of a rollout besides its row. */
+export type RolloutDetail = {
+  /**
+   * The report of the reply: components, claims and so on, without text unless the run stores text. `null` = the
+   * rollout was imported.
+   */
+  readonly report: Readonly<Record<string, unknown>> | null;
+  /** The rollout as sent; `null` = its text is not stored. */
+  readonly rollout: Readonly<Record<string, unknown>> | null;
+};
+
+const sharedSchema = z.record(z.string(), z.unknown());
+const lineSchema = z.strictObject({ report: sharedSchema.nullable(), rollout: sharedSchema.nullable() });
+const NOTHING: PackedContent = { rows: null, rows_key: null, details: null, details_key: null };
+
+export class RunDetails {
+  readonly #objects: LedgerObjects;
+  readonly #bucket: R2Bucket;
+  #last: { readonly name: string; readonly lines: Promise<readonly unknown[]> } | null = null;
+
+  constructor(objects: LedgerObjects, bucket: R2Bucket) {
+    this.#objects = objects;
+    this.#bucket = bucket;
+  }
+
+  /** @throws StorageError, RequestError; ZodError for details of unknown form. */
+  async read(place: DetailPlace): Promise<RolloutDetail> {
+    const { life, shard, seq, line } = place;
+    const name = `${life.run}/${life.incarnation}/${shard}/${seq}`;
+    if (this.#last?.name !== name) this.#last = { name, lines: this.#lines(place) };
+    const lines = await this.#last.lines;
+    const shared = sharedSchema.parse(lines[0]);
+    const { report, rollout } = lineSchema.parse(lines[line + 1]);
+    return { report, rollout: rollout === null ? null : { ...shared, ...rollout } };
+  }
+
+  async #lines({ life, shard, seq }: DetailPlace): Promise<readonly unknown[]> {
+    const { details, details_key } = await askShard(this.#objects, life, shard, NOTHING, async (object) =>
+      object.content(LEDGER_MESSAGE_VERSION, seq),
+    );
+    const packed = details_key === null ? details : await readObject(this.#bucket, details_key);
+    return packed === null ? [] : unpackLines(packed);
+  }
+}
