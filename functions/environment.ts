@@ -8,6 +8,7 @@ import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { isAiBinding, isService } from './backends/bindings.ts';
 import { readBackends, type Surroundings } from './backends/settings.ts';
 import type { BackendsConfig } from './backends/settings-schema.ts';
+import { DEFAULT_DESKS } from './desk/desk-layout.ts';
 
 /** The bindings of wrangler.toml (worker-configuration.d.ts), and the secrets and variables that it does not list. */
 export type Environment = Env & {
@@ -19,8 +20,12 @@ export type Environment = Env & {
   readonly ISSUER_KEY?: string;
   readonly ISSUER_KEYS_PREVIOUS?: string;
   readonly TRUSTED_ISSUERS?: string;
+  /** Number of Durable Objects that call the judges (docs/deploy.md). */
+  readonly DESKS?: string;
   /** Days that a run is kept after its last recording; absent = until it is deleted. */
   readonly RUN_RETENTION_DAYS?: string;
+  /** Number of objects that hold a run which begins now; absent = 1. */
+  readonly RUN_SHARDS?: string;
   /** "true" = webhooks may be registered at http://127.0.0.1, for tests and local development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
 };
@@ -32,8 +37,11 @@ export type Settings = {
   readonly allowLexicalJudge: boolean;
   readonly allowExtractiveRefiner: boolean;
   readonly allowWebhookLoopback: boolean;
+  readonly desks: number;
   /** `null` = runs are kept until they are deleted. */
   readonly runRetentionDays: number | null;
+  /** Number of objects that hold a run which begins now. */
+  readonly runShards: number;
   /** Empty = no key is configured. */
   readonly keys: readonly ApiKey[];
   readonly backends: BackendsConfig;
@@ -62,6 +70,14 @@ export function readSettings(environment: Environment): SettingsResult {
       problems: ['expected a whole number of days from 1 to 36500; leave it empty to keep runs until they are deleted'],
     };
   }
+  const desks = readCount(environment.DESKS, DEFAULT_DESKS, MAX_DESKS);
+  if (desks === 'malformed') {
+    return { ok: false, setting: 'DESKS', problems: [`expected a whole number from 1 to ${MAX_DESKS}`] };
+  }
+  const runShards = readCount(environment.RUN_SHARDS, 1, MAX_RUN_SHARDS);
+  if (runShards === 'malformed') {
+    return { ok: false, setting: 'RUN_SHARDS', problems: [`expected a whole number from 1 to ${MAX_RUN_SHARDS}`] };
+  }
   const keys = readApiKeys(environment.API_KEYS);
   if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
   const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
@@ -73,7 +89,9 @@ export function readSettings(environment: Environment): SettingsResult {
       allowLexicalJudge,
       allowExtractiveRefiner,
       allowWebhookLoopback,
+      desks,
       runRetentionDays,
+      runShards,
       keys: keys.keys,
       backends: backends.config,
     },
@@ -102,7 +120,19 @@ function readDays(text: string | undefined): number | null | 'malformed' {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_RETENTION_DAYS ? Number(text) : 'malformed';
 }
 
+/** @param usual if the setting is absent. */
+function readCount(text: string | undefined, usual: number, most: number): number | 'malformed' {
+  if (text === undefined || text === '') return usual;
+  return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= most ? Number(text) : 'malformed';
+}
+
+/** A judge can have 4,096 slots, and a desk of its own for every four of them. */
+const MAX_DESKS = 1_024;
+
 const MAX_RETENTION_DAYS = 36_500;
+
+/** A reply about a run waits for all of its shards. */
+const MAX_RUN_SHARDS = 64;
 
 function badSwitch(setting: string): SettingsResult {
   return { ok: false, setting, problems: ['expected "true" or "false"'] };

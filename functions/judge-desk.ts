@@ -9,10 +9,14 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../src/judgments/desk.ts';
 import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './desk/capacity.ts';
+import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
+import { deskIn } from './desk/desk-client.ts';
 import {
   DESK_MESSAGE_VERSION,
   type DeskPlace,
+  type EarlierMessage,
+  type EarlierReplyMessage,
   type FindMessage,
   type FindReplyMessage,
   type ImportMessage,
@@ -21,36 +25,57 @@ import {
   type JudgeReplyMessage,
   VERSION_SKEW,
 } from './desk/desk-messages.ts';
+import { EarlierOwners, LayoutHistory } from './desk/earlier-layouts.ts';
 import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './desk/failure-memory.ts';
-import { BridgedJudgments, FinishedJudgments } from './desk/finished-judgments.ts';
+import { BridgedJudgments, MAX_BACKLOG } from './desk/finished-judgments.ts';
+import { FinishedTables } from './desk/finished-tables.ts';
 import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
 
 const now = (): number => Date.now();
 
 export class JudgeDesk extends DurableObject<Environment> {
+  readonly #gate = new ConnectionGate(MAX_CALLS_WITHOUT_HEADERS);
   readonly #bridged: BridgedJudgments;
   readonly #platforms: PlatformFactory;
+  readonly #earlier: EarlierOwners;
   #calls: DeskCalls | null = null;
+  #history: LayoutHistory | null = null;
 
   /** @param parts replaces parts of the platform, for tests. */
   constructor(state: DurableObjectState, environment: Environment, parts: Partial<PlatformParts> = {}) {
     super(state, environment);
     this.#platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
     const kv = uncachedJudgments(environment);
-    this.#bridged = new BridgedJudgments(new FinishedJudgments(state.storage.sql), kv, state.storage, now);
+    this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk), now });
+    const tables = new FinishedTables(state.storage.sql);
+    const { storage: alarms } = state;
+    this.#bridged = new BridgedJudgments({ tables, kv, gate: this.#gate, alarms, now, maxBacklog: MAX_BACKLOG });
   }
 
   async judge(message: JudgeMessage): Promise<JudgeReplyMessage> {
     if (message.v !== DESK_MESSAGE_VERSION) return { ok: false, failure: VERSION_SKEW } satisfies DeskJudgment;
-    return (await this.#callsAt(message.place)).judge(message);
+    return (await this.#callsAt(message.place)).judge(message, message.place);
   }
 
-  /** Finds the judgments of some keys that this desk has finished. */
-  async find(message: FindMessage): Promise<FindReplyMessage> {
-    if (message.v !== DESK_MESSAGE_VERSION) return { judgments: [] };
-    const kept = await Promise.all(message.keys.map((key) => this.#bridged.find(key)));
-    return { judgments: kept.flatMap((one) => (one === null ? [] : [one.judgment])) };
+  /** Finds the judgments of some keys that this desk, or their earlier owner, has finished. */
+  async find({ v, keys, place, wait }: FindMessage): Promise<FindReplyMessage> {
+    if (v !== DESK_MESSAGE_VERSION) return { judgments: [], failure: VERSION_SKEW };
+    const running = wait ? await Promise.all(keys.map((key) => this.#calls?.running(key) ?? null)) : [];
+    const judgments = keys.flatMap((key, position) => running[position] ?? this.#bridged.find(key) ?? []);
+    const has = new Set(judgments.map(({ key }) => key));
+    const open = keys.filter((key) => !has.has(key));
+    if (place === null || open.length === 0) return { judgments, failure: null };
+    const earlier = await this.#earlier.find(place, open, null, { wait: false });
+    if (!earlier.ok) return { judgments, failure: earlier.error };
+    return { judgments: [...judgments, ...earlier.value], failure: null };
+  }
+
+  /** Returns the layouts of the last minutes other than this one. Only desk 0 is asked. */
+  async earlierLayouts({ v, layout }: EarlierMessage): Promise<EarlierReplyMessage> {
+    if (v !== DESK_MESSAGE_VERSION) return { earlier: [] };
+    this.#history ??= new LayoutHistory(this.ctx.storage.sql);
+    return { earlier: this.#history.earlierThan(layout, now()) };
   }
 
   /** Stores judgments whose issuer the caller has verified. */
@@ -58,7 +83,7 @@ export class JudgeDesk extends DurableObject<Environment> {
     const { v, place, judgments } = message;
     if (v !== DESK_MESSAGE_VERSION) return { outcomes: judgments.map(() => ({ failure: VERSION_SKEW })) };
     const calls = await this.#callsAt(place);
-    return { outcomes: await Promise.all(judgments.map((judgment) => calls.import(judgment))) };
+    return { outcomes: await Promise.all(judgments.map((judgment) => calls.import(judgment, place))) };
   }
 
   override async alarm(): Promise<void> {
@@ -73,7 +98,9 @@ export class JudgeDesk extends DurableObject<Environment> {
       lanes: lanesOf(backends, place, now),
       failures: new FailureMemory({ ms: FAILURE_MEMORY_MS, entries: MAX_REMEMBERED_FAILURES }, now),
       memory: new PromptMemory({ bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE }),
+      gate: this.#gate,
       bridged: this.#bridged,
+      earlier: this.#earlier,
       kv: judgments,
       signing,
       now,

@@ -33,7 +33,7 @@ export function createCodeRunner(config: SandboxConfig, transport: Transport, cl
       return reading.ok ? { ok: true, output: reading.value } : failed(sandboxFailure(reading.fault));
     };
     try {
-      const result = await life.during(withRetries(attempt, end, clock));
+      const result = await life.during(withRetries(attempt, () => end, clock));
       return result.ended ? failed(sandboxFailure('timed_out')) : result.value;
     } finally {
       life.end();

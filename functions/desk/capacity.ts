@@ -139,10 +139,12 @@ export class CallSlots {
 }
 
 /**
- * A desk's share of a backend's slots. Every desk has at least one, so a backend with fewer slots than desks is
- * oversubscribed.
+ * A desk's share of a judge's slots. The shares of the owners add up to the slots. A desk that owns none of the judge's
+ * judgments has no share.
+ * @param owners the number of desks that own judgments of the judge, at most as many as it has slots.
  */
-export function shareOfSlots(slots: number, desk: number, desks: number): number {
-  const extra = desk < slots % desks ? 1 : 0;
-  return Math.max(1, Math.floor(slots / desks) + extra);
+export function shareOfSlots(slots: number, desk: number, owners: number): number {
+  if (desk >= owners) return 0;
+  const extra = desk < slots % owners ? 1 : 0;
+  return Math.floor(slots / owners) + extra;
 }

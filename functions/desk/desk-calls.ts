@@ -2,7 +2,7 @@
  * The judge calls of one desk, single-flight per key: concurrent and retried requests join the call in progress, which
  * ends at its own deadline even if all callers leave. A judgment is looked up in this order:
  *
- * in progress -> SQLite -> recent failures -> KV -> memory, slot, breaker -> judge -> SQLite -> KV
+ * in progress -> SQLite -> recent failures -> KV -> earlier owners -> memory, slot, breaker -> judge -> SQLite
  */
 import canonicalize from 'canonicalize';
 import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
@@ -33,6 +33,7 @@ import {
   CircuitBreaker,
   evidenceOf,
 } from './circuit-breaker.ts';
+import { CallConnections, type ConnectionGate } from './connection-gate.ts';
 import {
   CIRCUIT_OPEN,
   DEADLINE_MISSED,
@@ -41,8 +42,11 @@ import {
   NO_SLOT,
   OTHER_JUDGE,
   STILL_RUNNING,
+  STORE_BEHIND,
 } from './desk-failures.ts';
+import { ownersOf } from './desk-layout.ts';
 import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
+import type { EarlierOwners } from './earlier-layouts.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 
@@ -53,14 +57,16 @@ type DeskParts = {
   readonly lanes: ReadonlyMap<string, JudgeLane>;
   readonly failures: FailureMemory;
   readonly memory: PromptMemory;
+  readonly gate: ConnectionGate;
   readonly bridged: BridgedJudgments;
+  readonly earlier: EarlierOwners;
   readonly kv: JudgmentStore;
   readonly signing: Signing;
   /** A clock in milliseconds. */
   readonly now: () => number;
 };
 
-type RunningCall = { readonly result: Promise<DeskJudgment>; readonly raise: () => void };
+type RunningCall = { readonly result: Promise<DeskJudgment>; readonly ticket: Ticket };
 
 export class DeskCalls {
   readonly #parts: DeskParts;
@@ -71,39 +77,52 @@ export class DeskCalls {
   }
 
   /** Returns the judgment of a key. The caller waits until its deadline at most; the call continues. */
-  async judge(call: JudgmentCall): Promise<DeskJudgment> {
+  async judge(call: JudgmentCall, place: DeskPlace): Promise<DeskJudgment> {
     const joined = this.#running.get(call.key);
-    if (call.class === 'live') joined?.raise();
-    const { result } = joined ?? this.#begin(call);
+    if (call.class === 'live') joined?.ticket.raise();
+    const { result } = joined ?? this.#begin(call, place);
     const outcome = await withinMs(result, call.deadline_ms);
     return outcome === 'late' ? { ok: false, failure: STILL_RUNNING } : outcome;
   }
 
+  /**
+   * Waits for the running call of a key and returns its judgment; `null` if there is none. A call that asks earlier
+   * owners counts as none: two desks would wait for each other.
+   */
+  async running(key: string): Promise<Judgment | null> {
+    const call = this.#running.get(key);
+    if (call === undefined || call.ticket.asks) return null;
+    const outcome = await call.result;
+    return outcome.ok ? outcome.judgment : null;
+  }
+
   /** Stores a judgment that was made elsewhere, unless the key has one. Holds the key meanwhile, like a call. */
-  async import(judgment: Judgment): Promise<ImportOutcome> {
+  async import(judgment: Judgment, place: DeskPlace): Promise<ImportOutcome> {
     const { key } = judgment;
     for (let before = this.#running.get(key); before !== undefined; before = this.#running.get(key)) {
       if ((await before.result).ok) return 'present';
     }
     let outcome: ImportOutcome = 'present';
-    const { result } = this.#hold(key, new Ticket('batch'), async () => {
-      const had = await this.#kept(key);
-      if (had !== null) return had;
+    const ticket = new Ticket('batch');
+    const { result } = this.#hold(key, ticket, async () => {
+      const had = this.#parts.bridged.find(key);
+      if (had !== null) return found(had);
       const stored = (await this.#parts.kv.get([key])).get(key);
       if (stored?.ok === true) return found(stored.judgment);
       if (stored !== undefined) return stored;
+      const made = await this.#earlier(judgment, place, ticket);
+      if (made !== null) return made;
+      if (this.#parts.bridged.isFull) return { ok: false, failure: STORE_BEHIND };
       outcome = 'imported';
       return this.#keep(judgment, null);
     });
     const had = await result;
-    if (!had.ok) return { failure: had.failure };
-    if (!had.stored && had.storeProblem !== null) return { failure: had.storeProblem };
-    return outcome;
+    return had.ok ? outcome : { failure: had.failure };
   }
 
-  #begin(call: JudgmentCall): RunningCall {
+  #begin(call: JudgmentCall, place: DeskPlace): RunningCall {
     const ticket = new Ticket(call.class);
-    return this.#hold(call.key, ticket, () => this.#obtain(call, ticket));
+    return this.#hold(call.key, ticket, () => this.#obtain(call, place, ticket));
   }
 
   /** Registers a call under its key while its work runs, so that no second call for the key starts. */
@@ -116,14 +135,14 @@ export class DeskCalls {
       }
     };
     // `work` starts a microtask later, when `held` is in the map.
-    const held: RunningCall = { result: Promise.resolve().then(run), raise: () => ticket.raise() };
+    const held: RunningCall = { result: Promise.resolve().then(run), ticket };
     this.#running.set(key, held);
     return held;
   }
 
-  async #obtain(call: JudgmentCall, ticket: Ticket): Promise<DeskJudgment> {
-    const kept = await this.#kept(call.key);
-    if (kept !== null) return kept;
+  async #obtain(call: JudgmentCall, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
+    const kept = this.#parts.bridged.find(call.key);
+    if (kept !== null) return found(kept);
     // Judges with the same identity share their judgments, but not their failures: a failure is remembered by judge and
     // key.
     const attempt = `${call.judge}/${call.key}`;
@@ -133,6 +152,8 @@ export class DeskCalls {
     const read = (await kv.get([call.key])).get(call.key);
     const stored = read === undefined ? undefined : await usableFor(call.request, read, signing.known);
     if (stored?.ok === true) return found(stored.judgment);
+    const earlier = await this.#earlier(call, place, ticket);
+    if (earlier !== null) return earlier;
 
     const lane = lanes.get(call.judge);
     if (lane === undefined) return { ok: false, failure: JUDGE_NOT_HERE };
@@ -145,9 +166,24 @@ export class DeskCalls {
     return made;
   }
 
+  /** The judgment of the desk that owned the key under an earlier layout; `null` if it has none. */
+  async #earlier(
+    { key, preimage }: Pick<Judgment, 'key' | 'preimage'>,
+    place: DeskPlace,
+    ticket: Ticket,
+  ): Promise<DeskJudgment | null> {
+    ticket.asks = true;
+    const asked = await this.#parts.earlier.find(place, [key], preimage.judge.model, { wait: true });
+    ticket.asks = false;
+    if (!asked.ok) return { ok: false, failure: asked.error };
+    const [judgment] = asked.value;
+    return judgment === undefined ? null : found(judgment);
+  }
+
   /** Acquires memory, slot and breaker, calls the judge, and releases them. */
   async #call(call: JudgmentCall, lane: JudgeLane, ticket: Ticket): Promise<MadeJudgment> {
-    const { memory } = this.#parts;
+    const { memory, bridged } = this.#parts;
+    if (bridged.isFull) return { ok: false, failure: STORE_BEHIND };
     const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
     const open = lane.breaker.peek();
     if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
@@ -166,23 +202,22 @@ export class DeskCalls {
   }
 
   /**
-   * Calls the judge with the judge's whole deadline, however long the call has waited for a slot: a shortened deadline
-   * would look like an outage of the judge.
+   * Calls the judge with the judge's whole deadline, however long the call has waited for a slot or for connections: a
+   * shortened deadline would look like an outage of the judge.
    */
   async #ask(call: JudgmentCall, lane: JudgeLane, probe: boolean): Promise<MadeJudgment> {
     let evidence: CallEvidence = 'unknown';
     let retryAfter_s: number | undefined;
     try {
       const { key, preimage, request } = call;
+      const connections = new CallConnections(this.#parts.gate, this.#parts.now);
       const making = makeJudgment(
         lane.judge,
-        { key, preimage, request, deadline_ms: JUDGE_DEADLINE_MS },
+        { key, preimage, request, deadline_ms: JUDGE_DEADLINE_MS, connections },
         this.#parts.signing.issuer,
         () => new Date(this.#parts.now()).toISOString(),
       );
-      // A judge returns by its deadline; a stuck one occupies its slot for the grace period at most.
-      const reply = await withinMs(making, JUDGE_DEADLINE_MS + DESK_GRACE_MS);
-      const made: MadeJudgment = reply === 'late' ? { ok: false, failure: DEADLINE_MISSED } : reply;
+      const made = await unlessStuck(making, connections);
       evidence = made.ok ? 'up' : evidenceOf(made.failure);
       retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
       return made;
@@ -191,18 +226,24 @@ export class DeskCalls {
     }
   }
 
-  async #kept(key: string): Promise<DeskJudgment | null> {
-    const kept = await this.#parts.bridged.find(key);
-    if (kept === null) return null;
-    const { judgment, receipt } = kept;
-    return { ok: true, judgment, cached: true, stored: receipt.ok, storeProblem: receipt.ok ? null : receipt.failure };
+  /** @param storeProblem why KV's own record was not used; `null` = KV had none. */
+  async #keep(judgment: Judgment, storeProblem: JudgeFailure | null): Promise<DeskJudgment> {
+    await this.#parts.bridged.keep(judgment);
+    return { ok: true, judgment, cached: false, stored: true, storeProblem };
   }
+}
 
-  async #keep(judgment: Judgment, readProblem: JudgeFailure | null): Promise<DeskJudgment> {
-    const receipt = await this.#parts.bridged.keep(judgment);
-    const storeProblem = receipt.ok ? readProblem : receipt.failure;
-    return { ok: true, judgment, cached: false, stored: receipt.ok, storeProblem };
+/**
+ * Waits for a judgment. A judge returns by its deadline, counted from its last connection; a stuck one occupies its slot
+ * for the grace period at most.
+ */
+async function unlessStuck(making: Promise<MadeJudgment>, connections: CallConnections): Promise<MadeJudgment> {
+  const limit_ms = JUDGE_DEADLINE_MS + DESK_GRACE_MS;
+  for (let left_ms = limit_ms; left_ms > 0; left_ms = limit_ms - connections.quiet_ms) {
+    const made = await withinMs(making, left_ms);
+    if (made !== 'late') return made;
   }
+  return { ok: false, failure: DEADLINE_MISSED };
 }
 
 function found(judgment: Judgment): DeskJudgment {
@@ -212,6 +253,8 @@ function found(judgment: Judgment): DeskJudgment {
 /** A call's place in the queue for a slot of its judge. The ticket is created before the judge's lane is known. */
 class Ticket implements SlotTicket {
   class: CallClass;
+  /** Whether the call is asking the earlier owners of its key. */
+  asks = false;
   readonly granted: Promise<'granted'>;
   readonly grant: () => void;
   #lane: JudgeLane | null = null;
@@ -241,19 +284,21 @@ class Ticket implements SlotTicket {
 type JudgeLane = { readonly judge: Judge; readonly slots: CallSlots; readonly breaker: CircuitBreaker };
 
 /**
- * Creates the lanes of a desk by judge name. A lane is a judge with its slots and its circuit breaker.
+ * Creates the lanes of a desk by judge name, for the judges of which it owns judgments. A lane is a judge with its slots
+ * and its circuit breaker.
  * @param now a clock in milliseconds.
  */
 export function lanesOf(
   backends: Backends,
-  { desk, desks }: DeskPlace,
+  { desk, layout }: DeskPlace,
   now: () => number,
 ): ReadonlyMap<string, JudgeLane> {
   const breaker = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
   const all = backends.sandbox === null ? backends.named : [...backends.named, backends.sandbox];
   return new Map(
-    all.map(({ judge, slots }) => {
-      const share = shareOfSlots(slots, desk, desks);
+    all.flatMap(({ judge, slots }) => {
+      const share = shareOfSlots(slots, desk, ownersOf(layout, judge.model));
+      if (share === 0) return [];
       const lane = {
         judge,
         slots: new CallSlots({
@@ -263,7 +308,7 @@ export function lanesOf(
         }),
         breaker: new CircuitBreaker(breaker, now),
       };
-      return [judge.name, lane];
+      return [[judge.name, lane] as const];
     }),
   );
 }

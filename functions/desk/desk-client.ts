@@ -1,6 +1,6 @@
 /**
- * The client of the JudgeDesk objects. The first digits of a judgment's key select its desk, and connection problems
- * become typed failures. An exception of the desk's own code is a bug and is rethrown.
+ * The client of the JudgeDesk objects. It asks the desk that owns a judgment, and connection problems become typed
+ * failures. An exception of the desk's own code is a bug and is rethrown.
  */
 import type { Desk, DeskJudgment } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
@@ -9,16 +9,16 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
+import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
-
-/**
- * Number of desks in a deployment. Keys are distributed over several desks, because one Durable Object serves only some
- * hundred calls per second.
- */
-export const JUDGE_DESKS = 4;
 
 /** The binding of the desks, `env.JUDGE_DESK`. */
 type DeskNamespace = { getByName(name: string): DeskMethods };
+
+/** The stub of a desk. A new one per call: a stub whose call failed stays broken even after the object recovers. */
+export function deskIn(namespace: DeskNamespace, desk: number): DeskMethods {
+  return namespace.getByName(`desk-${desk}`);
+}
 
 export type DeskClient = Desk & {
   /**
@@ -28,26 +28,32 @@ export type DeskClient = Desk & {
 };
 
 const v = DESK_MESSAGE_VERSION;
-/** Hex digits of a key that select its desk. */
-const PREFIX_DIGITS = 8;
 
-export function createDeskClient(namespace: DeskNamespace): DeskClient {
-  const stubOf = (desk: number) => namespace.getByName(`desk-${desk}`);
+export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout): DeskClient {
+  const stubOf = (desk: number) => deskIn(namespace, desk);
+  const ownerOfJudgment = ({ key, preimage }: Judgment) => ownerOf(layout, key, preimage.judge.model);
   return {
     async judge(call): Promise<DeskJudgment> {
-      const desk = deskOf(call.key);
-      const message = { ...call, v, place: { desk, desks: JUDGE_DESKS } };
+      const desk = ownerOf(layout, call.key, call.preimage.judge.model);
+      const message = { ...call, v, place: { desk, layout } };
       const sent = await send(async () => await stubOf(desk).judge(message), call.deadline_ms + DESK_GRACE_MS);
       return sent.ok ? sent.reply : sent;
     },
 
     async find(keys) {
       const found = new Map<string, StoredJudgment>();
+      const asked = keys.flatMap((key) => [...possibleOwners(layout, key)].map((desk) => ({ key, desk })));
       await Promise.all(
-        [...byDesk(keys, (key) => key)].map(async ([desk, some]) => {
-          const sent = await send(async () => await stubOf(desk).find({ v, keys: some }), FIND_MS);
-          if (!sent.ok) for (const key of some) found.set(key, sent);
-          else for (const judgment of sent.reply.judgments) found.set(judgment.key, { ok: true, judgment });
+        [...Map.groupBy(asked, ({ desk }) => desk)].map(async ([desk, group]) => {
+          const some = group.map(({ key }) => key);
+          const sent = await send(
+            async () => await stubOf(desk).find({ v, place: { desk, layout }, keys: some, wait: false }),
+            FIND_MS,
+          );
+          const { judgments, failure } = sent.ok ? sent.reply : { judgments: [], failure: sent.failure };
+          for (const judgment of judgments) found.set(judgment.key, { ok: true, judgment });
+          // Another possible owner may have it.
+          if (failure !== null) for (const key of some) found.set(key, found.get(key) ?? { ok: false, failure });
         }),
       );
       return found;
@@ -56,8 +62,8 @@ export function createDeskClient(namespace: DeskNamespace): DeskClient {
     async import(judgments) {
       const outcomes = new Map<Judgment, ImportOutcome>();
       await Promise.all(
-        [...byDesk(judgments, ({ key }) => key)].map(async ([desk, some]) => {
-          const message = { v, place: { desk, desks: JUDGE_DESKS }, judgments: some };
+        [...Map.groupBy(judgments, ownerOfJudgment)].map(async ([desk, some]) => {
+          const message = { v, place: { desk, layout }, judgments: some };
           const sent = await send(async () => await stubOf(desk).import(message), IMPORT_MS);
           some.forEach((judgment, position) => {
             const outcome = sent.ok ? sent.reply.outcomes[position] : sent;
@@ -73,17 +79,10 @@ export function createDeskClient(namespace: DeskNamespace): DeskClient {
 const FIND_MS = 10_000;
 const IMPORT_MS = 60_000;
 
-function deskOf(key: string): number {
-  return Number.parseInt(key.slice(0, PREFIX_DIGITS), 16) % JUDGE_DESKS;
-}
-
-function byDesk<T>(values: readonly T[], keyOf: (value: T) => string): Map<number, T[]> {
-  return Map.groupBy(values, (value) => deskOf(keyOf(value)));
-}
-
 type Sent<T> = { readonly ok: true; readonly reply: T } | { readonly ok: false; readonly failure: JudgeFailure };
 
-async function send<T>(call: () => Promise<T>, ms: number): Promise<Sent<T>> {
+/** Calls a desk, with a time limit. Problems of the connection are failures. */
+export async function send<T>(call: () => Promise<T>, ms: number): Promise<Sent<T>> {
   try {
     const reply = await withinMs(call(), ms);
     return reply === 'late' ? { ok: false, failure: DEADLINE_MISSED } : { ok: true, reply };

@@ -14,6 +14,14 @@ export const DESK_FULL: JudgeFailure = {
   retry_after_s: 10,
 };
 
+/** The judgment store takes no writes, so more judgments than the desk may keep wait for it. */
+export const STORE_BEHIND: JudgeFailure = {
+  reason: 'judge_capacity',
+  detail: 'too many judgments wait for the judgment store; retry later',
+  retryable: true,
+  retry_after_s: 30,
+};
+
 export const NO_SLOT: JudgeFailure = {
   reason: 'judge_capacity',
   detail: 'all slots of the judge stayed busy until the deadline; retry later',

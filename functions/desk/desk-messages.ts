@@ -6,21 +6,37 @@ import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import type { DeskLayout } from './desk-layout.ts';
 
-export const DESK_MESSAGE_VERSION = 1;
+export const DESK_MESSAGE_VERSION = 2;
 
 /** How much longer than its own deadline a caller waits for the desk. */
 export const DESK_GRACE_MS = 5_000;
 
-/** The number of this desk, and how many desks there are. Both determine the desk's share of every backend's slots. */
-export type DeskPlace = { readonly desk: number; readonly desks: number };
+/** The number of the desk in the layout of its caller. Both determine the desk's share of every judge's slots. */
+export type DeskPlace = { readonly desk: number; readonly layout: DeskLayout };
 
 export type JudgeMessage = JudgmentCall & { readonly v: number; readonly place: DeskPlace };
-export type FindMessage = { readonly v: number; readonly keys: readonly string[] };
+export type FindMessage = {
+  readonly v: number;
+  /** `null` = look only in this desk; else also ask the owners under earlier layouts. */
+  readonly place: DeskPlace | null;
+  readonly keys: readonly string[];
+  /** Whether to wait for calls of these keys that are running. */
+  readonly wait: boolean;
+};
+/** A layout that was in use before another, and how long its owners are asked, in milliseconds since 1970. */
+export type EarlierLayout = { readonly layout: DeskLayout; readonly until_ms: number };
+export type EarlierMessage = { readonly v: number; readonly layout: DeskLayout };
 export type ImportMessage = { readonly v: number; readonly place: DeskPlace; readonly judgments: readonly Judgment[] };
 
 export type JudgeReplyMessage = DeskJudgment;
-export type FindReplyMessage = { readonly judgments: readonly Judgment[] };
+export type FindReplyMessage = {
+  readonly judgments: readonly Judgment[];
+  /** Why the other keys may have judgments nevertheless; `null` = they have none. */
+  readonly failure: JudgeFailure | null;
+};
+export type EarlierReplyMessage = { readonly earlier: readonly EarlierLayout[] };
 /** One outcome per imported judgment, in the order of the judgments. */
 export type ImportReplyMessage = { readonly outcomes: readonly ImportOutcome[] };
 
@@ -29,6 +45,8 @@ export type DeskMethods = {
   judge(message: JudgeMessage): Promise<JudgeReplyMessage>;
   find(message: FindMessage): Promise<FindReplyMessage>;
   import(message: ImportMessage): Promise<ImportReplyMessage>;
+  /** Only desk 0 is asked. */
+  earlierLayouts(message: EarlierMessage): Promise<EarlierReplyMessage>;
 };
 
 /** Caller and desk run different versions of the Worker, so the desk refused the message. */

@@ -1,6 +1,10 @@
 /** Parts of the Worker for tests of the desk: a model judge that counts its calls, and a KV that caches its misses. */
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import type { Backends } from '../../functions/backends/configured.ts';
 import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import { createDeskClient, type DeskClient } from '../../functions/desk/desk-client.ts';
+import { DEFAULT_DESKS, layoutOf } from '../../functions/desk/desk-layout.ts';
 import type { Environment } from '../../functions/environment.ts';
 import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
@@ -16,6 +20,12 @@ export function onSharedKv(environment: Environment): Environment {
     get: (_, name) => (name === 'get' ? sharedKv.get.bind(sharedKv) : sharedKv.put.bind(sharedKv)),
   });
   return { ...environment, JUDGMENTS };
+}
+
+/** Runs the alarm of every desk, which puts what it has finished into KV. */
+export async function runDeskAlarms(): Promise<void> {
+  for (let desk = 0; desk < DEFAULT_DESKS; desk++)
+    await runDurableObjectAlarm(env.JUDGE_DESK.getByName(`desk-${desk}`));
 }
 
 export const COUNTING = 'counting';
@@ -75,4 +85,9 @@ export function countingBackends(): Backends {
     health: lexicalBackend.health,
   };
   return { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
+}
+
+/** A client of the desks of `countingBackends`. */
+export function countingDesks(): DeskClient {
+  return createDeskClient(env.JUDGE_DESK, layoutOf(DEFAULT_DESKS, countingBackends().named));
 }

@@ -1,9 +1,11 @@
 /**
  * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes under a test clock.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../functions/desk/capacity.ts';
 import { CircuitBreaker, evidenceOf } from '../../functions/desk/circuit-breaker.ts';
+import { CallConnections, ConnectionGate } from '../../functions/desk/connection-gate.ts';
+import { layoutOf, ownerOf, ownersOf, possibleOwners } from '../../functions/desk/desk-layout.ts';
 import { FailureMemory } from '../../functions/desk/failure-memory.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/protocol/failure.ts';
@@ -87,15 +89,92 @@ describe('slots', () => {
     expect(calls.waiting).toBe(0);
   });
 
-  it('of a backend are shared by the desks without a rest, at least one each', () => {
+  it('of a judge are shared by the desks that own its judgments, never more than all of them together', () => {
     for (const [slots, shares] of [
       [8, [2, 2, 2, 2]],
       [10, [3, 3, 2, 2]],
       [64, [16, 16, 16, 16]],
-      [2, [1, 1, 1, 1]],
+      [2, [1, 1, 0, 0]],
     ] as const) {
-      expect([0, 1, 2, 3].map((desk) => shareOfSlots(slots, desk, 4))).toEqual(shares);
+      const layout = layoutOf(4, [{ judge: { model: 'm' }, slots }]);
+      expect([0, 1, 2, 3].map((desk) => shareOfSlots(slots, desk, ownersOf(layout, 'm')))).toEqual(shares);
     }
+  });
+});
+
+describe('the layout of desks', () => {
+  const judges = [
+    { judge: { model: 'large' }, slots: 100 },
+    { judge: { model: 'small' }, slots: 3 },
+    { judge: { model: 'small' }, slots: 2 },
+  ];
+  const keys = Array.from({ length: 400 }, (_, number) => number.toString(16).padStart(8, '0') + '0'.repeat(56));
+
+  it('gives a key one owner, spreads the keys evenly, and gives a judge no more owners than slots', () => {
+    const layout = layoutOf(8, judges);
+    expect(layout).toEqual({ desks: 8, few: { small: 2 } });
+    for (const [model, owners] of [
+      ['large', 8],
+      ['small', 2],
+      ['unknown', 8],
+      ['constructor', 8],
+    ] as const) {
+      const counts = Map.groupBy(keys, (key) => ownerOf(layout, key, model));
+      expect([...counts.keys()].sort()).toEqual(Array.from({ length: owners }, (_, desk) => desk));
+      for (const some of counts.values()) expect(some).toHaveLength(keys.length / owners);
+    }
+  });
+
+  it('names every possible owner of a key whose model is unknown, and is the same whatever the order', () => {
+    const layout = layoutOf(8, judges);
+    for (const key of keys) {
+      expect([...possibleOwners(layout, key)].sort()).toEqual(
+        [...new Set([ownerOf(layout, key, 'large'), ownerOf(layout, key, 'small')])].sort(),
+      );
+    }
+    const both = [...judges, { judge: { model: 'a' }, slots: 1 }];
+    expect(JSON.stringify(layoutOf(8, both))).toBe(JSON.stringify(layoutOf(8, both.toReversed())));
+    expect(possibleOwners(layoutOf(4, judges.slice(0, 1)), keys[5] ?? '').size).toBe(1);
+  });
+});
+
+describe('the gate of connections', () => {
+  it('admits so many, in their order, and lets one in for each that leaves, once', async () => {
+    const gate = new ConnectionGate(2);
+    const entered: string[] = [];
+    const enter = async (name: string, ahead = false) => {
+      const leave = await (ahead ? gate.enterAhead() : gate.enter());
+      entered.push(name);
+      return leave;
+    };
+    const first = await enter('a');
+    await enter('b');
+    void enter('c');
+    void enter('d');
+    void enter('put', true);
+    await Promise.resolve();
+    expect(entered).toEqual(['a', 'b']);
+    first();
+    first();
+    await vi.waitFor(() => expect(entered).toEqual(['a', 'b', 'put']));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(entered).toEqual(['a', 'b', 'put']);
+  });
+
+  it('knows whether a call works or waits', async () => {
+    const clock = { ms: 0 };
+    const gate = new ConnectionGate(1);
+    const leave = await gate.enter();
+    const call = new CallConnections(gate, () => clock.ms);
+    clock.ms = 40;
+    expect(call.quiet_ms).toBe(40);
+    const waits = call.enter();
+    clock.ms = 90;
+    expect(call.quiet_ms).toBe(0);
+    leave();
+    (await waits)();
+    clock.ms = 100;
+    expect(call.quiet_ms).toBe(10);
   });
 });
 

@@ -1,17 +1,12 @@
 /**
  * JudgeDesk through its RPC: single flight, callers that disconnect, restarts, KV's stale misses, remembered failures.
  */
-import {
-  abortAllDurableObjects,
-  evictAllDurableObjects,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { abortAllDurableObjects, evictAllDurableObjects } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
-import { createDeskClient, JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
-import { BridgedJudgments, FinishedJudgments } from '../../functions/desk/finished-judgments.ts';
+import { createDeskClient } from '../../functions/desk/desk-client.ts';
+import { DEFAULT_DESKS, layoutOf } from '../../functions/desk/desk-layout.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store.ts';
 import type { CallClass, JudgmentCall } from '../../src/judgments/desk.ts';
@@ -19,9 +14,18 @@ import type { JudgeReply } from '../../src/judgments/judge.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../src/judgments/protocol/failure.ts';
-import { sampleJudgment } from '../contract/judgment-store.case.ts';
 import { post, problemOf, ROLLOUT, scoreOf } from './api.ts';
-import { COUNTING, counting, countingBackends, lexically, onSharedKv, resetCounting, sharedKv } from './desk-judge.ts';
+import {
+  COUNTING,
+  counting,
+  countingBackends,
+  countingDesks,
+  lexically,
+  onSharedKv,
+  resetCounting,
+  runDeskAlarms,
+  sharedKv,
+} from './desk-judge.ts';
 import { replaceParts } from './worker.ts';
 
 replaceParts({ backendsOf: countingBackends, environmentOf: onSharedKv });
@@ -96,7 +100,7 @@ describe('single flight', () => {
   it('stores its judgment although nobody waits any more', async () => {
     const gate = gated();
     const call = await callOf(1, { deadline_ms: 50 });
-    const desk = createDeskClient(env.JUDGE_DESK);
+    const desk = countingDesks();
     expect(await desk.judge(call)).toMatchObject({ ok: false, failure: { reason: 'judge_timeout', retryable: true } });
     gate.open();
     await vi.waitFor(() => expect(sharedKv.values.has(`j:v1:${call.key}`)).toBe(true));
@@ -110,7 +114,7 @@ describe('a KV that serves its misses for 60 s', () => {
     const first = await scoreOf(await isolate()(rollout));
     expect(kinds()).toEqual(BOTH);
     const again = async (judgments: 'use' | 'only') => scoreOf(await isolate()({ ...rollout, judgments }));
-    for (const restart of [async () => undefined, evictAllDurableObjects, abortAllDurableObjects]) {
+    for (const restart of [async () => undefined, evictAllDurableObjects, runDeskAlarms, abortAllDurableObjects]) {
       await restart();
       for (const mode of ['use', 'only'] as const) {
         const { reward, judgments } = await again(mode);
@@ -129,67 +133,56 @@ describe('a KV that serves its misses for 60 s', () => {
     expect((await again('only')).reward).toBe(first.reward);
   });
 
-  it('receives a refused write again: from the next caller, and from the alarm', async () => {
+  it('delays no reply when it takes no writes, and receives them later, also after a restart', async () => {
     sharedKv.refusesWrites = true;
     const first = await scoreOf(await isolate()(rollout));
-    expect(first.judgments[0]).toMatchObject({ stored: false, store_problem: { reason: 'judgment_store_failed' } });
+    expect(first.judgments[0]).toMatchObject({ cached: false, stored: true, store_problem: null });
     await abortAllDurableObjects();
+    const again = await scoreOf(await isolate()({ ...rollout, judgments: 'only' }));
+    expect(again.judgments[0]).toMatchObject({ cached: true, stored: true, store_problem: null });
     sharedKv.refusesWrites = false;
-    const second = await scoreOf(await isolate()(rollout));
-    expect(second.judgments[0]).toMatchObject({ cached: true, stored: true, store_problem: null });
-
-    sharedKv.refusesWrites = true;
-    const call = await callOf(2);
-    await createDeskClient(env.JUDGE_DESK).judge(call);
-    sharedKv.refusesWrites = false;
-    for (let desk = 0; desk < JUDGE_DESKS; desk++)
-      await runDurableObjectAlarm(env.JUDGE_DESK.getByName(`desk-${desk}`));
-    expect(sharedKv.values.has(`j:v1:${call.key}`)).toBe(true);
-    expect(counting.calls).toHaveLength(3);
+    await runDeskAlarms();
+    for (const { key } of first.judgments) expect(sharedKv.values.has(`j:v1:${key}`)).toBe(true);
+    expect(kinds()).toEqual(BOTH);
   });
 });
 
-describe('what a desk has finished', () => {
-  it('is forgotten after ten minutes, what KV refuses after a day; the alarm is set while anything is left', async () => {
-    const stub = env.JUDGE_DESK.getByName('desk-of-its-own');
-    const [taken, refused] = await Promise.all([sampleJudgment(1), sampleJudgment(2)]);
-    await runInDurableObject(stub, async (_desk, { storage }) => {
-      const clock = { ms: 1_000_000 };
-      const alarm: { at: number | null } = { at: null };
-      const alarms = {
-        getAlarm: async () => alarm.at,
-        setAlarm: async (at: number | Date) => {
-          alarm.at = Number(at);
-        },
-      };
-      const store = createKvJudgmentStore(sharedKv, createRecentJudgments({ entries: 0, chars: 0 }));
-      const bridged = new BridgedJudgments(new FinishedJudgments(storage.sql), store, alarms, () => clock.ms);
-      const minutes = async (count: number): Promise<void> => {
-        clock.ms += count * 60_000;
-        alarm.at = null;
-        await bridged.tidy();
-      };
-      const found = async () =>
-        [await bridged.find(taken.key), await bridged.find(refused.key)].map((one) => one !== null);
+describe('after a change of DESKS', () => {
+  /** A call whose key has another owner with eight desks than with four. */
+  async function moved(number: number): Promise<JudgmentCall> {
+    for (let salt = 0; ; salt++) {
+      const call = await callOf(number * 1_000 + salt);
+      if (Number.parseInt(call.key.slice(0, 8), 16) % 8 >= 4) return call;
+    }
+  }
+  const eight = () => createDeskClient(env.JUDGE_DESK, layoutOf(8, countingBackends().named));
 
-      expect(await bridged.keep(taken)).toEqual({ ok: true });
-      sharedKv.refusesWrites = true;
-      expect((await bridged.keep(refused)).ok).toBe(false);
-      expect(alarm.at).toBe(clock.ms + 60_000);
-      await minutes(9);
-      expect(await found()).toEqual([true, true]);
-      expect(alarm.at).toBe(clock.ms + 60_000);
-      await minutes(1);
-      expect(await found()).toEqual([false, true]);
-      await minutes(24 * 60);
-      expect(await found()).toEqual([false, false]);
-      expect(alarm.at).toBeNull();
+  it('the new owner finds what the old one has made, although KV does not show it', async () => {
+    const call = await moved(1);
+    expect(await countingDesks().judge(call)).toMatchObject({ ok: true, cached: false });
+    expect(await eight().judge(call)).toMatchObject({ ok: true, cached: true, stored: true });
+    expect((await eight().find([call.key])).get(call.key)).toMatchObject({ ok: true });
+    expect(counting.calls).toHaveLength(1);
+  });
 
-      sharedKv.refusesWrites = false;
-      await bridged.keep(taken);
-      await minutes(1);
-      expect(alarm.at).toBe(clock.ms + 9 * 60_000);
-    });
+  it('the new owner joins the call that the old one is making', async () => {
+    const gate = gated();
+    const call = await moved(2);
+    const old = countingDesks().judge(call);
+    await vi.waitFor(() => expect(counting.calls).toHaveLength(1));
+    const joined = eight().judge(call);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    gate.open();
+    expect(await old).toMatchObject({ ok: true, cached: false });
+    expect(await joined).toMatchObject({ ok: true, cached: true });
+    expect(counting.calls).toHaveLength(1);
+  });
+
+  it('two owners that are asked at the same moment do not wait for each other', async () => {
+    const call = await moved(3);
+    const [first, second] = await Promise.all([countingDesks().judge(call), eight().judge(call)]);
+    expect(first).toMatchObject({ ok: true });
+    expect(second).toMatchObject({ ok: true });
   });
 });
 
@@ -237,7 +230,7 @@ describe('failures', () => {
   it('in a row open the circuit of their backend, and nothing is called any more', async () => {
     await abortAllDurableObjects();
     counting.answer = failing('judge_unreachable');
-    const desk = createDeskClient(env.JUDGE_DESK);
+    const desk = countingDesks();
     const reasons: string[] = [];
     for (let number = 0; number < 40; number++) {
       const reply = await desk.judge(await callOf(1_000 + number));
@@ -246,8 +239,8 @@ describe('failures', () => {
         expect(reply.failure.retry_after_s).toBeGreaterThan(0);
     }
     expect(reasons).toHaveLength(40);
-    expect(counting.calls).toHaveLength(5 * JUDGE_DESKS);
-    expect(reasons.filter((reason) => reason === 'judge_circuit_open')).toHaveLength(40 - 5 * JUDGE_DESKS);
+    expect(counting.calls).toHaveLength(5 * DEFAULT_DESKS);
+    expect(reasons.filter((reason) => reason === 'judge_circuit_open')).toHaveLength(40 - 5 * DEFAULT_DESKS);
     await abortAllDurableObjects();
   });
 });
@@ -255,7 +248,7 @@ describe('failures', () => {
 describe('room', () => {
   it('runs out at 32 MB of prompts in a desk: 503 with Retry-After, and is given back', async () => {
     const gate = gated();
-    const desk = createDeskClient(env.JUDGE_DESK);
+    const desk = countingDesks();
     const fitting = await Promise.all([1, 2, 3].map((number) => callAtFirstDesk(number, 'live')));
     const replies = fitting.map((call) => desk.judge(call));
     await vi.waitFor(() => expect(counting.calls).toHaveLength(3));
@@ -271,7 +264,7 @@ describe('room', () => {
 
   it('is left to callers who wait: a batch gets three quarters of it', async () => {
     const gate = gated();
-    const desk = createDeskClient(env.JUDGE_DESK);
+    const desk = countingDesks();
     const replies = [desk.judge(await callAtFirstDesk(5, 'batch')), desk.judge(await callAtFirstDesk(6, 'batch'))];
     await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
     expect(await desk.judge(await callAtFirstDesk(7, 'batch'))).toMatchObject({
@@ -287,7 +280,7 @@ describe('room', () => {
 describe('a deployment under way', () => {
   it('never stores a judgment under the key of another judge', async () => {
     const call = await callOf(3, {}, 'counting-of-tomorrow');
-    expect(await createDeskClient(env.JUDGE_DESK).judge(call)).toMatchObject({
+    expect(await countingDesks().judge(call)).toMatchObject({
       ok: false,
       failure: { reason: 'judge_model_mismatch', retryable: true },
     });
@@ -300,7 +293,7 @@ async function callAtFirstDesk(number: number, callClass: CallClass): Promise<Ju
   for (let salt = 0; ; salt++) {
     const call = await callOf(number * 1_000 + salt, { class: callClass });
     const request = { ...call.request, question: 'q'.repeat(10_000_000) };
-    if (Number.parseInt(call.key.slice(0, 8), 16) % JUDGE_DESKS === 0) return { ...call, request };
+    if (Number.parseInt(call.key.slice(0, 8), 16) % DEFAULT_DESKS === 0) return { ...call, request };
   }
 }
 

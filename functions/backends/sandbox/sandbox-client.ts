@@ -98,18 +98,18 @@ type Tried = { readonly ok: true } | { readonly ok: false; readonly failure: Jud
  * Runs `attempt`, and retries it with full jitter until it succeeds, fails permanently or has run MAX_RUN_ATTEMPTS
  * times. A wait is at least as long as `Retry-After`, and no retry starts with less than MIN_ATTEMPT_MS until the
  * deadline. Returns the last outcome. Runs have no side effects, so they may be repeated.
- * @param end_ms the deadline, as a time of `clock.now`.
+ * @param end returns the deadline, as a time of `clock.now`; asked after each attempt.
  */
 export async function withRetries<T extends Tried>(
   attempt: () => Promise<T>,
-  end_ms: number,
+  end: () => number,
   clock: RouterClock,
 ): Promise<T> {
   for (let retry = 0; ; retry++) {
     const outcome = await attempt();
     if (outcome.ok || !outcome.failure.retryable || retry + 1 >= MAX_RUN_ATTEMPTS) return outcome;
     const wait = (outcome.failure.retry_after_s ?? 0) * 1000 + clock.random() * BACKOFF_BASE_MS * 2 ** retry;
-    if (clock.now() + wait + MIN_ATTEMPT_MS > end_ms) return outcome;
+    if (clock.now() + wait + MIN_ATTEMPT_MS > end()) return outcome;
     await clock.sleep(wait);
   }
 }

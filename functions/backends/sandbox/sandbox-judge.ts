@@ -7,6 +7,7 @@
 import { withDeadline } from '../../../lib/model-servers/calls/deadline.ts';
 import { failed } from '../../../lib/model-servers/calls/failures.ts';
 import type { Transport } from '../../../lib/model-servers/calls/transport.ts';
+import { type CallOptions, UNLIMITED_CONNECTIONS } from '../../../src/judgments/connections.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
 import { kindOf, templateOf } from '../../../src/judgments/kinds/registry.ts';
 import type { RunHarness } from '../../../src/judgments/protocol/judgment-kind.ts';
@@ -20,38 +21,55 @@ export function createSandboxJudge(config: SandboxConfig, transport: Transport, 
     model: config.runtime,
     identityFor: (kind) => ({ model: config.runtime, template: templateOf(kind), sampling: null }),
     context_tokens: null,
-    async judge(request, { deadline_ms }) {
+    async judge(request, options): Promise<JudgeReply> {
       const kind = kindOf(request.kind);
       if (kind.answeredBy === 'reader') throw new Error(`createSandboxJudge: a sandbox cannot answer ${request.kind}`);
-      const end = clock.now() + deadline_ms;
-      const result = await withDeadline(deadline_ms, async (signal): Promise<JudgeReply> => {
-        const judged = await kind.judge(request, harnessRunner(config, transport, clock, end, signal));
+      const over = new AbortController();
+      try {
+        const judged = await kind.judge(request, harnessRunner(config, transport, clock, options, over.signal));
         return judged.ok ? { ok: true, verdicts: judged.value, usage: null } : judged;
-      });
-      return result.expired ? failed(sandboxFailure('timed_out')) : result.value;
+      } finally {
+        over.abort();
+      }
     },
   };
 }
 
+/**
+ * Creates the runner of harnesses. The deadline is that of one run with its retries, without the time in which the run
+ * waits for connections: a program that loops must reach its own time limit, however many programs run before it.
+ * @param over aborts the runs that are left when the judgment has ended.
+ */
 function harnessRunner(
   config: SandboxConfig,
   transport: Transport,
   clock: SandboxClock,
-  end: number,
-  signal: AbortSignal,
+  { deadline_ms, connections = UNLIMITED_CONNECTIONS }: CallOptions,
+  over: AbortSignal,
 ): RunHarness {
-  return (runOf, read) =>
-    withRetries(
-      async () => {
-        const nonce = freshNonce();
-        const outcome = await runCode(config, transport, clock.date, runOf(nonce), signal);
-        if (!outcome.ok) return outcome;
-        const reading = await read(outcome.reply, nonce);
-        return reading.ok ? reading : failed(sandboxFailure(reading.fault));
-      },
-      end,
-      clock,
-    );
+  return async (runOf, read) => {
+    let end = clock.now() + deadline_ms;
+    const attempt = async () => {
+      const asked = clock.now();
+      const leave = await connections.enter();
+      end += clock.now() - asked;
+      try {
+        if (over.aborted) return failed(sandboxFailure('timed_out'));
+        const result = await withDeadline(end - clock.now(), async (signal) => {
+          const nonce = freshNonce();
+          const ended = AbortSignal.any([signal, over]);
+          const outcome = await runCode(config, transport, clock.date, runOf(nonce), ended);
+          if (!outcome.ok) return outcome;
+          const reading = await read(outcome.reply, nonce);
+          return reading.ok ? reading : failed(sandboxFailure(reading.fault));
+        });
+        return result.expired ? failed(sandboxFailure('timed_out')) : result.value;
+      } finally {
+        leave();
+      }
+    };
+    return withRetries(attempt, () => end, clock);
+  };
 }
 
 /** Returns 128 random bits in hex. A program cannot guess them, so it cannot forge the report of its harness. */

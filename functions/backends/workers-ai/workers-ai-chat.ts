@@ -10,6 +10,7 @@ import { backendFailure, failed, judgeFailureOf } from '../../../lib/model-serve
 import { pinnedModel } from '../../../lib/model-servers/calls/model-config.ts';
 import { ChatCompletionReader } from '../../../lib/model-servers/dialects/completion-reader.ts';
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
+import { UNLIMITED_CONNECTIONS } from '../../../src/judgments/connections.ts';
 import { type AiBinding, faultOfThrownJson, runOptions, type WorkersAiConfig } from './ai-run.ts';
 
 export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): ChatBackend {
@@ -17,10 +18,16 @@ export function createWorkersAiBackend(config: WorkersAiConfig, ai: AiBinding): 
     name: config.name,
     model: pinnedModel(config),
     context_tokens: config.context_tokens,
-    async complete(request, { deadline_ms }) {
-      const result = await withDeadline(deadline_ms, (signal) => run(config, ai, request, signal));
-      if (!result.expired) return result.value;
-      return failed(backendFailure('judge_timeout', 'Workers AI had not answered at the deadline'));
+    async complete(request, { deadline_ms, connections = UNLIMITED_CONNECTIONS }) {
+      // The headers of a reply in JSON mode come with the reply, so the connection is held until then.
+      const leave = await connections.enter();
+      try {
+        const result = await withDeadline(deadline_ms, (signal) => run(config, ai, request, signal));
+        if (!result.expired) return result.value;
+        return failed(backendFailure('judge_timeout', 'Workers AI had not answered at the deadline'));
+      } finally {
+        leave();
+      }
     },
   };
 }

@@ -1,0 +1,25 @@
+/**
+ * Limits the connections of a process that wait for response headers. A call enters before it sends its request, and
+ * its time limit starts then, so that waiting for a connection is never mistaken for a slow server.
+ */
+
+export interface Connections {
+  /**
+   * Waits until one more connection may be opened. The caller calls the returned function when the headers of the reply
+   * have arrived, or at the end of the call; once is enough, and more do nothing.
+   */
+  enter(): Promise<() => void>;
+}
+
+/** The options of a call of a judge or a chat backend. */
+export type CallOptions = {
+  /**
+   * Time in milliseconds after which the call has given up and freed its resources. It starts when the call has its
+   * connection.
+   */
+  readonly deadline_ms: number;
+  /** Absent = as many connections as wanted. */
+  readonly connections?: Connections;
+};
+
+export const UNLIMITED_CONNECTIONS: Connections = { enter: async () => () => undefined };
