@@ -5,8 +5,9 @@
  */
 import type * as z from 'zod';
 import { problemsOfIssues } from '../../src/input-problem.ts';
-import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES } from '../../src/limits.ts';
+import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
 import { RequestError } from '../failures.ts';
+import type { BodyLease } from './body-leases.ts';
 import type { Context } from './context.ts';
 
 /** How long the rest of a refused body of unknown length is read. */
@@ -16,7 +17,7 @@ const DISCARD_MS = 2_000;
 export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   requireJson(c.req.raw.headers);
   const start = performance.now();
-  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES);
+  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'));
   c.get('phases').body = performance.now() - start;
   return parseBody(bytes, schema);
 }
@@ -57,13 +58,19 @@ function requireJson(headers: Headers): void {
     throw new RequestError({ reason: 'content_type_unsupported', wanted: 'json' });
 }
 
-/** Reads the raw body. @throws RequestError if it is too large or the connection closes. */
-export async function readBytes(request: Request, limit_bytes: number): Promise<Uint8Array> {
+/**
+ * Reads the raw body, whose bytes the lease reserves before they are read. @throws RequestError if it is too large, the
+ * isolate holds too many bodies, or the connection closes.
+ */
+export async function readBytes(request: Request, limit_bytes: number, lease: BodyLease): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   // Made on demand, because an error captures the stack.
   const tooLarge = () => new RequestError({ reason: 'body_too_large', limit_bytes });
   const length = declaredBytes(request.headers);
-  if (length !== null && length <= limit_bytes) return new Uint8Array(await readWhole(request));
+  if (length !== null && length <= limit_bytes) {
+    if (!lease.grow(length)) throw new RequestError({ reason: 'overloaded' });
+    return new Uint8Array(await readWhole(request));
+  }
   const reader = request.body.getReader();
   if (length !== null) {
     await discard(reader);
@@ -78,6 +85,10 @@ export async function readBytes(request: Request, limit_bytes: number): Promise<
     if (bytes > limit_bytes) {
       await discard(reader);
       throw tooLarge();
+    }
+    if (!lease.grow(chunk.byteLength)) {
+      await discardForAWhile(reader);
+      throw new RequestError({ reason: 'overloaded' });
     }
     chunks.push(chunk);
   }
@@ -111,35 +122,48 @@ async function readWhole(request: Request): Promise<ArrayBuffer> {
 }
 
 /**
- * Reads the rest of a body and drops it, up to MAX_DISCARDED_BYTES. If the reply came before the end of the body, some
+ * Reads the rest of a body and drops it, up to a limit. If the reply came before the end of the body, some
  * proxies (the local one, too) would drop the connection, and the caller would not receive the problem.
  */
-async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+async function discard(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limitBytes = MAX_DISCARDED_BYTES,
+): Promise<void> {
   let bytes = 0;
   for (;;) {
     const chunk = await readChunk(reader);
     if (chunk === null) return;
     bytes += chunk.byteLength;
-    if (bytes > MAX_DISCARDED_BYTES) return reader.cancel();
+    if (bytes > limitBytes) return reader.cancel();
   }
 }
 
-/** Discards the body of a request that was refused before its body was read. */
-export async function discardUnread(request: Request): Promise<void> {
+/**
+ * Discards the body of a request that was refused before its body was read, so that the caller receives the reply. Of a
+ * caller that is not authenticated nothing longer than MAX_UNAUTHENTICATED_DISCARDED_BYTES is read.
+ */
+export async function discardUnread(request: Request, authenticated: boolean): Promise<void> {
   if (request.body === null || request.bodyUsed || request.body.locked) return;
   const reader = request.body.getReader();
-  await (declaredBytes(request.headers) === null ? discardForAWhile(reader) : discard(reader));
+  const length = declaredBytes(request.headers);
+  const limitBytes = authenticated ? MAX_DISCARDED_BYTES : MAX_UNAUTHENTICATED_DISCARDED_BYTES;
+  if (length === null) await discardForAWhile(reader, limitBytes);
+  else if (length > limitBytes) await reader.cancel();
+  else await discard(reader, limitBytes);
 }
 
 /**
  * Discards a body of unknown length, which may arrive arbitrarily slowly, for DISCARD_MS. A connection that closes
  * meanwhile is no failure: its client cannot receive the reply anyway.
  */
-export async function discardForAWhile(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+export async function discardForAWhile(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limitBytes = MAX_DISCARDED_BYTES,
+): Promise<void> {
   // Cancelling fails only if the stream has already ended.
   const patience = setTimeout(() => reader.cancel().catch(() => undefined), DISCARD_MS);
   try {
-    await discard(reader);
+    await discard(reader, limitBytes);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
   } finally {

@@ -7,6 +7,7 @@ import type { Environment, Settings } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { ScoringReply } from '../services/score.ts';
+import type { BodyLease } from './body-leases.ts';
 
 /** The authenticated caller: the name and scopes of an API key, or `anonymous`. */
 export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Scope> };
@@ -26,6 +27,8 @@ export type AppEnvironment = {
     settings: Settings;
     platforms: PlatformFactory;
     phases: PhaseTimings;
+    /** Reserves the bytes of this request's body. */
+    bodyLease: BodyLease;
     /** Judgments of this request that the store failed to read or write. */
     storeProblems: number;
     /** `null` = the request names no run. */

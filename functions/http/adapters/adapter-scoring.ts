@@ -7,17 +7,17 @@ import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
 import { JUDGE_DEADLINE_MS } from '../../../src/judgments/obtain.ts';
+import type { Result } from '../../../src/result.ts';
 import { contentDigests } from '../../../src/runs/content-digest.ts';
 import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
 import { type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { WantedPlace } from '../../../src/wire/adapters/run-place.ts';
-import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { RequestFailure } from '../../failures.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../problems.ts';
 import { type PlacedSample, placeSamples } from '../../services/place-samples.ts';
-import type { ScoringPlatform } from '../../services/ports.ts';
+import type { Ledger, ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
 import { SCORING_DEADLINE_MS, type ScoringOptions, type ScoringReply, scoreOne } from '../../services/score.ts';
 import { type Context, platformOf, succeeded } from '../context.ts';
@@ -40,7 +40,7 @@ export type Sample = {
 };
 
 export type Determined = {
-  readonly reply: ScoreResponse;
+  readonly member: ScoredRollout;
   readonly reward: number;
   /** The place in the run where the sample was recorded; `null` = the request names no run. */
   readonly run: RunReport | null;
@@ -69,41 +69,82 @@ export async function scoreSamples(
     ...(query.judge === undefined ? {} : { judge: query.judge }),
     judgments: 'use',
     replicate: 0,
-    on_judge_failure: 'error',
+    // An unscored sample of a run is recorded, too.
+    on_judge_failure: wanted.length > 0 ? 'null' : 'error',
     measureAll: wanted.length > 0,
   };
   const scored = await Promise.all(
     samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, retryWindowMs, c.req.raw.signal)),
   );
   const failure = failureOf(scored, samples);
-  if (failure !== null) throw new RequestError(failure);
+  const recording = { options, groupSize: query.group_size ?? null, ledger: platform.ledger };
+  if (failure !== null) {
+    await recordUnscored(c, samples, scored, recording);
+    throw new RequestError(failure);
+  }
   const scores = combined(scored);
   const members = succeeded(c, scores);
-  const determined = members.map(({ reply }) => ({ reply, reward: rewardOf(reply) }));
+  const determined = members.map((member) => ({ member, reward: rewardOf(member) }));
+  if (wanted.length === 0) return determined.map((member) => ({ ...member, run: null }));
+  const recorded = await record(c, samples, scores, recording);
+  if (!recorded.ok) throw new RequestError(recorded.error);
+  return determined.map((member, n) => ({ ...member, run: recorded.value[n] ?? null }));
+}
+
+type Recording = {
+  readonly options: ScoringOptions;
+  readonly groupSize: number | null;
+  readonly ledger: Ledger;
+};
+
+/** Records the samples, all of which want a place in a run. */
+async function record(
+  c: Context,
+  samples: readonly Sample[],
+  { reply, recipe }: ScoredSamples,
+  { options, groupSize, ledger }: Recording,
+): Promise<Result<readonly RunReport[], RequestFailure>> {
   const rollouts = samples.map(({ rollout }) => rollout);
-  const contents = contentDigests(rollouts, { recipe: scores.recipe.digest, judge: query.judge, replicate: 0 });
-  const placed = await placeSamples(wanted, { contents, groupSize: query.group_size ?? null }, platform.ledger);
-  if (!placed.ok) throw new RequestError(placed.error);
+  const wanted = samples.flatMap((sample) => sample.wanted ?? []);
+  const contents = contentDigests(rollouts, { recipe: recipe.digest, judge: options.judge, replicate: 0 });
+  const placed = await placeSamples(wanted, { contents, groupSize }, ledger);
+  if (!placed.ok) return placed;
   const places = placed.value;
   noteRun(c, places);
   const recorded = await recordScores(
-    {
-      rollouts,
-      scored: members,
-      places,
-      recipe: scores.recipe,
-      options,
-      store_text: false,
-      path: ['query', 'run'],
-    },
-    platform.ledger,
+    { rollouts, scored: reply, places, recipe, options, store_text: false, path: ['query', 'run'] },
+    ledger,
   );
-  if (!recorded.ok) throw new RequestError(recorded.error);
-  return determined.map((member, n) => {
-    const [place, record] = [places[n], recorded.value[n]];
-    if (place === undefined || record === undefined) return { ...member, run: null };
-    return { ...member, run: { ...record, grouping: place.grouping } };
+  if (!recorded.ok) return recorded;
+  return {
+    ok: true,
+    value: recorded.value.map((row, n) => ({ ...row, grouping: places[n]?.grouping ?? 'given' })),
+  };
+}
+
+/**
+ * Records the samples that a judge failed to score, so that they count as members of their group even if the trainer
+ * gives up: the next epoch then begins another group. A retry replaces the row. If this write fails, the trainer learns
+ * of the judge's failure all the same.
+ */
+async function recordUnscored(
+  c: Context,
+  samples: readonly Sample[],
+  scored: readonly ScoringReply<ScoredRollout>[],
+  recording: Recording,
+): Promise<void> {
+  const lost = samples.flatMap((sample, n) => {
+    const reply = scored[n];
+    return sample.wanted !== null && reply?.ok === true && reply.reply.failure !== null ? [{ sample, reply }] : [];
   });
+  if (lost.length === 0) return;
+  const scores = combined(lost.map(({ reply }) => reply));
+  await record(
+    c,
+    lost.map(({ sample }) => sample),
+    scores,
+    recording,
+  );
 }
 
 /** Scores a single sample. */
@@ -124,11 +165,19 @@ async function scoreWithRetries(
   const started = performance.now();
   for (;;) {
     const reply = await scoreOne(rollout, options, platform);
-    const waitMs = reply.ok ? null : retryDelayMs(reply.failure);
+    const failure = failureIn(reply);
+    const waitMs = failure === null ? null : retryDelayMs(failure);
     if (waitMs === null || signal.aborted) return reply;
     if (performance.now() - started + waitMs > retryWindowMs) return reply;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
+}
+
+/** Why a sample has no reward, also where an unscored one was asked for. */
+function failureIn(reply: ScoringReply<ScoredRollout>): RequestFailure | null {
+  if (!reply.ok) return reply.failure;
+  const { failure } = reply.reply;
+  return failure === null ? null : { reason: 'judgment_failed', failure };
 }
 
 /** The time until a retry makes sense, in milliseconds; `null` = never. */
@@ -143,11 +192,10 @@ function failureOf(scored: readonly ScoringReply<ScoredRollout>[], samples: read
   const problems: InputProblem[] = [];
   const failures: RequestFailure[] = [];
   for (const [n, reply] of scored.entries()) {
-    if (reply.ok) continue;
-    if (reply.failure.reason !== 'input_invalid') failures.push(reply.failure);
-    else
-      for (const { path, message } of reply.failure.problems)
-        problems.push({ path: placed(path, samples[n]), message });
+    const failure = failureIn(reply);
+    if (failure === null) continue;
+    if (failure.reason !== 'input_invalid') failures.push(failure);
+    else for (const { path, message } of failure.problems) problems.push({ path: placed(path, samples[n]), message });
   }
   if (problems.length > 0) return { reason: 'input_invalid', problems };
   return failures.find((failure) => retryDelayMs(failure) === null) ?? failures[0] ?? null;
@@ -176,7 +224,7 @@ function combined(scored: readonly ScoringReply<ScoredRollout>[]): ScoredSamples
 }
 
 /** @throws RequestError if the reward is `null` although nothing failed: a retry would change nothing. */
-function rewardOf({ reward }: ScoreResponse): number {
+function rewardOf({ score: { reward } }: ScoredRollout): number {
   if (reward !== null) return reward;
   const message = 'this recipe finds nothing to score in the sample';
   throw invalidInput(['query', 'recipe'], message);

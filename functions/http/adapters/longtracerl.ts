@@ -11,7 +11,6 @@ import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import { longTrace } from '../../../src/families/long-trace/family.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
 import {
-  carrPrompt,
   carrRequestSchema,
   carrRewards,
   carrRubricScores,
@@ -19,6 +18,7 @@ import {
   isCarrRequest,
   readCarr,
 } from '../../../src/wire/adapters/carr.ts';
+import { promptOf } from '../../../src/wire/adapters/history.ts';
 import {
   type LongTraceRlRewards,
   longTraceRlPrompt,
@@ -36,6 +36,9 @@ import type { AppEnvironment, Context } from '../context.ts';
 import { readRow, reportRefusals } from './adapter-request.ts';
 import { type Sample, scoreSample, sendTrainerReply } from './adapter-scoring.ts';
 
+/** A row of either server. Its fields are validated once they show which one. */
+const rowSchema = z.looseObject({});
+
 const NOT_JUDGED: LongTraceRlRewards = { outcome_reward: 0, rubric_reward: 0, reward: 0 };
 
 export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
@@ -44,7 +47,7 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
   requireScope('score'),
   async (c) => {
     const query = readQuery(c, longTraceRlQuerySchema);
-    const row = await readRow(c, z.looseObject({}));
+    const row = await readRow(c, rowSchema);
     const isCarr = isCarrRequest(row);
     const family = isCarr ? carr : longTrace;
     const recipeName = query.recipe ?? (isCarr ? 'carr-0.3-normal-rop' : 'longtrace-rl');
@@ -61,9 +64,9 @@ export const longTraceRlRoutes = new Hono<AppEnvironment>().post(
     const scoring = { recipe, query, retryWindowMs: 0 };
     const prompt = longTraceRlPrompt(request);
     const wanted = wantedPlace(query.run, undefined, { prompt, split: splitOf(request) });
-    const { reply, reward, run: report } = await scoreSample(c, { rollout, place, wanted }, scoring);
+    const { member, reward, run: report } = await scoreSample(c, { rollout, place, wanted }, scoring);
     return sendTrainerReply(c, {
-      floats: longTraceRlReply(request, reply, reward),
+      floats: longTraceRlReply(request, member, reward),
       others: report === null ? {} : { run: report },
     });
   },
@@ -88,10 +91,10 @@ async function evaluateCarr(
   }
   const { rollout, recipe } = reading;
   const split = recipe.eta === 0 ? 'eval' : 'train';
-  const wanted = wantedPlace(query.run, undefined, { prompt: carrPrompt(request), split });
+  const wanted = wantedPlace(query.run, undefined, { prompt: promptOf(request.history), split });
   const scoring = { recipe, query, retryWindowMs: 0 };
-  const { reply, reward, run } = await scoreSample(c, { rollout, place: carrPlace, wanted }, scoring);
-  const score = carrScore(reply);
+  const { member, reward, run } = await scoreSample(c, { rollout, place: carrPlace, wanted }, scoring);
+  const score = carrScore(member.reply);
   return sendTrainerReply(c, {
     floats: carrRewards(score, reward),
     others: { rubric_scores: carrRubricScores(score), ...(run === null ? {} : { run }) },

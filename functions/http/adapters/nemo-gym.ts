@@ -42,8 +42,8 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
         known: gymPlace(request),
       });
       const scoring = { recipe: query.recipe, query, retryWindowMs };
-      const { reply, reward, run: report } = await scoreSample(c, sample, scoring);
-      return sendTrainerReply(c, nemoGymReply(request, reply, reward, report));
+      const { member, reward, run: report } = await scoreSample(c, sample, scoring);
+      return sendTrainerReply(c, nemoGymReply(request, member, reward, report));
     },
   );
 }

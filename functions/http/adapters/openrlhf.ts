@@ -45,17 +45,17 @@ export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
 }
 
 function replyOf(scored: readonly Determined[]): TrainerReply {
-  const replies = scored.map(({ reply }) => reply);
+  const members = scored.map(({ member }) => member);
   const runs = scored.flatMap(({ run }) => (run === null ? [] : [run]));
   const [run] = runs;
-  const scores = replies.map((reply) => {
-    const score = unitScore(reply);
+  const scores = members.map((member) => {
+    const score = unitScore(member);
     if (score !== null) return score;
     const message = 'this recipe gives the sample a reward, but no base for scores';
     throw invalidInput(['query', 'recipe'], message);
   });
   return {
-    floats: { rewards: scored.map(({ reward }) => reward), scores, extra_logs: extraLogs(replies) },
+    floats: { rewards: scored.map(({ reward }) => reward), scores, extra_logs: extraLogs(members) },
     ...(run === undefined
       ? {}
       : {

@@ -27,7 +27,7 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
       known: { prompt },
     });
     const {
-      reply,
+      member,
       reward,
       run: report,
     } = await scoreSample(c, sample, {
@@ -37,6 +37,6 @@ export const slimeRoutes = new Hono<AppEnvironment>().post(
     });
     return query.reply === 'number'
       ? sendJsonText(c, floatText(reward))
-      : sendTrainerReply(c, slimeObject(reply, reward, report));
+      : sendTrainerReply(c, slimeObject(member, reward, report));
   },
 );

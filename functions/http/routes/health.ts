@@ -9,7 +9,7 @@ import type { Backends } from '../../backends/configured.ts';
 import type { Generators } from '../../backends/generator-backends.ts';
 import type { JudgeBackend } from '../../backends/judge-backends.ts';
 import type { Environment } from '../../environment.ts';
-import { storeStates } from '../../storage/store-health.ts';
+import { storeStates } from '../../store-health.ts';
 import { readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 

@@ -18,7 +18,7 @@ import { incompletenessOf } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
-import type { RunLedger } from '../../ledger/run-ledger.ts';
+import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { NewRollout } from '../../ledger/run-recording.ts';
 import { requireScope } from '../auth.ts';
@@ -56,22 +56,22 @@ export const runFileRoutes = new Hono<AppEnvironment>()
     return c.json(await importRun(lines, (chunk) => putChunk(ledger, run, chunk), limits));
   });
 
-async function* runLines(ledger: RunLedger, run: StoredRun): AsyncGenerator<string> {
+async function* runLines(ledger: LedgerClient, run: StoredRun): AsyncGenerator<string> {
   const { id, family, created_at } = run;
   yield writeRunLine({ kind: 'run', id, family, created_at: new Date(created_at).toISOString() });
-  for (const { digest, name, recipe } of (await ledger.recipes(id)).values()) {
+  for (const { digest, name, recipe } of (await ledger.contents(run)).recipes.values()) {
     yield writeRunLine({ kind: 'recipe', digest, name, recipe: { ...recipe } });
   }
   let rollouts = 0;
-  for await (const { row, components, cached } of ledger.rows(id, { attempts: 'all' })) {
+  for await (const { row, components, cached } of ledger.rows(run, { attempts: 'all' })) {
     yield writeRunLine({ kind: 'rollout', rollout: { ...row, components, cached } });
     rollouts++;
   }
   yield writeRunLine({ kind: 'end', rollouts });
 }
 
-async function* pinnedJudgments(ledger: RunLedger, run: StoredRun): AsyncGenerator<WantedRecord> {
-  for await (const { row } of ledger.rows(run.id, { attempts: 'all' })) yield* row.judgments;
+async function* pinnedJudgments(ledger: LedgerClient, run: StoredRun): AsyncGenerator<WantedRecord> {
+  for await (const { row } of ledger.rows(run, { attempts: 'all' })) yield* row.judgments;
 }
 
 /**
@@ -79,7 +79,7 @@ async function* pinnedJudgments(ledger: RunLedger, run: StoredRun): AsyncGenerat
  * deleted.
  */
 async function putChunk(
-  ledger: RunLedger,
+  ledger: LedgerClient,
   run: string,
   { family, recipes, rollouts }: RunChunk,
 ): Promise<('recorded' | 'unchanged' | 'taken')[]> {

@@ -12,9 +12,10 @@ import {
   runQuerySchema,
 } from '../../../src/wire/runs.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
-import type { RunLedger } from '../../ledger/run-ledger.ts';
+import type { LedgerClient } from '../../ledger/ledger-client.ts';
+import type { RowPosition } from '../../ledger/ledger-messages.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
-import type { RowPosition, RowSelection, StoredRow } from '../../ledger/run-rows.ts';
+import type { RowSelection, StoredRow } from '../../ledger/run-rows.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
@@ -31,10 +32,9 @@ export const runRoutes = new Hono<AppEnvironment>()
     const { from_step, limit } = readQuery(c, runQuerySchema);
     const run = await foundRun(c);
     const { ledger } = storesOf(c);
-    const [rollouts, recipes, { steps, next_step }] = await Promise.all([
-      ledger.count(run.id),
-      ledger.recipes(run.id),
-      ledger.steps(run.id, from_step ?? null, limit),
+    const [{ rollouts, recipes }, { steps, next_step }] = await Promise.all([
+      ledger.contents(run),
+      ledger.steps(run, from_step ?? null, limit),
     ]);
     const detail: RunDetail = {
       ...runReply(c, run),
@@ -53,7 +53,7 @@ export const runRoutes = new Hono<AppEnvironment>()
       throw invalidInput(['query', 'after'], 'expected the value of `next` of the previous page');
     const selection: RowSelection = { ...stepsOf(step), attempts, group, sample, after: position };
     const { ledger } = storesOf(c);
-    const rows = await ledger.page(run.id, selection, limit + 1);
+    const rows = await ledger.page(run, selection, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return c.json({
@@ -104,12 +104,12 @@ function runReply(c: Context, run: StoredRun): RunReply {
 
 /** @param ledger where the detail is read; `null` = the reply omits the detail. */
 async function rolloutReply(
-  { row, components, cached, object }: StoredRow,
-  ledger: RunLedger | null,
+  { row, components, cached, detail }: StoredRow,
+  ledger: LedgerClient | null,
 ): Promise<Partial<Record<keyof RunRollout, unknown>>> {
   const rollout = { ...row, components, cached };
   if (ledger === null) return rollout;
-  return { ...rollout, detail: object === null ? null : await ledger.detail(object) };
+  return { ...rollout, detail: detail === null ? null : await ledger.detail(detail) };
 }
 
 function stepsOf(step: number | 'none' | undefined): Omit<RowSelection, 'attempts'> {

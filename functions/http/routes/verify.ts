@@ -25,9 +25,12 @@ import { BodyLines } from '../json-lines.ts';
 
 export const verifyRoutes = new Hono<AppEnvironment>()
   .post('/v1/verify', requireScope('verify'), async (c) => {
-    const query = readQuery(c, verifyQuerySchema);
+    const { evidence, offsets } = readQuery(c, verifyQuerySchema);
     const request = await readJson(c, verifyRequestSchema);
-    const result = verifyRequested(request, query.evidence, query.offsets);
+    if (offsets !== undefined && request.offsets !== undefined) {
+      throw invalidInput(['offsets'], 'give offsets in the query or in the body, not in both');
+    }
+    const result = verifyRequested(request, evidence, offsets);
     if (!result.ok) throw new RequestError({ reason: 'input_invalid', problems: result.problems });
     return c.json(result.verification);
   })

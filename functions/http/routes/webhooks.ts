@@ -168,7 +168,7 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   const read = readSignature(c.req.raw.headers, Math.floor(Date.now() / 1000));
   if (!read.ok) throw new RequestError({ reason: read.problem });
   const start = performance.now();
-  const body = await readBytes(c.req.raw, MAX_WEBHOOK_BODY_BYTES);
+  const body = await readBytes(c.req.raw, MAX_WEBHOOK_BODY_BYTES, c.get('bodyLease'));
   c.get('phases').body = performance.now() - start;
   const endpoint = c.req.param('endpoint');
   await checkSignature(c, endpoint, read.presented, body);
