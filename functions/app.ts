@@ -4,10 +4,12 @@
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { MAX_BODY_BYTES_IN_FLIGHT } from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
 import { adapterRoutes } from './http/adapters/routes.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
+import { BodyLeases } from './http/body-leases.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { observe } from './http/observe.ts';
 import { agentRoutes } from './http/routes/agent.ts';
@@ -33,16 +35,31 @@ export type AppOptions = {
    * hardly retry. Default: ADAPTER_RETRY_WINDOW_MS.
    */
   readonly adapterRetryWindowMs?: number;
+  /** Bytes of bodies that the isolate holds at a time. Default: MAX_BODY_BYTES_IN_FLIGHT. */
+  readonly maxBodyBytesInFlight?: number;
 };
+
+/** Longer than any scoring: its deadline is 95 s, and recording follows. */
+const BODY_LEASE_MS = 150_000;
 
 /** Builds the app, once per isolate. */
 export function createApp(platforms: PlatformFactory, options: AppOptions = {}): Hono<AppEnvironment> {
-  const { adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS } = options;
+  const { adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS, maxBodyBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT } = options;
+  const leases = new BodyLeases({ bytes: maxBodyBytesInFlight, leaseMs: BODY_LEASE_MS }, () => Date.now());
   const app = new Hono<AppEnvironment>();
   app.use(observe);
+  app.use(async function leaseBody(c, next) {
+    const lease = leases.begin();
+    c.set('bodyLease', lease);
+    try {
+      await next();
+    } finally {
+      lease.end();
+    }
+  });
   app.use(async function discardRefused(c, next) {
     await next();
-    if (c.res.status >= 400) await discardUnread(c.req.raw);
+    if (c.res.status >= 400) await discardUnread(c.req.raw, c.get('principal') !== null);
   });
   app.use(authenticate(platforms));
   app.use(

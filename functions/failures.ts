@@ -24,6 +24,8 @@ export type FailureFields = {
   readonly content_type_unsupported: { readonly wanted: 'json' | 'form' };
   readonly body_too_large: { readonly limit_bytes: number };
   readonly body_interrupted: unknown;
+  /** The isolate holds as many bytes of bodies as fit. */
+  readonly overloaded: unknown;
   readonly body_not_utf8: unknown;
   /** `position` is the index of the error in the body, in UTF-16 code units; `null` = unknown. */
   readonly body_not_json: { readonly position: number | null };

@@ -9,15 +9,17 @@ import {
   MAX_RECENT_JUDGMENT_CHARS,
   MAX_RECENT_JUDGMENTS,
 } from '../lib/kv-store.ts';
+import { createSourceReader, RECENT_SOURCES } from '../src/citations/recent-sources.ts';
 import type { CallClass } from '../src/judgments/desk.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
 import type { Result } from '../src/result.ts';
 import { configuredCodeRunner } from './backends/code-runner.ts';
 import { type Backends, configuredBackends } from './backends/configured.ts';
 import { createDeskClient, type DeskClient } from './desk/desk-client.ts';
+import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
 import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
 import type { FailureOf } from './failures.ts';
-import { RunLedger } from './ledger/run-ledger.ts';
+import { LedgerClient } from './ledger/ledger-client.ts';
 import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
@@ -35,7 +37,7 @@ export type PlatformParts = {
 export type Stores = {
   readonly files: FileStore;
   readonly uploads: UploadStore;
-  readonly ledger: RunLedger;
+  readonly ledger: LedgerClient;
   readonly judgments: JudgmentStore;
   readonly desk: DeskClient;
 };
@@ -56,6 +58,9 @@ export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
   readonly createPlatform: (environment: Environment, callClass: CallClass) => Promise<Result<Platform, ConfigFailure>>;
 };
 
+/** One per isolate, which all its Durable Objects share: it bounds the memory of the sources that are kept. */
+const readSources = createSourceReader(RECENT_SOURCES);
+
 /** One per isolate: it parses the settings once, and backends remember their last failures per settings object. */
 const readSettings = createSettingsReader(reportProblem);
 
@@ -71,9 +76,12 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
   const createStores: PlatformFactory['createStores'] = (environment, settings) => ({
     files: new FileStore(environment.FILES, environment.DB),
     uploads: new UploadStore(environment.FILES, environment.DB),
-    ledger: new RunLedger(environment.DB, environment.FILES, settings.runRetentionDays),
+    ledger: new LedgerClient(
+      { db: environment.DB, bucket: environment.FILES, objects: environment.RUN_LEDGER, shards: settings.runShards },
+      settings.runRetentionDays,
+    ),
     judgments: judgmentStoreOf(environment),
-    desk: createDeskClient(environment.JUDGE_DESK),
+    desk: createDeskClient(environment.JUDGE_DESK, layoutIn(backendsOf(settings, environment), settings)),
   });
 
   const createPlatform: PlatformFactory['createPlatform'] = async (environment, callClass) => {
@@ -84,6 +92,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     const bindingOf = (name: string): unknown => Reflect.get(environment, name);
     const value: Platform = {
       ...createStores(environment, settings.value),
+      readSources,
       settings: settings.value,
       issuer,
       signing: issuer.signing,
@@ -95,6 +104,10 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
   };
 
   return { backendsOf, settingsOf, createStores, createPlatform };
+}
+
+function layoutIn({ named, sandbox }: Backends, { desks }: Settings): DeskLayout {
+  return layoutOf(desks, sandbox === null ? named : [...named, sandbox]);
 }
 
 function malformed(setting: string): { readonly ok: false; readonly error: ConfigFailure } {

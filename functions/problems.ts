@@ -17,6 +17,7 @@ import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Problem, ProblemReason } from '../src/wire/problem.ts';
 import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
+import { isOpenAiPath, withOpenAiError } from './openai-error.ts';
 import { StorageError } from './storage/storage-error.ts';
 
 type Reason = keyof FailureFields;
@@ -93,6 +94,7 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
     entry(400, 'Body interrupted', 'The connection closed before the body was complete; send the request again.', {
       retryable: true,
     }),
+  overloaded: () => entry(503, 'Overloaded', 'Too many large requests are in progress; retry the request.', RETRY),
   body_not_utf8: () =>
     entry(400, 'Body is not UTF-8', 'The body contains bytes that are not valid UTF-8; encode it as UTF-8.'),
   body_not_json: ({ position }) =>
@@ -375,7 +377,7 @@ export function failureOf(error: unknown): RequestFailure {
 export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
   const { retryAfterS, headers } = entryOf(failure);
   const problem = problemOf(failure, requestId);
-  const isOpenAi = OPENAI_PATHS.some((root) => path === root || path.startsWith(`${root}/`));
+  const isOpenAi = isOpenAiPath(path);
   return new Response(JSON.stringify(isOpenAi ? withOpenAiError(problem) : problem), {
     status: problem.status,
     headers: {
@@ -386,14 +388,4 @@ export function problemResponse(failure: RequestFailure, requestId: string, path
       ...headers,
     },
   });
-}
-
-const OPENAI_PATHS = ['/v1/files', '/v1/uploads', '/v1/batches'] as const;
-
-/** Adds the member `error`, which is all that OpenAI's clients read of a failed reply. */
-function withOpenAiError(problem: Problem): Problem {
-  const [first] = problem.errors ?? [];
-  const type = problem.status >= 500 ? 'server_error' : 'invalid_request_error';
-  const message = first === undefined ? problem.detail : `${problem.detail} ${first.path}: ${first.message}.`;
-  return { ...problem, error: { message, type, param: first?.path ?? null, code: problem.reason } };
 }

@@ -33,15 +33,15 @@ export async function placeSamples(
 ): Promise<Result<readonly PlacedSample[], RequestFailure>> {
   const placed: PlacedSample[] = [];
   for (const [position, { run, step, group, sample, isVisited, grouping }] of wanted.entries()) {
-    const place = { run, step, sample: sample ?? newId(''), grouping };
+    const place = { run, step, grouping };
     if (!isVisited) {
-      placed.push({ ...place, group });
+      placed.push({ ...place, group, sample: sample ?? newId('') });
       continue;
     }
     try {
       const latest = await ledger.latestVisit({ run, prompt: group, sample, content: contents[position] ?? '' });
       const visit = visitOf(latest, groupSize, Date.now());
-      placed.push({ ...place, group: visitId(group, visit) });
+      placed.push({ ...place, group: visitId(group, visit), sample: sample ?? latest?.unscored ?? newId('') });
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       return { ok: false, error: { reason: 'ledger_failed', why: 'storage' } };

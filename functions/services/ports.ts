@@ -3,16 +3,18 @@
  * may pass their own.
  */
 
+import type { SourceReader } from '../../src/citations/recent-sources.ts';
 import type { CallClass, Desk } from '../../src/judgments/desk.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 import type { CodeRunner } from '../backends/code-runner.ts';
 import type { Backends } from '../backends/configured.ts';
-import type { RunRecipe, StoredRun } from '../ledger/run-list.ts';
-import type { ObjectPlace, RolloutDetail } from '../ledger/run-objects.ts';
+import type { RunContents } from '../ledger/ledger-client.ts';
+import type { RolloutDetail } from '../ledger/run-details.ts';
+import type { StoredRun } from '../ledger/run-list.ts';
 import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
-import type { RowSelection, RunGroup, StepRange, StoredRow } from '../ledger/run-rows.ts';
+import type { DetailPlace, RowSelection, RunGroup, StepRange, StoredRow } from '../ledger/run-rows.ts';
 import type { VisitedPrompt } from '../ledger/run-visits.ts';
 
 /** The ledger of runs, where scored rollouts are recorded. Every method throws StorageError. */
@@ -25,13 +27,15 @@ export type Ledger = {
 /** Reads the ledger, for replay. */
 type LedgerReader = {
   find(run: string): Promise<StoredRun | null>;
-  recipes(run: string): Promise<ReadonlyMap<string, RunRecipe>>;
-  groups(run: string, range: StepRange): AsyncGenerator<RunGroup>;
-  page(run: string, selection: RowSelection, limit: number): Promise<StoredRow[]>;
-  detail(place: ObjectPlace): Promise<RolloutDetail>;
+  contents(run: StoredRun): Promise<RunContents>;
+  groups(run: StoredRun, range: StepRange): AsyncGenerator<RunGroup>;
+  page(run: StoredRun, selection: RowSelection, limit: number): Promise<StoredRow[]>;
+  detail(place: DetailPlace): Promise<RolloutDetail>;
 };
 
 export type ScoringPlatform = {
+  /** Reads tool output, and keeps what the isolate read last. */
+  readonly readSources: SourceReader;
   readonly backends: Backends;
   readonly judgments: JudgmentStore;
   /** Makes the paid judge calls. */

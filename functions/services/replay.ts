@@ -14,13 +14,13 @@ import type { Result } from '../../src/result.ts';
 import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
 import { gapsOf, type Measurement, type PreparedGroup, replayPrepared } from '../../src/runs/replay-group.ts';
 import { findMissing, type Measurer, type RowsOfGroup, replayLines } from '../../src/runs/replay-lines.ts';
-import { findStepProblems } from '../../src/runs/replay-step.ts';
+import { findStepProblems, StepRefused } from '../../src/runs/replay-step.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import type { ReplayLine, ReplayRequest } from '../../src/wire/replay.ts';
 import { chooseJudge } from '../backends/configured.ts';
 import { RequestError, type RequestFailure } from '../failures.ts';
 import type { StoredRun } from '../ledger/run-list.ts';
-import type { ObjectPlace } from '../ledger/run-objects.ts';
+import type { DetailPlace } from '../ledger/run-rows.ts';
 import type { ReplayPlatform } from './ports.ts';
 import { scoreOne } from './score.ts';
 
@@ -44,23 +44,37 @@ export async function startReplay(
   platform: ReplayPlatform,
 ): Promise<Result<Replay, RequestFailure>> {
   const { ledger } = platform;
-  const recorded = new Map([...(await ledger.recipes(run.id))].map(([digest, { recipe }]) => [digest, recipe]));
+  const recorded = new Map([...(await ledger.contents(run)).recipes].map(([digest, { recipe }]) => [digest, recipe]));
   const planned = await planReplay(run.id, recorded, request);
   if (!planned.ok) return { ok: false, error: { reason: 'input_invalid', problems: planned.problems } };
   const { plan } = planned;
-  const groups = () => rowsOfGroups(platform, run.id, request.steps);
+  const groups = () => rowsOfGroups(platform, run, request.steps);
   const refusal = await refusalOf(plan, run, platform, groups);
   if (refusal !== null) return { ok: false, error: refusal };
   const problems = await findStepProblems(groups(), plan);
   if (problems.length > 0) return { ok: false, error: { reason: 'input_invalid', problems } };
   const judges = plan.measures.kind !== 'nothing';
-  const measurer = judges ? new RunMeasurer(plan, platform) : null;
-  return { ok: true, value: { lines: replayLines(groups(), plan, measurer), judges } };
+  const measurer = judges ? new RunMeasurer(plan, run, platform) : null;
+  return { ok: true, value: { lines: linesOf(groups(), plan, measurer), judges } };
+}
+
+/** The lines of the reply. @throws RequestError also if judging gave a step components that do not fit the rule. */
+async function* linesOf(
+  groups: AsyncIterable<RowsOfGroup>,
+  plan: ReplayPlan,
+  measurer: Measurer | null,
+): AsyncGenerator<ReplayLine> {
+  try {
+    yield* replayLines(groups, plan, measurer);
+  } catch (error) {
+    if (error instanceof StepRefused) throw new RequestError({ reason: 'input_invalid', problems: error.problems });
+    throw error;
+  }
 }
 
 async function* rowsOfGroups(
   { ledger }: ReplayPlatform,
-  run: string,
+  run: StoredRun,
   steps: ReplayRequest['steps'],
 ): AsyncGenerator<RowsOfGroup> {
   for await (const { rows } of ledger.groups(run, { fromStep: steps?.from, toStep: steps?.to })) yield rows;
@@ -91,10 +105,12 @@ async function refusalOf(
 class RunMeasurer implements Measurer {
   readonly counts = { rollouts: 0, without_text: 0, refused: 0, judge_calls: 0 };
   readonly #plan: ReplayPlan;
+  readonly #run: StoredRun;
   readonly #platform: ReplayPlatform;
 
-  constructor(plan: ReplayPlan, platform: ReplayPlatform) {
+  constructor(plan: ReplayPlan, run: StoredRun, platform: ReplayPlatform) {
     this.#plan = plan;
+    this.#run = run;
     // No caller waits for a single rollout, so its judge calls yield to live ones.
     this.#platform = { ...platform, class: 'batch' };
   }
@@ -134,7 +150,7 @@ class RunMeasurer implements Measurer {
   async #measureRow(
     row: LedgerRow,
     recipe: Recipe,
-    place: ObjectPlace | null,
+    place: DetailPlace | null,
     gaps: readonly string[],
   ): Promise<Measurement | null> {
     const detail = place === null ? null : await this.#platform.ledger.detail(place);
@@ -171,13 +187,13 @@ class RunMeasurer implements Measurer {
   }
 
   /** Where the ledger stores the texts of a group's rows. */
-  async #places(rows: readonly LedgerRow[]): Promise<ReadonlyMap<string, ObjectPlace | null>> {
+  async #places(rows: readonly LedgerRow[]): Promise<ReadonlyMap<string, DetailPlace | null>> {
     const [first] = rows;
     if (first === undefined) return new Map();
-    const { run, step, group } = first;
+    const { step, group } = first;
     const range = step === null ? { withoutStep: true } : { fromStep: step, toStep: step };
-    const page = await this.#platform.ledger.page(run, { ...range, group, attempts: 'latest' }, MAX_RUN_GROUP);
-    return new Map(page.map(({ row, object }) => [placeKey(row), object]));
+    const page = await this.#platform.ledger.page(this.#run, { ...range, group, attempts: 'latest' }, MAX_RUN_GROUP);
+    return new Map(page.map(({ row, detail }) => [placeKey(row), detail]));
   }
 }
 

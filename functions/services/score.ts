@@ -57,7 +57,7 @@ export function scoreTogether(
   });
 }
 
-type How = Pick<ScoringRequest, 'plan' | 'receiptIssuer'>;
+type How = Pick<ScoringRequest, 'plan' | 'receiptIssuer' | 'readSources'>;
 
 type Attempt<T> =
   | {
@@ -128,12 +128,12 @@ async function scoreWithJudge<T>(
   deadline_ms: number,
   score: Score<T>,
 ): Promise<JudgeAttempt<T>> {
-  const { backends, judgments, desk, class: callClass, signing } = platform;
+  const { backends, judgments, desk, class: callClass, signing, readSources } = platform;
   const plan = { explain: options.explain === true, measureAll: options.measureAll === true };
   const signs = options.receipt === true && signing.issuer !== null ? { receiptIssuer: signing.issuer } : {};
   const result = await score(
     recipe,
-    { plan, ...signs },
+    { plan, readSources, ...signs },
     {
       judge,
       sandbox: chooseSandbox(backends),

@@ -23,7 +23,7 @@ export type PresentedSignature = {
   readonly id: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
-  /** The signatures of version 1, 32 bytes each. */
+  /** The signatures of version 1, 32 bytes each; at least one. */
   readonly signatures: readonly Uint8Array[];
 };
 
@@ -58,6 +58,8 @@ export function readSignature(headers: Headers, now_s: number): ReadSignature {
     .split(' ', MAX_WEBHOOK_SIGNATURES)
     .flatMap((entry) => (entry.startsWith(VERSION) ? [entry.slice(VERSION.length)] : []))
     .flatMap((text) => (SIGNATURE.test(text) ? [bytesOfBase64(text)] : []));
+  // No secret can match: refused here, before the body is read and the endpoint is looked up.
+  if (signatures.length === 0) return { ok: false, problem: 'signature_wrong' };
   return { ok: true, presented: { id, timestamp: seconds, signatures } };
 }
 

@@ -98,6 +98,48 @@ describe('the rows of the reference', () => {
   });
 });
 
+describe('the history', () => {
+  const rewards = async (history: readonly object[]) => {
+    const reply = await evaluate({ label: 'x', extra_reward_info: EXTRA_REWARD_INFO, history }, 1);
+    return longTraceRlReplySchema.parse(await reply.json());
+  };
+  const answer = { role: 'assistant', content: 'The Aare.' };
+
+  it('is read like other messages: parts, tool results, calls without content, context of others', async () => {
+    const search = { tool_call_id: 'c1', name: 'search', arguments: '{}' };
+    const spoken = await rewards([
+      { role: 'user', content: [{ type: 'text', text: 'Which river?' }] },
+      { role: 'assistant', content: null, tool_calls: [search] },
+      { role: 'tool', content: [{ tool_call_id: 'c1', output: 'Bern' }] },
+      { role: 'assistant', content: 'Koblenz', sampled: false },
+      { role: 'assistant', content: [{ type: 'text', text: 'The Aare, in Bern.' }] },
+    ]);
+    expect(spoken).toEqual({ outcome_reward: 1, rubric_reward: 0.5, reward: 0.85 });
+  });
+
+  it('counts entities in calls that are written in the text, as the server does', async () => {
+    const call = '<tool_call>{"name": "search", "arguments": {"q": "Bern"}}</tool_call>';
+    const turns = [{ role: 'assistant', content: call }, { role: 'user', content: 'Koblenz' }, answer];
+    expect((await rewards(turns)).rubric_reward).toBe(0.5);
+  });
+
+  it('earns 0 if it ends without content, as with a call alone', async () => {
+    for (const last of [
+      { role: 'assistant' },
+      { role: 'assistant', content: null },
+      { role: 'tool', content: 'Aare' },
+    ]) {
+      expect(await rewards([answer, last])).toEqual({ outcome_reward: 0, rubric_reward: 0, reward: 0 });
+    }
+  });
+
+  it('is refused with the path of what cannot be read', async () => {
+    const history = [{ role: 'user', content: 3 }, { role: 'assistant', tool_calls: [{}] }, answer];
+    const reply = await evaluate({ label: 'x', extra_reward_info: EXTRA_REWARD_INFO, history }, 1);
+    expect(await wrongFields(reply)).toEqual(['history[0].content', 'history[1].tool_calls[0].name']);
+  });
+});
+
 describe('the judge', () => {
   const turns = [
     { role: 'user', content: 'A very long context' },

@@ -142,7 +142,7 @@ describe('longtracerl', () => {
     expect(await fields({ label, extra_reward_info: numbered, history })).toEqual(['extra_reward_info.rubrics[1]']);
     const chunked = { ...EXTRA_REWARD_INFO, dataset_name: 'longrlvr' };
     expect((await fields({ label, extra_reward_info: chunked, history }))[0]).toBe('extra_reward_info.rubrics[0]');
-    const unread = [{ role: 'assistant', content: null }];
+    const unread = [{ role: 'assistant', content: 3 }];
     expect(await fields({ label, extra_reward_info, history: unread })).toEqual(['history[0].content']);
   });
 
@@ -582,7 +582,7 @@ describe('every adapter', () => {
 
   it.each([
     ['slime', { prompt: [...MESSAGES, { role: 'tool', extra: 'HERE' }] }, { reply: 'object' }],
-    ['longtracerl', { history: [{ role: 'user', content: 'HERE' }, BODIES.longtracerl.history[1]] }, {}],
+    ['longtracerl', { history: [{ role: 'user', content: 'q', extra: 'HERE' }, BODIES.longtracerl.history[1]] }, {}],
     ['nemo-gym', { extra: 'HERE' }, {}],
   ] as const)('records a row with a key or a number that has no canonical form: %s', async (trainer, fields, query) => {
     const place = async (odd: string): Promise<unknown> => {

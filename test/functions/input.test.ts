@@ -132,9 +132,14 @@ describe.each(ROUTES)('body of %s', (path, good) => {
     expect((await send(post(path, { ...without, sources: sources.slice(0, 1) }))).status).toBe(200);
   });
 
-  it('is refused with more claims than can be judged', async () => {
+  it('is refused or earns 0 with more claims than can be judged', async () => {
     const claims = Array.from({ length: 100_000 }, (_, i) => `<snippet id=S1>Claim number ${i} holds.</snippet>`);
     const reply = await send(post(path, { ...good, response: `<answer>${claims.join(' ')}</answer>` }));
+    if (path === '/v1/score') {
+      // A refusal would leave the policy unscored, and so unpunished.
+      expect(await reply.json()).toMatchObject({ reward: 0, finding_counts: { answer_oversized: 1 } });
+      return;
+    }
     const problem = await problemOf(reply, 422, 'input_invalid');
     expect(new Set(problem.errors?.map(({ path }) => path))).toEqual(new Set(['response']));
     expect(problem.errors?.[0]?.message).toContain(String(MAX_CLAIMS));

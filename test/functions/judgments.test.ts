@@ -5,7 +5,7 @@ import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:te
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/app.ts';
-import { JUDGE_DESKS } from '../../functions/desk/desk-client.ts';
+import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
 import type { Environment } from '../../functions/environment.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { createKvJudgmentStore, createRecentJudgments, JUDGMENT_KV_PREFIX } from '../../lib/kv-store.ts';
@@ -20,7 +20,7 @@ import { importReportSchema, issuerKeysSchema } from '../../src/wire/judgment-fi
 import { requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { ORIGIN, post, problemOf, type RefinerScore, ROLLOUT, scoreOf, sha256Hex, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
-import { counting, countingBackends, resetCounting } from './desk-judge.ts';
+import { counting, countingBackends, resetCounting, runDeskAlarms } from './desk-judge.ts';
 import { replaceParts } from './worker.ts';
 
 type KeySettings = { ISSUER_KEY?: string; ISSUER_KEYS_PREVIOUS?: string; TRUSTED_ISSUERS?: string };
@@ -92,7 +92,7 @@ async function imported(file: string | ReadableStream): Promise<ReturnType<typeo
 async function empty(): Promise<void> {
   await reset();
   // `reset` leaves the storage of objects that were aborted before.
-  for (let desk = 0; desk < JUDGE_DESKS; desk++) {
+  for (let desk = 0; desk < DEFAULT_DESKS; desk++) {
     await runInDurableObject(env.JUDGE_DESK.getByName(`desk-${desk}`), (_desk, { storage }) => storage.deleteAll());
   }
   await abortAllDurableObjects();
@@ -150,6 +150,7 @@ describe('records', () => {
   it('are signed by the issuer, in the form of version 2, and the score names the key', async () => {
     const scored = await score(ROLLOUT);
     const [kid] = (await keys()).map(({ key_id }) => key_id);
+    await runDeskAlarms();
     for (const { key, issuer } of scored.judgments) {
       expect(issuer).toBe(kid);
       const record = judgmentSchema.parse(JSON.parse((await env.JUDGMENTS.get(JUDGMENT_KV_PREFIX + key)) ?? 'null'));
@@ -282,6 +283,7 @@ const RUBRIC_ONLY = { base: 'refiner-gpt54-instance-rubric', citation_weight: 0 
 /** A record whose signature was made over other verdicts. */
 async function forge(key: string): Promise<{ key: string; text: string }> {
   await score(ROLLOUT);
+  await runDeskAlarms();
   const text = (await env.JUDGMENTS.get(JUDGMENT_KV_PREFIX + key)) ?? '';
   await empty();
   const turned = text.includes('"score":0')

@@ -4,6 +4,7 @@ import { OFFSET_UNITS, type OffsetUnit } from '../../src/citations/offset-units.
 import type { Span } from '../../src/text/span.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { refineResponseSchema } from '../../src/wire/refine.ts';
+import { verifyResponseSchema } from '../../src/wire/verify.ts';
 import { post, type RefinerScore, ROLLOUT, score, send, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
 
@@ -49,6 +50,26 @@ describe.each(OFFSET_UNITS)('%s', (offsets) => {
     expect(textsOf(Object(row?.response?.body), offsets)).toEqual(expected);
   });
 
+  it('slices a verification to the same texts, by the query, the body and a line of a batch', async () => {
+    const body = { response: RESPONSE, tool_output: TOOL_OUTPUT };
+    const verified = async (path: string, more: object) => {
+      const reply = await send(post(path, { ...body, ...more }));
+      return verifyResponseSchema.parse(await reply.json());
+    };
+    const batch = await ended((await submit(line('a', { ...body, offsets }, '/v1/verify'), '/v1/verify')).id);
+    const [row] = await linesOf(batch.output_file_id);
+    const replies = [
+      await verified(`/v1/verify?evidence=lexical&offsets=${offsets}`, {}),
+      await verified('/v1/verify?evidence=lexical', { offsets }),
+      verifyResponseSchema.parse(row?.response?.body),
+    ];
+    for (const reply of replies) {
+      expect(reply).toEqual(replies[0]);
+      const [claim] = reply.claims;
+      expect(claim === undefined ? null : slice(RESPONSE, claim.span, offsets)).toBe(claim?.text);
+    }
+  });
+
   it('slices the candidates of a refinement to the same texts', async () => {
     const { question, positive_rubrics, recipe } = ROLLOUT;
     const body = { question, tool_output: TOOL_OUTPUT, generator: 'extractive', recipe, positive_rubrics, offsets };
@@ -78,6 +99,11 @@ describe.each(OFFSET_UNITS)('%s', (offsets) => {
     const start = claim.span.start - piece.start + piece.from;
     expect(slice(content, { start, end: start + 5 }, offsets)).toBe('Long.');
   });
+});
+
+it('is refused in both the query and the body of a verification', async () => {
+  const body = { response: RESPONSE, tool_output: TOOL_OUTPUT, offsets: 'utf8' };
+  expect(await wrongFields(await send(post('/v1/verify?offsets=utf16', body)))).toEqual(['offsets']);
 });
 
 it('is refused for a stream of candidates', async () => {

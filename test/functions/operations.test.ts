@@ -9,7 +9,7 @@ import { healthSchema, readinessSchema } from '../../src/wire/health.ts';
 import { buildOpenApi, ROUTES } from '../../src/wire/openapi/document.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT } from './api.ts';
 
-type Variables = { ALLOW_ANONYMOUS?: string; ALLOW_LEXICAL_JUDGE?: string; API_KEYS?: string };
+type Variables = { ALLOW_ANONYMOUS?: string; ALLOW_LEXICAL_JUDGE?: string; API_KEYS?: string; DESKS?: string };
 
 /** The Worker under another configuration. */
 async function sendTo(variables: Variables, request: Request): Promise<Response> {
@@ -110,6 +110,8 @@ describe('authentication', () => {
       { API_KEYS: `{"a b":{"sha256":"${hash}","scopes":["verify"]}}` },
       { ALLOW_ANONYMOUS: '1' },
       { ALLOW_LEXICAL_JUDGE: 'yes' },
+      { DESKS: '0' },
+      { DESKS: '1025' },
     ];
     for (const variables of malformed) {
       for (const request of [get('/readyz', bearer('k')), post('/v1/verify', VERIFY, bearer('k'))]) {
@@ -159,6 +161,7 @@ describe('health', () => {
       ['DB', 'database'],
       ['FILES', 'files'],
       ['JUDGE_DESK', 'judge_desk'],
+      ['RUN_LEDGER', 'run_ledger'],
     ]) {
       const reply = await sendTo(
         { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', [`${binding}`]: failing },

@@ -4,6 +4,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { recordRollouts } from '../../functions/ledger/run-recording.ts';
+import { removeRun } from '../../functions/ledger/run-removal.ts';
+import { LEDGER_PAGE_ROWS } from '../../functions/ledger/run-rows.ts';
 import { digestJson } from '../../src/digest.ts';
 import { RECIPES } from '../../src/families/composers.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
@@ -24,6 +26,7 @@ import { replaceParts } from './worker.ts';
 
 replaceParts({ backendsOf: stubBackends });
 
+const STORES = { db: env.DB, bucket: env.FILES, objects: env.RUN_LEDGER, shards: 1 };
 const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
 
 /** Rows of a long run, as the ledger keeps them. */
@@ -34,7 +37,7 @@ async function recordSynthetic(run: string, rollouts: number, perStep = 64): Pro
   );
   const all = groups.flat();
   for (let from = 0; from < all.length; from += 64) {
-    const result = await recordRollouts(env.DB, env.FILES, {
+    const result = await recordRollouts(STORES, {
       run,
       family: 'refiner',
       recipes: [{ digest, name: 'refiner-gpt54-instance-rubric', recipe: RECIPE }],
@@ -143,13 +146,13 @@ describe('replay of what was observed', () => {
   });
 
   it('ends with an error line where the run goes while it is read', async () => {
-    await recordSynthetic('going', 560, 32);
+    await recordSynthetic('going', LEDGER_PAGE_ROWS + 80, 32);
     const reply = await request('going', { recipe: { set: { citation_weight: 0.5 } } });
     const reader = (reply.body ?? new Blob([]).stream()).getReader();
     const decoder = new TextDecoder();
     let text = decoder.decode((await reader.read()).value, { stream: true });
     // The rest of the run has not been read, because the client has not requested it.
-    await env.DB.prepare('UPDATE runs SET deleting_at = 1 WHERE id = ?').bind('going').run();
+    await removeRun(STORES, 'going', Date.now());
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
@@ -158,7 +161,7 @@ describe('replay of what was observed', () => {
     const lines = linesOfText(text);
     expect(lines.at(-1)).toMatchObject({ kind: 'error', problem: { status: 409, reason: 'run_gone' } });
     expect(only(lines, 'summary')).toEqual([]);
-    expect(only(lines, 'group').length).toBeLessThan(70);
+    expect(only(lines, 'group').length).toBeLessThan((LEDGER_PAGE_ROWS + 80) / 8);
   });
 });
 
@@ -198,6 +201,26 @@ describe('replay of what was not observed', () => {
     expect(group?.after.rewards[0]).toBe(scored.reward);
     expect(group?.before.rewards.every((reward) => reward !== null)).toBe(true);
     expect(summaryOf(await replayed('fill', asked)).judge_calls).toBe(0);
+  });
+
+  it('ends with the reason where components differ only once all rollouts are judged', async () => {
+    await recordScored('components', { store_text: true, replicate: 4 }, 1);
+    const recipe = { base: 'refiner-gpt54-instance-rubric', non_stop_penalty: { enabled: true, value: -1 } };
+    const place = { id: 'components', step: 0, group: 'g', sample: 'failed' };
+    const failing = { judge: 'http_500', on_judge_failure: 'null', question: 'Where does the Aare end?' };
+    await score({ ...ROLLOUT, ...failing, finish_reason: 'stop', recipe, store_text: true, run: place });
+    const change = { recipe: { set: { citation_weight: 0.5 } }, advantages: 'nemo-gdpo' } as const;
+    expect(summaryOf(await replayed('components', change)).figures?.after.scored).toBe(1);
+    const lines = await replayed('components', { ...change, fill: true, judge: 'lexical' });
+    const last = lines.at(-1);
+    expect(last).toMatchObject({ kind: 'error', problem: { status: 422, reason: 'input_invalid' } });
+    expect(last).toMatchObject({
+      problem: {
+        errors: [
+          { path: 'advantages', message: expect.stringMatching(/^step 0: expected the same components .*non_stop/) },
+        ],
+      },
+    });
   });
 
   it('counts the rollouts whose text was not kept among those whose was', async () => {

@@ -1,11 +1,22 @@
 /** The ledger of runs through the API: each rollout is recorded once, and a deletion leaves nothing. */
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import {
+  createExecutionContext,
+  evictAllDurableObjects,
+  listDurableObjectIds,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  waitOnExecutionContext,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import worker from '../../functions/index.ts';
-import { MAX_LEDGER_ROW_BYTES } from '../../functions/ledger/run-recording.ts';
+import { LEDGER_MESSAGE_VERSION, type PageCall } from '../../functions/ledger/ledger-messages.ts';
+import { packLines, unpackLines } from '../../functions/ledger/packed-lines.ts';
+import { findRun, lifeOf, type StoredRun } from '../../functions/ledger/run-list.ts';
+import { type LedgerStores, type NewRollout, recordRollouts } from '../../functions/ledger/run-recording.ts';
 import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
-import { LEDGER_PAGE_ROWS, readGroups } from '../../functions/ledger/run-rows.ts';
+import { LEDGER_PAGE_ROWS, readGroups, readRows } from '../../functions/ledger/run-rows.ts';
+import { sha256 } from '../../src/digest.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
@@ -16,6 +27,7 @@ import {
   runListSchema,
 } from '../../src/wire/runs.ts';
 import type { RunRecord } from '../../src/wire/score.ts';
+import { type Detour, detoured, failing, unacknowledged } from '../contract/detoured-binding.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, wrongFields } from './api.ts';
@@ -46,30 +58,79 @@ async function record(body: object): Promise<RunRecord> {
 const rolloutsOf = (id: string, query = '') => ok(rolloutListSchema, get(`/v1/runs/${id}/rollouts${query}`));
 const detailOf = (id: string, query = '') => ok(runDetailSchema, get(`/v1/runs/${id}${query}`));
 
-const TABLES = ['runs', 'rollouts', 'rollout_rows', 'run_recipes'] as const;
+const STORES: LedgerStores = { db: env.DB, bucket: env.FILES, objects: env.RUN_LEDGER, shards: 1 };
 
-async function countOf(table: (typeof TABLES)[number]): Promise<number> {
-  return Number(await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first('n'));
+/** A page of everything. */
+const EVERYTHING: PageCall = {
+  v: LEDGER_MESSAGE_VERSION,
+  fromStep: null,
+  toStep: null,
+  group: null,
+  sample: null,
+  attempts: 'all',
+  after: null,
+  limit: 10,
+};
+
+async function runNamed(id: string): Promise<StoredRun> {
+  const run = await findRun(env.DB, id);
+  if (run === null) throw new Error(`there is no run ${id}`);
+  return run;
 }
 
+/** Runs a statement in every object that holds or held a part of a run. */
+async function inObjects<T>(work: (sql: SqlStorage) => Promise<T>): Promise<T[]> {
+  const ids = await listDurableObjectIds(env.RUN_LEDGER);
+  const results = ids.map((id) =>
+    runInDurableObject(env.RUN_LEDGER.get(id), async (_ledger, { storage: { sql } }) => {
+      // An object has no tables once its mark is gone.
+      const isThere = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'records_v1'").toArray().length > 0;
+      return isThere ? [await work(sql)] : [];
+    }),
+  );
+  return (await Promise.all(results)).flat();
+}
+
+async function recordsKept(): Promise<number> {
+  const counts = await inObjects(async (sql) => Number(sql.exec('SELECT count(*) AS n FROM records_v1').one()['n']));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+const runsKept = async () => Number(await env.DB.prepare('SELECT count(*) AS n FROM run_list').first('n'));
 const runKeys = async () => (await keysOf(env.FILES)).filter((key) => key.startsWith('runs/'));
 
 async function nothingIsLeft(): Promise<void> {
-  expect(await Promise.all(TABLES.map(countOf))).toEqual([0, 0, 0, 0]);
+  expect([await runsKept(), await recordsKept()]).toEqual([0, 0]);
   expect(await runKeys()).toEqual([]);
 }
 
+const shardsOfRun = async (id: string) => ({ ...STORES, life: lifeOf(await runNamed(id)) });
+
 /** Everything that any store holds of runs, as text. */
 async function everythingKept(): Promise<string> {
-  const rows = await Promise.all(TABLES.map((table) => env.DB.prepare(`SELECT * FROM ${table}`).all()));
-  const objects = await Promise.all(
-    (await runKeys()).map(async (key) => key + (await (await env.FILES.get(key))?.text())),
-  );
-  return JSON.stringify(rows.map(({ results }) => results)) + objects.join('');
+  const { results } = await env.DB.prepare('SELECT * FROM run_list').all();
+  const records = await inObjects(async (sql) => {
+    const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE sql LIKE '%TABLE%_v1%'").toArray();
+    const rows = tables.flatMap(({ name }) => sql.exec(`SELECT * FROM ${name}`).toArray());
+    const texts = rows
+      .flatMap((row) => Object.values(row))
+      .map((value) => {
+        return value instanceof ArrayBuffer ? unpackLines(value) : value;
+      });
+    return JSON.stringify(await Promise.all(texts));
+  });
+  const objects = (await runKeys()).map(async (key) => {
+    const object = await env.FILES.get(key);
+    return key + JSON.stringify(object === null ? null : await unpackLines(await object.arrayBuffer()));
+  });
+  return [JSON.stringify(results), ...records, ...(await Promise.all(objects))].join('');
 }
 
 /** Sends a request to a Worker with other bindings or settings. */
-async function sendTo(environment: typeof env & { RUN_RETENTION_DAYS?: string }, request: Request): Promise<Response> {
+async function sendTo(
+  environment: typeof env & { RUN_RETENTION_DAYS?: string; RUN_SHARDS?: string },
+  request: Request,
+): Promise<Response> {
   const context = createExecutionContext();
   const incoming = new Request<unknown, IncomingRequestCfProperties>(request);
   const reply = await worker.fetch(incoming, environment, context);
@@ -88,7 +149,7 @@ const BAD = '<answer>The Aare ends in Italy.</answer>';
 
 beforeEach(async () => {
   const { runs } = await ok(runListSchema, get('/v1/runs?limit=100'));
-  for (const { id } of runs) await removeRun(env.DB, env.FILES, id, Date.now());
+  for (const { id } of runs) await removeRun(STORES, id, Date.now());
   await nothingIsLeft();
 });
 
@@ -116,9 +177,8 @@ describe('a rollout with a run', () => {
     expect(statuses.map(({ status }) => status).sort()).toEqual(['recorded', ...Array(5).fill('unchanged')]);
     expect(statuses.every(({ attempt }) => attempt === 0)).toBe(true);
     expect(await record(at('r', 0, 'g', 's'))).toMatchObject({ status: 'unchanged', attempt: 0 });
-    expect([await countOf('rollouts'), await countOf('rollout_rows'), await countOf('runs')]).toEqual([1, 1, 1]);
-    // Objects of those that came second are removed.
-    expect(await runKeys()).toHaveLength(1);
+    expect([await recordsKept(), await runsKept(), (await detailOf('r')).rollouts]).toEqual([1, 1, 1]);
+    expect(await runKeys()).toEqual([]);
   });
 
   it('may have no step, but only if the request says so', async () => {
@@ -209,13 +269,13 @@ describe('a group with a run', () => {
         ['1', 0, 'recorded'],
       ]);
     }
-    // One object a request.
-    expect(await runKeys()).toHaveLength(4);
+    // One record a request.
+    expect([await recordsKept(), await runKeys()]).toEqual([4, []]);
     const again = await ok(groupResponseSchema, send(post('/v1/groups', bodies[0])));
     expect(again.members.map(({ run }) => run?.status)).toEqual(['unchanged', 'unchanged']);
 
     const read: unknown[] = [];
-    for await (const { step, group: name, rows } of readGroups(env.DB, env.FILES, 'r')) {
+    for await (const { step, group: name, rows } of readGroups(await shardsOfRun('r'), {})) {
       read.push([step, name, rows.map(({ sample }) => sample)]);
     }
     const samples = ['0', '1'];
@@ -301,87 +361,273 @@ describe('what is kept', () => {
     await nothingIsLeft();
   });
 
-  it('has at most 4 KB a row, however long the answer is', async () => {
-    const claims = Array.from({ length: 120 }, (_, n) => `<snippet id=S1>The Aare is ${n} kilometres long.</snippet>`);
-    const long = { response: `<answer>${claims.join(' ')}</answer>` };
-    await record(at('r', 0, 'g', 'long', long));
-    await record(at('r', 0, 'g', 'short'));
-    const { results } = await env.DB.prepare(
-      'SELECT r.*, w.row FROM rollouts r JOIN rollout_rows w ON w.id = r.id ORDER BY r.sample',
-    ).all();
-    const bytes = results.map((row) => new TextEncoder().encode(Object.values(row).join('')).byteLength);
-    expect(Math.max(...bytes)).toBeLessThanOrEqual(MAX_LEDGER_ROW_BYTES);
-    expect(results.map((row) => row['row'] === null)).toEqual([true, false]);
-    // Reads the line back from its byte range.
-    const facts = (await rolloutsOf('r', '?sample=long')).rollouts[0]?.facts;
-    expect(facts?.family === 'refiner' && facts.citation.status === 'scored' && facts.citation.observed.length).toBe(
-      120,
-    );
+  it('goes to R2 where it is too large for a row of the ledger', async () => {
+    const random = (bytes: number): string =>
+      Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const noise = Array.from({ length: 22 }, () => random(60_000)).join('');
+    await record(at('r', 0, 'g', 'small'));
+    const [small] = (await rolloutsOf('r')).rollouts;
+    if (small === undefined) throw new Error('nothing was recorded');
+    const { step, group: name, grouping, recipe, v, facts, reward, reason, components } = small;
+    // A text of more than 1 MB, and as many judgments.
+    const judgments = Array.from({ length: 20_000 }, (_, n) => {
+      const [key, verdicts] = [2 * n, 2 * n + 1].map((at) => noise.slice(at * 64, at * 64 + 64));
+      return { kind: 'rubric' as const, key: key ?? '', verdicts: verdicts ?? '' };
+    });
+    const large = (sample: string, fields: Partial<NewRollout>): NewRollout => ({
+      ...{ step, group: name, grouping, recipe, sample, content: sha256(sample) },
+      stored: { v, facts, judgments: [], reward, reason },
+      statistics: { lacking: 0, components, judgments: 0, cached: 0 },
+      ...{ report: {}, rollout: { question: sample } },
+      ...fields,
+    });
+    const rollouts = [
+      [large('text', { rollout: { question: noise } })],
+      [large('judgments', { stored: { v, facts, judgments, reward, reason } })],
+    ];
+    for (const some of rollouts) {
+      const recording = { run: 'r', family: 'refiner' as const, recipes: [], shared: {}, store_text: true };
+      const result = await recordRollouts(STORES, { ...recording, rollouts: some, now: Date.now() });
+      expect(result).toMatchObject({ status: 'done', rollouts: [{ status: 'recorded' }] });
+    }
+    expect((await runKeys()).map((key) => key.replace(/^.*\./, '')).sort()).toEqual(['details', 'rows']);
+    const read = (await rolloutsOf('r', '?detail=true')).rollouts;
+    expect(read.map(({ sample }) => sample)).toEqual(['judgments', 'small', 'text']);
+    expect(read[0]?.judgments).toEqual(judgments);
+    expect([read[0]?.detail?.rollout, read[2]?.detail?.rollout]).toEqual([
+      { question: 'judgments' },
+      { question: noise },
+    ]);
+    // A repetition leaves no object behind.
+    for (const some of rollouts) {
+      const recording = { run: 'r', family: 'refiner' as const, recipes: [], shared: {}, store_text: true };
+      await recordRollouts(STORES, { ...recording, rollouts: some, now: Date.now() });
+    }
+    expect(await runKeys()).toHaveLength(2);
   });
 });
 
 describe('storage that fails', () => {
   const faults = new Faults();
-  const bindings = { ...env, FILES: faults.wrap(env.FILES), DB: faults.wrap(env.DB) };
+  let detour: Detour | null = null;
+  const calls: string[] = [];
+  const objects = detoured(env.RUN_LEDGER, () => (method, args, proceed) => {
+    calls.push(method);
+    return detour === null ? proceed() : detour(method, args, proceed);
+  });
+  const bindings = { ...env, FILES: faults.wrap(env.FILES), DB: faults.wrap(env.DB), RUN_LEDGER: objects };
+  const LOST = 'Network connection lost.';
 
   const sendWith = (request: Request): Promise<Response> => sendTo(bindings, request);
 
-  it('is a 503 without a reward, and the same request is recorded afterwards, once', async () => {
+  beforeEach(() => {
+    faults.clear();
+    calls.length = 0;
+    detour = null;
+  });
+
+  it('is asked once for a recorded request, and the list of runs once a minute and step', async () => {
     await sendWith(new Request(`${ORIGIN}/v1/runs`));
     faults.clear();
     await scoreOf(await sendWith(post('/v1/score', at('first', 0, 'g', 's'))));
-    const calls = [...faults.calls];
-    expect(calls).toEqual(['batch', 'put', 'batch', 'all']);
+    // The first recording of a run also clears expired runs.
+    expect([faults.calls, calls]).toEqual([['batch', 'all'], ['record']]);
+    for (const step of [0, 1]) {
+      faults.clear();
+      calls.length = 0;
+      await scoreOf(await sendWith(post('/v1/score', at('first', step, 'g', 't'))));
+      expect([faults.calls, calls]).toEqual([step === 0 ? [] : ['batch'], ['record']]);
+    }
+  });
+
+  it('is a 503 without a reward, and the same request is recorded afterwards, once', async () => {
     const adapters = `/v1/adapters/slime?recipe=${ROLLOUT.recipe}&run=r&group_size=64`;
     const { tool_output, positive_rubrics, response, question } = ROLLOUT;
     const trainers = { prompt: question, response, label: { tool_output, positive_rubrics } };
     let n = 0;
-    for (const [path, bodyOf] of [
-      ['/v1/score', (sample: number) => at('r', 0, 'g', sample)],
-      ['/v1/groups', (step: number) => group('r', step, 'g', [GOOD, BAD])],
-      [adapters, (sample: number) => ({ ...trainers, response: `${response} ${sample}` })],
+    let expected = 0;
+    for (const [path, bodyOf, rollouts] of [
+      ['/v1/score', (step: number) => at('r', step, 'g', step), 1],
+      ['/v1/groups', (step: number) => group('r', step, 'g', [GOOD, BAD]), 2],
+      [adapters, (sample: number) => ({ ...trainers, response: `${response} ${sample}` }), 1],
     ] as const) {
-      for (const kind of ['fails', 'lost_acknowledgement'] as const) {
-        for (const [call, skipped] of [
-          ['batch', 0],
-          ['put', 0],
-          ['batch', 1],
-        ] as const) {
-          const body = bodyOf(n++);
-          faults.clear();
-          faults.plan(call, kind, skipped);
-          const reply = await sendWith(post(path, body));
-          expect(faults.pending).toBe(false);
-          expect(reply.headers.get('retry-after')).not.toBeNull();
-          const problem = await problemOf(reply, 503, 'ledger_failed');
-          expect(problem).toMatchObject({ retryable: true });
-          expect(JSON.stringify(problem)).not.toContain('"reward"');
-          expect((await sendWith(post(path, body))).status).toBe(200);
-        }
+      for (const fault of ['list fails', 'list lost', 'object fails', 'object lost'] as const) {
+        const body = bodyOf(n++);
+        faults.clear();
+        // A list that this isolate remembers would not be asked.
+        if (fault.startsWith('list')) await removeRun(STORES, 'r', Date.now());
+        if (fault.startsWith('list')) expected = 0;
+        if (fault === 'list fails') faults.plan('batch', 'fails');
+        if (fault === 'list lost') faults.plan('batch', 'lost_acknowledgement');
+        if (fault === 'object fails') detour = failing('record', 3, LOST);
+        if (fault === 'object lost') detour = unacknowledged('record', 3, LOST);
+        const reply = await sendWith(post(path, body));
+        detour = null;
+        expect(faults.pending, fault).toBe(false);
+        expect(reply.headers.get('retry-after')).not.toBeNull();
+        const problem = await problemOf(reply, 503, 'ledger_failed');
+        expect(problem).toMatchObject({ retryable: true });
+        expect(JSON.stringify(problem)).not.toContain('"reward"');
+        expect((await sendWith(post(path, body))).status).toBe(200);
+        // A sample without an id of its own gets another one.
+        expected += path === adapters && fault === 'object lost' ? 2 * rollouts : rollouts;
+        expect((await detailOf('r')).rollouts, `${path} ${fault}`).toBe(expected);
       }
     }
-    const places = await env.DB.prepare(
-      'SELECT count(*) AS n FROM (SELECT DISTINCT run, step, group_id, sample FROM rollouts)',
-    ).first('n');
-    expect(await countOf('rollouts')).toBe(places);
-    expect(await countOf('rollout_rows')).toBe(places);
     for (const { detail } of (await rolloutsOf('r', '?detail=true&attempts=all')).rollouts) {
       expect(detail?.report).toBeDefined();
     }
   });
 
+  it('of which only an answer is lost is asked again, and records once', async () => {
+    for (const [sample, fault] of [failing('record', 1, LOST), unacknowledged('record', 2, LOST)].entries()) {
+      detour = fault;
+      const { run } = await scoreOf(await sendWith(post('/v1/score', at('r', 0, 'g', sample))));
+      expect(run).toMatchObject({ attempt: 0, status: sample === 0 ? 'recorded' : 'unchanged' });
+    }
+    expect([await recordsKept(), (await detailOf('r')).rollouts]).toEqual([2, 2]);
+  });
+
   it('while a run is deleted leaves a run that is hidden, takes nothing, and goes with the next try', async () => {
-    for (const call of ['delete', 'list', 'batch'] as const) {
+    for (const call of ['erase', 'list', 'run'] as const) {
       await record(at('r', 0, 'g', 's'));
-      faults.clear();
-      faults.plan(call, 'fails', call === 'batch' ? 1 : 0);
+      if (call === 'erase') detour = failing('erase', 3, LOST);
+      else faults.plan(call, 'fails');
       await problemOf(await sendWith(new Request(`${ORIGIN}/v1/runs/r`, { method: 'DELETE' })), 503, 'storage_failed');
+      expect(faults.pending).toBe(false);
+      detour = null;
       await problemOf(await get('/v1/runs/r'), 404, 'run_not_found');
       expect((await ok(runListSchema, get('/v1/runs'))).runs).toEqual([]);
-      await problemOf(await send(post('/v1/score', at('r', 0, 'g', 's'))), 503, 'ledger_failed');
+      await problemOf(await sendWith(post('/v1/score', at('r', 0, 'g', 's'))), 503, 'ledger_failed');
       await ok(runDeletionSchema, remove('/v1/runs/r'));
       await nothingIsLeft();
     }
+  });
+
+  it('of an isolate that remembers a deleted run neither brings it back nor loses a rollout', async () => {
+    await sendWith(post('/v1/score', at('r', 0, 'g', 's')));
+    // Another isolate deletes the run.
+    await removeRun({ ...STORES, db: faults.wrap(env.DB) }, 'r', Date.now());
+    const { run } = await scoreOf(await sendWith(post('/v1/score', at('r', 0, 'g', 't'))));
+    expect(run).toMatchObject({ sample: 't', attempt: 0, status: 'recorded' });
+    expect((await rolloutsOf('r')).rollouts.map(({ sample }) => sample)).toEqual(['t']);
+    expect(await recordsKept()).toBe(1);
+  });
+
+  it('written by a later version is left alone: a retryable failure that is logged', async () => {
+    await record(at('r', 0, 'g', 's'));
+    const setVersion = (from: number, to: number) =>
+      inObjects(async (sql) => {
+        sql.exec('UPDATE run_v1 SET record = replace(record, ?, ?)', `"v":${from}`, `"v":${to}`);
+      });
+    await setVersion(1, 2);
+    await evictAllDurableObjects();
+    await problemOf(await send(post('/v1/score', at('r', 0, 'g', 't'))), 503, 'ledger_failed');
+    await problemOf(await get('/v1/runs/r'), 503, 'storage_failed');
+    await setVersion(2, 1);
+    await evictAllDurableObjects();
+    expect((await rolloutsOf('r')).rollouts).toHaveLength(1);
+    expect(await record(at('r', 0, 'g', 't'))).toMatchObject({ status: 'recorded' });
+  });
+});
+
+describe('an erased run', () => {
+  it('leaves a mark that removes what a late writer put into R2, and then goes itself', async () => {
+    await record(at('r', 0, 'g', 's'));
+    const { incarnation } = await runNamed('r');
+    await ok(runDeletionSchema, remove('/v1/runs/r'));
+    const object = env.RUN_LEDGER.getByName(`r/${incarnation}/0`);
+    const [prefix, late] = [`runs/r/${incarnation}/`, `runs/r/${incarnation}/late.details`];
+    await env.FILES.put(late, 'x');
+    const call = { v: LEDGER_MESSAGE_VERSION, prefix, open: true, recipes: [], records: [] };
+    expect(await object.record(call)).toEqual({ ok: false, refusal: 'erased' });
+    expect(await runDurableObjectAlarm(object)).toBe(true);
+    expect(await runKeys()).toEqual([]);
+    // A later version's mark is left alone, and the alarm stays.
+    const rewrite = (from: string, to: string) =>
+      runInDurableObject(object, (_ledger, { storage }) => {
+        storage.sql.exec('UPDATE run_v1 SET record = replace(record, ?, ?)', from, to);
+      });
+    await rewrite('"v":1', '"v":2');
+    await evictAllDurableObjects();
+    expect([await runDurableObjectAlarm(object), await runDurableObjectAlarm(object)]).toEqual([true, true]);
+    await rewrite('"v":2', '"v":1');
+    // A day later.
+    await rewrite('"until":', '"until":1,"was":');
+    await evictAllDurableObjects();
+    expect([await runDurableObjectAlarm(object), await runDurableObjectAlarm(object)]).toEqual([true, false]);
+    expect(await object.record({ ...call, open: false })).toEqual({ ok: false, refusal: 'unopened' });
+    expect(await object.page({ ...EVERYTHING, v: 0 })).toEqual({ ok: false, refusal: 'version_skew' });
+  });
+});
+
+describe('the figures of a step', () => {
+  it('are computed anew only for the parts that changed, and are those of all of its rollouts', async () => {
+    const rows = 600;
+    await record(at('r', 0, 'g', 's'));
+    const file = (await (await get('/v1/runs/r/export')).text()).trimEnd().split('\n');
+    const rollout = JSON.parse(file[2] ?? '').rollout;
+    const many = Array.from({ length: rows }, (_, n) =>
+      JSON.stringify({ rollout: { ...rollout, group: `g${n}`, sample: '0', reward: n, components: { rubric: n } } }),
+    );
+    const body = [file[0], file[1], ...many, JSON.stringify({ end: { v: 1, rollouts: rows } })].join('\n');
+    await ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/many/import`, { method: 'POST', body })));
+    const { incarnation } = await runNamed('many');
+    const stale = () =>
+      runInDurableObject(env.RUN_LEDGER.getByName(`many/${incarnation}/0`), (_ledger, { storage }) =>
+        storage.sql.exec('SELECT part, figures IS NULL AS stale FROM figures_v1 ORDER BY part').toArray(),
+      );
+    expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: 1 })));
+    const [step] = (await detailOf('many')).steps;
+    expect(step).toMatchObject({ step: 0, groups: rows, rollouts: rows, reward: { min: 0, max: rows - 1 } });
+    expect(step?.reward.mean).toBeCloseTo((rows - 1) / 2, 9);
+    expect(step?.reward.std).toBeCloseTo(Math.sqrt((rows * (rows + 1)) / 12), 9);
+    expect(step?.components).toMatchObject({ rubric: { rollouts: rows } });
+    expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: 0 })));
+    // Another attempt and another sample of a group of the second part, whose records are now in the third.
+    await record(at('many', 0, 'g300', '0', { response: BAD }));
+    await record(at('many', 0, 'g300', '1', { response: BAD }));
+    expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: part === 1 ? 1 : 0 })));
+    const [later] = (await detailOf('many')).steps;
+    expect(later).toMatchObject({ groups: rows, rollouts: rows + 1 });
+    expect((await detailOf('many')).rollouts).toBe(rows + 2);
+  });
+});
+
+describe('a run of several shards', () => {
+  it('is read, summarised, exported and deleted as one of a single shard', async () => {
+    const sharded = { ...env, RUN_SHARDS: '3' };
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const [id, environment] of [
+      ['one', env],
+      ['three', sharded],
+    ] as const) {
+      for (const step of [0, 1]) {
+        for (const name of names) {
+          const reply = await sendTo(environment, post('/v1/groups', group(id, step, name, [GOOD, BAD])));
+          expect(reply.status).toBe(200);
+        }
+      }
+    }
+    expect((await listDurableObjectIds(env.RUN_LEDGER)).length).toBeGreaterThanOrEqual(4);
+    const same = ({ run: _run, recorded_at: _at, ...row }: RunRollout) => row;
+    const [one, three] = await Promise.all(['one', 'three'].map((id) => rolloutsOf(id, '?limit=200')));
+    expect(three?.rollouts.map(same).map((row) => ({ ...row, cached: 0 }))).toEqual(
+      one?.rollouts.map(same).map((row) => ({ ...row, cached: 0 })),
+    );
+    const detail = await detailOf('three', '?limit=1');
+    expect(detail).toMatchObject({ rollouts: 24, next_step: 1, first_step: 0, last_step: 1 });
+    expect(detail.steps).toMatchObject([{ step: 0, groups: 6, rollouts: 12, degenerate: { groups: 0 } }]);
+    const lines = (await (await get('/v1/runs/three/export')).text()).trimEnd().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ end: { v: 1, rollouts: 24 } });
+    await ok(runDeletionSchema, remove('/v1/runs/three'));
+    await ok(runDeletionSchema, remove('/v1/runs/one'));
+    await nothingIsLeft();
+    await problemOf(
+      await sendTo({ ...env, RUN_SHARDS: '65' }, new Request(`${ORIGIN}/v1/runs`)),
+      500,
+      'config_invalid',
+    );
   });
 });
 
@@ -440,16 +686,16 @@ describe('runs', () => {
   it('go when nothing was recorded in them for too long', async () => {
     await record(at('old', 0, 'g', 's'));
     await record(at('new', 0, 'g', 's'));
-    await env.DB.prepare("UPDATE runs SET active_at = 5 WHERE id = 'old'").run();
-    await clearRuns(env.DB, env.FILES, null, 10, Date.now());
-    expect(await countOf('runs')).toBe(2);
+    await env.DB.prepare("UPDATE run_list SET active_at = 5 WHERE id = 'old'").run();
+    await clearRuns(STORES, null, 10, Date.now());
+    expect(await runsKept()).toBe(2);
     const kept = { ...env, RUN_RETENTION_DAYS: '30' };
     const reply = await sendTo(kept, new Request(`${ORIGIN}/v1/runs/new`));
     const { active_at, expires_at } = runDetailSchema.parse(await reply.json());
     expect(Date.parse(expires_at ?? '') - Date.parse(active_at)).toBe(30 * 24 * 60 * 60 * 1000);
     await worker.scheduled({ cron: '17 * * * *', scheduledTime: Date.now(), noRetry: () => undefined }, kept);
     expect((await ok(runListSchema, get('/v1/runs'))).runs.map(({ id }) => id)).toEqual(['new']);
-    expect(await countOf('rollouts')).toBe(1);
+    expect(await recordsKept()).toBe(1);
     const malformed = await sendTo({ ...env, RUN_RETENTION_DAYS: 'a' }, new Request(`${ORIGIN}/v1/runs`));
     await problemOf(malformed, 500, 'config_invalid');
   });
@@ -502,15 +748,22 @@ describe('runs', () => {
     expect(new Set(judgments.slice(0, -1).map((text) => JSON.parse(text).key))).toEqual(pinned);
     expect(JSON.parse(judgments.at(-1) ?? '')).toEqual({ end: { v: 1, judgments: pinned.size, missing: 0 } });
     // A key that was judged again no longer has the verdicts that the run recorded.
-    await env.DB.prepare(`UPDATE rollout_rows SET row = replace(row, '"verdicts":"', '"verdicts":"0000')`).run();
-    await env.DB.prepare(`UPDATE rollout_rows SET row = json_set(row, '$.judgments', json((SELECT json_group_array(
-      json_set(j.value, '$.verdicts', substr(j.value ->> 'verdicts', 1, 64))) FROM json_each(row, '$.judgments') j)))`).run();
+    await inObjects(async (sql) => {
+      for (const { seq, rows } of sql
+        .exec<{ seq: number; rows: ArrayBuffer }>('SELECT seq, rows FROM records_v1')
+        .toArray()) {
+        const text = JSON.stringify(await unpackLines(rows)).replace(/"verdicts":"[0-9a-f]{4}/g, '"verdicts":"0000');
+        const lines: unknown[] = JSON.parse(text);
+        sql.exec('UPDATE records_v1 SET rows = ? WHERE seq = ?', await packLines(lines), seq);
+      }
+    });
     const differs = (await (await get('/v1/runs/r/judgments.jsonl')).text()).trimEnd().split('\n');
     expect(JSON.parse(differs[0] ?? '')).toMatchObject({ missing: { reason: 'judgment_differs' } });
   });
 
   it('are read with flat memory: a page at a time', async () => {
     const rows = 2 * LEDGER_PAGE_ROWS + 10;
+    expect(rows).toBe(2_010);
     await record(at('r', 0, 'g', 's'));
     const file = (await (await get('/v1/runs/r/export')).text()).trimEnd().split('\n');
     const rollout = JSON.parse(file[2] ?? '').rollout;
@@ -519,19 +772,34 @@ describe('runs', () => {
     );
     const body = [file[0], file[1], ...many, JSON.stringify({ end: { v: 1, rollouts: rows } })].join('\n');
     await ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/many/import`, { method: 'POST', body })));
-    const faults = new Faults();
     const sizes: number[] = [];
     const reads: number[] = [];
-    for await (const { rows: read } of readGroups(faults.wrap(env.DB), env.FILES, 'many')) {
+    let pages = 0;
+    const objects = detoured(env.RUN_LEDGER, () => (_method, _args, proceed) => {
+      pages++;
+      return proceed();
+    });
+    for await (const { rows: read } of readGroups({ ...(await shardsOfRun('many')), objects }, {})) {
       sizes.push(read.length);
-      reads.push(faults.calls.filter((call) => call === 'all').length);
+      reads.push(pages);
     }
-    expect(sizes).toEqual([100, 100, 100, 100, 100, 10]);
+    expect(sizes).toEqual([...Array(20).fill(100), 10]);
     // The first group is there after one page.
     expect([reads[0], reads.at(-1)]).toEqual([1, 3]);
     const range = [];
-    for await (const { step } of readGroups(env.DB, env.FILES, 'many', { fromStep: 2, toStep: 3 })) range.push(step);
+    for await (const { step } of readGroups(await shardsOfRun('many'), { fromStep: 2, toStep: 3 })) range.push(step);
     expect(range).toEqual([2, 3]);
+    // Pages that end within a record and within a group miss nothing and repeat nothing.
+    const samples: string[] = [];
+    for await (const { row } of readRows(await shardsOfRun('many'), { attempts: 'all', toStep: 4 }, 7)) {
+      samples.push(row.sample);
+    }
+    expect(samples.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, n) => n));
+    // The figures of a step are those of its rows, also after more was recorded in it.
+    expect((await detailOf('many', '?limit=1')).steps).toMatchObject([{ step: 0, groups: 1, rollouts: 100 }]);
+    await record(at('many', 0, 'h', 's'));
+    expect((await detailOf('many', '?limit=1')).steps).toMatchObject([{ step: 0, groups: 2, rollouts: 101 }]);
+    expect((await detailOf('many')).rollouts).toBe(rows + 1);
   });
 });
 

@@ -181,6 +181,34 @@ describe('a signed request', () => {
     await nothingTaken();
   });
 
+  it.each([
+    ['no signature', { 'webhook-signature': '' }, 'signature_missing'],
+    ['a malformed id', { 'webhook-id': 'a.b' }, 'signature_malformed'],
+    ['an old timestamp', { 'webhook-timestamp': '1000' }, 'timestamp_stale'],
+    ['a signature of no known form', { 'webhook-signature': 'v1,AAAA v2,AAAA' }, 'signature_wrong'],
+  ] as const)('with %s costs a header check: its body is not read, no store is asked', async (_, wrong, reason) => {
+    const { url, headers } = signedScore(endpoint);
+    for (const [name, value] of Object.entries(wrong)) headers.set(name, value);
+    headers.set('content-length', String(MAX_WEBHOOK_BODY_BYTES));
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          sent += 64 * 1024;
+          controller.enqueue(new Uint8Array(64 * 1024));
+          if (sent >= MAX_WEBHOOK_BODY_BYTES) controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const request = new Request<unknown, IncomingRequestCfProperties>(url, { method: 'POST', headers, body });
+    const context = createExecutionContext();
+    const reply = await worker.fetch(request, withoutStores(), context);
+    await waitOnExecutionContext(context);
+    await problemOf(reply, 401, reason);
+    expect(sent).toBe(0);
+  });
+
   it('is refused with another body than was signed, cut or longer', async () => {
     const body = JSON.stringify(rollout);
     for (const sent of [body.slice(0, -1), `${body} `, body.replace('288', '289')]) {
@@ -250,6 +278,18 @@ describe('a signed request', () => {
     await accepted(await ask({}, { id: endpoint.id, secret }));
   });
 });
+
+/** Bindings whose D1 database and endpoint objects throw when they are used, which would be a 500. */
+function withoutStores(): typeof env {
+  const refuse = (): never => {
+    throw new Error('a store was asked');
+  };
+  return {
+    ...env,
+    DB: new Proxy(env.DB, { get: refuse }),
+    DELIVERIES: new Proxy(env.DELIVERIES, { get: refuse }),
+  };
+}
 
 function queried(request: Request): Request {
   return new Request(`${request.url}?x=1`, request);

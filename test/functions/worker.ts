@@ -9,7 +9,7 @@ import type { PlatformParts } from '../../functions/platform.ts';
 import type { DeliveriesOptions } from '../../functions/webhooks/deliveries.ts';
 import { createWorker } from '../../functions/worker.ts';
 
-type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries';
+type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries' | 'RunLedger';
 
 type TestParts = Pick<PlatformParts, 'backendsOf'> & {
   readonly adapterRetryWindowMs?: number;
@@ -57,5 +57,11 @@ export class Batch extends production.Batch {
 export class Deliveries extends production.Deliveries {
   constructor(state: DurableObjectState, environment: Environment) {
     super(state, parts.environmentOf(environment, 'Deliveries'), { ...parts.webhookLimits, backendsOf });
+  }
+}
+
+export class RunLedger extends production.RunLedger {
+  constructor(state: DurableObjectState, environment: Environment) {
+    super(state, parts.environmentOf(environment, 'RunLedger'));
   }
 }

@@ -3,13 +3,11 @@
  * than it has slots. Ratios of one run, no absolute times.
  */
 import { abortAllDurableObjects } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { createDeskClient } from '../../functions/desk/desk-client.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
-import { COUNTING, counting, countingBackends, lexically } from '../functions/desk-judge.ts';
+import { COUNTING, counting, countingBackends, countingDesks, lexically } from '../functions/desk-judge.ts';
 import { replaceParts } from '../functions/worker.ts';
 
 replaceParts({ backendsOf: countingBackends });
@@ -33,7 +31,7 @@ async function call(callClass: CallClass): Promise<void> {
   const preimage = judgmentPreimage(request, { model: 'counting-1', template: 't1', sampling: { temperature: 0 } }, 0);
   const key = judgmentKey(preimage);
   const message = { judge: COUNTING, key, preimage, request, class: callClass, deadline_ms: 20_000 };
-  const reply = await createDeskClient(env.JUDGE_DESK).judge(message);
+  const reply = await countingDesks().judge(message);
   expect(reply).toMatchObject({ ok: true, cached: false });
 }
 

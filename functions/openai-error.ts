@@ -1,0 +1,17 @@
+/** Errors in the form of OpenAI's API, for the routes that OpenAI's clients call. */
+import type { Problem } from '../src/wire/problem.ts';
+
+const OPENAI_PATHS = ['/v1/files', '/v1/uploads', '/v1/batches'] as const;
+
+/** Whether a path belongs to a route in OpenAI's shape. */
+export function isOpenAiPath(path: string): boolean {
+  return OPENAI_PATHS.some((root) => path === root || path.startsWith(`${root}/`));
+}
+
+/** Adds the member `error`, which is all that OpenAI's clients read of a failed reply. */
+export function withOpenAiError(problem: Problem): Problem {
+  const [first] = problem.errors ?? [];
+  const type = problem.status >= 500 ? 'server_error' : 'invalid_request_error';
+  const message = first === undefined ? problem.detail : `${problem.detail} ${first.path}: ${first.message}.`;
+  return { ...problem, error: { message, type, param: first?.path ?? null, code: problem.reason } };
+}
