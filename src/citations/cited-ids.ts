@@ -5,6 +5,7 @@ import type { Span } from '../text/span.ts';
 import type { FindingSink } from './findings.ts';
 import { isIdSeparator, isIdUnit } from './tags.ts';
 import type { CitedId, SourceSet } from './types.ts';
+import { citedSource } from './url-ids.ts';
 
 /** The ids of one citation so far. A citation may hold several spans of ids. */
 export type IdReading = {
@@ -24,7 +25,8 @@ export function beginIds(): IdReading {
 
 /**
  * Returns the distinct ids in `spans` of a text, resolved against the sources. Reports malformed, repeated and unknown
- * ids. An id with white space inside is malformed, unless a source has exactly this id.
+ * ids. An id with white space inside is malformed, unless a source has exactly this id. The id of a citation is that of
+ * its source; another spelling of a web address is reported.
  */
 export function readIds(
   text: string,
@@ -67,18 +69,20 @@ export function readIdsIn(
       reading.full = true;
     } else {
       reading.read++;
-      const id = text.slice(start, end);
-      const source = sources.byId.get(id);
-      if (source === undefined && !isWellFormedId(id)) {
+      const cited = text.slice(start, end);
+      const source = citedSource(sources, cited);
+      const id = source === null ? cited : (sources.list[source]?.id ?? cited);
+      if (source === null && !isWellFormedId(id)) {
         findings.add({ reason: 'citation_id_malformed', in: 'response', span, claim });
       }
+      if (id !== cited) findings.add({ reason: 'citation_url_alias', in: 'response', span, claim });
       if (ids.length > 0 && reading.seen === null) reading.seen = new Set(ids.map((cited) => cited.id));
       if (reading.seen?.has(id)) {
         findings.add({ reason: 'citation_id_repeated', in: 'response', span, claim });
       } else {
         reading.seen?.add(id);
-        if (source === undefined) findings.add({ reason: 'citation_id_unknown', in: 'response', span, claim });
-        ids.push({ id, span, source: source === undefined ? null : source });
+        if (source === null) findings.add({ reason: 'citation_id_unknown', in: 'response', span, claim });
+        ids.push({ id, span, source });
       }
     }
     if (i >= to) break;

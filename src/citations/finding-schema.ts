@@ -10,10 +10,11 @@ export const spanSchema = z
   .strictObject({ start: offsetSchema, end: offsetSchema })
   .describe('Half-open range [start, end).');
 
-export const offsetsSchema = z
+export const offsetUnitSchema = z
   .enum(OFFSET_UNITS)
-  .default('utf16')
   .describe('Unit of all offsets. utf16: code units (JavaScript). utf8: bytes. codepoints: as in a Python string.');
+
+export const offsetsSchema = offsetUnitSchema.default('utf16');
 
 export const findingReasonSchema = z.enum(FINDING_REASONS);
 

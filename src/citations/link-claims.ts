@@ -5,7 +5,7 @@
  * - A link is a label if its text is a number or a host, if it or its run is in brackets, or if it follows the end of a
  *   sentence. Notes are labels too. A run of labels cites the text before it in its sentence, as a marker does.
  * - The text of any other link is prose. It cites its sentence, up to the next citation, with the link's text.
- * - Two addresses with one normal form (text/url.ts) are one page. A link cites every source of its page. A spelling
+ * - Two addresses with one `pageKey` (text/url.ts) are one page. A link cites every source of its page. A spelling
  *   that differs from the source's, or from an earlier one, is a `citation_url_alias` finding.
  * - The id of a citation is the id of its source; for an unknown page the normal form of its address; for a note that
  *   nothing resolves its number. Its span is the address or the number as written.
@@ -14,7 +14,7 @@ import { MAX_IDS_PER_CITATION } from '../limits.ts';
 import { hasContent, isAsciiDigit, isLetterOrDigit, isSpace, LINE_FEED } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
-import { normalisedUrl } from '../text/url.ts';
+import { normalisedUrl, pageKey } from '../text/url.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import { encloses, type Mark, noteNumbers, readMarks } from './links.ts';
@@ -231,10 +231,10 @@ function withoutMarkup(text: string, span: Span, run: Run): string {
   return kept.join('').trim();
 }
 
-/** A page: its sources, and the spellings of its address that are no alias. */
-type Page = { readonly sources: number[]; readonly spellings: Set<string> };
+/** A page: its sources, the spellings of its address that are no alias, and its id if it has no source. */
+type Page = { readonly sources: number[]; readonly spellings: Set<string>; readonly id: string };
 
-/** The pages that a response may cite, by the normal form of their address. */
+/** The pages that a response may cite, by the key of their address. */
 class Pages {
   readonly #pages = new Map<string, Page>();
   readonly #sources: SourceSet;
@@ -247,18 +247,20 @@ class Pages {
       for (const address of new Set([source.url ?? source.id, source.id])) {
         const url = normalisedUrl(address);
         if (url === null) continue;
-        const page = this.#page(url);
+        const page = this.#page(address, url);
         if (page.sources.at(-1) !== position) page.sources.push(position);
         page.spellings.add(address);
       }
     });
   }
 
-  #page(url: string): Page {
-    const known = this.#pages.get(url);
+  /** @param url the normal form of the address. */
+  #page(address: string, url: string): Page {
+    const key = pageKey(address);
+    const known = this.#pages.get(key);
     if (known !== undefined) return known;
-    const page: Page = { sources: [], spellings: new Set() };
-    this.#pages.set(url, page);
+    const page: Page = { sources: [], spellings: new Set(), id: url };
+    this.#pages.set(key, page);
     return page;
   }
 
@@ -286,14 +288,14 @@ class Pages {
     const address = this.#notes.get(cited) ?? cited;
     const url = normalisedUrl(address);
     if (url === null) return [{ id: cited, span, source: this.#sources.byId.get(cited) ?? null }];
-    const page = this.#page(url);
+    const page = this.#page(address, url);
     if (page.spellings.size === 0) page.spellings.add(address);
     else if (!page.spellings.has(address)) {
       findings.add({ reason: 'citation_url_alias', in: 'response', span, claim });
     }
-    if (page.sources.length === 0) return [{ id: url, span, source: null }];
+    if (page.sources.length === 0) return [{ id: page.id, span, source: null }];
     return page.sources.slice(0, MAX_IDS_PER_CITATION + 1).map((source) => {
-      const id = this.#sources.list[source]?.id ?? url;
+      const id = this.#sources.list[source]?.id ?? page.id;
       return { id, span, source };
     });
   }

@@ -135,7 +135,7 @@ export function firstUrl(line: string): string | null {
       if (isSpace(code) || isClosingBracket(code) || '<>"，。；、」》'.includes(line.charAt(end))) break;
       end++;
     }
-    while (end > at && '.,;:!?*_'.includes(line.charAt(end - 1))) end--;
+    while (end > at && ".,;:!?*_'".includes(line.charAt(end - 1))) end--;
     const url = line.slice(at, end);
     if (url.length <= MAX_URL_CHARS && normalisedUrl(url) !== null) return url;
     if (end > at) at = end;
@@ -151,9 +151,17 @@ function nextAddress(line: string, from: number): number {
   return -1;
 }
 
+const VIEW_SOURCE = 'view-source:';
+
 function isAddress(text: string, at: number): boolean {
   const start = text.slice(at, at + 'https://'.length).toLowerCase();
   return start === 'https://' || start.startsWith('http://');
+}
+
+/** Whether the address of a link begins here: also as browsers write it for the source of a page. */
+function isTarget(text: string, at: number): boolean {
+  const isSource = text.slice(at, at + VIEW_SOURCE.length).toLowerCase() === VIEW_SOURCE;
+  return isAddress(text, isSource ? at + VIEW_SOURCE.length : at);
 }
 
 /**
@@ -169,7 +177,7 @@ function readAddress(
   while (i < end && i - from < MAX_URL_CHARS && isInlineSpace(text.charCodeAt(i))) i++;
   const isAngled = text.charCodeAt(i) === LESS_THAN;
   if (isAngled) i++;
-  if (!isAddress(text, i)) return null;
+  if (!isTarget(text, i)) return null;
   const start = i;
   const limit = Math.min(end, start + MAX_URL_CHARS);
   let depth = 0;

@@ -13,6 +13,7 @@ import type { MarkerGrammar } from './grammars.ts';
 import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
+import { citedSource } from './url-ids.ts';
 
 /** Longest marker, ids and separators together, in UTF-16 code units. */
 const MAX_MARKER_CHARS = 1024;
@@ -153,7 +154,7 @@ export function isMarker(text: string, inside: Span, sources: SourceSet): boolea
     const id = trimSpan(text, start, i);
     start = i + 1;
     if (id.end === id.start) continue;
-    if (!sources.byId.has(text.slice(id.start, id.end)) && !isWordWithDigit(text, id)) return false;
+    if (!isWordWithDigit(text, id) && citedSource(sources, text.slice(id.start, id.end)) === null) return false;
   }
   return true;
 }

@@ -17,7 +17,7 @@ import { GRAMMARS, type Grammar, type GrammarName } from './grammars.ts';
 import { readLinkClaims } from './link-claims.ts';
 import { readMarkerClaims } from './marker-claims.ts';
 import { uncitedStatements } from './statements.ts';
-import type { Claim, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
+import type { Claim, Finding, FindingCounts, FindingReason, ParsedResponse, SourceSet } from './types.ts';
 
 /** A claim that cites more sources than this is `ids_shotgun`. */
 export const SHOTGUN_IDS_PER_CLAIM = 5;
@@ -155,6 +155,29 @@ export function citesMany({ ids }: Claim): boolean {
 export function coversAnswer(response: string, { element, span }: Claim, answer: Span): boolean {
   if (element.end - element.start < COVERING_CLAIM_SHARE * (answer.end - answer.start)) return false;
   return splitSentences(response, span.start, span.end).length >= COVERING_CLAIM_SENTENCES;
+}
+
+/**
+ * The response as scoring reads it: one with more claims, citations or statements than the limits allow has no answer
+ * that could be judged. It is not refused, because a policy could otherwise leave itself unscored by writing more.
+ */
+export function scorableResponse(parsed: ParsedResponse, sources: SourceSet): ParsedResponse {
+  const { answer } = parsed;
+  const isOversized = sizeProblems(parsed, sources, 'sources').some(({ path }) => path[0] === 'response');
+  if (answer === null || !isOversized) return parsed;
+  const added: Finding[] = [
+    { reason: 'no_answer', in: 'response', span: answer },
+    { reason: 'answer_oversized', in: 'response', span: answer },
+  ];
+  return {
+    ...parsed,
+    answer: null,
+    claims: [],
+    statements: [],
+    findings: [...added, ...parsed.findings.filter(({ claim }) => claim === undefined)],
+    counts: { ...parsed.counts, no_answer: 1, answer_oversized: 1 },
+    format: { answer_only: 0, full: 0 },
+  };
 }
 
 /**

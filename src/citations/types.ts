@@ -28,6 +28,7 @@ export const FINDING_REASONS = [
   'markup_only',
   'judge_injection_suspected',
   'citation_url_alias',
+  'answer_oversized',
 ] as const;
 
 /** Why a finding was reported. A finding changes a reward only if the recipe says so. */

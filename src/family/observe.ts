@@ -1,7 +1,7 @@
 /** Reads judgments into facts: the verdicts of a judgment, or the reason why they are missing. */
 import type { JudgmentOutcome } from '../judgments/judgment.ts';
 import type { JudgmentKind } from '../judgments/kinds/names.ts';
-import { answersRequest, type JudgmentRequest, type Verdicts } from '../judgments/kinds/registry.ts';
+import { answersRequest, completedVerdicts, type JudgmentRequest, type Verdicts } from '../judgments/kinds/registry.ts';
 import type { CriterionScore, RubricRequest } from '../judgments/kinds/rubric/rubric.ts';
 import type { Observed } from './facts.ts';
 
@@ -21,7 +21,8 @@ type VerdictsOf<K extends JudgmentKind> = Extract<Verdicts, { readonly kind: K }
 
 /**
  * The verdicts of one judgment. Verdicts that do not answer the request exactly are `judgment_record_invalid`: no
- * verdict is guessed, moved or left out.
+ * verdict is guessed, moved or left out. Claims and statements that the judge did not see, because the policy wrote more
+ * than its context takes, count against the policy.
  *
  * @param outcome `undefined` counts as a missing judgment.
  */
@@ -30,10 +31,12 @@ export function verdictsOf<K extends JudgmentKind>(
   outcome: JudgmentOutcome | undefined,
 ): Observed<VerdictsOf<K>> {
   if (outcome === undefined) return unscored('judgment_missing');
-  if (!outcome.ok) return unscored(outcome.failure.reason);
-  const { verdicts } = outcome.judgment;
-  return isOfKind(verdicts, request.kind) && answersRequest(request, verdicts)
-    ? scored(verdicts)
+  const { judged } = outcome;
+  if (!outcome.ok && judged === undefined) return unscored(outcome.failure.reason);
+  const verdicts = outcome.ok ? outcome.judgment.verdicts : null;
+  const whole = judged === undefined ? verdicts : completedVerdicts(request, judged, verdicts);
+  return whole !== null && isOfKind(whole, request.kind) && answersRequest(request, whole)
+    ? scored(whole)
     : unscored('judgment_record_invalid');
 }
 

@@ -83,9 +83,12 @@ export const TRAINING_FIELDS = [
 export type TrainingField = (typeof TRAINING_FIELDS)[number];
 type TrainingFact = Provenance & { readonly value: string | number };
 
-/** One origin for every parameter of a recipe; a parameter that is an object has one for each of its members. */
+/**
+ * One origin for every parameter of a recipe; a parameter that is an object has one for each of its members. Optional
+ * parameters have none: no named recipe has them.
+ */
 export type ParameterOrigins<R> = {
-  readonly [P in Exclude<keyof R, 'family'>]: R[P] extends object
+  readonly [P in keyof R as P extends 'family' ? never : object extends Pick<R, P> ? never : P]: R[P] extends object
     ? { readonly [M in keyof R[P]]: Provenance }
     : Provenance;
 };

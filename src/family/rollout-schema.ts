@@ -17,7 +17,7 @@ import {
   MAX_TITLE_CHARS,
   MAX_USEFUL_CHUNKS,
 } from '../limits.ts';
-import { askedQuestion, endOf } from '../trajectory/final-turns.ts';
+import { derivedFields } from '../trajectory/final-turns.ts';
 import { readMessages, SOURCE_IDS, trajectoryOf } from '../trajectory/rollout-messages.ts';
 import type { CriterionInput, Rollout, RolloutSources } from './rollout.ts';
 
@@ -201,7 +201,8 @@ export const trajectoryOptionsSchema = z
       .exactOptional()
       .describe(
         'The ids that answers cite. tagged (default): those of the tagged pieces in tool results. call: each tool ' +
-          'result is one source, under the id of its call.',
+          'result is one source, under the id of its call. url: each page in tool results is one source, under its ' +
+          'address.',
       ),
   })
   .describe('How messages are read.');
@@ -229,8 +230,12 @@ export const responseFields = {
     .int()
     .min(0)
     .exactOptional()
-    .describe('tool-call: user turns + assistant turns + 1; 2 = no tool call, 4 = one round.'),
-  response_tokens: z.int().min(0).exactOptional().describe('tool-call: tokens of the response, tool output included.'),
+    .describe('tool-call, and recipes with turns: user turns + assistant turns + 1; 2 = no tool call, 4 = one round.'),
+  response_tokens: z
+    .int()
+    .min(0)
+    .exactOptional()
+    .describe('tool-call, and recipes with length: tokens of the response, tool output included.'),
 };
 
 /** JSON Schema of the rule that a sample is either a text or messages. */
@@ -284,31 +289,14 @@ export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: Rol
  * they determine and neither the sample nor `common` gives.
  */
 export function sampleOf(common: Partial<Rollout>, sample: Omit<RolloutFields, keyof Rubrics>): Rollout {
-  const { response = derivedResponse(sample), ...given } = sample;
-  return { ...derivedFields(sample), ...common, ...given, response };
+  const trajectory = trajectoryOf(sample);
+  const derived = trajectory === null ? null : derivedFields(trajectory);
+  const response = sample.response ?? derived?.response;
+  if (response === undefined) throw new Error('sampleOf: neither response nor messages after validation');
+  return { ...derived, ...common, ...sample, response };
 }
 
 type Rubrics = Pick<RolloutFields, 'positive_rubrics' | 'negative_rubrics'>;
-
-function derivedResponse(fields: Output): string {
-  const trajectory = trajectoryOf(fields);
-  if (trajectory === null) throw new Error('rolloutOf: neither response nor messages after validation');
-  return endOf(trajectory).answer.text;
-}
-
-/** The fields that messages determine, unless the request gives them. */
-function derivedFields(fields: Output): Partial<Rollout> {
-  const trajectory = trajectoryOf(fields);
-  if (trajectory === null) return {};
-  const { thinking, finish_reason, num_turns } = endOf(trajectory);
-  const question = askedQuestion(trajectory);
-  return {
-    ...(question === null ? {} : { question }),
-    ...(thinking === null ? {} : { reasoning: thinking }),
-    ...(finish_reason === null ? {} : { finish_reason }),
-    num_turns,
-  };
-}
 
 function criterionInputs(rubrics: z.infer<typeof rubricsSchema> | undefined): CriterionInput[] {
   return (rubrics ?? []).map((rubric) => (typeof rubric === 'string' ? { description: rubric } : rubric));

@@ -2,6 +2,7 @@
  * Declares a chat backend: it completes a chat under a JSON schema before a deadline, or returns a typed failure.
  * lib/model-servers implements the type for vLLM-compatible servers, functions/backends for Workers AI.
  */
+import type { CallOptions } from './connections.ts';
 import type { JudgeFailure, TokenUsage } from './protocol/failure.ts';
 import type { ChatMessage, JsonSchema } from './protocol/prompt.ts';
 
@@ -47,10 +48,6 @@ export interface ChatBackend {
   readonly context_tokens: number | null;
   /** The request dialect of the server; default `vllm`. Another dialect is another judge identity. */
   readonly dialect?: ChatDialect;
-  /**
-   * Completes one chat. Expected failures are outcomes; a rejection is a bug.
-   * @param options.deadline_ms time in milliseconds from the call after which the backend has given up and freed its
-   *   resources.
-   */
-  complete(request: CompletionRequest, options: { readonly deadline_ms: number }): Promise<CompletionOutcome>;
+  /** Completes one chat. Expected failures are outcomes; a rejection is a bug. */
+  complete(request: CompletionRequest, options: CallOptions): Promise<CompletionOutcome>;
 }

@@ -2,6 +2,7 @@
  * The judge interface. Model backends, the sandbox and the built-in lexical judge implement it; the pipeline depends on
  * nothing else of a judge.
  */
+import type { CallOptions } from './connections.ts';
 import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf, type Verdicts } from './kinds/registry.ts';
@@ -27,10 +28,10 @@ export interface Judge {
   /** Context that prompt and reply share, in tokens; longer requests are cut. `null` = unlimited. */
   readonly context_tokens: number | null;
   /**
-   * Answers one request. Expected failures are replies; a rejection is a bug.
-   * @param options.deadline_ms time in milliseconds from the call after which the judge must have given up.
+   * Answers one request. Expected failures are replies; a rejection is a bug. A judge that makes several calls at once
+   * has the deadline for each of them.
    */
-  judge(request: JudgmentRequest, options: { readonly deadline_ms: number }): Promise<JudgeReply>;
+  judge(request: JudgmentRequest, options: CallOptions): Promise<JudgeReply>;
 }
 
 /** The judge of a request, or the failure that none is available. The failure counts only if a judgment is needed. */

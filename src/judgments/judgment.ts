@@ -54,7 +54,16 @@ export type RecordSignature = {
   readonly signature: string;
 };
 
-/** A judgment, or the reason it is missing. */
+/**
+ * A judgment, or the reason it is missing. `judged`: the positions of the request's entries (claims, statements) that
+ * fit into the judge's context, where not all do. Without a judgment: each entry alone was too long for the judge.
+ */
 export type JudgmentOutcome =
-  | { readonly ok: true; readonly judgment: Judgment; readonly cached: boolean; readonly latency_ms: number }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  | {
+      readonly ok: true;
+      readonly judgment: Judgment;
+      readonly cached: boolean;
+      readonly latency_ms: number;
+      readonly judged?: readonly number[];
+    }
+  | { readonly ok: false; readonly failure: JudgeFailure; readonly judged?: readonly [] };

@@ -1,4 +1,5 @@
 /** Makes judgments, and decides which stored judgments may be used. All callers share these rules. */
+import type { CallOptions } from './connections.ts';
 import { type Issuer, type KnownIssuers, signed } from './issuer.ts';
 import type { Judge } from './judge.ts';
 import type { Judgment, JudgmentPreimage } from './judgment.ts';
@@ -6,12 +7,11 @@ import { answersRequest, type JudgmentRequest } from './kinds/registry.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
 
-/** A request with its key. */
-type Making = {
+/** A request with its key, and how the judge is called. */
+type Making = CallOptions & {
   readonly key: string;
   readonly preimage: JudgmentPreimage;
   readonly request: JudgmentRequest;
-  readonly deadline_ms: number;
 };
 
 export type MadeJudgment =
@@ -25,11 +25,11 @@ export type MadeJudgment =
  */
 export async function makeJudgment(
   judge: Judge,
-  { key, preimage, request, deadline_ms }: Making,
+  { key, preimage, request, ...options }: Making,
   issuer: Issuer | null,
   now: () => string,
 ): Promise<MadeJudgment> {
-  const reply = await judge.judge(request, { deadline_ms });
+  const reply = await judge.judge(request, options);
   if (!reply.ok) return reply;
   if (!answersRequest(request, reply.verdicts)) return { ok: false, failure: NOT_AN_ANSWER };
   const { verdicts, usage } = reply;

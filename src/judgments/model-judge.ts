@@ -4,6 +4,7 @@
  * retries.
  */
 import type { ChatBackend, ChatDialect, JudgeSampling } from './chat-backend.ts';
+import type { CallOptions } from './connections.ts';
 import type { Judge, JudgeReply } from './judge.ts';
 import type { JudgeIdentity } from './judgment.ts';
 import type { JudgmentKind } from './kinds/names.ts';
@@ -42,13 +43,14 @@ export function createModelJudge(backend: ChatBackend, elapsed: () => number): J
     model: backend.model,
     identityFor: (kind) => modelJudgeIdentity(backend.model, kind, backend.dialect),
     context_tokens: backend.context_tokens,
-    async judge(request, { deadline_ms }) {
+    async judge(request, options) {
+      const { deadline_ms } = options;
       const started = elapsed();
       const tries = freeTextTries(request.kind) ?? TRIES;
       let usage: TokenUsage | null = { prompt_tokens: 0, completion_tokens: 0 };
       for (let seed = SAMPLING.seed; ; seed++) {
         const left = deadline_ms - (elapsed() - started);
-        const tried = await attempt(backend, request, { ...SAMPLING, seed }, left);
+        const tried = await attempt(backend, request, { ...SAMPLING, seed }, { ...options, deadline_ms: left });
         usage = sumUsage(usage, tried.usage);
         if (tried.ok) return { ...tried, usage };
         const isLast = seed + 1 === tries || deadline_ms <= elapsed() - started;
@@ -96,13 +98,13 @@ async function attempt(
   backend: ChatBackend,
   request: JudgmentRequest,
   sampling: JudgeSampling,
-  deadline_ms: number,
+  options: CallOptions,
 ): Promise<Attempt> {
   const kind = readingKind(request);
   const prompt = kind.prompt(request);
   const outcome = await backend.complete(
     { messages: prompt.messages, schema: prompt.schema, sampling, max_tokens: prompt.max_reply_tokens },
-    { deadline_ms },
+    options,
   );
   if (!outcome.ok) return { ...outcome, usage: null };
   const { text, usage, model } = outcome.completion;

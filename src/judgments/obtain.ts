@@ -17,7 +17,7 @@ import { judgmentKey, judgmentPreimage } from './key.ts';
 import type { JudgmentKind } from './kinds/names.ts';
 import { type JudgmentRequest, kindOf } from './kinds/registry.ts';
 import { makeJudgment, usableFor } from './make-judgment.ts';
-import type { AnswerCut, SourceCut } from './protocol/budget.ts';
+import type { AnswerCut, EntriesCut, Fitted, SourceCut } from './protocol/budget.ts';
 import type { JudgeFailure } from './protocol/failure.ts';
 import type { StoredJudgment } from './record.ts';
 import type { JudgmentStore } from './store.ts';
@@ -29,7 +29,15 @@ export const JUDGE_DEADLINE_MS = 60_000;
 export type JudgmentMode = 'use' | 'only' | 'skip';
 
 /** A planned request, with the indexes of the sources that its answer cites. */
-export type WantedJudgment = { readonly request: JudgmentRequest; readonly cited: ReadonlySet<number> };
+export type WantedJudgment = {
+  readonly request: JudgmentRequest;
+  readonly cited: ReadonlySet<number>;
+  /**
+   * The request without what the policy wrote in its entries: if not even this fits whole, the row is too long for the
+   * judge, which is a failure. Absent = the policy wrote the entries.
+   */
+  readonly ofRow?: JudgmentRequest;
+};
 
 export type ObtainOptions = {
   /** Judges the kinds that a language model or the lexical judge answers. */
@@ -70,6 +78,8 @@ export type ObtainedJudgment = {
    * not cut.
    */
   readonly answer_cut: AnswerCut | null;
+  /** Set if the judge was asked about some of the claims and statements only; the others count against the policy. */
+  readonly entries_cut: EntriesCut | null;
   readonly outcome: JudgmentOutcome;
   /** Id of the key whose signature is valid; `null` = unsigned, or signed by an unknown key. */
   readonly issuer: string | null;
@@ -91,6 +101,7 @@ type Keyed = {
   readonly request: JudgmentRequest;
   readonly cuts: readonly SourceCut[];
   readonly answer_cut: AnswerCut | null;
+  readonly entries_cut: EntriesCut | null;
   readonly preimage: JudgmentPreimage;
   readonly key: string;
 };
@@ -112,19 +123,37 @@ export async function obtainJudgments(wanted: readonly WantedJudgment[], options
 }
 
 function keyed(
-  { request, cited }: WantedJudgment,
+  wanted: WantedJudgment,
   digests: Map<string, string>,
   options: ObtainOptions,
 ): Keyed | { readonly unfit: ObtainedJudgment } {
+  const { request } = wanted;
   const choice = kindOf(request.kind).answeredBy === 'sandbox' ? (options.sandbox ?? NO_SANDBOX) : options.judge;
   if (!choice.ok) return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : choice.failure) };
   const { judge } = choice;
-  const fitted = fitToJudge(request, judge, cited);
-  if (!fitted.ok) return { unfit: unkeyed(request.kind, fitted.failure) };
+  const fitted = fittedTo(judge, wanted);
+  if (!fitted.ok) {
+    const cut = options.mode === 'skip' ? undefined : fitted.entries_cut;
+    return { unfit: unkeyed(request.kind, options.mode === 'skip' ? SKIPPED : fitted.failure, cut) };
+  }
   const preimage = judgmentPreimage(fitted.request, judge.identityFor(request.kind), options.replicate, digests);
-  const { request: seen, cuts, answer_cut = null } = fitted;
-  return { judge, request: seen, cuts, answer_cut, preimage, key: judgmentKey(preimage) };
+  const { request: seen, cuts, answer_cut = null, entries_cut = null } = fitted;
+  return { judge, request: seen, cuts, answer_cut, entries_cut, preimage, key: judgmentKey(preimage) };
 }
+
+/** Fits a request to the judge; it fails if its entries would have to be cut because the row is too long. */
+function fittedTo(judge: Judge, { request, cited, ofRow }: WantedJudgment): Fitted<JudgmentRequest> {
+  const fitted = fitToJudge(request, judge, cited);
+  if (fitted.entries_cut === undefined || ofRow === undefined) return fitted;
+  const own = fitToJudge(ofRow, judge, cited);
+  return own.ok && own.entries_cut === undefined ? fitted : { ok: false, failure: ROW_TOO_LONG };
+}
+
+const ROW_TOO_LONG: JudgeFailure = {
+  reason: 'judge_prompt_too_long',
+  detail: 'the criteria of the row need more tokens than the judge takes',
+  retryable: false,
+};
 
 async function obtainKeyed(asked: readonly Keyed[], options: ObtainOptions): Promise<Obtained> {
   if (options.mode === 'skip') return { judgments: asked.map((one) => failed(one, SKIPPED)), timings: NO_TIME };
@@ -154,9 +183,9 @@ async function readStored(asked: readonly Keyed[], options: ObtainOptions): Prom
     if (found !== undefined) usable.set(one.key, await usableFor(one.request, found, known));
   }
   if (options.mode === 'only' && options.desk !== undefined) {
-    const { desk, takes } = options.desk;
-    const open = asked.filter(({ judge, key }) => takes(judge.name) && usable.get(key)?.ok !== true);
-    const kept = open.length === 0 ? [] : await desk.find(open.map(({ key }) => key));
+    // Whatever the judge: the desks also keep imported judgments of judges that need no desk.
+    const open = asked.filter(({ key }) => usable.get(key)?.ok !== true);
+    const kept = open.length === 0 ? [] : await options.desk.desk.find(open.map(({ key }) => key));
     for (const [key, found] of kept) usable.set(key, found);
   }
   return usable;
@@ -210,7 +239,13 @@ function obtainedFrom(
   const { judgment, cached, stored, storeProblem } = had;
   return {
     ...named(asked),
-    outcome: { ok: true, judgment, cached, latency_ms },
+    outcome: {
+      ok: true,
+      judgment,
+      cached,
+      latency_ms,
+      ...(asked.entries_cut === null ? {} : { judged: asked.entries_cut.judged }),
+    },
     issuer: knownIssuer(judgment, options.signing),
     stored,
     storeProblem: storeProblem ?? readProblem,
@@ -232,25 +267,28 @@ function named({
   key,
   cuts,
   answer_cut,
-}: Keyed): Pick<ObtainedJudgment, 'kind' | 'preimage' | 'key' | 'cuts' | 'answer_cut'> {
-  return { kind: request.kind, preimage, key, cuts, answer_cut };
+  entries_cut,
+}: Keyed): Pick<ObtainedJudgment, 'kind' | 'preimage' | 'key' | 'cuts' | 'answer_cut' | 'entries_cut'> {
+  return { kind: request.kind, preimage, key, cuts, answer_cut, entries_cut };
 }
 
 function failed(asked: Keyed, failure: JudgeFailure): ObtainedJudgment {
   return { ...named(asked), outcome: { ok: false, failure }, issuer: null, stored: false, storeProblem: null };
 }
 
-function unkeyed(kind: JudgmentKind, failure: JudgeFailure): ObtainedJudgment {
+/** @param cut set if each entry of the request alone is too long for the judge. */
+function unkeyed(kind: JudgmentKind, failure: JudgeFailure, cut?: EntriesCut): ObtainedJudgment {
   const nothing = {
     preimage: null,
     key: null,
     cuts: [],
     answer_cut: null,
+    entries_cut: cut ?? null,
     issuer: null,
     stored: false,
     storeProblem: null,
   };
-  return { kind, ...nothing, outcome: { ok: false, failure } };
+  return { kind, ...nothing, outcome: { ok: false, failure, ...(cut === undefined ? {} : { judged: [] }) } };
 }
 
 const NO_TIME: ObtainTimings = { store_read: 0, judge: 0, store_write: 0 };

@@ -2,6 +2,7 @@
  * Compares claims, statements and criteria with texts by words: deterministic, without a model. docs/lexical-judge.md
  * describes the method and its limits.
  */
+export { namesOfLabels } from './answer-names.ts';
 export { countContentTokens } from './content-tokens.ts';
 export { scoreCriterion } from './criterion.ts';
 export { type ClaimEvidence, gatherEvidence, lexicalSupport, type SourceSpan } from './gather-evidence.ts';

@@ -4,7 +4,7 @@
  * judgments.
  */
 import * as z from 'zod';
-import { digestJson } from '../digest.ts';
+import { canonicalJson } from '../digest.ts';
 import { rewardFields } from '../family/score.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 import type { ObtainedJudgment } from '../judgments/obtain.ts';
@@ -24,7 +24,7 @@ const judgeUseSchema = z
     judgments: count,
     cached: count.describe('Judgments that were not made for this request.'),
     stored: count.describe('Judgments that the store has, so that they can be replayed.'),
-    cut: count.describe('Judgments whose judge saw only a part of the sources or of the answer.'),
+    cut: count.describe('Judgments whose judge saw only a part of the sources, the answer or its claims.'),
   })
   .describe('The judgments that one judge made under one template.');
 
@@ -76,16 +76,17 @@ export function rewardScore({
 /** Counts judgments by their judge, in the order of the first one of each. Failed judgments are left out. */
 export function judgesOf(members: readonly { readonly obtained: readonly ObtainedJudgment[] }[]): JudgeUse[] {
   const uses = new Map<string, JudgeUse>();
-  for (const { kind, preimage, outcome, issuer, stored, cuts, answer_cut } of members.flatMap((one) => one.obtained)) {
+  for (const one of members.flatMap(({ obtained }) => obtained)) {
+    const { kind, preimage, outcome, issuer, stored } = one;
     if (!outcome.ok || preimage === null) continue;
     const { model, template, sampling } = preimage.judge;
     const identity = { kind, model, template, sampling: sampling === null ? null : { ...sampling }, issuer };
-    const key = digestJson(identity);
+    const key = canonicalJson(identity);
     const use = uses.get(key) ?? { ...identity, judgments: 0, cached: 0, stored: 0, cut: 0 };
     use.judgments++;
     if (outcome.cached) use.cached++;
     if (stored) use.stored++;
-    if (cuts.length > 0 || answer_cut !== null) use.cut++;
+    if (one.cuts.length > 0 || one.answer_cut !== null || one.entries_cut !== null) use.cut++;
     uses.set(key, use);
   }
   return [...uses.values()];

@@ -35,6 +35,13 @@ const judgmentReportSchema = z.strictObject({
     .strictObject({ kept_chars: indexSchema, chars: indexSchema })
     .exactOptional()
     .describe('The answer alone exceeds the context of the judge, which saw its beginning. Part of the key.'),
+  entries_cut: z
+    .strictObject({ judged: indexSchema, entries: indexSchema })
+    .exactOptional()
+    .describe(
+      'Claims and statements of the policy exceed the context of the judge, which was asked about `judged` of the ' +
+        '`entries`, in order. The others count as not supported. 0 judged: the judge was not asked. Part of the key.',
+    ),
   usage: tokenUsageSchema.nullable().describe('Token usage of the original call, also for cached judgments.'),
   judged_at: z.string().nullable(),
   latency_ms: z.number().min(0).nullable().describe('Latency within this request, in milliseconds.'),
@@ -73,7 +80,7 @@ export type ScoreReply = FamilyReply & MadeBy;
 
 /** One judgment as the reply shows it. */
 export function reportJudgment(obtained: ObtainedJudgment): JudgmentReport {
-  const { kind, key, preimage, cuts, answer_cut, outcome, issuer, stored, storeProblem } = obtained;
+  const { kind, key, preimage, cuts, answer_cut, entries_cut, outcome, issuer, stored, storeProblem } = obtained;
   return {
     kind,
     key,
@@ -85,6 +92,9 @@ export function reportJudgment(obtained: ObtainedJudgment): JudgmentReport {
     issuer,
     cuts: cuts.map((cut) => ({ ...cut })),
     ...(answer_cut === null ? {} : { answer_cut: { ...answer_cut } }),
+    ...(entries_cut === null
+      ? {}
+      : { entries_cut: { judged: entries_cut.judged.length, entries: entries_cut.entries } }),
     usage: outcome.ok ? outcome.judgment.usage : null,
     judged_at: outcome.ok ? outcome.judgment.judged_at : null,
     latency_ms: outcome.ok ? outcome.latency_ms : null,

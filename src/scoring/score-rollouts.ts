@@ -6,7 +6,8 @@
  *
  * An unscored rollout keeps its reason and the failure behind it; the caller decides what becomes of it.
  */
-import { sourcesOf } from '../citations/sources.ts';
+import type { SourceReader } from '../citations/recent-sources.ts';
+import { parseSources, sourcesFromList } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
 import { BUILT_IN, type Composers } from '../families/composers.ts';
 import { type BuiltInTypes, planRollout } from '../families/registry.ts';
@@ -59,6 +60,8 @@ export type ScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   /** Signs a receipt for the reply; absent = no receipt. */
   readonly receiptIssuer?: Issuer;
   readonly whenMissing?: WhenMissing;
+  /** Reads tool output; default `parseSources`. */
+  readonly readSources?: SourceReader;
 };
 
 type GroupScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
@@ -69,6 +72,8 @@ type GroupScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   /** Signs a receipt for each reply; absent = no receipts. */
   readonly receiptIssuer?: Issuer;
   readonly whenMissing?: WhenMissing;
+  /** Reads tool output; default `parseSources`. */
+  readonly readSources?: SourceReader;
 };
 
 /**
@@ -117,8 +122,9 @@ export async function scoreRolloutBy<T extends FamilyTypes>(
   request: ScoringRequest<T>,
   options: ObtainOptions,
 ): Promise<ScoringResult<T>> {
-  const { recipe, rollout, plan, receiptIssuer = null, whenMissing = 'refuse' } = request;
-  const planned = rules.plan(rollout, recipe.recipe, plan ?? {});
+  const { recipe, rollout, plan, receiptIssuer = null, whenMissing = 'refuse', readSources = parseSources } = request;
+  const sources = givenSources(rollout, readSources);
+  const planned = rules.plan(rollout, recipe.recipe, { ...plan, ...(sources === null ? {} : { sources }) });
   if (!planned.ok) return { status: 'invalid', problems: planned.error };
   const { runs, missing, timings } = await obtainStages([planned.value], options);
   const replies = createReplies(rules, recipe, receiptIssuer, options);
@@ -204,13 +210,15 @@ async function obtainStages<T extends FamilyTypes>(
 /** One plan for each rollout, in order. */
 function planGroup<T extends FamilyTypes>(
   rules: ScoringRules<T>,
-  { rollouts, recipe, plan }: GroupScoringRequest<T>,
+  { rollouts, recipe, plan, readSources = parseSources }: GroupScoringRequest<T>,
 ): Result<RolloutPlan<T>[], readonly InputProblem[]> {
   // Samples with the same given sources share one set. Those that come as messages have their own tool results.
-  const sets = new Map<unknown, SourceSet>();
+  const sets = new Map<unknown, SourceSet | null>();
   const plans: RolloutPlan<T>[] = [];
   for (const [position, rollout] of rollouts.entries()) {
-    const sources = givenSources(rollout, sets);
+    const given = rollout.tool_output ?? rollout.sources;
+    const sources = sets.get(given) ?? givenSources(rollout, readSources);
+    sets.set(given, sources);
     const planned = rules.plan(rollout, recipe.recipe, { ...plan, ...(sources === null ? {} : { sources }) });
     // A problem of the shared fields is the same for all samples: the first sample reports it.
     if (!planned.ok) return { ok: false, error: planned.error.map((problem) => ofSample(problem, position)) };
@@ -220,13 +228,9 @@ function planGroup<T extends FamilyTypes>(
 }
 
 /** The parsed sources that the request gives for a rollout; `null` = it gives none. */
-function givenSources({ tool_output, sources }: Rollout, sets: Map<unknown, SourceSet>): SourceSet | null {
-  const origin = tool_output !== undefined ? { tool_output } : sources !== undefined ? { sources } : null;
-  if (origin === null) return null;
-  const given = tool_output ?? sources;
-  const set = sets.get(given) ?? sourcesOf(origin);
-  sets.set(given, set);
-  return set;
+function givenSources({ tool_output, sources }: Rollout, readSources: SourceReader): SourceSet | null {
+  if (tool_output !== undefined) return readSources(tool_output);
+  return sources === undefined ? null : sourcesFromList(sources);
 }
 
 const SAMPLE_FIELDS: ReadonlySet<unknown> = new Set([

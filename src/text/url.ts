@@ -37,8 +37,20 @@ export function normalisedUrl(text: string): string | null {
   return `${scheme}://${host}${address.slice(hostEnd, pathEnd)}${address.slice(queryStart, end)}`;
 }
 
+/**
+ * The same text for all addresses of one page, whichever scheme they have: the normal form without its scheme. A text
+ * that is no web address is its own key.
+ *
+ * @example
+ * pageKey('http://example.com/a/') === pageKey('https://Example.com/a'); // true
+ */
+export function pageKey(address: string): string {
+  const normal = normalisedUrl(address);
+  return normal === null ? address : normal.slice(normal.indexOf('://') + '://'.length);
+}
+
 /** Removes the prefixes of readers. They can occur more than once; only an address after them counts as a page. */
-function withoutReaders(address: string): string {
+export function withoutReaders(address: string): string {
   let from = 0;
   for (;;) {
     const prefix = READER_PREFIXES.find(

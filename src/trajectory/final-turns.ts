@@ -23,10 +23,7 @@ export type TrajectoryEnd = {
 };
 
 export function endOf({ turns }: Trajectory): TrajectoryEnd {
-  // A turn with content ends the rollout, even with an empty one; trainers write calls with empty content.
-  const isText = ({ by_policy, text, calls }: Turn): boolean =>
-    by_policy && text !== null && (text.text !== '' || calls.length === 0);
-  const last = turns.findLastIndex(isText);
+  const last = answerIndex(turns);
   let first = last;
   while (first > 0 && continues(turns[first - 1])) first--;
   const answer = new TextBuilder();
@@ -50,6 +47,20 @@ export function endOf({ turns }: Trajectory): TrajectoryEnd {
   };
 }
 
+/** The index of the last turn of the answer; -1 if the policy wrote no text. */
+function answerIndex(turns: readonly Turn[]): number {
+  // A turn with content ends the rollout, even with an empty one; trainers write calls with empty content.
+  return turns.findLastIndex(
+    ({ by_policy, text, calls }) => by_policy && text !== null && (text.text !== '' || calls.length === 0),
+  );
+}
+
+/** The turns up to the policy's answer; all turns if it wrote none. What comes later, the answer cannot have cited. */
+export function turnsToAnswer({ turns }: Trajectory): readonly Turn[] {
+  const last = answerIndex(turns);
+  return last === -1 ? turns : turns.slice(0, last + 1);
+}
+
 /** Whether the answer goes on before this turn: the policy wrote it, and called no tool in it. */
 function continues(turn: Turn | undefined): boolean {
   return turn?.by_policy === true && turn.calls.length === 0 && turn.results.length === 0;
@@ -67,8 +78,29 @@ function countTurns(turns: readonly Turn[]): number {
   return count;
 }
 
+/** The fields of a rollout that its messages determine. */
+export type DerivedFields = {
+  readonly response: string;
+  readonly question?: string;
+  readonly reasoning?: string;
+  readonly finish_reason?: string;
+  readonly num_turns: number;
+};
+
+export function derivedFields(trajectory: Trajectory): DerivedFields {
+  const { answer, thinking, finish_reason, num_turns } = endOf(trajectory);
+  const question = askedQuestion(trajectory);
+  return {
+    response: answer.text,
+    ...(question === null ? {} : { question }),
+    ...(thinking === null ? {} : { reasoning: thinking }),
+    ...(finish_reason === null ? {} : { finish_reason }),
+    num_turns,
+  };
+}
+
 /** The question: the text of the last user turn before the policy's first one; `null` if there is none. */
-export function askedQuestion({ turns }: Trajectory): string | null {
+function askedQuestion({ turns }: Trajectory): string | null {
   const first = turns.findIndex(({ by_policy }) => by_policy);
   const user = turns.slice(0, first).findLast(({ role, text }) => role === 'user' && text !== null && text.text !== '');
   return user?.text?.text ?? null;

@@ -57,7 +57,12 @@ export function trajectoryReport(
   if (trajectory === null) return null;
   const { answer, calls, num_turns, finish_reason, findings } = endOf(trajectory);
   const origin = sourcesOfTrajectory(trajectory, rollout.trajectory?.source_ids);
-  const more = [...findings, ...foreignMarkup(trajectory)];
+  const unplaced = 'unplaced' in origin ? origin.unplaced : [];
+  const more = [
+    ...findings,
+    ...foreignMarkup(trajectory),
+    ...unplaced.map((path): TrajectoryFinding => ({ reason: 'result_without_source', path })),
+  ];
   return {
     policy_turns: trajectory.turns.filter(({ by_policy }) => by_policy).length,
     calls,

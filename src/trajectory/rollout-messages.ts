@@ -1,21 +1,22 @@
 /** The messages of a rollout: what is derived from them, once for each list of messages. */
-import type { SourceInput } from '../citations/sources.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
 import { TextBuilder } from './draft.ts';
+import { turnsToAnswer } from './final-turns.ts';
 import { type ReadOptions, readTrajectory } from './read.ts';
-import type { MessagePath, TracedText, Trajectory, TrajectoryResult } from './trajectory.ts';
+import type { TracedText, Trajectory, TrajectoryResult } from './trajectory.ts';
+import { type PageSources, pageSources } from './url-sources.ts';
 
 /** How a rollout is read from its messages. */
 export type TrajectoryOptions = ReadOptions & {
   /**
    * The ids that answers cite. `tagged` (default): those of the tagged pieces in the tool results. `call`: a result is
-   * one source, under the id of its call.
+   * one source, under the id of its call. `url`: a page is one source, under its address.
    */
   readonly source_ids?: SourceIds;
 };
 
-export const SOURCE_IDS = ['tagged', 'call'] as const;
+export const SOURCE_IDS = ['tagged', 'call', 'url'] as const;
 type SourceIds = (typeof SOURCE_IDS)[number];
 
 /** The fields of a rollout that hold its messages. */
@@ -31,15 +32,18 @@ const readings = new WeakMap<
   { readonly options: TrajectoryOptions | undefined; readonly reading: Reading }
 >();
 
-/** Reads the messages, or returns the reading of the same list with the same options. */
-export function readMessages({ messages, trajectory: options }: RolloutMessages): Reading {
+/** Reads the messages of a rollout, in which the policy wrote something. */
+export function readMessages(rollout: RolloutMessages): Reading {
+  const read = readConversation(rollout);
+  if (!read.ok || read.value.turns.some(({ by_policy }) => by_policy)) return read;
+  return { ok: false, error: [{ path: ['messages'], message: NO_POLICY_TURN }] };
+}
+
+/** Reads messages, or returns the reading of the same list with the same options. */
+export function readConversation({ messages, trajectory: options }: RolloutMessages): Reading {
   const known = typeof messages === 'string' ? undefined : readings.get(messages);
   if (known !== undefined && known.options === options) return known.reading;
-  const read = readTrajectory(messages, options);
-  const reading =
-    read.ok && !read.value.turns.some(({ by_policy }) => by_policy)
-      ? ({ ok: false, error: [{ path: ['messages'], message: NO_POLICY_TURN }] } as const)
-      : read;
+  const reading = readTrajectory(messages, options);
   if (typeof messages !== 'string') readings.set(messages, { options, reading });
   return reading;
 }
@@ -58,10 +62,11 @@ export function trajectoryOf(rollout: Partial<RolloutMessages>): Trajectory | nu
 /** The sources of a trajectory, with the way back to its messages. */
 type TrajectorySources =
   /** The outputs of all tools, each in a `<tool_output>` element: a piece never runs on into the next output. */
-  | { readonly tool_output: TracedText }
-  | { readonly sources: readonly (SourceInput & { readonly path: MessagePath })[] };
+  { readonly tool_output: TracedText } | PageSources;
 
-export function sourcesOfTrajectory({ turns }: Trajectory, ids: SourceIds = 'tagged'): TrajectorySources {
+export function sourcesOfTrajectory(trajectory: Trajectory, ids: SourceIds = 'tagged'): TrajectorySources {
+  // A policy must not cite first and search afterwards.
+  const turns = turnsToAnswer(trajectory);
   const results = turns.flatMap((turn) => turn.results);
   switch (ids) {
     case 'tagged': {
@@ -72,14 +77,19 @@ export function sourcesOfTrajectory({ turns }: Trajectory, ids: SourceIds = 'tag
       }
       return { tool_output: builder.build() };
     }
-    case 'call':
+    case 'call': {
+      const named = results.map((result) => ({
+        id: callId(result, turns),
+        text: result.output.text,
+        path: result.path,
+      }));
       return {
-        sources: results.flatMap((result) => {
-          const id = callId(result, turns);
-          const { path, output } = result;
-          return id === null ? [] : [{ id, text: output.text, path }];
-        }),
+        sources: named.flatMap(({ id, text, path }) => (id === null ? [] : [{ id, text, path }])),
+        unplaced: named.flatMap(({ id, path }) => (id === null ? [path] : [])),
       };
+    }
+    case 'url':
+      return pageSources(turns);
   }
 }
 

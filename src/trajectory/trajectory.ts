@@ -76,6 +76,7 @@ export const TRAJECTORY_FINDING_REASONS = [
   'call_without_result',
   'result_without_call',
   'tools_after_answer',
+  'result_without_source',
   'policy_markup_in_context',
 ] as const;
 

@@ -19,11 +19,13 @@ export const readinessSchema = z.strictObject({
   stores: z
     .array(
       z.strictObject({
-        name: z.enum(['judgments', 'database', 'files', 'judge_desk']),
+        name: z.enum(['judgments', 'database', 'files', 'judge_desk', 'run_ledger']),
         reachable: z.boolean(),
       }),
     )
-    .describe('The KV namespace, the D1 database, the R2 bucket and the Durable Objects that call judges.'),
+    .describe(
+      'The KV namespace, the D1 database, the R2 bucket, and the Durable Objects that call judges and hold runs.',
+    ),
   default_judge: z.string().nullable(),
   judges: z.array(
     z.strictObject({

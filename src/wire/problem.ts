@@ -16,6 +16,7 @@ const REQUEST_PROBLEM_REASONS = [
   'content_type_unsupported',
   'body_too_large',
   'body_interrupted',
+  'overloaded',
   'body_not_utf8',
   'body_not_json',
   'input_invalid',

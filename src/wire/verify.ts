@@ -8,7 +8,7 @@ import {
   formatSchema,
   indexSchema,
   offsetSchema,
-  offsetsSchema,
+  offsetUnitSchema,
   spanSchema,
 } from '../citations/finding-schema.ts';
 import { GRAMMAR_NAMES } from '../citations/grammars.ts';
@@ -41,6 +41,7 @@ export const verifyRequestSchema = z
       .enum(['answer_only', 'full'])
       .default('full')
       .describe('answer_only: text outside the answer block is a finding.'),
+    offsets: offsetUnitSchema.exactOptional().describe('Unit of all offsets, as in the query. Default utf16.'),
   })
   .refine(hasOneOrigin, oneOriginRule)
   .meta(EXACTLY_ONE_ORIGIN);
@@ -52,7 +53,7 @@ export const verifyQuerySchema = z.strictObject({
     .enum(['none', 'lexical'])
     .default('none')
     .describe('lexical: compares the words of each claim with its sources.'),
-  offsets: offsetsSchema,
+  offsets: offsetUnitSchema.exactOptional(),
 });
 
 const shareSchema = z.number().min(0).max(1);
@@ -130,7 +131,7 @@ type VerificationResult =
 export function verifyRequested(
   request: VerifyRequest,
   evidence: 'none' | 'lexical',
-  offsets: OffsetUnit = 'utf16',
+  offsets: OffsetUnit = request.offsets ?? 'utf16',
 ): VerificationResult {
   const { response, grammar, answer, mode, tool_output } = request;
   const sources = sourcesOf(rolloutSources(request));

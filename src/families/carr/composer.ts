@@ -4,6 +4,7 @@
  */
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
+import { withTerms } from '../../family/terms.ts';
 import { carrSummands, carrVote, composeCarr, isPunished, readsCriteria } from './compose.ts';
 import type { CarrFacts } from './facts.ts';
 import type { CarrRecipe } from './recipe.ts';
@@ -44,7 +45,7 @@ export const CARR_RECIPES = {
   'carr-exact': { ...CARR, compat: 'exact', normalisation: 'published' },
 } as const satisfies Record<string, CarrRecipe>;
 
-export const carrComposer = {
+export const carrComposer = withTerms({
   name: 'carr',
   recipe: { fields: FIELDS, named: CARR_RECIPES, range: (): readonly [number, number] => [0, 1] },
   compose: composeCarr,
@@ -63,4 +64,4 @@ export const carrComposer = {
           },
         ]),
   ],
-} satisfies Composer<Carr>;
+} satisfies Composer<Carr>);

@@ -1,6 +1,7 @@
 /** The facts of a carr rollout, under the compat mode in which they were measured. They contain labels, but no names. */
 import * as z from 'zod';
 import { countSchema, type FactsOf, finishReasonFactSchema, observedSchema } from '../../family/facts.ts';
+import { countFields } from '../../family/term-schemas.ts';
 import { MAX_CRITERIA, MAX_CRITERION_CHARS } from '../../limits.ts';
 
 const labelSchema = z
@@ -25,6 +26,7 @@ export const carrFactsSchema = z.strictObject({
   named: observedSchema(z.array(labelSchema)),
   // For each criterion, whether the cited pages support it; false if a label has no name or no page was cited.
   supported: observedSchema(z.array(z.boolean()).max(MAX_CRITERIA)),
+  ...countFields,
 });
 
 export type CarrFacts = FactsOf<z.infer<typeof carrFactsSchema>>;

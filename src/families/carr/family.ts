@@ -74,7 +74,9 @@ function stagesOf(plan: CarrPlan, recipe: CarrRecipe): Stage<Measured> {
     const nothing = scored(plan.criteria.map(() => false));
     if (request === null) return done(measured(plan, recipe, { outcome, names, filled }, nothing));
     const cited = new Set(request.sources.keys());
-    return ask([{ request, cited }], ([answer]) => {
+    // The answer gives the names in the statements; the rest is the row's.
+    const ofRow = { ...request, statements: plan.criteria.filter((_, n) => filled[n] !== null) };
+    return ask([{ request, cited, ofRow }], ([answer]) => {
       const verdicts: Observed<{ readonly supported: readonly boolean[] }> =
         request.kind === 'statements' ? verdictsOf(request, answer) : verdictsOf(request, answer);
       const supported = mapObserved(verdicts, (read) => {

@@ -6,8 +6,9 @@
  */
 import type { SourceInput } from '../../citations/sources.ts';
 import { stripPythonSpace } from '../../text/python-text.ts';
+import { pageKey } from '../../text/url.ts';
+import { turnsToAnswer } from '../../trajectory/final-turns.ts';
 import type { Trajectory, TrajectoryCall } from '../../trajectory/trajectory.ts';
-import { addressKey } from './addresses.ts';
 
 type Page = { readonly url: string; readonly title: string; readonly texts: Set<string> };
 
@@ -15,9 +16,10 @@ type Page = { readonly url: string; readonly title: string; readonly texts: Set<
 const TOOLS = { search: 'browser.search', open: 'browser.open', find: 'browser.find' } as const;
 
 export function pagesOf(trajectory: Trajectory): SourceInput[] {
+  const turns = turnsToAnswer(trajectory);
   const pages = new Map<string, Page>();
   const add = (url: string, title: string, date: string, text: string): void => {
-    const key = addressKey(url);
+    const key = pageKey(url);
     let page = pages.get(key);
     if (page === undefined) {
       page = { url, title, texts: new Set(date === '' ? [] : [`Published: ${date}`]) };
@@ -28,10 +30,10 @@ export function pagesOf(trajectory: Trajectory): SourceInput[] {
   /** The address of each result of the last search, by its number. */
   let found = new Map<string, string>();
   let current: string | null = null;
-  for (const turn of trajectory.turns) {
+  for (const turn of turns) {
     for (const { output, name, call } of turn.results) {
       const { text } = output;
-      const asked = call === null ? null : (trajectory.turns[call.turn]?.calls[call.call] ?? null);
+      const asked = call === null ? null : (turns[call.turn]?.calls[call.call] ?? null);
       if (text.trim() === '') continue;
       switch (name) {
         case TOOLS.search:
@@ -48,9 +50,8 @@ export function pagesOf(trajectory: Trajectory): SourceInput[] {
           if (opened.url !== '') {
             add(opened.url, opened.title, opened.date, opened.content);
             // A redirect: what was asked for and what came are one page.
-            const page = pages.get(addressKey(opened.url));
-            if (meant !== null && page !== undefined && !pages.has(addressKey(meant)))
-              pages.set(addressKey(meant), page);
+            const page = pages.get(pageKey(opened.url));
+            if (meant !== null && page !== undefined && !pages.has(pageKey(meant))) pages.set(pageKey(meant), page);
           }
           break;
         }
@@ -64,8 +65,8 @@ export function pagesOf(trajectory: Trajectory): SourceInput[] {
   }
   return [...pages].map(([key, { url, title, texts }]) => ({
     // A page under a second address is a source of its own, with the same text.
-    id: addressKey(url) === key ? url : key,
-    url: addressKey(url) === key ? url : `https://${key}`,
+    id: pageKey(url) === key ? url : key,
+    url: pageKey(url) === key ? url : `https://${key}`,
     text: [...texts].join('\n\n'),
     ...(title === '' ? {} : { title }),
   }));

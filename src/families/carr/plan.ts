@@ -3,6 +3,7 @@
  * gives to the labels. The second asks whether the cited pages support the criteria with these names in place.
  */
 import { type SourceInput, sourcesOf } from '../../citations/sources.ts';
+import { countProblems, countsOf } from '../../family/counts.ts';
 import { missingFields, originOf } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
@@ -16,8 +17,9 @@ import type { StatementsRequest } from '../../judgments/kinds/statements/stateme
 import type { JudgedSource } from '../../judgments/protocol/prompt.ts';
 import type { Result } from '../../result.ts';
 import { hasContent } from '../../text/characters.ts';
+import { pageKey } from '../../text/url.ts';
 import { trajectoryOf } from '../../trajectory/rollout-messages.ts';
-import { addressKey, citedAddresses } from './addresses.ts';
+import { citedAddresses } from './addresses.ts';
 import { isPunished, readsCriteria, readsOutcome } from './compose.ts';
 import { evidenceText, citedAddresses as exactAddresses, MAX_CITED_PAGES } from './exact/evidence.ts';
 import { exactLabels, fillExactly, labelsInOrder } from './exact/labels.ts';
@@ -60,7 +62,7 @@ export function planCarr(
     ...(scoresCriteria ? (['entity_rubrics'] as const) : []),
     ...(recipe.punish_ill_formed ? (['finish_reason'] as const) : []),
   ];
-  const problems = missingFields(rollout, needed, 'carr');
+  const problems = [...missingFields(rollout, needed, 'carr'), ...countProblems(rollout, recipe)];
   const { question, reference } = rollout;
   if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, error: problems };
   const criteria = scoresCriteria ? (rollout.entity_rubrics ?? []) : [];
@@ -79,6 +81,7 @@ export function planCarr(
     finish_reason: rollout.finish_reason ?? null,
     criteria: labels,
     pages,
+    ...countsOf(rollout, recipe),
   } as const;
   const wanted = measureAll || !isPunished(observed, recipe);
   const all = [...new Set(labels.flat())];
@@ -142,14 +145,14 @@ function readCorrectly(
   for (const { id, url, title, text } of sources) {
     const page = { id: url ?? id, text, ...(title === undefined ? {} : { title }) };
     for (const name of url === undefined ? [id] : [url, id]) {
-      const key = addressKey(name);
+      const key = pageKey(name);
       if (!bySource.has(key)) bySource.set(key, page);
     }
   }
   const cited = citedAddresses(answer);
-  const seen = [...new Set(cited.flatMap((address) => bySource.get(addressKey(address)) ?? []))];
+  const seen = [...new Set(cited.flatMap((address) => bySource.get(pageKey(address)) ?? []))];
   const pages = seen.slice(0, MAX_CITED_PAGES);
-  const unseen = cited.filter((address) => !bySource.has(addressKey(address)));
+  const unseen = cited.filter((address) => !bySource.has(pageKey(address)));
   return {
     ok: true,
     value: {
@@ -242,6 +245,11 @@ function exactPages(rollout: Rollout): Result<ReadonlyMap<string, SeenPage>, rea
       { title: title ?? '', published_time: '', snippets: [], contents: [text], finds: [] },
     ]);
     return { ok: true, value: new Map(pages) };
+  }
+  const sourceIds = rollout.trajectory?.source_ids ?? 'tagged';
+  if (sourceIds !== 'tagged') {
+    const message = 'expected tagged: carr in compat mode "exact" reads pages from the browser tools';
+    return { ok: false, error: [{ path: ['trajectory', 'source_ids'], message }] };
   }
   if (typeof messages === 'string') {
     const message = 'expected a list of messages: carr in compat mode "exact" reads no transcript that is one text';

@@ -7,6 +7,8 @@
  * `"corrected"` fixes its defects. origin.ts gives the source of each parameter.
  */
 import * as z from 'zod';
+import { termFields } from '../../family/term-schemas.ts';
+import { TERM_FORMULA } from '../../family/terms.ts';
 
 export const carrRecipeSchema = z.strictObject({
   family: z.literal('carr'),
@@ -33,6 +35,7 @@ export const carrRecipeSchema = z.strictObject({
   punish_ill_formed: z
     .boolean()
     .describe('A truncated response, or one without an answer, earns 0 and is not judged; needs finish_reason.'),
+  ...termFields,
 });
 
 export type CarrRecipe = Readonly<z.infer<typeof carrRecipeSchema>>;
@@ -47,4 +50,5 @@ export const CARR_FORMULA = [
   'reward = positive_only: 0 if o = 0, else (1 - eta) * o + eta * u',
   '         negative_only: o if o > 0, else eta * u',
   '         plain:         (1 - eta) * o + eta * u',
+  ...TERM_FORMULA,
 ] as const;

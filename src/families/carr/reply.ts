@@ -2,12 +2,13 @@
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';
+import { termComponents } from '../../family/term-schemas.ts';
 
 const scoreFields = {
   family: z.literal('carr'),
   ...rewardFields,
   decided_by: decidedBy(['components', 'ill_formed']),
-  components: z.strictObject({ outcome: componentSchema, rubric: componentSchema }),
+  components: z.strictObject({ outcome: componentSchema, rubric: componentSchema, ...termComponents }),
   details: z.strictObject({
     rubric_share: shareSchema.describe(
       "u, not yet divided by the group's maximum; null = unknown, or of weight 0 in the recipe.",

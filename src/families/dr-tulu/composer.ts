@@ -5,6 +5,7 @@
 import { contributionsOf } from '../../family/contributions.ts';
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
+import { withTerms } from '../../family/terms.ts';
 import { composeDrTulu, neededByDrTulu } from './compose.ts';
 import type { DrTuluFacts } from './facts.ts';
 import type { DrTuluRecipe } from './recipe.ts';
@@ -60,7 +61,7 @@ export function drTuluRewardRange(recipe: DrTuluRecipe): readonly [number | null
   return [null, non_stop_penalty.enabled ? Math.max(top, non_stop_penalty.value) : top];
 }
 
-export const drTuluComposer = {
+export const drTuluComposer = withTerms({
   name: 'dr-tulu',
   recipe: { fields: FIELDS, named: DR_TULU_RECIPES, range: drTuluRewardRange },
   compose: composeDrTulu,
@@ -81,4 +82,4 @@ export const drTuluComposer = {
       after: after.non_stop_penalty.enabled,
     }),
   ],
-} satisfies Composer<DrTulu>;
+} satisfies Composer<DrTulu>);

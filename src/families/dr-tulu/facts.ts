@@ -11,6 +11,7 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import { countFields } from '../../family/term-schemas.ts';
 import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 
 export const drTuluFactsSchema = z.strictObject({
@@ -45,6 +46,7 @@ export const drTuluFactsSchema = z.strictObject({
       valid_id_ratio: shareFactSchema,
     }),
   ),
+  ...countFields,
 });
 
 export type DrTuluFacts = FactsOf<z.infer<typeof drTuluFactsSchema>>;

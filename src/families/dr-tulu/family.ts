@@ -6,7 +6,6 @@ import type { JudgmentOutcome } from '../../judgments/judgment.ts';
 import type { JudgmentRequest } from '../../judgments/kinds/registry.ts';
 import { criterionKey } from '../../judgments/kinds/rubric/rubric.ts';
 import type { WantedJudgment } from '../../judgments/obtain.ts';
-import { composeDrTulu } from './compose.ts';
 import { type DrTulu, drTuluComposer } from './composer.ts';
 import { type DrTuluFacts, drTuluFactsSchema } from './facts.ts';
 import { type DrTuluOutcomes, measureDrTulu } from './measure.ts';
@@ -66,7 +65,7 @@ export const drTulu = {
       const reply = (score: DrTuluScore): DrTuluReply => {
         const reported = { ...score, criteria: reportCriteria(plan, facts) };
         if (others === null) return reported;
-        const otherScore = composeDrTulu(measureDrTulu(others.plan, others.outcomes(outcomes)), otherRecipe);
+        const otherScore = drTuluComposer.compose(measureDrTulu(others.plan, others.outcomes(outcomes)), otherRecipe);
         return { ...reported, explain: explained(score, otherScore) };
       };
       return done({ facts, reply });

@@ -4,9 +4,10 @@
  */
 import { sourcesOf } from '../../citations/sources.ts';
 import type { SourceSet } from '../../citations/types.ts';
+import { countProblems, countsOf } from '../../family/counts.ts';
 import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
-import { missingFields } from '../../family/requirements.ts';
+import { missingFields, sourcesOfRollout } from '../../family/requirements.ts';
 import type { Rollout, SignedCriterionInput } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest } from '../../judgments/kinds/citations/citations.ts';
@@ -48,17 +49,16 @@ export function planDrTulu(
   options: PlanOptions,
 ): Result<DrTuluPlan, readonly InputProblem[]> {
   const penalty = recipe.non_stop_penalty.enabled ? (['finish_reason'] as const) : [];
-  const problems = missingFields(rollout, ['question', 'rubrics', ...penalty], 'dr-tulu');
+  const problems = [
+    ...sourceIdProblems(rollout, recipe),
+    ...missingFields(rollout, ['question', 'rubrics', ...penalty], 'dr-tulu'),
+    ...countProblems(rollout, recipe),
+  ];
   const { question, rubrics } = rollout;
   if (problems.length > 0 || question === undefined || rubrics === undefined) return { ok: false, error: problems };
-  const read =
-    recipe.compat === 'exact' ? readExactly(rollout, question, recipe) : readCorrectly(rollout, recipe, options);
-  const claims = read.asked.length;
-  if (claims > MAX_CLAIMS + MAX_STATEMENTS) {
-    const message = `expected at most ${MAX_CLAIMS + MAX_STATEMENTS} claims and uncited parts, got ${claims}`;
-    return { ok: false, error: [{ path: ['response'], message }] };
-  }
-
+  const read = scorable(
+    recipe.compat === 'exact' ? readExactly(rollout, question, recipe) : readCorrectly(rollout, recipe, options),
+  );
   const observed = {
     v: 1,
     family: 'dr-tulu',
@@ -67,6 +67,7 @@ export function planDrTulu(
     finish_reason: rollout.finish_reason ?? null,
     format: read.format,
     queries: read.queries,
+    ...countsOf(rollout, recipe),
   } as const;
   const needed = neededByDrTulu(observed, recipe);
   const wanted = (part: 'rubric' | 'citation'): boolean =>
@@ -102,12 +103,19 @@ type Reading = {
   readonly queries: number;
 };
 
+/** A transcript with more claims and uncited parts than can be judged has no answer; a refusal would be a way out. */
+function scorable(read: Reading): Reading {
+  return read.asked.length > MAX_CLAIMS + MAX_STATEMENTS
+    ? { ...read, answer: null, asked: [], valid_id_ratio: 0 }
+    : read;
+}
+
 function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOptions): Reading {
   const { text: response, outputs } = rolloutText(rollout, recipe.call_form);
   const { answer, sources: inContext } = readTranscript(response, outputs);
   const { format, queries } = responseFacts(response, recipe.call_form);
   // Sources of the request (`tool_output` or `sources`) replace those in the transcript.
-  const sources = options.sources ?? givenSources(rollout) ?? inContext;
+  const sources = options.sources ?? sourcesBeside(rollout) ?? inContext;
   if (sources === null || sources.list.length === 0 || answer === null) {
     return { answer, sources: [], asked: [], valid_id_ratio: 0, format, queries };
   }
@@ -131,9 +139,26 @@ function readCorrectly(rollout: Rollout, recipe: DrTuluRecipe, options: PlanOpti
   };
 }
 
-function givenSources({ tool_output, sources }: Rollout): SourceSet | null {
-  if (tool_output !== undefined) return sourcesOf({ tool_output });
-  return sources === undefined ? null : sourcesOf({ sources });
+/**
+ * The sources of the request, or those that `trajectory.source_ids` makes of its messages; `null` = neither: the tagged
+ * pieces in the transcript count.
+ */
+function sourcesBeside(rollout: Rollout): SourceSet | null {
+  const { tool_output, sources } = rollout;
+  const isGiven = tool_output !== undefined || sources !== undefined || hasSourceIds(rollout);
+  const origin = isGiven ? sourcesOfRollout(rollout) : null;
+  return origin === null ? null : sourcesOf(origin);
+}
+
+/** Whether the sources are other parts of the messages than tagged pieces. */
+function hasSourceIds({ trajectory }: Rollout): boolean {
+  return trajectory?.source_ids !== undefined && trajectory.source_ids !== 'tagged';
+}
+
+function sourceIdProblems(rollout: Rollout, { compat }: DrTuluRecipe): InputProblem[] {
+  if (compat !== 'exact' || !hasSourceIds(rollout)) return [];
+  const message = 'expected tagged: dr-tulu in compat mode "exact" cites tagged pieces only';
+  return [{ path: ['trajectory', 'source_ids'], message }];
 }
 
 function readExactly(rollout: Rollout, question: string, recipe: DrTuluRecipe): Reading {

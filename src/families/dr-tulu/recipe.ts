@@ -6,6 +6,8 @@
  * defects. origin.ts gives the source of each parameter.
  */
 import * as z from 'zod';
+import { termFields } from '../../family/term-schemas.ts';
+import { TERM_FORMULA } from '../../family/terms.ts';
 
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
@@ -37,6 +39,7 @@ export const drTuluRecipeSchema = z.strictObject({
   non_stop_penalty: z
     .strictObject({ enabled: z.boolean(), value: z.number().min(-REWARD_MAX).max(REWARD_MAX) })
     .describe('Replaces the reward when finish_reason is not "stop".'),
+  ...termFields,
 });
 
 export type DrTuluRecipe = Readonly<z.infer<typeof drTuluRecipeSchema>>;
@@ -51,4 +54,5 @@ export const DR_TULU_FORMULA = [
   '               + search_turns_weight * search_turns',
   'reward       = verification_reward * base',
   '             = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
+  ...TERM_FORMULA,
 ] as const;

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';
+import { termComponents } from '../../family/term-schemas.ts';
 
 const bareScoreFields = {
   ...rewardFields,
@@ -11,6 +12,7 @@ const bareScoreFields = {
     citation: componentSchema,
     format: componentSchema,
     search_turns: componentSchema,
+    ...termComponents,
   }),
   details: z.strictObject({
     compat: z.enum(['exact', 'corrected']),

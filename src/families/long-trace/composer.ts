@@ -4,6 +4,7 @@
  */
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
+import { withTerms } from '../../family/terms.ts';
 import { composeLongTrace, isPunished, longTraceSummands, longTraceVote } from './compose.ts';
 import type { LongTraceFacts } from './facts.ts';
 import type { LongTraceRecipe } from './recipe.ts';
@@ -47,7 +48,7 @@ export function longTraceRewardRange({ variant }: LongTraceRecipe): readonly [nu
   return [0, variant === 'chunks' ? 2 : 1];
 }
 
-export const longTraceComposer = {
+export const longTraceComposer = withTerms({
   name: 'long-trace',
   recipe: { fields: FIELDS, named: LONG_TRACE_RECIPES, range: longTraceRewardRange },
   compose: composeLongTrace,
@@ -59,7 +60,7 @@ export const longTraceComposer = {
     // The recorded F-beta was measured on the text that the recorded recipe chose.
     ...(before.text === after.text ? [] : [{ name: 'recipe.text', isOpen: readsChunks(after) }]),
   ],
-} satisfies Composer<LongTrace>;
+} satisfies Composer<LongTrace>);
 
 function readsChunks(recipe: LongTraceRecipe): (facts: LongTraceFacts) => boolean {
   return (facts) =>

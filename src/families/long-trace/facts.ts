@@ -7,6 +7,7 @@ import {
   observedSchema,
   shareFactSchema,
 } from '../../family/facts.ts';
+import { countFields } from '../../family/term-schemas.ts';
 
 export const longTraceFactsSchema = z.strictObject({
   v: z.literal(1),
@@ -22,6 +23,7 @@ export const longTraceFactsSchema = z.strictObject({
     .nullable(),
   // F-beta (beta 2) of the named chunk ids; null = the row has no gold chunks.
   chunks: shareFactSchema.nullable(),
+  ...countFields,
 });
 
 export type LongTraceFacts = FactsOf<z.infer<typeof longTraceFactsSchema>>;

@@ -1,6 +1,7 @@
 /**
  * Plans the judgment of a long-trace rollout: reads the response, and asks a judge one question: is the answer right?
  */
+import { countProblems, countsOf } from '../../family/counts.ts';
 import { missingFields } from '../../family/requirements.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
@@ -35,7 +36,7 @@ export function planLongTrace(
   const chunksOnly = rollout.entities === undefined && rollout.useful_chunks !== undefined;
   const gold = recipe.variant === 'chunks' || chunksOnly ? 'useful_chunks' : 'entities';
   const needed = [...(['question', 'reference', gold] as const), ...(recipe.punish_ill_formed ? FINISH_REASON : [])];
-  const problems = missingFields(rollout, needed, 'long-trace');
+  const problems = [...missingFields(rollout, needed, 'long-trace'), ...countProblems(rollout, recipe)];
   const { question, reference } = rollout;
   if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, error: problems };
 
@@ -51,6 +52,7 @@ export function planLongTrace(
       rollout.useful_chunks === undefined
         ? null
         : usefulChunksScore(rollout.useful_chunks, chosenText(messages, TEXTS[recipe.text])),
+    ...countsOf(rollout, recipe),
   } as const;
   const punished = isPunished(observed, recipe);
   const ask = measureAll || (!punished && readsOutcome(recipe));

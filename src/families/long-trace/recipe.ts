@@ -5,6 +5,8 @@
  * `slime/slime/rollout/sglang_rollout.py` and `launch_server.py` (the formulas). origin.ts marks each.
  */
 import * as z from 'zod';
+import { termFields } from '../../family/term-schemas.ts';
+import { TERM_FORMULA } from '../../family/terms.ts';
 
 export const longTraceRecipeSchema = z.strictObject({
   family: z.literal('long-trace'),
@@ -22,6 +24,7 @@ export const longTraceRecipeSchema = z.strictObject({
   punish_ill_formed: z
     .boolean()
     .describe('A truncated or ill-formed response earns 0 and is not judged; needs finish_reason.'),
+  ...termFields,
 });
 
 export type LongTraceRecipe = Readonly<z.infer<typeof longTraceRecipeSchema>>;
@@ -35,4 +38,5 @@ export const LONG_TRACE_FORMULA = [
   '         negative_only: o if o > 0, else eta * u',
   '         plain:         (1 - eta) * o + eta * u',
   '         chunks:        o + eta * u + (1 - eta) * o * u',
+  ...TERM_FORMULA,
 ] as const;

@@ -5,6 +5,7 @@
 import { contributionsOf } from '../../family/contributions.ts';
 import type { Composer } from '../../family/family.ts';
 import { finishReasonGaps } from '../../family/requirements.ts';
+import { withTerms } from '../../family/terms.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
@@ -84,7 +85,7 @@ const ASKED_FOR: ReadonlyMap<string, 'rubric' | 'citation'> = new Map([
   ['verbatim_gate', 'citation'],
 ]);
 
-export const refinerComposer = {
+export const refinerComposer = withTerms({
   name: 'refiner',
   recipe: { fields: FIELDS, named: REFINER_RECIPES, range: refinerRewardRange },
   compose: composeRefiner,
@@ -104,4 +105,4 @@ export const refinerComposer = {
       after: after.non_stop_penalty.enabled,
     }),
   ],
-} satisfies Composer<Refiner>;
+} satisfies Composer<Refiner>);

@@ -9,6 +9,7 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import { countFields } from '../../family/term-schemas.ts';
 import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 
 const criterionFactSchema = z.strictObject({
@@ -37,6 +38,7 @@ export const refinerFactsSchema = z.strictObject({
   rubric: observedSchema(z.array(criterionFactSchema)),
   // Without duplicates: the cited statements in order, then the uncited ones.
   citation: observedSchema(z.array(z.discriminatedUnion('cited', [citedFactSchema, uncitedFactSchema]))),
+  ...countFields,
 });
 
 export type RefinerFacts = FactsOf<z.infer<typeof refinerFactsSchema>>;

@@ -21,6 +21,7 @@ export function measureRefiner(plan: RefinerPlan, outcomes: RefinerOutcomes): Re
     finish_reason: plan.finish_reason,
     rubric: measureRubric(plan, outcomes.rubric),
     citation: measureCitation(plan, outcomes.citations),
+    ...plan.counts,
   };
 }
 

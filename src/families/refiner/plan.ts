@@ -3,13 +3,15 @@
  * claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
 import { evidenceOfClaims } from '../../citations/lexical-evidence.ts';
-import { parseResponse, sizeProblems } from '../../citations/parse.ts';
+import { parseResponse, scorableResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { Claim, ParsedResponse, SourceSet } from '../../citations/types.ts';
+import { countProblems, countsOf } from '../../family/counts.ts';
 import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
 import { missingFields, originOf } from '../../family/requirements.ts';
 import type { Criterion, CriterionInput, Rollout } from '../../family/rollout.ts';
+import type { Counts } from '../../family/terms.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest, JudgedClaim } from '../../judgments/kinds/citations/citations.ts';
 import { criterionKey, type RubricRequest, rubricRequests } from '../../judgments/kinds/rubric/rubric.ts';
@@ -38,6 +40,7 @@ export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
   readonly response: string;
   readonly finish_reason: string | null;
+  readonly counts: Counts;
   readonly sources: SourceSet;
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
@@ -61,7 +64,7 @@ export function planRefiner(
   if (!origin.ok) return { ok: false, error: [...missing, ...origin.error] };
   if (question === undefined) return { ok: false, error: missing };
   const sources = options.sources ?? sourcesOf(origin.value);
-  const parsed = parseResponse(rollout.response, sources, { answer: recipe.answer });
+  const parsed = scorableResponse(parseResponse(rollout.response, sources, { answer: recipe.answer }), sources);
   const criteria = criteriaOf(rollout, recipe.judge_static);
   const finishReason = rollout.finish_reason ?? null;
   const problems = inputProblems(rollout, recipe, criteria, parsed, sources);
@@ -81,6 +84,7 @@ export function planRefiner(
       recipe,
       response: rollout.response,
       finish_reason: finishReason,
+      counts: countsOf(rollout, recipe),
       sources,
       parsed,
       criteria,
@@ -134,6 +138,7 @@ function inputProblems(
       message: 'expected a finish reason: the recipe has non_stop_penalty enabled',
     });
   }
+  problems.push(...countProblems(rollout, recipe));
   problems.push(...sizeProblems(parsed, sources, rollout.tool_output === undefined ? 'sources' : 'tool_output'));
   return problems;
 }

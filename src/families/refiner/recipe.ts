@@ -8,6 +8,8 @@
  * state (mix, metric, the value of not-applicable) is our choice, and always a named field; docs/recipes.md marks each.
  */
 import * as z from 'zod';
+import { termFields } from '../../family/term-schemas.ts';
+import { TERM_FORMULA } from '../../family/terms.ts';
 
 const WEIGHT_MAX = 100;
 const REWARD_MAX = 1_000_000;
@@ -42,6 +44,7 @@ export const refinerRecipeSchema = z
       .enum(['zero', 'credit', 'drop'])
       .describe('Citation score of an answer with nothing to cite.'),
     unverified_quote: z.enum(['keep', 'zero']).describe('How the support of a claim with an unverified quote counts.'),
+    ...termFields,
   })
   .refine((recipe) => recipe.mix === 'additive' || recipe.citation_weight <= 1, {
     path: ['citation_weight'],
@@ -62,4 +65,5 @@ export const REFINER_FORMULA = [
   "         = rubric' + citation_weight * citation                            if mix is additive",
   'reward   = verification_reward * base',
   '         = non_stop_penalty.value if enabled and finish_reason is not "stop", whatever came before',
+  ...TERM_FORMULA,
 ] as const;

@@ -11,12 +11,18 @@ import {
 } from '../../citations/finding-schema.ts';
 import type { ReplyOffsets } from '../../citations/offset-units.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema, weightSchema } from '../../family/score.ts';
+import { termComponents } from '../../family/term-schemas.ts';
 
 const scoreFields = {
   family: z.literal('refiner'),
   ...rewardFields,
   decided_by: decidedBy(['components', 'no_answer', 'non_stop_penalty']),
-  components: z.strictObject({ rubric: componentSchema, citation: componentSchema, format: componentSchema }),
+  components: z.strictObject({
+    rubric: componentSchema,
+    citation: componentSchema,
+    format: componentSchema,
+    ...termComponents,
+  }),
   details: z.strictObject({
     citation_recall: shareSchema,
     citation_precision: shareSchema,

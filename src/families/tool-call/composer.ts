@@ -4,6 +4,7 @@
  */
 import { contributionsOf } from '../../family/contributions.ts';
 import type { Composer } from '../../family/family.ts';
+import { withTerms } from '../../family/terms.ts';
 import { composeToolCall } from './compose.ts';
 import type { ToolCallFacts } from './facts.ts';
 import type { ToolCallRecipe } from './recipe.ts';
@@ -75,7 +76,7 @@ function hasProgram({ outcome }: ToolCallFacts): boolean {
   return outcome.kind === 'code' && outcome.runnable;
 }
 
-export const toolCallComposer = {
+export const toolCallComposer = withTerms({
   name: 'tool-call',
   recipe: { fields: FIELDS, named: TOOL_CALL_RECIPES, range: toolCallRewardRange },
   compose: composeToolCall,
@@ -83,4 +84,4 @@ export const toolCallComposer = {
   groupVote: () => null,
   gaps: (_before, _after, changed) =>
     changed.map((field) => ({ name: `recipe.${field}`, isOpen: GAPS.get(field) ?? (() => true) })),
-} satisfies Composer<ToolCall>;
+} satisfies Composer<ToolCall>);

@@ -6,6 +6,8 @@
  * `verl/workers/reward_manager/dapo.py` (the formulas). origin.ts marks each.
  */
 import * as z from 'zod';
+import { termFields } from '../../family/term-schemas.ts';
+import { TERM_FORMULA } from '../../family/terms.ts';
 
 const MAX_TIME_LIMIT_S = 60;
 const MIN_MEMORY_LIMIT_MB = 64;
@@ -48,6 +50,7 @@ export const toolCallRecipeSchema = z.strictObject({
       error: 'at most max_response_tokens',
     })
     .describe('DAPO: min(-(L - (M - B)) / B * factor, 0) is added, with L the length, M the maximum, B the buffer.'),
+  ...termFields,
 });
 
 export type ToolCallRecipe = Readonly<z.infer<typeof toolCallRecipeSchema>>;
@@ -59,4 +62,5 @@ export const TOOL_CALL_FORMULA = [
   'penalty = min(-(response_tokens - (max_response_tokens - buffer_tokens)) / buffer_tokens * factor, 0)',
   '                                                                                    overlong_penalty',
   "reward  = s' + penalty",
+  ...TERM_FORMULA,
 ] as const;

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { indexSchema } from '../../citations/finding-schema.ts';
 import { componentSchema, decidedBy, rewardFields } from '../../family/score.ts';
+import { termComponents } from '../../family/term-schemas.ts';
 import { TEST_OUTCOMES } from '../../judgments/kinds/execution/test-outcomes.ts';
 import type { ToolCallFacts } from './facts.ts';
 
@@ -13,6 +14,7 @@ const scoreFields = {
     outcome: componentSchema.describe('Mathematics: 1 or -1. Code: the share of tests passed, or -1.'),
     tool_calls: componentSchema.describe('Credit for tool rounds on a wrong answer.'),
     overlong: componentSchema.describe('The overlong penalty, 0 or less.'),
+    ...termComponents,
   }),
   details: z.strictObject({ tests_passed: indexSchema.nullable(), tests_total: indexSchema.nullable() }),
 };

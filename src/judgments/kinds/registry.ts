@@ -65,6 +65,23 @@ export function answersRequest(request: JudgmentRequest, verdicts: Verdicts): bo
   return verdicts.kind === request.kind && kindOf(request.kind).answers(request, verdicts);
 }
 
+/**
+ * Verdicts on all entries of a request, of which the judge saw those at `positions`; the others count against the
+ * policy. `null` if the verdicts do not answer what the judge saw.
+ * @param verdicts `null` = the judge saw none.
+ */
+export function completedVerdicts(
+  request: JudgmentRequest,
+  positions: readonly number[],
+  verdicts: Verdicts | null,
+): Verdicts | null {
+  const definition = kindOf(request.kind);
+  if (definition.answeredBy !== 'reader' || definition.entries === undefined) return null;
+  const { only, completed } = definition.entries;
+  if (verdicts !== null && !answersRequest(only(request, positions), verdicts)) return null;
+  return completed(request, positions, verdicts);
+}
+
 const [first, ...others] = JUDGMENT_KINDS;
 /** The schema of stored verdicts of any kind. */
 export const verdictsSchema = z.discriminatedUnion('kind', [

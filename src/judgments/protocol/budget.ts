@@ -1,8 +1,9 @@
 /**
  * Fits a request into a judge's context. It cuts sources: first the uncited ones, the last one first, then the ends of
- * the longest cited ones. If the answer alone is too long, its end is cut too, because a policy must not be able to
- * leave itself unscored by its length. Claims, statements and criteria are never cut. The request is cut before its key
- * is computed, so the key covers what the judge sees; the result lists every cut.
+ * the longest cited ones. A policy must not be able to leave itself unscored by its length: if the answer alone is too
+ * long, its end is cut too, and of too many claims or statements the judge sees those that fit. Criteria are never cut,
+ * and no claim or statement is shortened. The request is cut before its key is computed, so the key covers what the
+ * judge sees; the result lists every cut.
  */
 import type { JudgeFailure } from './failure.ts';
 import type { Evidence, JudgedSource } from './prompt.ts';
@@ -25,6 +26,9 @@ export type SourceCut = { readonly source: number; readonly kept_chars: number; 
 /** A shortened answer: the judge sees the first `kept_chars` of its `chars` UTF-16 code units. */
 export type AnswerCut = Omit<SourceCut, 'source'>;
 
+/** The judge sees only some of the request's `entries` (claims, then statements): those at the positions `judged`. */
+export type EntriesCut = { readonly judged: readonly number[]; readonly entries: number };
+
 /** The request as the judge sees it, or why it cannot fit. */
 export type Fitted<Request> =
   | {
@@ -32,8 +36,10 @@ export type Fitted<Request> =
       readonly request: Request;
       readonly cuts: readonly SourceCut[];
       readonly answer_cut?: AnswerCut;
+      readonly entries_cut?: EntriesCut;
     }
-  | { readonly ok: false; readonly failure: JudgeFailure };
+  /** `entries_cut`: the request would fit without its entries, of which each alone is too long. */
+  | { readonly ok: false; readonly failure: JudgeFailure; readonly entries_cut?: EntriesCut };
 
 /**
  * Cuts the sources of a request until its prompt fits.
@@ -46,9 +52,8 @@ export function fitSources<Request extends Evidence>(
   promptTokens: number,
   cited: ReadonlySet<number>,
 ): Fitted<Request> {
-  const attributes = request.sources.map(({ id, title }) => blockTokens(id, title));
-  const fixed = FIXED_TOKENS + blockTokens(request.question) + sum(attributes) + tokensBeside;
-  const sizes = request.sources.map(({ text }) => blockTokens(text));
+  const { attributes, sizes } = tokensOfSources(request.sources);
+  const fixed = FIXED_TOKENS + blockTokens(request.question) + attributes + tokensBeside;
   let over = fixed + sum(sizes) - promptTokens;
   if (over <= 0) return { ok: true, request, cuts: [] };
 
@@ -73,12 +78,57 @@ export function fitAnswered<Request extends Evidence & { readonly answer: string
 ): Fitted<Request> {
   const whole = fitSources(request, tokensBeside + blockTokens(request.answer), promptTokens, cited);
   if (whole.ok) return whole;
-  const attributes = sum(request.sources.map(({ id, title }) => blockTokens(id, title)));
+  const { attributes } = tokensOfSources(request.sources);
   const fixed = FIXED_TOKENS + blockTokens(request.question) + attributes + tokensBeside + TOKENS_PER_BLOCK;
   const shorter = withShorterAnswer(request, promptTokens - fixed);
   if (shorter === null) return whole;
   const fitted = fitSources(shorter.request, tokensBeside + blockTokens(shorter.request.answer), promptTokens, cited);
   return fitted.ok ? { ...fitted, answer_cut: shorter.answer_cut } : whole;
+}
+
+/** The tokens that one claim or statement takes in the prompt and in the reply. */
+export type EntryTokens = { readonly prompt: number; readonly reply: number };
+
+/**
+ * Cuts the sources of a request until its prompt fits. If that is not enough, also leaves out entries: keeps, in order,
+ * those that fit beside up to half of the room for the sources.
+ * @param entries the tokens of each entry; `promptTokens` is what their replies leave.
+ * @param only the request with the entries at these positions alone.
+ */
+export function fitEntries<Request extends Evidence>(
+  request: Request,
+  entries: readonly EntryTokens[],
+  only: (positions: readonly number[]) => Request,
+  promptTokens: number,
+  cited: ReadonlySet<number>,
+): Fitted<Request> {
+  const whole = fitSources(request, sum(entries.map(({ prompt }) => prompt)), promptTokens, cited);
+  if (whole.ok) return whole;
+  const free = promptTokens + sum(entries.map(({ reply }) => reply));
+  const attributes = request.sources.map(({ id, title }) => blockTokens(id, title));
+  const room = free - FIXED_TOKENS - blockTokens(request.question) - sum(attributes);
+  if (room < 0) return whole;
+  const forSources = Math.min(sum(request.sources.map(({ text }) => blockTokens(text))), Math.floor(room / 2));
+  const beside = fittingEntries(entries, room - forSources);
+  const judged = beside.length > 0 ? beside : fittingEntries(entries, room);
+  const entries_cut = { judged, entries: entries.length };
+  if (judged.length === 0) return { ...whole, entries_cut };
+  const used = judged.map((position) => entries[position] ?? NO_TOKENS);
+  const left = free - sum(used.map(({ reply }) => reply));
+  const fitted = fitSources(only(judged), sum(used.map(({ prompt }) => prompt)), left, cited);
+  return fitted.ok ? { ...fitted, entries_cut } : fitted;
+}
+
+const NO_TOKENS: EntryTokens = { prompt: 0, reply: 0 };
+
+/** The positions of the entries that fit into `tokens` together, each taken in order if it still fits. */
+function fittingEntries(entries: readonly EntryTokens[], tokens: number): number[] {
+  let left = tokens;
+  return entries.flatMap(({ prompt, reply }, position) => {
+    if (prompt + reply > left) return [];
+    left -= prompt + reply;
+    return [position];
+  });
 }
 
 /**
@@ -105,6 +155,27 @@ function withShorterAnswer<Request extends { readonly answer: string }>(
   const chars = request.answer.length;
   const kept_chars = unitsWithin(request.answer, tokens);
   return { request: { ...request, answer: request.answer.slice(0, kept_chars) }, answer_cut: { kept_chars, chars } };
+}
+
+type SourceTokens = {
+  /** Tokens of all ids and titles. */
+  readonly attributes: number;
+  /** Tokens of the text of each source. */
+  readonly sizes: readonly number[];
+};
+
+const tokensByList = new WeakMap<readonly JudgedSource[], SourceTokens>();
+
+/** Counts the tokens of a list of sources, once: the requests of a group share the list, which does not change. */
+function tokensOfSources(sources: readonly JudgedSource[]): SourceTokens {
+  const known = tokensByList.get(sources);
+  if (known !== undefined) return known;
+  const tokens = {
+    attributes: sum(sources.map(({ id, title }) => blockTokens(id, title))),
+    sizes: sources.map(({ text }) => blockTokens(text)),
+  };
+  tokensByList.set(sources, tokens);
+  return tokens;
 }
 
 /** Upper estimate of the tokens of one block with its text and attributes. */

@@ -48,6 +48,19 @@ export interface ReadingKind<Request extends OfKind = OfKind, Verdicts extends O
    * @param cited indexes of the sources that the answer cites; they are cut last.
    */
   fit(request: Request, promptTokens: number, cited: ReadonlySet<number>): Fitted<Request>;
+  /**
+   * Present: `fit` may leave out entries of the request (claims, statements). Members of the kinds that list what a
+   * policy wrote.
+   */
+  readonly entries?: {
+    /** The request with the entries at these positions alone, which rise. */
+    only(request: Request, positions: readonly number[]): Request;
+    /**
+     * Verdicts on all entries: those of the judge at the positions, and the worst for the policy at the others.
+     * @param verdicts answer `only(request, positions)`; `null` = no position is judged.
+     */
+    completed(request: Request, positions: readonly number[], verdicts: Verdicts | null): Verdicts;
+  };
   /** The lexical judge's answer, by comparing words. Absent: the lexical judge refuses the kind. */
   judgeLexically?(request: Request): Verdicts;
 }

@@ -5,6 +5,7 @@
  *
  * A reply gives each reason before its verdict, so that the model reasons before it decides.
  */
+import { createRecentlyUsed } from '../../recently-used.ts';
 import { contentNonce, dataBlock } from './untrusted.ts';
 
 export type JsonSchema = { readonly [key: string]: JsonValue };
@@ -63,23 +64,54 @@ export function exactObject(properties: Readonly<Record<string, JsonSchema>>): J
  * @param task builds the parts; data in them is delimited by the nonce.
  */
 export function evidenceMessages(
-  { question, sources }: Evidence,
+  evidence: Evidence,
   task: (nonce: string) => readonly string[],
 ): JudgePrompt['messages'] {
+  const { nonce, blocks } = shownEvidence(evidence);
+  return messages(EVIDENCE_SYSTEM, [blocks, ...task(nonce)]);
+}
+
+/** The beginning of a prompt: the blocks of the question and the sources, and the nonce of their delimiters. */
+type ShownEvidence = { readonly evidence: Evidence; readonly nonce: string; readonly blocks: string };
+
+/**
+ * The evidence that was shown last, by question; its size in UTF-16 code units is bounded. Two prompts for each sample
+ * of a group begin alike, and neutralising their sources takes most of the time of a prompt.
+ */
+const shownLast = createRecentlyUsed<ShownEvidence>({ entries: 64, size: 1024 * 1024 });
+
+function shownEvidence(evidence: Evidence): ShownEvidence {
+  const { question, sources } = evidence;
+  const known = shownLast.get(question);
+  if (known !== undefined && hasEqualSources(known.evidence, evidence)) return known;
   const nonce = contentNonce([question, ...sources.map(({ id, text }) => `${id} ${text}`)]);
   const parts = [dataBlock('question', nonce, {}, question)];
   sources.forEach(({ id, title, text }, position) => {
     const attributes = { n: `${position + 1}`, id, ...(title === undefined ? {} : { title }) };
     parts.push(dataBlock('source', nonce, attributes, text));
   });
-  for (const part of task(nonce)) parts.push(part);
-  return messages(EVIDENCE_SYSTEM, parts);
+  const shown = { evidence: { question, sources }, nonce, blocks: parts.join(BETWEEN_PARTS) };
+  shownLast.add(question, shown, shown.blocks.length);
+  return shown;
 }
+
+function hasEqualSources({ sources: one }: Evidence, { sources: other }: Evidence): boolean {
+  return (
+    one === other ||
+    (one.length === other.length &&
+      one.every(({ id, title, text }, n) => {
+        const same = other[n];
+        return same !== undefined && same.id === id && same.title === title && same.text === text;
+      }))
+  );
+}
+
+const BETWEEN_PARTS = '\n\n';
 
 /** A system message and a user message of several parts, a blank line between them. */
 export function messages(system: string, parts: readonly string[]): JudgePrompt['messages'] {
   return [
     { role: 'system', content: system },
-    { role: 'user', content: parts.join('\n\n') },
+    { role: 'user', content: parts.join(BETWEEN_PARTS) },
   ];
 }

@@ -94,7 +94,7 @@ function replaced(text: string, { everyAngle, marks, isControl }: Neutraliser): 
   const isBetween = (at: number, marksThere: string): boolean => isAt(at - 1, marksThere) && isAt(at + 1, marksThere);
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code > UNDERSCORE && code < FIRST_BEYOND_ASCII) continue;
+    if (code < FIRST_BEYOND_ASCII && STAYS[code] === 1) continue;
     const bracket = BRACKETS.get(code);
     switch (bracket) {
       case undefined:
@@ -128,6 +128,9 @@ function replaced(text: string, { everyAngle, marks, isControl }: Neutraliser): 
 }
 
 const FIRST_BEYOND_ASCII = 0x80;
+
+/** 1 for each ASCII unit that is never replaced: all but the brackets and NUL. */
+const STAYS = Uint8Array.from({ length: FIRST_BEYOND_ASCII }, (_, code) => (code === 0 || BRACKETS.has(code) ? 0 : 1));
 
 /** Returns where the next bracket closes, or -1 if it is another one or too far away. */
 function innerEnd(text: string, from: number, close: Bracket): number {

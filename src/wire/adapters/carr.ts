@@ -9,10 +9,10 @@ import type { CarrReply } from '../../families/carr/reply.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import { questionSchema, textSchema } from '../../family/rollout-schema.ts';
 import { fill } from '../../judgments/kinds/entities/labels.ts';
-import { MAX_CRITERIA, MAX_CRITERION_CHARS, MAX_MESSAGES } from '../../limits.ts';
+import { MAX_CRITERIA, MAX_CRITERION_CHARS } from '../../limits.ts';
 import { fieldOf, isRecord } from '../../trajectory/draft.ts';
-import { readTrajectory } from '../../trajectory/read.ts';
 import type { ScoreResponse } from '../score.ts';
+import { historySchema } from './history.ts';
 import { runReportSchema } from './reply.ts';
 
 const remoteEnvInfoSchema = z
@@ -35,16 +35,7 @@ const remoteEnvInfoSchema = z
   });
 
 export const carrRequestSchema = z.object({
-  history: z
-    .array(z.record(z.string(), z.unknown()))
-    .min(1)
-    .max(MAX_MESSAGES)
-    .superRefine((history, context) => {
-      const read = readTrajectory(history);
-      if (!read.ok)
-        for (const { path, message } of read.error) context.addIssue({ code: 'custom', path: path.slice(1), message });
-    })
-    .describe('The whole trajectory; the last message is the answer.'),
+  history: historySchema.describe('The whole trajectory; the last message is the answer.'),
   label: textSchema.min(1).describe('The correct final answer.'),
   task_unfinished: z.union([z.boolean(), z.number()]).nullable().describe('True: every reward is 0.'),
   remote_env_info: remoteEnvInfoSchema,
@@ -152,10 +143,4 @@ export function carrRubricScores({
       },
     ]),
   );
-}
-
-/** The messages before the first assistant message, which all samples of a group share. */
-export function carrPrompt({ history }: CarrRequest): unknown {
-  const first = history.findIndex(({ role }) => role === 'assistant');
-  return first === -1 ? history : history.slice(0, first);
 }

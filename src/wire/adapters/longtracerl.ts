@@ -10,29 +10,12 @@ import { neededParts } from '../../families/long-trace/reward.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import { questionSchema, responseSchema, textSchema } from '../../family/rollout-schema.ts';
 import { MAX_ENTITIES, MAX_ENTITY_CHARS, MAX_USEFUL_CHUNKS } from '../../limits.ts';
-import type { ScoreResponse } from '../score.ts';
-import { runReportSchema } from './reply.ts';
+import { readConversation } from '../../trajectory/rollout-messages.ts';
+import { type History, historySchema, promptOf } from './history.ts';
+import { runReportSchema, type TrainedScore } from './reply.ts';
 
 /** Name of the data set whose rubrics are chunk ids instead of entities. */
 const CHUNK_DATA = 'longrlvr';
-
-const messageSchema = z
-  .object({
-    role: z.string(),
-    content: z.unknown().optional().describe('In an assistant message: a text.'),
-    reasoning_content: z.unknown().optional().describe('In an assistant message: a text.'),
-  })
-  .superRefine(({ role, content, reasoning_content }, context) => {
-    if (role !== 'assistant') return;
-    if (!isAbsentOrText(content)) context.addIssue({ code: 'custom', path: ['content'], message: 'expected a string' });
-    if (!isAbsentOrText(reasoning_content) && reasoning_content !== null) {
-      context.addIssue({ code: 'custom', path: ['reasoning_content'], message: 'expected a string' });
-    }
-  });
-
-function isAbsentOrText(value: unknown): boolean {
-  return value === undefined || textSchema.safeParse(value).success;
-}
 
 const extraRewardInfoSchema = z
   .object({
@@ -66,7 +49,7 @@ export const longTraceRlRequestSchema = z
   .object({
     label: textSchema.min(1).describe('The correct final answer.'),
     extra_reward_info: extraRewardInfoSchema,
-    history: z.array(messageSchema).min(1).exactOptional().describe('Takes precedence over response.'),
+    history: historySchema.exactOptional().describe('Takes precedence over response.'),
     response: responseSchema.exactOptional(),
   })
   .refine(({ history, response }) => history !== undefined || response !== undefined, {
@@ -98,7 +81,7 @@ export function readLongTraceRl(request: LongTraceRlRequest): LongTraceRlReading
   const reading = readEvaluateRequest({
     label,
     extra_reward_info: info,
-    ...(history === undefined ? {} : { history: history.map(traceMessage) }),
+    ...(history === undefined ? {} : { history: traceMessages(history) }),
     ...(response === undefined ? {} : { response }),
   });
   switch (reading.status) {
@@ -126,12 +109,21 @@ export function readLongTraceRl(request: LongTraceRlRequest): LongTraceRlReading
   }
 }
 
-function traceMessage({ role, content, reasoning_content }: z.infer<typeof messageSchema>): TraceMessage {
-  return {
-    role,
-    ...(typeof content === 'string' ? { content } : {}),
-    ...(typeof reasoning_content === 'string' ? { reasoning_content } : {}),
-  };
+/** @throws Error if the history was not validated. */
+function traceMessages(history: History): TraceMessage[] {
+  const read = readConversation({ messages: history });
+  if (!read.ok) throw new Error('traceMessages: a history that cannot be read, after validation');
+  return read.value.turns.map(({ role, by_policy, message, text, thinking }): TraceMessage => {
+    if (!by_policy) return { role: role === 'assistant' ? 'other' : role };
+    // The reference searches a text as it is written, with the calls in it.
+    const written = history[message]?.['content'];
+    const content = typeof written === 'string' ? written : text?.text;
+    return {
+      role,
+      ...(content === undefined ? {} : { content }),
+      ...(thinking === null ? {} : { reasoning_content: thinking.text }),
+    };
+  });
 }
 
 type ExtraRewardInfo = LongTraceRlRequest['extra_reward_info'];
@@ -161,7 +153,7 @@ function recipeOf(info: ExtraRewardInfo): LongTraceRecipe {
 /** Builds the rewards of the server's reply; a part that the server skips is 0. */
 export function longTraceRlReply(
   request: LongTraceRlRequest,
-  score: ScoreResponse,
+  { score }: TrainedScore,
   reward: number,
 ): LongTraceRlRewards {
   if (score.family !== longTrace.name) throw new Error(`longTraceRlReply: a score of the family ${score.family}`);
@@ -180,11 +172,9 @@ function determinedValue(component: { readonly value: number | null }): number {
   return component.value;
 }
 
-/** The prompt that all samples of a group share: the messages before the first assistant message, or the question. */
+/** The prompt that all samples of a group share. */
 export function longTraceRlPrompt({ history, extra_reward_info }: LongTraceRlRequest): unknown {
-  if (history === undefined) return extra_reward_info.question;
-  const first = history.findIndex(({ role }) => role === 'assistant');
-  return first === -1 ? history : history.slice(0, first);
+  return history === undefined ? extra_reward_info.question : promptOf(history);
 }
 
 /** The split of a sample: the trainer sets the rubric's share to 0 in evaluation. */

@@ -9,9 +9,8 @@ import * as z from 'zod';
 import type { InputProblem } from '../../input-problem.ts';
 import type { Result } from '../../result.ts';
 import { endOf } from '../../trajectory/final-turns.ts';
-import { readTrajectory } from '../../trajectory/read.ts';
-import type { ScoreResponse } from '../score.ts';
-import { contributionNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
+import { readConversation } from '../../trajectory/rollout-messages.ts';
+import { contributionNumbers, type RunReport, runReportSchema, type TrainedScore, type TrainerReply } from './reply.ts';
 import { type PolicyOutput, promptSchema } from './request.ts';
 import type { KnownPlace } from './run-place.ts';
 
@@ -42,7 +41,7 @@ export function policyOutput({
   response: { output },
 }: NemoGymRequest): Result<PolicyOutput, readonly InputProblem[]> {
   if (output.length === 0) return { ok: true, value: { response: '' } };
-  const read = readTrajectory(output);
+  const read = readConversation({ messages: output });
   if (!read.ok) return read;
   const { turns } = read.value;
   const isAgent = turns.some(({ calls, results }) => calls.length + results.length > 0);
@@ -67,11 +66,11 @@ const STALE = new Set(['_ng_failure_class', '_ng_failure_judge_error']);
  */
 export function nemoGymReply(
   request: NemoGymRequest,
-  reply: ScoreResponse,
+  member: TrainedScore,
   reward: number,
   run: RunReport | null,
 ): TrainerReply {
-  const contributions = contributionNumbers(reply);
+  const contributions = contributionNumbers(member);
   const free = Object.entries(contributions).filter(([name]) => isFree(request[name]));
   const floats = { ...Object.fromEntries(free), reward, reward_components: contributions };
   const { reward_components: earlier } = request;

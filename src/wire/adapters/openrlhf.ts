@@ -6,8 +6,7 @@ import * as z from 'zod';
 import { familyOf } from '../../families/registry.ts';
 import { textSchema } from '../../family/rollout-schema.ts';
 import { MAX_GROUP } from '../../limits.ts';
-import type { ScoreResponse } from '../score.ts';
-import { loggedNumbers, runReportsSchema } from './reply.ts';
+import { loggedNumbers, runReportsSchema, type TrainedScore } from './reply.ts';
 
 export const openRlhfRequestSchema = z
   .object({
@@ -35,15 +34,15 @@ export const openRlhfReplySchema = z.strictObject({
 });
 
 /** Maps a score's base to [0, 1], as its family defines; `null` if it has no base. */
-export function unitScore(reply: ScoreResponse): number | null {
-  if (reply.base === null) return null;
-  const share = familyOf(reply).reply.unitScore(reply.base, reply.recipe.reward_range);
+export function unitScore({ score, recipe }: TrainedScore): number | null {
+  if (score.base === null) return null;
+  const share = familyOf(score).reply.unitScore(score.base, recipe.reward_range);
   return Math.min(1, Math.max(0, share));
 }
 
 /** Component values by name, one per sample; names that a sample lacks are left out. */
-export function extraLogs(replies: readonly ScoreResponse[]): Record<string, number[]> {
-  const [first, ...others] = replies.map((reply) => new Map(Object.entries(loggedNumbers(reply))));
+export function extraLogs(members: readonly TrainedScore[]): Record<string, number[]> {
+  const [first, ...others] = members.map((member) => new Map(Object.entries(loggedNumbers(member))));
   if (first === undefined) return {};
   return Object.fromEntries(
     [...first].flatMap(([name, value]) => {

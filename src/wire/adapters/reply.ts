@@ -6,7 +6,10 @@ import * as z from 'zod';
 import { familyOf } from '../../families/registry.ts';
 import type { Component } from '../../family/score.ts';
 import { placeIdSchema, stepSchema } from '../../runs/row.ts';
-import type { ScoreResponse } from '../score.ts';
+import type { ScoredRollout } from '../../scoring/score-rollouts.ts';
+
+/** The part of a score that replies to trainers read. The full reply is left out, so it is not built. */
+export type TrainedScore = Pick<ScoredRollout, 'score' | 'contributions' | 'recipe'>;
 
 /**
  * Flattens components to numbers by name, for trainers' logs. A scored component gives its value; a component with
@@ -14,10 +17,10 @@ import type { ScoreResponse } from '../score.ts';
  * scored reward, is left out. For one named recipe the names are equal for all scored samples: OpenRLHF takes the names
  * of a batch's first sample and fails if another sample lacks one.
  */
-function componentNumbers(reply: ScoreResponse): Record<string, number> {
-  const { skippedAtZero } = familyOf(reply).reply;
+function componentNumbers({ score }: TrainedScore): Record<string, number> {
+  const { skippedAtZero } = familyOf(score).reply;
   return Object.fromEntries(
-    Object.entries<Component>(reply.components).flatMap(([name, component]) => {
+    Object.entries<Component>(score.components).flatMap(([name, component]) => {
       if (component.weight === 0 && skippedAtZero.includes(name)) return [];
       const number = numberOf(component);
       return number === null ? [] : [[name, number]];
@@ -25,8 +28,8 @@ function componentNumbers(reply: ScoreResponse): Record<string, number> {
   );
 }
 
-/** The contributions of a reply's reward. @throws Error if the reward is unscored, which no adapter replies with. */
-export function contributionNumbers({ contributions }: ScoreResponse): Record<string, number> {
+/** The contributions of a reward. @throws Error if the reward is unscored, which no adapter replies with. */
+export function contributionNumbers({ contributions }: TrainedScore): Record<string, number> {
   if (contributions === null) throw new Error('contributionNumbers: an unscored reward');
   return contributions;
 }
@@ -35,10 +38,10 @@ export function contributionNumbers({ contributions }: ScoreResponse): Record<st
  * The components as flat numbers for logs: the value of each under its name, and its contribution to the reward under
  * `NAME_contribution`.
  */
-export function loggedNumbers(reply: ScoreResponse): Record<string, number> {
-  const contributions = Object.entries(contributionNumbers(reply));
+export function loggedNumbers(member: TrainedScore): Record<string, number> {
+  const contributions = Object.entries(contributionNumbers(member));
   return {
-    ...componentNumbers(reply),
+    ...componentNumbers(member),
     ...Object.fromEntries(contributions.map(([name, value]) => [`${name}_contribution`, value])),
   };
 }

@@ -112,6 +112,8 @@ export type PromptVisit = {
   readonly recorded_at: number;
   /** What the visit has recorded under the sample's own id: nothing, this content, or other content. */
   readonly own: 'absent' | 'equal' | 'different';
+  /** For a sample without an id: the unscored sample of the visit with the same content, which a retry scores. */
+  readonly unscored: string | null;
 };
 
 /** After this time without a sample, the next sample of a prompt begins another visit. */
@@ -125,8 +127,8 @@ const VISIT_PAUSE_MS = 10 * 60 * 1000;
  */
 export function visitOf(latest: PromptVisit | null, groupSize: number | null, now: number): number {
   if (latest === null) return 0;
-  // The trainer repeats a request whose reply was lost.
-  if (latest.own === 'equal') return latest.number;
+  // The trainer repeats a request whose reply was lost, or that had no reward.
+  if (latest.own === 'equal' || latest.unscored !== null) return latest.number;
   const isFull = groupSize !== null && latest.samples >= groupSize;
   const isOver = now - latest.recorded_at > VISIT_PAUSE_MS;
   return isFull || isOver || latest.own === 'different' ? latest.number + 1 : latest.number;

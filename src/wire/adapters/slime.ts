@@ -5,8 +5,7 @@
 import * as z from 'zod';
 import { responseSchema } from '../../family/rollout-schema.ts';
 import { sha256Schema } from '../../judgments/judgment-schema.ts';
-import type { ScoreResponse } from '../score.ts';
-import { loggedNumbers, type RunReport, runReportSchema, type TrainerReply } from './reply.ts';
+import { loggedNumbers, type RunReport, runReportSchema, type TrainedScore, type TrainerReply } from './reply.ts';
 import { promptSchema } from './request.ts';
 
 export const slimeRequestSchema = z.object({
@@ -29,10 +28,10 @@ const slimeObjectSchema = z
 export const slimeReplySchema = z.union([z.number(), slimeObjectSchema]);
 
 /** Builds the flat object from which `--reward-key` picks the reward. */
-export function slimeObject(reply: ScoreResponse, reward: number, run: RunReport | null): TrainerReply {
-  const { base, recipe } = reply;
+export function slimeObject(member: TrainedScore, reward: number, run: RunReport | null): TrainerReply {
+  const { score, recipe } = member;
   return {
-    floats: { ...loggedNumbers(reply), reward, base },
+    floats: { ...loggedNumbers(member), reward, base: score.base },
     others: {
       status: 'scored',
       recipe: recipe.name,

@@ -137,6 +137,14 @@ describe('the spelling of an address', () => {
     expect(parsed.format).toEqual({ answer_only: 1, full: 1 });
   });
 
+  it('may have another scheme, and the prefix of a browser', () => {
+    const parsed = parse(`It opened in 1937 [1](http://example.com/a). It is red [2](view-source:${B}).`);
+    expect(brief(parsed)).toEqual(['It opened in 1937 <- S1', `It is red <- ${B}`]);
+    expect(reasons(parsed)).toEqual(['citation_url_alias', 'citation_url_alias']);
+    const unknown = parse('It opened [1](http://x.y/a). It is red [2](https://x.y/a/).');
+    expect(brief(unknown)).toEqual(['It opened <- http://x.y/a', 'It is red <- http://x.y/a']);
+  });
+
   it('of one unknown page makes one id', () => {
     const response = 'It opened [1](https://x.y/a), [2](https://x.y/a/). It is red [3](https://x.y/a#b).';
     const parsed = parse(response);

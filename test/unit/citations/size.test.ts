@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
+import { parseResponse, scorableResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
 import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES } from '../../../src/limits.ts';
 
@@ -29,4 +29,16 @@ it('limits comparisons of many claims with one long source', () => {
   const long = 'x'.repeat(MAX_COMPARED_CHARS / 100);
   const claims = Array.from({ length: 101 }, (_, n) => `<snippet id=S1>It opened ${n}.</snippet>`).join('');
   expect(problems(claims, { S1: long }).join()).toContain('characters of cited text over all citations');
+});
+
+it('takes an answer beyond the limits as no answer when it is scored', () => {
+  const sources = sourcesFromList([{ id: 'S1', text: 'It opened.' }]);
+  const read = (claims: number) =>
+    parseResponse(`<answer>${'<snippet id=S1,S9>It opened.</snippet>'.repeat(claims)}</answer>`, sources);
+  const most = read(MAX_CLAIMS);
+  expect(scorableResponse(most, sources)).toBe(most);
+  const scorable = scorableResponse(read(MAX_CLAIMS + 1), sources);
+  expect(scorable).toMatchObject({ answer: null, claims: [], statements: [], format: { answer_only: 0, full: 0 } });
+  expect(scorable.counts).toMatchObject({ no_answer: 1, answer_oversized: 1, citation_id_unknown: MAX_CLAIMS + 1 });
+  expect(scorable.findings.map(({ reason }) => reason)).toEqual(['no_answer', 'answer_oversized']);
 });

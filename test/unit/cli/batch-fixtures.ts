@@ -9,6 +9,7 @@ export const NO_SCORING_FLAGS: ScoringOptions = {
   judge: null,
   judgments: null,
   receipt: false,
+  offsets: null,
 };
 
 export const ROW = {

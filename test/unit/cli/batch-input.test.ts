@@ -77,6 +77,13 @@ describe('wrapping', () => {
     });
   });
 
+  test.each(['/v1/score', '/v1/verify'] as const)('--offsets wins over the row, for %s too', (endpoint) => {
+    const row = { ...ROW, offsets: 'utf8' };
+    expect(wrapped(row, NO_SCORING_FLAGS, endpoint)).toMatchObject({ body: { offsets: 'utf8' } });
+    const flags = { ...NO_SCORING_FLAGS, offsets: 'codepoints' } as const;
+    expect(wrapped(row, flags, endpoint)).toMatchObject({ body: { offsets: 'codepoints' } });
+  });
+
   test('the errors of a row name its fields', () => {
     expect(wrapped({ ...ROW, recpie: 'x' })).toEqual([{ field: 'recpie', message: 'unknown field' }]);
   });

@@ -1,6 +1,7 @@
 /** The event file of TensorBoard: its checksums, its records, and what is left out of it. */
 import { describe, expect, test } from 'vitest';
-import { crc32c, figuresOf, figuresRecord, firstRecord } from '../../../cli/commands/runs/event-file.ts';
+import { crc32c, figuresRecord, firstRecord } from '../../../cli/commands/runs/event-file.ts';
+import { figuresOf } from '../../../cli/commands/runs/figures.ts';
 import type { RunStep } from '../../../src/runs/summary.ts';
 
 const STEP: RunStep = {

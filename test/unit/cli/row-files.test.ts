@@ -78,6 +78,17 @@ describe('rows', () => {
     ]);
   });
 
+  test('of CSV with messages: a list as JSON, or one text', async () => {
+    const list = [{ role: 'assistant', content: 'a' }];
+    const cell = (value: unknown) => `"${JSON.stringify(value).replaceAll('"', '""')}"`;
+    const csv = `messages,trajectory\n${cell(list)},\n"<out>1</out>",${cell({ markup: 'hermes' })}\n288,`;
+    expect(await rowsOf('rows.csv', csv)).toEqual([
+      { messages: list },
+      { messages: '<out>1</out>', trajectory: { markup: 'hermes' } },
+      { messages: '288' },
+    ]);
+  });
+
   test('a single printed request is one row', async () => {
     expect(await rowsOf('request.json', JSON.stringify(ROWS[0], null, 2))).toEqual([ROWS[0]]);
   });

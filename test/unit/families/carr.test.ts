@@ -1,7 +1,7 @@
 /** The carr family: two stages, why a criterion fails, lost judgments alone and in groups, and the rows of the reference. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressKey, citedAddresses } from '../../../src/families/carr/addresses.ts';
+import { citedAddresses } from '../../../src/families/carr/addresses.ts';
 import { openedPage, searchedPages } from '../../../src/families/carr/pages.ts';
 import { shareRange } from '../../../src/families/carr/share.ts';
 import { composeGroup, type Facts, RECIPES } from '../../../src/families/composers.ts';
@@ -9,6 +9,7 @@ import type { Rollout } from '../../../src/family/rollout.ts';
 import { fill, labelsOf, labelsOfAll } from '../../../src/judgments/kinds/entities/labels.ts';
 import { createNameFinder } from '../../../src/judgments/kinds/entities/name-finder.ts';
 import type { JudgmentRequest } from '../../../src/judgments/kinds/registry.ts';
+import { pageKey } from '../../../src/text/url.ts';
 import { goldenRows } from '../golden.ts';
 import { expectLinear, GROWTH } from '../linear-growth.ts';
 import { type Answer, refusedPaths, replyOf, scoreAlone, scoreMembers } from '../scoring/scoring-line.ts';
@@ -411,9 +412,9 @@ describe('addresses', () => {
   });
 
   it('are one page without scheme, fragment, slash at the end and letter case of the host', () => {
-    expect(addressKey('HTTPS://A.example:443/Path/?q=1#x')).toBe('a.example/Path/?q=1');
-    expect(addressKey('http://a.example/')).toBe(addressKey('https://A.EXAMPLE'));
-    expect(addressKey('https://a.example/a')).not.toBe(addressKey('https://a.example/A'));
+    expect(pageKey('HTTPS://A.example:443/Path/?q=1#x')).toBe('a.example/Path?q=1');
+    expect(pageKey('http://a.example/')).toBe(pageKey('https://A.EXAMPLE'));
+    expect(pageKey('https://a.example/a')).not.toBe(pageKey('https://a.example/A'));
   });
 
   it('are read in linear time', () => {

@@ -83,10 +83,11 @@ describe('a prompt that does not', () => {
     const long = textOf(5_000);
     for (const whole of [
       { ...RUBRIC, question: long },
-      { ...CITATIONS, claims: [{ claim: 0, text: long, sources: [0] }] },
+      { ...CITATIONS, question: long },
     ]) {
       const fitted = fitRequest(whole, 3_000, new Set([0]));
       expect(fitted).toMatchObject({ ok: false, failure: { reason: 'judge_prompt_too_long', retryable: false } });
+      expect(fitted).not.toHaveProperty('entries_cut');
     }
   });
 

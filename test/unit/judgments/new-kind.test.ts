@@ -1,5 +1,6 @@
 /**
  * A sixth judgment kind needs its own folder, its entry in the registry and its name, and moves no key of another kind.
+ * All projects are type-checked with it in test/slow/new-kind.test.ts.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CopiedSources } from '../../house/copied-sources.ts';
@@ -13,10 +14,6 @@ beforeAll(() => {
   copy = copyWithTone(['src', 'test']);
 }, TIMEOUT_MS);
 afterAll(() => copy.remove());
-
-it('type-checks the library', { timeout: TIMEOUT_MS }, () => {
-  expect(copy.typecheck('src')).toEqual({ code: 0, stdout: '', stderr: '' });
-});
 
 it('is keyed, judged, stored and read back, and leaves the keys of all other kinds', {
   timeout: TIMEOUT_MS,

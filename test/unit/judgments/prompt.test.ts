@@ -1,6 +1,9 @@
 /** Prompts: the part that a prefix cache can share, what a prompt shows and hides, and the token limit of the reply. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgePrompt } from '../../../src/judgments/model-judge.ts';
+import type { JudgedSource } from '../../../src/judgments/protocol/prompt.ts';
+import { contentNonce, dataBlock } from '../../../src/judgments/protocol/untrusted.ts';
 import { CITATIONS, type CitedRequest, RUBRIC, SOURCES } from './requests.ts';
 
 /** The whole prompt as the template will see it, in bytes. */
@@ -78,5 +81,34 @@ describe('a prompt', () => {
       }
       expect(text).not.toContain('"additionalProperties":true');
     }
+  });
+});
+
+describe('a prompt after others with the same question', () => {
+  const source = fc.record<JudgedSource>(
+    {
+      id: fc.constantFrom('S1', 'S2'),
+      text: fc.constantFrom('It is long.', 'It is <b>short</b>.'),
+      title: fc.constant('A'),
+    },
+    { requiredKeys: ['id', 'text'] },
+  );
+
+  it('begins with its own sources', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(source, { maxLength: 2 }), { maxLength: 12 }), (lists) => {
+        for (const sources of lists) {
+          const { question } = RUBRIC;
+          const nonce = contentNonce([question, ...sources.map(({ id, text }) => `${id} ${text}`)]);
+          const blocks = sources.map(({ id, text, title }, n) =>
+            dataBlock('source', nonce, { n: `${n + 1}`, id, ...(title === undefined ? {} : { title }) }, text),
+          );
+          const expected = [dataBlock('question', nonce, {}, question), ...blocks, 'TASK'].join('\n\n');
+          const [, user] = judgePrompt({ ...RUBRIC, sources }).messages;
+          expect(user.content.slice(0, expected.length)).toBe(expected);
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 });

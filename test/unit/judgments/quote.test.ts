@@ -1,6 +1,7 @@
 /** A quote is verified only if a cited source contains it word for word, after folding what copying changes. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
+import { foldForQuote, QuoteFinder } from '../../../src/judgments/kinds/citations/quote.ts';
 
 const TEXTS = [
   'The Aare is 288 kilometres long. It lies entirely within Switzerland.',
@@ -71,4 +72,42 @@ it('is checked in linear time', () => {
 
 it('of a source that does not exist is a bug', () => {
   expect(() => locate('288 kilometres long', [7])).toThrow(RangeError);
+});
+
+describe('foldForQuote', () => {
+  const MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
+  const SHOWN: Readonly<Record<string, string>> = { '⁅': '[', '⁆': ']', '¦': '|', '▁': '_' };
+
+  /** The same fold, for each code point alone. */
+  function foldOf(point: string): string {
+    const units = [...point.normalize('NFKC').toLowerCase()].flatMap((folded) => folded.split(''));
+    const kept = units.filter((unit) => unit.trim() !== '' && !MARKS.includes(unit));
+    return kept.map((unit) => ('-‐‑‒–—―−'.includes(unit) ? '-' : (SHOWN[unit] ?? unit))).join('');
+  }
+
+  it('folds each code point alone, and has the offset of each unit', () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 4 }),
+      fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+      fc.constantFrom('\ud83d', '\ude00', 'ﬁ', '–', '＜', '⁅', '\u00a0', 'ﷺ', 'İ', '\0', 'K', ' ', 'A'),
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 20 }), (units) => {
+        const text = units.join('');
+        const points = [...text];
+        const folded = foldForQuote(text);
+        expect(folded.text).toBe(points.map(foldOf).join(''));
+        let at = 0;
+        const offsets = points.flatMap((point) => {
+          const own = Array.from({ length: foldOf(point).length }, () => at);
+          at += point.length;
+          return own;
+        });
+        expect([...folded.offsets]).toEqual(offsets);
+      }),
+      { numRuns: 100 },
+    );
+    const long = 'The Aare ﬂows. '.repeat(600);
+    expect(foldForQuote(long).text).toBe([...long].map(foldOf).join(''));
+  });
 });

@@ -1,6 +1,9 @@
 /** The strict reply reader: every requested entry once and in range, or no verdicts at all. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { readReply } from '../../../src/judgments/model-judge.ts';
+import { readAs, readEntries } from '../../../src/judgments/protocol/reply.ts';
 import { CITATIONS, type CitedRequest, RUBRIC } from './requests.ts';
 
 const RUBRIC_REPLY = { c1: { reason: 'It does.', score: 2 }, c2: { reason: 'It does not.', score: 0 } };
@@ -165,5 +168,42 @@ describe('a key that is there twice', () => {
     ['the reason', '{"c1":{"reason":"a","score":0,"reason":"b"},"c2":C2}'],
   ])('inside an entry, %s, is no reply', (_name, text) => {
     expect(problemOf(RUBRIC, text.replace('C2', c2))).not.toBeNull();
+  });
+});
+
+describe('readEntries', () => {
+  const entry = z.strictObject({ reason: z.string(), score: z.union([z.literal(0), z.literal(1)]) });
+  const value = fc.oneof(
+    fc.record({ reason: fc.string(), score: fc.constantFrom(0, 1, 2) }, { requiredKeys: [] }),
+    fc.record({ reason: fc.constant('r'), score: fc.constant(1), more: fc.constant(true) }),
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constant({ reason: 'r', score: 0 }),
+  );
+  const reply = fc.oneof(
+    fc.uniqueArray(fc.constantFrom('c1', 'c2', 'c3', '__proto__', 'constructor'), { maxLength: 5 }).chain((keys) =>
+      fc.tuple(...keys.map((key) => fc.tuple(fc.constant(key), value))).map((members) => {
+        const text = members.map(([key, member]) => `${JSON.stringify(key)}:${JSON.stringify(member)}`).join(',');
+        return JSON.parse(`{${text}}`) as unknown;
+      }),
+    ),
+    fc.jsonValue({ maxDepth: 1 }),
+  );
+
+  it.each(['refused', 'ignored'] as const)('reads as one schema of the whole reply does, others %s', (others) => {
+    const keys = ['c1', 'c2'];
+    const shape = Object.fromEntries(keys.map((key) => [key, entry]));
+    const whole = others === 'refused' ? z.strictObject(shape) : z.object(shape);
+    fc.assert(
+      fc.property(reply, (value) => {
+        const expected = readAs(whole, value, (entries) => entries);
+        const read = readEntries(
+          keys.map((key) => [key, entry] as const),
+          value,
+          others,
+        );
+        expect(read.ok ? { ok: true, verdicts: read.entries } : read).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -19,12 +19,12 @@ import {
 } from '../../../lib/index.ts';
 import { replyText } from '../../contract/stub-replies.ts';
 
-const ROLLOUT: Rollout = {
+const ROLLOUT = {
   question: 'How long is the Aare?',
   tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>',
   response: '<answer><snippet id=S1>It is 288 km long.</snippet></answer>',
   positive_rubrics: [{ description: 'States that the Aare is 288 km long' }],
-};
+} satisfies Rollout;
 const TRACE: Rollout = {
   question: 'Which river flows through Bern?',
   reference: 'the Aare',
@@ -62,6 +62,46 @@ describe('createScorer', () => {
     const trace = await createScorer({ judge: lexicalJudge }).score(TRACE, { base: 'longtrace-rl', eta: 0.5 });
     expectTypeOf(trace.family).toEqualTypeOf<'long-trace'>();
     expect(trace.observed.well_formed).toBe(true);
+  });
+
+  it('scores messages as a response and tool output, alone and in groups', async () => {
+    const scorer = createScorer({ judge: lexicalJudge });
+    const { question, tool_output, positive_rubrics, response } = ROLLOUT;
+    const messages = [
+      { role: 'user', content: question },
+      { role: 'assistant', content: '', tool_calls: [{ function: { name: 'search', arguments: {} } }] },
+      { role: 'tool', name: 'search', content: tool_output },
+      { role: 'assistant', content: response },
+    ];
+    const asMessages = { positive_rubrics, messages } satisfies Rollout;
+    const { reward } = await scorer.score(ROLLOUT, 'refiner-rl-balanced');
+    const scored = await scorer.score(asMessages, 'refiner-rl-balanced');
+    expect(scored).toMatchObject({ reward, trajectory: { num_turns: 4, calls: 1, findings: [] } });
+    const group = await scorer.group([ROLLOUT, asMessages], 'refiner-rl-balanced');
+    expect(group.samples.map((sample) => sample.reward)).toEqual([reward, reward]);
+    // A conversation that goes on is read again.
+    messages.push({ role: 'assistant', content: 'I do not know.' });
+    expect(await scorer.score(asMessages, 'refiner-rl-balanced')).toMatchObject({ trajectory: { num_turns: 4 } });
+    messages.push({ role: 'user', content: 'Why?' }, { role: 'assistant', content: 'No answer.' });
+    expect(await scorer.score(asMessages, 'refiner-rl-balanced')).toMatchObject({ trajectory: { num_turns: 6 } });
+  });
+
+  it.each<[string, object, string]>([
+    ['neither', {}, 'response: give exactly one of response (a string) and messages'],
+    ['both', { response: 'a', messages: [] }, 'response: give exactly one of response (a string) and messages'],
+    [
+      'options for a text',
+      { response: 'a', trajectory: {} },
+      'trajectory: only with messages: it says how they are read',
+    ],
+    ['no messages', { messages: [] }, 'messages: expected at least one message'],
+    ['a wrong message', { messages: [{ role: 'assistant', content: 3 }] }, 'messages[0].content: expected a string or'],
+  ])('refuses %s, also in a group', async (_name, wrong, message) => {
+    const scorer = createScorer({ judge: lexicalJudge });
+    const rollout: Rollout = Object(wrong);
+    await expect(scorer.score(rollout, 'refiner-rl-balanced')).rejects.toThrow(message);
+    const group = scorer.group([ROLLOUT, rollout], 'refiner-rl-balanced');
+    await expect(group).rejects.toThrow(new RegExp(`^responses\\[1\\]\\.${message.slice(0, 8)}`));
   });
 
   it('leaves the reward null when the judge fails, and judges again later', async () => {

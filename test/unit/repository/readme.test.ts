@@ -65,7 +65,8 @@ async function replayedStep(step: number, set: Readonly<Record<string, unknown>>
   const scorer = library.createScorer({ judge: library.lexicalJudge });
   const groups = await Promise.all(
     makePrompts(DEMO_RUN.seed, DEMO_RUN.prompts).map(async (prompt) => {
-      const rollouts = groupRollouts(groupRequestSchema.parse(groupRequest(DEMO_RUN, prompt, step)));
+      const members = groupRollouts(groupRequestSchema.parse(groupRequest(DEMO_RUN, prompt, step)));
+      const rollouts = members.map(({ messages: _messages, trajectory: _trajectory, ...text }) => text);
       const { samples } = await scorer.group(rollouts, recipe, { measureAll: true });
       return samples.map(({ facts, reward }) => ({ facts, reward, recipe }));
     }),

@@ -94,9 +94,9 @@ describe('the origins', () => {
 });
 
 describe('the text', () => {
-  it('shows recipes that resolve, two a family', async () => {
+  it('shows recipes that resolve, two a family and one with terms', async () => {
     const blocks = [...docs.matchAll(/```json\n(?<body>.*?)```/gsu)].map(({ groups }) => groups?.['body'] ?? '');
-    expect(blocks).toHaveLength(8);
+    expect(blocks).toHaveLength(9);
     const requestSchema = z.strictObject({ recipe: z.record(z.string(), z.unknown()) });
     for (const block of blocks) {
       const resolution = await resolveRecipe(requestSchema.parse(JSON.parse(block)).recipe);

@@ -1,10 +1,17 @@
-/** The summary of a run's steps, from one rollout at a time. */
+/** The summary of a step, from its groups at once and from the merged figures of some of them. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RunStep } from '../../../src/runs/summary.ts';
-import { RunSummary, runStepSchema, type SummarisedRollout } from '../../../src/runs/summary.ts';
+import {
+  groupFiguresSchema,
+  type RunStep,
+  runStepSchema,
+  StepFigures,
+  type SummarisedRollout,
+} from '../../../src/runs/summary.ts';
 
-const rollout = (changes: Partial<SummarisedRollout>): SummarisedRollout => ({
-  step: 0,
+type Placed = SummarisedRollout & { readonly group: string };
+
+const rollout = (changes: Partial<Placed>): Placed => ({
   group: 'g',
   inferred: false,
   reward: 1,
@@ -15,53 +22,78 @@ const rollout = (changes: Partial<SummarisedRollout>): SummarisedRollout => ({
   ...changes,
 });
 
-function stepsOf(rollouts: readonly SummarisedRollout[]): RunStep[] {
-  const summary = new RunSummary();
-  const steps = [...rollouts.map((one) => summary.add(one)), summary.end()].filter((step) => step !== null);
-  return steps.map((step) => runStepSchema.parse(step));
+function figuresOf(rollouts: readonly Placed[]): StepFigures {
+  const figures = new StepFigures();
+  for (const group of Map.groupBy(rollouts, ({ group }) => group).values()) figures.addGroup(group);
+  return figures;
 }
 
-describe('the summary of a run', () => {
-  it('has an entry per step, and one for rollouts without a step', () => {
-    const steps = stepsOf([
-      rollout({ step: null, inferred: true }),
-      rollout({}),
-      rollout({ step: 3 }),
-      rollout({ step: 3 }),
-    ]);
-    expect(steps.map(({ step, rollouts, inferred }) => [step, rollouts, inferred])).toEqual([
-      [null, 1, 1],
-      [0, 1, 0],
-      [3, 2, 0],
-    ]);
-    expect(new RunSummary().end()).toBeNull();
+const stepOf = (rollouts: readonly Placed[]): RunStep => runStepSchema.parse(figuresOf(rollouts).summary(0));
+
+describe('the summary of a step', () => {
+  it('names its step, or says that it has none', () => {
+    const figures = figuresOf([rollout({ inferred: true }), rollout({ group: 'h' })]);
+    expect(figures.summary(null)).toMatchObject({ step: null, groups: 2, rollouts: 2, inferred: 1 });
+    expect(figures.summary(3)).toMatchObject({ step: 3 });
   });
 
   it('counts unscored rollouts, and leaves them out of the mean', () => {
-    const [step] = stepsOf([
+    const step = stepOf([
       rollout({ reward: 0.5 }),
       rollout({ reward: null, reason: 'judge_timeout' }),
       rollout({ reward: null, reason: 'judgment_skipped', group: 'h' }),
       rollout({ reward: null, reason: 'nothing_to_score', group: 'h' }),
     ]);
     expect(step).toMatchObject({ rollouts: 4, scored: 1, judge_failures: 1 });
-    expect(step?.reward).toEqual({ mean: 0.5, min: 0.5, max: 0.5, std: null });
-    expect(step?.unscored).toEqual({ judge_timeout: 1, judgment_skipped: 1, nothing_to_score: 1 });
-    expect(step?.degenerate).toEqual({ groups: 2, share: 1, reasons: { no_valid_reward: 1, too_few_valid: 1 } });
-    expect(step?.spread).toEqual({ groups: 0, mean_std: null });
+    expect(step.reward).toEqual({ mean: 0.5, min: 0.5, max: 0.5, std: null });
+    expect(step.unscored).toEqual({ judge_timeout: 1, judgment_skipped: 1, nothing_to_score: 1 });
+    expect(step.degenerate).toEqual({ groups: 2, share: 1, reasons: { no_valid_reward: 1, too_few_valid: 1 } });
+    expect(step.spread).toEqual({ groups: 0, mean_std: null });
   });
 
   it('averages the spread within groups, and components that have a value', () => {
-    const [step] = stepsOf([
+    const step = stepOf([
       rollout({ group: 'a', reward: 0, components: { rubric: 0.5, citation: null } }),
       rollout({ group: 'a', reward: 2, components: { rubric: 1, citation: null } }),
       rollout({ group: 'b', reward: 1, components: { rubric: 0, citation: 1 }, cached: 2 }),
       rollout({ group: 'b', reward: 1, components: { rubric: 0, citation: 1 }, cached: 2 }),
     ]);
-    expect(step?.spread.groups).toBe(2);
-    expect(step?.spread.mean_std).toBeCloseTo(Math.SQRT2 / 2, 12);
-    expect(step?.components).toEqual({ rubric: { rollouts: 4, mean: 0.375 }, citation: { rollouts: 2, mean: 1 } });
-    expect(step?.degenerate).toEqual({ groups: 1, share: 0.5, reasons: { all_equal: 1 } });
-    expect(step?.judgments).toEqual({ had: 8, cached: 4, hit_rate: 0.5 });
+    expect(step.spread.groups).toBe(2);
+    expect(step.spread.mean_std).toBeCloseTo(Math.SQRT2 / 2, 12);
+    expect(step.components).toEqual({ rubric: { rollouts: 4, mean: 0.375 }, citation: { rollouts: 2, mean: 1 } });
+    expect(step.degenerate).toEqual({ groups: 1, share: 0.5, reasons: { all_equal: 1 } });
+    expect(step.judgments).toEqual({ had: 8, cached: 4, hit_rate: 0.5 });
+  });
+
+  it('is the same from all groups at once and from merged figures of some, however they are divided', () => {
+    const value = fc.double({ min: -10, max: 10, noNaN: true });
+    const one = fc.record({
+      group: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      inferred: fc.boolean(),
+      reward: fc.option(value),
+      reason: fc.constantFrom('judge_timeout' as const, 'nothing_to_score' as const),
+      components: fc.record({ rubric: fc.option(value), citation: fc.option(value) }),
+      judgments: fc.constant(3),
+      cached: fc.nat(3),
+    });
+    const close = (some: unknown, other: unknown): void => {
+      if (typeof some === 'number' && typeof other === 'number') {
+        expect(Math.abs(some - other)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(some)));
+      } else if (typeof some === 'object' && some !== null && typeof other === 'object' && other !== null) {
+        expect(Object.keys(other).sort()).toEqual(Object.keys(some).sort());
+        for (const [name, member] of Object.entries(some)) close(member, Reflect.get(other, name));
+      } else expect(other).toEqual(some);
+    };
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 40 }), fc.constantFrom('a', 'c', 'e', 'f'), (rollouts, border) => {
+        const merged = new StepFigures();
+        for (const part of [true, false]) {
+          const figures = figuresOf(rollouts.filter(({ group }) => group < border === part));
+          merged.merge(groupFiguresSchema.parse(JSON.parse(JSON.stringify(figures.stored))));
+        }
+        close(stepOf(rollouts), merged.summary(0));
+      }),
+      { numRuns: 200 },
+    );
   });
 });

@@ -1,5 +1,6 @@
 /** Synthetic ledger rows: of every family for property tests, and long reproducible runs for scale. */
 import fc from 'fast-check';
+import { digestJson, sha256 } from '../../../src/digest.ts';
 import type { CarrFacts } from '../../../src/families/carr/facts.ts';
 import type { Facts } from '../../../src/families/composers.ts';
 import { composeGroup, RECIPES, type Recipe } from '../../../src/families/composers.ts';
@@ -8,6 +9,7 @@ import type { LongTraceFacts } from '../../../src/families/long-trace/facts.ts';
 import type { RefinerFacts } from '../../../src/families/refiner/facts.ts';
 import type { ToolCallFacts } from '../../../src/families/tool-call/facts.ts';
 import type { LedgerRow } from '../../../src/runs/row.ts';
+import { writeRunLine } from '../../../src/runs/run-file.ts';
 import { randomOf } from '../seeded-random.ts';
 
 const LOST = { status: 'unscored', reason: 'judge_timeout' } as const;
@@ -218,4 +220,30 @@ export function* syntheticRun(rollouts: number, perStep = 256, seed = 1): Genera
     const place = { step: Math.floor(done / perStep), group: `g${String(done).padStart(8, '0')}` };
     yield rowsOf(members, RECIPES['refiner-gpt54-instance-rubric'], place);
   }
+}
+
+/** The file of a refiner run, line by line, with a distinct content and two judgments for each rollout. */
+export function* syntheticRunLines(shape: {
+  readonly run: string;
+  readonly rollouts: number;
+  readonly perStep: number;
+}): Generator<string> {
+  const name = 'refiner-gpt54-instance-rubric';
+  const recipe = digestJson(RECIPES[name]);
+  yield writeRunLine({ kind: 'run', id: shape.run, family: 'refiner', created_at: '2026-11-22T00:00:00.000Z' });
+  yield writeRunLine({ kind: 'recipe', digest: recipe, name, recipe: { ...RECIPES[name] } });
+  let n = 0;
+  for (const rows of syntheticRun(shape.rollouts, shape.perStep)) {
+    for (const row of rows) {
+      const digest = (of: string): string => sha256(`${of} ${n}`);
+      const judgments = (['rubric', 'citations'] as const).map((kind) => {
+        return { kind, key: digest(`key ${kind}`), verdicts: digest(`verdicts ${kind}`) };
+      });
+      const components = { rubric: 0.6666666666666666, citation: 0.4444444444444444, format: 1 };
+      const rollout = { ...row, content: digest('content'), judgments, recipe, components, cached: 0 };
+      yield writeRunLine({ kind: 'rollout', rollout });
+      n++;
+    }
+  }
+  yield writeRunLine({ kind: 'end', rollouts: n });
 }

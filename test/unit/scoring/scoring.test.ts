@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createSourceReader, type SourceReader } from '../../../src/citations/recent-sources.ts';
 import { type RecipeInput, resolveRecipe } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { Judge, JudgeReply } from '../../../src/judgments/judge.ts';
@@ -51,13 +52,22 @@ function judgeWith(answer: (request: JudgmentRequest) => JudgeReply | Promise<Ju
 async function run(
   judge: Judge,
   store: JudgmentStore,
-  changes: { rollout?: Partial<Rollout>; recipe?: RecipeInput; options?: Partial<ObtainOptions> } = {},
+  changes: {
+    rollout?: Partial<Rollout>;
+    recipe?: RecipeInput;
+    options?: Partial<ObtainOptions>;
+    readSources?: SourceReader;
+  } = {},
 ): Promise<ScoringResult> {
   const recipe = await resolveRecipe(changes.recipe ?? RECIPE);
   if (!recipe.ok) throw new Error('the test has no recipe');
   let clock = 0;
   return scoreRollout(
-    { rollout: { ...ROLLOUT, ...changes.rollout }, recipe: recipe.resolved },
+    {
+      rollout: { ...ROLLOUT, ...changes.rollout },
+      recipe: recipe.resolved,
+      ...(changes.readSources === undefined ? {} : { readSources: changes.readSources }),
+    },
     {
       judge: { ok: true, judge },
       store,
@@ -77,6 +87,31 @@ function done(result: ScoringResult): Extract<ScoringResult, { status: 'done' }>
 }
 
 describe('scoreRollout', () => {
+  it('replies alike with sources that an earlier rollout has read', async () => {
+    const tool_output =
+      '<snippet id=S1>The Aare is 288 kilometres long.</snippet><snippet id=S2>It joins the Rhine.</snippet>';
+    const responses = [
+      '<answer><snippet id=S2>It joins the Rhine.</snippet></answer>',
+      '<answer><snippet id=S1,S2>The Aare is 290 km long.</snippet> Berne is its largest city by far.</answer>',
+      '<answer><snippet id=S1>The Aare is 288 kilometres long.</snippet></answer>',
+    ];
+    const replyTo = async (response: string, readSources?: SourceReader) => {
+      const { judge } = judgeWith(lexically);
+      const known = readSources === undefined ? {} : { readSources };
+      const result = await run(judge, createMemoryJudgmentStore(), { rollout: { tool_output, response }, ...known });
+      return done(result).reply;
+    };
+    const alone = await Promise.all(responses.map((response) => replyTo(response)));
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 0, 2, 0],
+    ]) {
+      const readSources = createSourceReader({ entries: 2, size: 1_000 });
+      for (const n of order) expect(await replyTo(responses[n] ?? '', readSources)).toEqual(alone[n]);
+    }
+  });
+
   it('asks both questions with the deadline, stores the answers with the time given, and replays them', async () => {
     const store = createMemoryJudgmentStore();
     const { judge, asked } = judgeWith(lexically);

@@ -104,8 +104,8 @@ describe('as verl', () => {
   });
 });
 
-/** Hostile texts. Quadratic work on any of them would take minutes, far beyond the timeout of the test. */
-describe('four megabytes of hostile text take linear time', () => {
+/** Hostile texts. Quadratic work on any of them would take minutes: far beyond the timeout of the test. */
+describe('a megabyte of hostile text takes linear time', () => {
   it.each([
     ['opening tags', '<tool_call>'],
     ['closing tags', '</tool_call>'],
@@ -121,7 +121,7 @@ describe('four megabytes of hostile text take linear time', () => {
     ['digits', '1'],
     ['blanks', ' '],
   ])('%s', { timeout: 20_000 }, (_what, unit) => {
-    const text = unit.repeat(Math.ceil((4 * 1024 * 1024) / unit.length));
+    const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     for (const given of [
       text,
       element(text),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTrajectory } from '../../../src/trajectory/read.ts';
 import { trajectoryReport, trajectoryReportSchema } from '../../../src/trajectory/report.ts';
-import { readMessages } from '../../../src/trajectory/rollout-messages.ts';
+import { readMessages, SOURCE_IDS } from '../../../src/trajectory/rollout-messages.ts';
 
 const NAMES = [
   'role',
@@ -85,7 +85,8 @@ describe('readTrajectory', () => {
           if (!readMessages({ messages }).ok) return;
           read++;
           for (const unit of ['utf16', 'utf8'] as const)
-            trajectoryReportSchema.parse(trajectoryReport({ messages }, unit));
+            for (const source_ids of SOURCE_IDS)
+              trajectoryReportSchema.parse(trajectoryReport({ messages, trajectory: { source_ids } }, unit));
         },
       ),
       { numRuns: 3000 },

@@ -49,7 +49,7 @@ const TRL = [
 
 describe('dr-tulu', () => {
   it.each(['dr-tulu', 'dr-tulu-exact'])('%s earns the same as a text and as TRL messages', async (recipe) => {
-    const asText = await scored({ ...DR_TULU, recipe, response: TEXT });
+    const asText = await scored({ ...DR_TULU, recipe, response: TEXT, num_turns: 8 });
     const asTurns = await scored({ ...DR_TULU, recipe, messages: TRL });
     expect(essence(asTurns)).toEqual(essence(asText));
     expect(asText.reply.components).toMatchObject({ search_turns: { value: 1 } });
@@ -119,6 +119,9 @@ function answerOf({ before, claims, closed }: Conversation['answer'], element: s
   return `${before}<answer>${cited}${closed ? '</answer>' : ''}`;
 }
 
+/** Only messages determine the turns. */
+const turnsOf = ({ rounds }: Conversation): number => 2 + 2 * rounds.length;
+
 const thinkingOf = (thought: string): string => `<think>${thought}</think>`;
 
 /** Calls as OpenAI or as TRL writes them. */
@@ -164,7 +167,7 @@ describe('for every conversation whose tool output has no markup of the policy',
   it.each(['dr-tulu', 'dr-tulu-exact'])('%s has the same facts, judgment keys and reward', async (recipe) => {
     await fc.assert(
       fc.asyncProperty(conversation, fc.boolean(), async (one, ids) => {
-        const asText = await scored({ ...DR_TULU, recipe, response: textOf(one, 'dr-tulu') });
+        const asText = await scored({ ...DR_TULU, recipe, response: textOf(one, 'dr-tulu'), num_turns: turnsOf(one) });
         const asTurns = await scored({ ...DR_TULU, recipe, messages: messagesOf(one, 'cite', ids) });
         expect(essence(asTurns)).toEqual(essence(asText));
       }),
@@ -182,7 +185,8 @@ describe('for every conversation whose tool output has no markup of the policy',
     await fc.assert(
       fc.asyncProperty(conversation, fc.boolean(), async (one, ids) => {
         const tool_output = one.rounds.map((each) => `<tool_output>${outputOf(each)}</tool_output>`).join('');
-        const asText = await scored({ ...request, response: answerOf(one.answer, 'snippet'), tool_output });
+        const response = answerOf(one.answer, 'snippet');
+        const asText = await scored({ ...request, response, tool_output, num_turns: turnsOf(one) });
         const asTurns = await scored({ ...request, messages: messagesOf(one, 'snippet', ids) });
         expect(essence(asTurns)).toEqual(essence(asText));
       }),
@@ -196,8 +200,7 @@ describe('for every conversation whose tool output has no markup of the policy',
       fc.asyncProperty(conversation, fc.boolean(), fc.boolean(), async (one, ids, boxed) => {
         const last = { ...one.answer, before: boxed ? `${one.answer.before} \\boxed{288}` : one.answer.before };
         const both = { ...one, answer: last };
-        const num_turns = 2 + 2 * one.rounds.length;
-        const asText = await scored({ ...request, response: textOf(both, 'hermes'), num_turns });
+        const asText = await scored({ ...request, response: textOf(both, 'hermes'), num_turns: turnsOf(one) });
         const asTurns = await scored({ ...request, messages: messagesOf(both, 'snippet', ids) });
         expect(essence(asTurns)).toEqual(essence(asText));
       }),
@@ -287,6 +290,30 @@ describe('messages in a request', () => {
       ['messages[4].content', 0],
       ['messages[6].content', 0],
     ]);
+  });
+
+  it.each<[string, object]>([
+    ['refiner-rl-balanced', { positive_rubrics: ['a'], finish_reason: 'stop' }],
+    ['dr-tulu', DR_TULU],
+  ])('find no sources behind the answer of %s: a policy may not cite first and search then', async (recipe, more) => {
+    const element = recipe === 'dr-tulu' ? 'cite' : 'snippet';
+    const answer = {
+      role: 'assistant',
+      content: `<answer><${element} id=S1>The Aare is 288 km long.</${element}></answer>`,
+    };
+    const [call, result] = TRL;
+    const recalled = async (...messages: unknown[]) => {
+      const { reply } = await scored({ recipe, question: 'How long?', ...more, messages });
+      if (reply.family !== 'refiner' && reply.family !== 'dr-tulu') throw new Error(`a score of ${reply.family}`);
+      return {
+        citation: reply.components.citation.value,
+        found: reply.trajectory?.findings.map(({ reason }) => reason),
+      };
+    };
+    const searched = await recalled(call, result, answer);
+    const guessed = await recalled(answer, call, result);
+    expect(guessed.citation).toBeLessThan(searched.citation ?? Number.NaN);
+    expect([searched.found, guessed.found]).toEqual([[], ['tools_after_answer']]);
   });
 
   it('uses sources of the request instead of tool results, and call ids where it asks for them', async () => {

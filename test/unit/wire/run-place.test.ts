@@ -10,6 +10,7 @@ const visit = (fields: Partial<PromptVisit> = {}): PromptVisit => ({
   samples: 3,
   recorded_at: NOW - MINUTE,
   own: 'absent',
+  unscored: null,
   ...fields,
 });
 
@@ -26,6 +27,7 @@ describe('the next visit of a prompt', () => {
 
   it('does not begin with a request that is repeated', () => {
     expect(visitOf(visit({ own: 'equal', samples: 8 }), 8, NOW)).toBe(4);
+    expect(visitOf(visit({ unscored: 'a', samples: 8, recorded_at: NOW - 20 * MINUTE }), 8, NOW)).toBe(4);
   });
 
   it('has an id after those before it', () => {

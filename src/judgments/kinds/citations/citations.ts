@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, needsCitation, supportVerdict } from '../../../lexical/index.ts';
-import { blockTokens, fitSources } from '../../protocol/budget.ts';
+import { blockTokens, type EntryTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
   EVIDENCE_SYSTEM,
@@ -17,7 +17,7 @@ import {
   REASON_TOKENS,
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
-import { entryOf, readAs, readingTemplate, wrongShape } from '../../protocol/reply.ts';
+import { entryOf, readEntries, readingTemplate, wrongShape } from '../../protocol/reply.ts';
 import { dataBlock } from '../../protocol/untrusted.ts';
 import { type Quote, QuoteFinder } from './quote.ts';
 
@@ -97,21 +97,68 @@ function replySchema({ claims, statements }: Pick<CitationsRequest, 'claims' | '
   return exactObject(Object.fromEntries([...ofClaims, ...ofStatements]));
 }
 
-const claimReply = (sources: number) =>
-  z.strictObject({
+function newClaimReply(sources: number) {
+  return z.strictObject({
     reason: z.string(),
     quote: z.string(),
     support: z.enum(['full', 'partial', 'none']),
     relevant: z.array(z.boolean()).length(sources),
   });
+}
+
+/** Schemas by the number of cited sources, which is limited. */
+const claimReplies = new Map<number, ReturnType<typeof newClaimReply>>();
+
+function claimReply(sources: number): ReturnType<typeof newClaimReply> {
+  const known = claimReplies.get(sources) ?? newClaimReply(sources);
+  claimReplies.set(sources, known);
+  return known;
+}
+
+const replyMembers = z.record(z.string(), z.unknown());
 const statementReply = z.strictObject({ reason: z.string(), needs_citation: z.boolean() });
 
+/** Cited sources of one claim whose names and verdicts the tokens of a block and of a verdict include. */
+const USUAL_SOURCES = 8;
+/** Tokens of each further source: its name in the prompt, its verdict in the reply. */
+const SOURCE_NAME_TOKENS = 8;
+const RELEVANT_TOKENS = 3;
+
+const STATEMENT_REPLY_TOKENS = REASON_TOKENS + VERDICT_TOKENS;
+
+/** The cited sources of a claim beyond the usual ones. */
+function furtherSources({ sources }: JudgedClaim): number {
+  return Math.max(sources.length - USUAL_SOURCES, 0);
+}
+
+function claimReplyTokens(claim: JudgedClaim): number {
+  return REASON_TOKENS + QUOTE_TOKENS + VERDICT_TOKENS + furtherSources(claim) * RELEVANT_TOKENS;
+}
+
 function maxReplyTokens({ claims, statements }: CitationsRequest): number {
-  return (
-    claims.length * (REASON_TOKENS + QUOTE_TOKENS + VERDICT_TOKENS) +
-    statements.length * (REASON_TOKENS + VERDICT_TOKENS) +
-    VERDICT_TOKENS
-  );
+  const ofClaims = claims.reduce((sum, claim) => sum + claimReplyTokens(claim), 0);
+  return ofClaims + statements.length * STATEMENT_REPLY_TOKENS + VERDICT_TOKENS;
+}
+
+/** The tokens of the claims, then of the statements. */
+function tokensOfEntries({ claims, statements }: CitationsRequest): EntryTokens[] {
+  return [
+    ...claims.map((claim) => ({
+      prompt: blockTokens(claim.text) + furtherSources(claim) * SOURCE_NAME_TOKENS,
+      reply: claimReplyTokens(claim),
+    })),
+    ...statements.map(({ text }) => ({ prompt: blockTokens(text), reply: STATEMENT_REPLY_TOKENS })),
+  ];
+}
+
+/** The request with the claims and statements at these positions, statements counting on from the claims. */
+function onlyEntries(request: CitationsRequest, positions: readonly number[]): CitationsRequest {
+  const kept = new Set(positions);
+  return {
+    ...request,
+    claims: request.claims.filter((_, position) => kept.has(position)),
+    statements: request.statements.filter((_, position) => kept.has(request.claims.length + position)),
+  };
 }
 
 const positionSchema = z.int().min(0);
@@ -163,42 +210,56 @@ export const citations: ReadingKind<CitationsRequest, CitationVerdicts> = {
   },
 
   readReply(request, reply) {
-    const claimShape = Object.fromEntries(
-      request.claims.map(({ sources }, n) => [claimKey(n), claimReply(sources.length)]),
-    );
-    const statementShape = Object.fromEntries(request.statements.map((_, n) => [statementKey(n), statementReply]));
-    const members = z.record(z.string(), z.unknown()).safeParse(reply);
+    const ofClaims = request.claims.map(({ sources }, n) => [claimKey(n), claimReply(sources.length)] as const);
+    const ofStatements = request.statements.map((_, n) => [statementKey(n), statementReply] as const);
+    const members = replyMembers.safeParse(reply);
     if (!members.success) return wrongShape(members.error);
-    const extra = Object.keys(members.data).filter(
-      (key) => !Object.hasOwn(claimShape, key) && !Object.hasOwn(statementShape, key),
-    );
+    const asked = new Set([...ofClaims, ...ofStatements].map(([key]) => key));
+    const extra = Object.keys(members.data).filter((key) => !asked.has(key));
     if (extra.length > 0) {
       return { ok: false, problem: 'wrong_shape', detail: `${extra.length} entries that were not asked for` };
     }
-    const pick = (shape: object) =>
-      Object.fromEntries(Object.entries(members.data).filter(([key]) => Object.hasOwn(shape, key)));
-    const claims = z.strictObject(claimShape).safeParse(pick(claimShape));
-    if (!claims.success) return wrongShape(claims.error);
-    return readAs(z.strictObject(statementShape), pick(statementShape), (statements) => {
-      const quotes = new QuoteFinder(request.sources.map(({ text }) => text));
-      return {
+    const claims = readEntries(ofClaims, members.data, 'ignored');
+    if (!claims.ok) return claims;
+    const statements = readEntries(ofStatements, members.data, 'ignored');
+    if (!statements.ok) return statements;
+    const quotes = new QuoteFinder(request.sources.map(({ text }) => text));
+    return {
+      ok: true,
+      verdicts: {
         kind: 'citations',
         claims: request.claims.map(({ claim, sources }, n) => {
-          const { support, relevant, quote } = entryOf(claims.data, claimKey(n));
+          const { support, relevant, quote } = entryOf(claims.entries, claimKey(n));
           return { claim, support: SUPPORT[support], relevant, quote: quotes.locate(quote, sources) };
         }),
         statements: request.statements.map(({ statement }, n) => ({
           statement,
-          needs_citation: entryOf(statements, statementKey(n)).needs_citation,
+          needs_citation: entryOf(statements.entries, statementKey(n)).needs_citation,
         })),
-      };
-    });
+      },
+    };
   },
 
-  fit(request, promptTokens, cited) {
-    const entries = [...request.claims, ...request.statements];
-    const beside = entries.reduce((sum, { text }) => sum + blockTokens(text), 0);
-    return fitSources(request, beside, promptTokens, cited);
+  fit: (request, promptTokens, cited) =>
+    fitEntries(request, tokensOfEntries(request), (positions) => onlyEntries(request, positions), promptTokens, cited),
+
+  entries: {
+    only: onlyEntries,
+    /** A claim that was not judged has no support, and a statement needs a citation that it lacks. */
+    completed({ claims, statements }, _positions, verdicts) {
+      const judgedClaims = new Map(verdicts?.claims.map((verdict) => [verdict.claim, verdict]));
+      const judgedStatements = new Map(verdicts?.statements.map((verdict) => [verdict.statement, verdict]));
+      return {
+        kind: 'citations',
+        claims: claims.map(
+          ({ claim, sources }) =>
+            judgedClaims.get(claim) ?? { claim, support: 0, relevant: sources.map(() => false), quote: 'absent' },
+        ),
+        statements: statements.map(
+          ({ statement }) => judgedStatements.get(statement) ?? { statement, needs_citation: true },
+        ),
+      };
+    },
   },
 
   answers(request, verdicts) {

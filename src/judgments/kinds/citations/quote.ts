@@ -3,6 +3,7 @@
  * white space, quotation marks, dashes, the marks that untrusted.ts puts in). A recipe may zero a claim whose quote is
  * not found. Linear in the cited texts.
  */
+import { createRecentlyUsed } from '../../../recently-used.ts';
 
 /**
  * Where a source contains the judge's quote, in UTF-16 code units; `end` is exclusive. The text itself is not stored.
@@ -10,7 +11,7 @@
 export type Quote = { readonly source: number; readonly start: number; readonly end: number };
 
 /** A folded text, with the offset in the original of each unit. */
-type Folded = { readonly text: string; readonly offsets: readonly number[] };
+type Folded = { readonly text: string; readonly offsets: Int32Array };
 
 const QUOTATION_MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
 /**
@@ -20,10 +21,19 @@ const QUOTATION_MARKS = '"\'`´‘’‚‛“”„‟«»‹›<>';
 const SHOWN: Readonly<Record<string, string>> = { '⁅': '[', '⁆': ']', '¦': '|', '▁': '_' };
 const DASHES = '-‐‑‒–—―−';
 
+/** No fold of an ASCII unit. */
+const DROPPED = 0xff;
+
+/** Units for one call of `String.fromCharCode`, whose arguments are on the stack. */
+const PIECE_UNITS = 4_096;
+
 /** Least length of a quote, in folded units. A shorter one proves nothing: every source contains "the". */
 const MIN_QUOTE_UNITS = 8;
 
-/** Finds quotes in the sources of one request. Folds each source once, at its first use. */
+/** The sources that were folded last, by their text: the replies to the samples of a group quote the same ones. */
+const foldedLast = createRecentlyUsed<Folded>({ entries: 512, size: 512 * 1024 });
+
+/** Finds quotes in the sources of one request. Folds each source at its first use. */
 export class QuoteFinder {
   readonly #texts: readonly string[];
   readonly #folded = new Map<number, Folded>();
@@ -58,7 +68,11 @@ export class QuoteFinder {
     if (known !== undefined) return known;
     const text = this.#texts[source];
     if (text === undefined) throw new RangeError(`QuoteFinder: no source ${source}`);
-    const folded = foldForQuote(text);
+    let folded = foldedLast.get(text);
+    if (folded === undefined) {
+      folded = foldForQuote(text);
+      foldedLast.add(text, folded, text.length);
+    }
     this.#folded.set(source, folded);
     return folded;
   }
@@ -79,20 +93,72 @@ function trimEllipsis(quote: string): string {
   return quote.slice(start, end);
 }
 
+/** The fold of each ASCII unit; DROPPED for white space and quotation marks. Nearly all units are read here. */
+const ASCII_FOLDS = Uint8Array.from({ length: 0x80 }, (_, code) => {
+  const folded = foldUnit(String.fromCharCode(code).toLowerCase());
+  return folded === '' ? DROPPED : folded.charCodeAt(0);
+});
+
 /** Folds one code point at a time and records where each unit came from. Drops white space and quotation marks. */
 export function foldForQuote(text: string): Folded {
-  let folded = '';
-  const offsets: number[] = [];
-  let at = 0;
-  for (const point of text) {
-    const plain = point.charCodeAt(0) < 0x80 ? point.toLowerCase() : point.normalize('NFKC').toLowerCase();
-    for (let i = 0; i < plain.length; i++) {
-      const unit = plain.charAt(i);
-      if (unit.trim() === '' || QUOTATION_MARKS.includes(unit)) continue;
-      folded += DASHES.includes(unit) ? '-' : (SHOWN[unit] ?? unit);
-      offsets.push(at);
+  const folded = new UnitList(text.length);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) {
+      const plain = ASCII_FOLDS[code] ?? DROPPED;
+      if (plain !== DROPPED) folded.push(plain, at);
+      continue;
     }
-    at += point.length;
+    const point = String.fromCodePoint(text.codePointAt(at) ?? code);
+    const plain = point.normalize('NFKC').toLowerCase();
+    for (let i = 0; i < plain.length; i++) {
+      const unit = foldUnit(plain.charAt(i));
+      if (unit !== '') folded.push(unit.charCodeAt(0), at);
+    }
+    at += point.length - 1;
   }
-  return { text: folded, offsets };
+  return folded.finish();
+}
+
+/** The fold of a unit after NFKC and lower-casing; empty for white space and quotation marks. */
+function foldUnit(unit: string): string {
+  if (unit.trim() === '' || QUOTATION_MARKS.includes(unit)) return '';
+  return DASHES.includes(unit) ? '-' : (SHOWN[unit] ?? unit);
+}
+
+/** Folded units with their offsets. Grows by doubling: one character can fold to many. */
+class UnitList {
+  #units: Uint16Array;
+  #offsets: Int32Array;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.#units = new Uint16Array(capacity);
+    this.#offsets = new Int32Array(capacity);
+  }
+
+  push(unit: number, offset: number): void {
+    if (this.#count === this.#units.length) this.#grow();
+    this.#units[this.#count] = unit;
+    this.#offsets[this.#count++] = offset;
+  }
+
+  finish(): Folded {
+    const pieces: string[] = [];
+    for (let from = 0; from < this.#count; from += PIECE_UNITS) {
+      const to = Math.min(from + PIECE_UNITS, this.#count);
+      const piece: string = Reflect.apply(String.fromCharCode, null, this.#units.subarray(from, to));
+      pieces.push(piece);
+    }
+    return { text: pieces.join(''), offsets: this.#offsets.subarray(0, this.#count) };
+  }
+
+  #grow(): void {
+    const size = 2 * this.#units.length + 16;
+    const [units, offsets] = [new Uint16Array(size), new Int32Array(size)];
+    units.set(this.#units);
+    offsets.set(this.#offsets);
+    this.#units = units;
+    this.#offsets = offsets;
+  }
 }

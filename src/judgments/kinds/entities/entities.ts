@@ -4,6 +4,7 @@
  * contain is no name. Source of the question: THUDM/CaRR c97e7e89, `deepsearch_rm_with_rubrics`; the words are ours.
  */
 import * as z from 'zod';
+import { namesOfLabels } from '../../../lexical/index.ts';
 import { fitWhole } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../../protocol/prompt.ts';
 import { entryOf, readAs, readingTemplate } from '../../protocol/reply.ts';
 import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
+import { labelsOf, withoutLabels } from './labels.ts';
 import { createNameFinder } from './name-finder.ts';
 
 export type EntitiesRequest = {
@@ -136,4 +138,22 @@ export const entities: ReadingKind<EntitiesRequest, EntitiesVerdicts> = {
       })
     );
   },
+
+  judgeLexically({ question, criteria, labels, answer }) {
+    const statements = criteria.map((criterion) => ({ own: labelsOf(criterion), text: withoutLabels(criterion) }));
+    const described = labels.map((label) => ({
+      label,
+      statements: statements.flatMap(({ own, text }) => (own.includes(label) ? [text] : [])),
+    }));
+    const spans = namesOfLabels(described, withoutAddresses(answer), question);
+    return { kind: 'entities', entities: labels.map((label, n) => ({ label, span: spans[n] ?? null })) };
+  },
 };
+
+/** The numbers and the targets of links. */
+const LINK_PART = /\[[0-9]+\]|(?<=\])\([^)[\]\s]*\)/g;
+
+/** Replaces what is no prose by blanks, so that offsets stay. */
+function withoutAddresses(answer: string): string {
+  return answer.replace(LINK_PART, (part) => ' '.repeat(part.length));
+}

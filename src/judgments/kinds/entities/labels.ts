@@ -36,3 +36,8 @@ function withoutZeros(digits: string): string {
 export function fill(criterion: string, names: ReadonlyMap<string, string>): string {
   return criterion.replace(LABEL, (written, label: string) => names.get(label) ?? written);
 }
+
+/** The words of a criterion that are no labels. */
+export function withoutLabels(criterion: string): string {
+  return criterion.replace(LABEL, ' ');
+}

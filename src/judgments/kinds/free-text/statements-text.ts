@@ -1,10 +1,11 @@
 /** The `statements_text` kind: the statement question of CaRR's public server, with a free-text reply. */
 import * as z from 'zod';
-import { blockTokens, fitSources } from '../../protocol/budget.ts';
+import { blockTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import { type JudgedSource, messages } from '../../protocol/prompt.ts';
 import { readingTemplate } from '../../protocol/reply.ts';
 import { contentNonce, dataBlock } from '../../protocol/untrusted.ts';
+import { onlyStatements, supportedAt } from '../statements/statements.ts';
 import { FREE_TEXT_READER, FREE_TEXT_SYSTEM, FREE_TEXT_TOKENS, fencedEntries } from './free-text.ts';
 
 export type StatementsTextRequest = {
@@ -70,8 +71,17 @@ export const statementsText: ReadingKind<StatementsTextRequest, StatementsTextVe
   },
 
   fit(request, promptTokens, cited) {
-    const beside = request.statements.reduce((sum, text) => sum + blockTokens(text), 0);
-    return fitSources(request, beside, promptTokens, cited);
+    // The reply's limit does not depend on the statements.
+    const entries = request.statements.map((text) => ({ prompt: blockTokens(text), reply: 0 }));
+    return fitEntries(request, entries, (positions) => onlyStatements(request, positions), promptTokens, cited);
+  },
+
+  entries: {
+    only: onlyStatements,
+    completed: ({ statements }, positions, verdicts) => ({
+      kind: 'statements_text',
+      supported: supportedAt(statements.length, positions, verdicts?.supported ?? []),
+    }),
   },
 
   answers: ({ statements }, verdicts) => verdicts.supported.length === statements.length,

@@ -12,7 +12,7 @@ import {
   REASON_TOKENS,
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
-import { entryOf, readAs, readingTemplate } from '../../protocol/reply.ts';
+import { entryOf, readEntries, readingTemplate } from '../../protocol/reply.ts';
 import { dataBlock } from '../../protocol/untrusted.ts';
 import { scoreCriteriaLexically } from './lexical-rubric.ts';
 
@@ -107,11 +107,11 @@ export const rubric: ReadingKind<RubricRequest, RubricVerdicts> = {
 
   readReply({ criteria }, reply) {
     const keys = criteria.map((_, position) => criterionKey(position));
-    const schema = z.strictObject(Object.fromEntries(keys.map((key) => [key, replyEntry])));
-    return readAs(schema, reply, (entries) => ({
-      kind: 'rubric',
-      criteria: keys.map((key) => ({ key, score: entryOf(entries, key).score })),
-    }));
+    const schemas = keys.map((key) => [key, replyEntry] as const);
+    const read = readEntries(schemas, reply, 'refused');
+    if (!read.ok) return read;
+    const scores = keys.map((key) => ({ key, score: entryOf(read.entries, key).score }));
+    return { ok: true, verdicts: { kind: 'rubric', criteria: scores } };
   },
 
   fit(request, promptTokens, cited) {

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { gatherEvidence, indexSources, supportVerdict } from '../../../lexical/index.ts';
-import { blockTokens, fitSources } from '../../protocol/budget.ts';
+import { blockTokens, fitEntries } from '../../protocol/budget.ts';
 import type { ReadingKind } from '../../protocol/judgment-kind.ts';
 import {
   EVIDENCE_SYSTEM,
@@ -17,7 +17,7 @@ import {
   REASON_TOKENS,
   VERDICT_TOKENS,
 } from '../../protocol/prompt.ts';
-import { entryOf, readAs, readingTemplate } from '../../protocol/reply.ts';
+import { entryOf, readEntries, readingTemplate } from '../../protocol/reply.ts';
 import { dataBlock } from '../../protocol/untrusted.ts';
 
 export type StatementsRequest = Evidence & {
@@ -55,6 +55,21 @@ function maxReplyTokens({ statements }: StatementsRequest): number {
   return statements.length * (REASON_TOKENS + VERDICT_TOKENS) + VERDICT_TOKENS;
 }
 
+/** The request with the statements at these positions alone. */
+export function onlyStatements<Request extends { readonly statements: readonly string[] }>(
+  request: Request,
+  positions: readonly number[],
+): Request {
+  const kept = new Set(positions);
+  return { ...request, statements: request.statements.filter((_, position) => kept.has(position)) };
+}
+
+/** The verdicts on `count` statements, of which those at the positions were judged; the others are not supported. */
+export function supportedAt(count: number, positions: readonly number[], judged: readonly boolean[]): boolean[] {
+  const byPosition = new Map(positions.map((position, n) => [position, judged[n] === true]));
+  return Array.from({ length: count }, (_, position) => byPosition.get(position) ?? false);
+}
+
 export const statements: ReadingKind<StatementsRequest, StatementsVerdicts> = {
   kind: 'statements',
   answeredBy: 'reader',
@@ -76,16 +91,27 @@ export const statements: ReadingKind<StatementsRequest, StatementsVerdicts> = {
 
   readReply(request, reply) {
     const keys = request.statements.map((_, n) => statementKey(n));
-    const schema = z.object(Object.fromEntries(keys.map((key) => [key, replyEntry])));
-    return readAs(schema, reply, (entries) => ({
-      kind: 'statements',
-      supported: keys.map((key) => entryOf(entries, key).supported),
-    }));
+    const schemas = keys.map((key) => [key, replyEntry] as const);
+    const read = readEntries(schemas, reply, 'ignored');
+    if (!read.ok) return read;
+    const supported = keys.map((key) => entryOf(read.entries, key).supported);
+    return { ok: true, verdicts: { kind: 'statements', supported } };
   },
 
   fit(request, promptTokens, cited) {
-    const beside = request.statements.reduce((sum, text) => sum + blockTokens(text), 0);
-    return fitSources(request, beside, promptTokens, cited);
+    const entries = request.statements.map((text) => ({
+      prompt: blockTokens(text),
+      reply: REASON_TOKENS + VERDICT_TOKENS,
+    }));
+    return fitEntries(request, entries, (positions) => onlyStatements(request, positions), promptTokens, cited);
+  },
+
+  entries: {
+    only: onlyStatements,
+    completed: ({ statements: all }, positions, verdicts) => ({
+      kind: 'statements',
+      supported: supportedAt(all.length, positions, verdicts?.supported ?? []),
+    }),
   },
 
   answers: (request, verdicts) => verdicts.supported.length === request.statements.length,

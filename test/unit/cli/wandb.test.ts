@@ -1,0 +1,105 @@
+/** The hand-over of a run's figures to Python: a stand-in for the package wandb says what it was given. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { StepFigures } from '../../../cli/commands/runs/figures.ts';
+import { logToWandb, wandbLine } from '../../../cli/commands/runs/wandb.ts';
+import { RunError } from '../../../cli/shared/exit.ts';
+
+const STEPS: readonly StepFigures[] = [
+  {
+    step: 3,
+    figures: [
+      ['reward/mean', 6.5],
+      ['group/count', 2],
+    ],
+  },
+  { step: 7, figures: [['reward/mean', 0]] },
+];
+
+/** The calls of wandb 0.25 that are used, with its names of parameters; each call is a line of the file. */
+const STAND_IN = `
+import json, os
+
+class Error(Exception):
+    pass
+
+def note(*call):
+    with open(os.environ["CALLS"], "a") as calls:
+        calls.write(json.dumps(call) + "\\n")
+
+class Run:
+    def define_metric(self, name, step_metric=None):
+        note("define", name, step_metric)
+    def log(self, data, step=None, commit=None):
+        note("log", data, step)
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, value, trace):
+        note("finish", kind is None)
+
+def init(entity=None, project=None, dir=None, id=None, name=None, notes=None, tags=None, config=None):
+    if project == "locked":
+        raise Error("api_key not configured")
+    note("init", project, name, config)
+    return Run()
+`;
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'citeward-test-'));
+  vi.stubEnv('PYTHONPATH', directory);
+  vi.stubEnv('PYTHONDONTWRITEBYTECODE', '1');
+  vi.stubEnv('CALLS', join(directory, 'calls'));
+  vi.stubEnv('WANDB_RUN_ID', '');
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const installed = (source: string): void => writeFileSync(join(directory, 'wandb.py'), source);
+
+test('wandb gets every figure under its name, with the step as the x-axis', async () => {
+  installed(STAND_IN);
+  const progress: number[] = [];
+  await logToWandb('project', 'a.run', STEPS, (steps) => progress.push(steps));
+  const calls = readFileSync(join(directory, 'calls'), 'utf8').trimEnd().split('\n');
+  expect(calls.map((call): unknown => JSON.parse(call))).toEqual([
+    ['init', 'project', 'a.run', { citeward_run: 'a.run' }],
+    ['define', 'citeward/step', null],
+    ['define', 'reward/mean', 'citeward/step'],
+    ['define', 'group/count', 'citeward/step'],
+    ['log', { 'reward/mean': 6.5, 'group/count': 2, 'citeward/step': 3 }, null],
+    ['log', { 'reward/mean': 0, 'citeward/step': 7 }, null],
+    ['finish', true],
+  ]);
+  expect(progress).toEqual([1, 2]);
+});
+
+test('a failure of Python, with most steps unread, is an error', async () => {
+  installed(STAND_IN);
+  const many = Array.from({ length: 20_000 }, (_each, step) => ({ step, figures: [['reward/mean', 1]] as const }));
+  await expect(logToWandb('locked', 'a.run', many, () => undefined)).rejects.toThrow(
+    new RunError('W&B has not logged the run: python3 ended with 1, for the reason above'),
+  );
+});
+
+test('without Python the error says what to install', async () => {
+  mkdirSync(join(directory, 'bin'));
+  vi.stubEnv('PATH', join(directory, 'bin'));
+  await expect(logToWandb('project', 'a.run', STEPS, () => undefined)).rejects.toMatchObject({
+    message: expect.stringMatching(/^cannot start python3: /u),
+    hint: expect.stringContaining('python3 -m pip install wandb'),
+  });
+});
+
+test('a printed line is what Python reads', () => {
+  expect(STEPS.map(wandbLine)).toEqual([
+    '{"step":3,"figures":{"reward/mean":6.5,"group/count":2}}',
+    '{"step":7,"figures":{"reward/mean":0}}',
+  ]);
+});

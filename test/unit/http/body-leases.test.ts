@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { BodyLeases } from '../../../functions/http/body-leases.ts';
+
+it('admits bodies up to the limit, and again when one has ended', () => {
+  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => 0);
+  const [first, second] = [leases.begin(), leases.begin()];
+  expect([first.grow(60), second.grow(40), second.grow(1)]).toEqual([true, true, false]);
+  first.end();
+  first.end();
+  expect([second.grow(60), second.grow(1), leases.begin().grow(1)]).toEqual([true, true, false]);
+});
+
+it('admits one body beyond the limit if it is alone', () => {
+  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => 0);
+  expect([leases.begin().grow(150), leases.begin().grow(1)]).toEqual([true, false]);
+});
+
+it('frees the bytes of a request that was torn down, once', () => {
+  let now = 0;
+  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => now);
+  const lost = leases.begin();
+  expect(lost.grow(100)).toBe(true);
+  now = 999;
+  expect(leases.begin().grow(1)).toBe(false);
+  now = 1_000;
+  expect(leases.begin().grow(100)).toBe(true);
+  lost.end();
+  expect(leases.begin().grow(1)).toBe(false);
+});
