@@ -9,7 +9,6 @@
 export type { Verification, VerifyInput } from '../src/citations/verify.ts';
 export type { Facts, Recipe, RecipeName } from '../src/families/composers.ts';
 export type { ResolvedRecipe } from '../src/families/resolve.ts';
-export type { Rollout } from '../src/family/rollout.ts';
 export type { InputProblem } from '../src/input-problem.ts';
 export type { Judge } from '../src/judgments/judge.ts';
 export { LEXICAL_JUDGE as lexicalJudge } from '../src/judgments/lexical-judge.ts';
@@ -27,6 +26,7 @@ export type { RecipeInput } from './own-families.ts';
 export { compose, composeGroup, recipes } from './recipes.ts';
 export { type Replay, type ReplayRecipe, type ReplaySample, replay } from './replay.ts';
 export { resolveRecipe } from './resolve-recipe.ts';
+export type { Rollout } from './rollout.ts';
 export {
   createScorer,
   type GroupOptions,

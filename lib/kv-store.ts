@@ -9,6 +9,7 @@ import type { Judgment } from '../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../src/judgments/protocol/failure.ts';
 import { checkRecord, type StoredJudgment } from '../src/judgments/record.ts';
 import type { JudgmentStore, StoreReceipt } from '../src/judgments/store.ts';
+import { createRecentlyUsed } from '../src/recently-used.ts';
 
 /** Keys per KV bulk read (limit of the platform). */
 export const MAX_KV_BULK_KEYS = 100;
@@ -121,30 +122,7 @@ type RecentJudgments = {
 
 type RecentLimits = { readonly entries: number; readonly chars: number };
 
-export function createRecentJudgments(limits: RecentLimits): RecentJudgments {
-  const entries = new Map<string, { readonly judgment: Judgment; readonly chars: number }>();
-  let total = 0;
-  const drop = (key: string): void => {
-    total -= entries.get(key)?.chars ?? 0;
-    entries.delete(key);
-  };
-  return {
-    get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
-      return entry.judgment;
-    },
-    add(judgment, chars) {
-      drop(judgment.key);
-      if (chars > limits.chars) return;
-      entries.set(judgment.key, { judgment, chars });
-      total += chars;
-      for (const oldest of entries.keys()) {
-        if (entries.size <= limits.entries && total <= limits.chars) break;
-        drop(oldest);
-      }
-    },
-  };
+export function createRecentJudgments({ entries, chars: size }: RecentLimits): RecentJudgments {
+  const recent = createRecentlyUsed<Judgment>({ entries, size });
+  return { get: recent.get, add: (judgment, chars) => recent.add(judgment.key, judgment, chars) };
 }

@@ -2,8 +2,8 @@
 import { FAMILIES, planOf } from '../src/families/registry.ts';
 import type { BaseFacts } from '../src/family/facts.ts';
 import type { FamilyTypes, ScoringFamily } from '../src/family/family.ts';
-import type { Rollout } from '../src/family/rollout.ts';
 import type { BaseScore } from '../src/family/score.ts';
+import type { InputProblem } from '../src/input-problem.ts';
 import type { Judge } from '../src/judgments/judge.ts';
 import type { ObtainOptions } from '../src/judgments/obtain.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
@@ -14,6 +14,7 @@ import { advantages } from './advantages.ts';
 import { InputError } from './input-error.ts';
 import { memoryStore } from './memory-store.ts';
 import { type FamilyOf, type OwnFamilies, type RecipeInput, type ScoredBy, withOwnFamilies } from './own-families.ts';
+import { type Rollout, readRollout } from './rollout.ts';
 
 /** Options of `createScorer`. `F`: the families beside the built-in ones. */
 export type ScorerOptions<F extends ScoringFamily = never> = {
@@ -105,6 +106,25 @@ const MIN_TURN_MS = 1_000;
  * );
  * console.log(reward, components.citation.value, claims[0]?.support);
  * ```
+ * @example A conversation: response, sources and turns are read from its messages
+ * ```ts
+ * import { createScorer, lexicalJudge } from 'citeward';
+ *
+ * const scorer = createScorer({ judge: lexicalJudge });
+ * const { reward, trajectory } = await scorer.score(
+ *   {
+ *     messages: [
+ *       { role: 'user', content: 'How long is the Aare?' },
+ *       { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'search', arguments: '{"query": "Aare"}' } }] },
+ *       { role: 'tool', tool_call_id: 'c1', content: '<snippet id=S1>The Aare is 288 km long.</snippet>' },
+ *       { role: 'assistant', content: '<answer><snippet id=S1>It is 288 km long.</snippet></answer>' },
+ *     ],
+ *     positive_rubrics: [{ description: 'States that the Aare is 288 km long' }],
+ *   },
+ *   'refiner-gpt54-instance-rubric',
+ * );
+ * console.log(reward, trajectory?.num_turns);
+ * ```
  * @throws TypeError if an option is out of range or a family's name is taken; the message names it.
  */
 export function createScorer<const F extends ScoringFamily = never>(options: ScorerOptions<F>): Scorer<F> {
@@ -146,7 +166,8 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
   };
 
   return {
-    async score(rollout, recipe, how = {}) {
+    async score(input, recipe, how = {}) {
+      const rollout = rolloutFrom(input);
       const resolved = await resolve(recipe);
       const plan = { measureAll: how.measureAll ?? false };
       const [scored] = await inTurn(how, async (obtain) => {
@@ -156,8 +177,9 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
       });
       return scoredUnder(resolved.recipe.family, scored);
     },
-    async group(rollouts, recipe, how = {}) {
-      if (rollouts.length === 0) throw new InputError([{ path: ['rollouts'], message: 'expected at least one' }]);
+    async group(inputs, recipe, how = {}) {
+      if (inputs.length === 0) throw new InputError([{ path: ['rollouts'], message: 'expected at least one' }]);
+      const rollouts = inputs.map((input, position) => rolloutFrom(input, ['responses', position]));
       const resolved = await resolve(recipe);
       const plan = { measureAll: how.measureAll ?? false };
       const members = await inTurn(how, async (obtain) => {
@@ -174,6 +196,13 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
       return { samples, ...group };
     },
   };
+}
+
+/** @throws InputError with paths below `at`. */
+function rolloutFrom(input: Rollout, at: InputProblem['path'] = []) {
+  const read = readRollout(input);
+  if (read.ok) return read.value;
+  throw new InputError(read.error.map(({ path, message }) => ({ path: [...at, ...path], message })));
 }
 
 function replicateOf({ replicate = 0 }: ScoreOptions): number {

@@ -8,6 +8,7 @@ type Remark = { readonly count: number; readonly one: string; readonly many: str
 /** The most important first. */
 const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many: string]>> = {
   no_answer: ['no answer', 'no answer'],
+  answer_oversized: ['answer oversized', 'answer oversized'],
   answer_unclosed: ['answer unclosed', 'answers unclosed'],
   several_answers: ['several answers', 'several answers'],
   text_outside_answer: ['text outside answer', 'texts outside answer'],
@@ -33,7 +34,12 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
 };
 
 /** Findings that are printed without their count. */
-const WITHOUT_COUNT: ReadonlySet<string> = new Set<FindingReason>(['no_answer', 'answer_unclosed', 'several_answers']);
+const WITHOUT_COUNT: ReadonlySet<string> = new Set<FindingReason>([
+  'no_answer',
+  'answer_oversized',
+  'answer_unclosed',
+  'several_answers',
+]);
 
 /** Remarks on the findings of the parser, in the order of FINDING_WORDS. */
 export function remarksOfFindings(counts: Readonly<Partial<Record<FindingReason, number>>>): Remark[] {
@@ -45,7 +51,7 @@ export function remarksOfFindings(counts: Readonly<Partial<Record<FindingReason,
   });
 }
 
-/** Remarks on a scored row: the findings of the parser, then those of the judge. */
+/** Remarks on a scored row: the penalties of its terms, the findings of the parser, then those of the judge. */
 export function remarksOfScore(reply: RefinerReply): Remark[] {
   const counted = reply.claims.filter(({ duplicate_of }) => duplicate_of === null);
   const repeated = reply.claims.length - counted.length;
@@ -58,7 +64,13 @@ export function remarksOfScore(reply: RefinerReply): Remark[] {
     { count: uncited, one: 'uncited', many: 'uncited' },
     { count: repeated, one: 'repeated claim', many: 'repeated claims' },
   ];
-  return [...remarksOfFindings(reply.finding_counts), ...judged.filter(({ count }) => count > 0)];
+  const { length, turns } = reply.components;
+  const penalties = Object.entries({ length, turns }).flatMap(([name, term]): Remark[] => {
+    if (term?.value == null || term.value === 0) return [];
+    const text = `${name} ${term.value.toFixed(2)}`;
+    return [{ count: 0, one: text, many: text }];
+  });
+  return [...penalties, ...remarksOfFindings(reply.finding_counts), ...judged.filter(({ count }) => count > 0)];
 }
 
 /** As many remarks as fit into `width` columns, and the number of the others: `2 invented ids +1`. */

@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
+import { RunError } from './exit.ts';
 import { mapInOrder } from './in-order.ts';
 import type { Input } from './input.ts';
 import { readLines } from './lines.ts';
@@ -43,13 +44,22 @@ type RowsRun<S extends z.ZodType, T> = {
   readonly onFinished: (finished: FinishedRow<T>) => Promise<void>;
 };
 
+/** After so many bad lines and no good one the input is of another kind, and further messages would say the same. */
+const MAX_BAD_AT_START = 5;
+const ROWS_HINT =
+  'A row is one JSON object a line, like those of examples/rollouts.jsonl; examples/README.md has all forms.';
+
 const NO_LABELS: Labels = { id: null, note: null };
 
-/** Handles all rows. Lines that are no valid row also reach `onFinished`, as refused. */
+/**
+ * Handles all rows. Lines that are no valid row also reach `onFinished`, as refused.
+ * @throws RunError if there are no rows, or if the first lines are all bad.
+ */
 export async function runRows<S extends z.ZodType, T>(run: RowsRun<S, T>): Promise<void> {
   const { input, schema, prepare, handler, screen, progress } = run;
   for (const notice of handler.notices) screen.message(notice, 'dim');
   let rows = 0;
+  let refused = 0;
   const finished = mapInOrder(
     readLines(input.chunks, MAX_BODY_BYTES),
     run.concurrency ?? handler.concurrency,
@@ -64,11 +74,16 @@ export async function runRows<S extends z.ZodType, T>(run: RowsRun<S, T>): Promi
   );
   for await (const { bytesRead, ...one } of finished) {
     if (one.outcome.kind === 'refused') {
+      refused++;
       for (const text of problemTexts(one.line, one.outcome.problems, input.unit)) screen.message(text, 'red');
     }
     await run.onFinished(one);
     rows++;
     progress.advance(rows, bytesRead);
+    if (refused === MAX_BAD_AT_START && refused === rows) {
+      throw new RunError(`the first ${refused} ${input.unit}s are all bad, so the others were not read`, ROWS_HINT);
+    }
   }
   progress.clear();
+  if (rows === 0) throw new RunError('the input has no rows', ROWS_HINT);
 }

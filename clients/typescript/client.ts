@@ -37,10 +37,16 @@ import {
   verifyStream,
 } from './verify-stream.ts';
 
+/** Fields with `messages` of any type: the interfaces of SDKs are no record types. */
+type Conversational<Fields> = Omit<Fields, 'messages'> & { readonly messages?: readonly object[] | string };
+type GroupFields = z.input<typeof groupRequestSchema>;
+
 /** The request of `POST /v1/score`. */
-export type ScoreInput = z.input<typeof scoreRequestSchema>;
+export type ScoreInput = Conversational<z.input<typeof scoreRequestSchema>>;
 /** The request of `POST /v1/groups`. */
-export type GroupInput = z.input<typeof groupRequestSchema>;
+export type GroupInput = Omit<GroupFields, 'responses'> & {
+  readonly responses: readonly (string | Conversational<Exclude<GroupFields['responses'][number], string>>)[];
+};
 /** The request of `POST /v1/verify`. */
 export type VerifyInput = z.input<typeof verifyRequestSchema>;
 /** `evidence` and `offsets` of a verification. */

@@ -48,7 +48,7 @@ type Deltas = AsyncGenerator<{ readonly delta: string }, void, void>;
 
 function linesOf(head: VerifyStreamHeadInput, all: Deltas): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const line = (value: unknown): Uint8Array<ArrayBuffer> => encoder.encode(`${JSON.stringify(value)}\n`);
+  const line = (value: unknown): Uint8Array => encoder.encode(`${JSON.stringify(value)}\n`);
   return new ReadableStream({
     start: (controller) => controller.enqueue(line(head)),
     async pull(controller) {

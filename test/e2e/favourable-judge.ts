@@ -11,7 +11,8 @@ export function favourableCompletion(request: string, model: string): string {
 }
 
 const schemaSchema = z.object({
-  type: z.string(),
+  type: z.string().optional(),
+  anyOf: z.array(z.unknown()).optional(),
   enum: z.array(z.unknown()).optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   items: z.unknown().optional(),
@@ -19,7 +20,8 @@ const schemaSchema = z.object({
 });
 
 function favourable(schema: unknown, name: string): unknown {
-  const { type, enum: values, properties = {}, items, minItems = 0 } = schemaSchema.parse(schema);
+  const { type, anyOf: [first] = [], enum: values, properties = {}, items, minItems = 0 } = schemaSchema.parse(schema);
+  if (first !== undefined) return favourable(first, name);
   if (values !== undefined) return values.includes(2) ? 2 : values[0];
   switch (type) {
     case 'object':

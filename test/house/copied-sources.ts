@@ -15,8 +15,6 @@ export type CopiedSources = {
   readonly path: string;
   /** Runs a program of node_modules/.bin, or `node` for the Node that runs the test, in the copy. */
   run(program: string, args?: readonly string[], input?: string): Ended;
-  /** Type-checks the project of a folder. */
-  typecheck(project: string): Ended;
   remove(): void;
 };
 
@@ -66,7 +64,6 @@ export function copySources({ files, edits }: Addition, folders?: readonly strin
   return {
     path,
     run,
-    typecheck: (project) => run('tsc', ['--noEmit', '-p', project]),
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
 }

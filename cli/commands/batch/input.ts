@@ -156,9 +156,10 @@ class InputReader {
   #begin(kind: FileKind): void {
     const { endpoint, scoring } = this.#preparation;
     const flag = firstScoringFlag(scoring);
-    if (kind.kind === 'envelopes' && flag !== null) {
+    const rowFlag = flag ?? (scoring.offsets === null ? null : '--offsets');
+    if (kind.kind === 'envelopes' && rowFlag !== null) {
       throw new UsageError(
-        `${flag}: the file holds complete requests, and scoring flags apply to plain rows only`,
+        `${rowFlag}: the file holds complete requests, and the flag applies to plain rows only`,
         'Leave the flag out, or give plain rows.',
       );
     }
@@ -287,7 +288,7 @@ function readRowFor(line: Line, endpoint: BatchEndpoint, scoring: ScoringOptions
     case '/v1/groups':
       return readRow(line, groupRequestSchema, (fields) => applyScoringOptions(fields, scoring));
     case '/v1/verify':
-      return readRow(line, verifyRequestSchema, verifyFields);
+      return readRow(line, verifyRequestSchema, (fields) => verifyFields(fields, scoring.offsets));
     case '/v1/refine':
       return readRow(line, refineRequestSchema, (fields) => refineFields(fields, scoring));
   }

@@ -106,7 +106,8 @@ function remoteRefining(client: Client, flagFields: ReadonlySet<string>): Refine
       const reply = await client.refine(request);
       return reply.ok ? { kind: 'done', reply: reply.body } : outcomeOfFailure(reply.failure, flagFields);
     }
-    const opened = await client.refineStream(request);
+    // What is shown has no offsets, and a stream has none in another unit.
+    const opened = await client.refineStream({ ...request, offsets: 'utf16' });
     if (!opened.ok) return outcomeOfFailure(opened.failure, flagFields);
     for await (const event of opened.body) {
       switch (event.event) {

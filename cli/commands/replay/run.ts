@@ -68,8 +68,9 @@ async function printLines(
     if (report === null) await screen.result(JSON.stringify(line));
     else await report.add(line);
     if (line.kind === 'error') {
-      const { reason, detail, request_id: request } = line.problem;
-      throw new RunError(`the replay was interrupted: ${reason}: ${detail} (request ${request})`);
+      const { reason, detail, request_id: request, errors = [] } = line.problem;
+      const causes = errors.map(({ path, message }) => ` ${path}: ${message}.`).join('');
+      throw new RunError(`the replay was interrupted: ${reason}: ${detail}${causes} (request ${request})`);
     }
     if (line.kind === 'summary') return line;
     if (line.kind === 'point') points.push(line);

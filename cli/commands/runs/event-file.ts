@@ -1,35 +1,11 @@
 /**
- * Writes the figures of a run's steps as a TensorBoard event file, which W&B reads too (`wandb sync
- * --sync-tensorboard`).
+ * Writes the figures of a run's steps as a TensorBoard event file.
  *
  * Format: TFRecords (tensorflow/tensorflow 0d0ed1b, `core/lib/io/record_writer.h`) of `Event` messages
  * (tensorflow/tensorboard, `compat/proto/event.proto` and `summary.proto`): wall_time = 1, step = 2, file_version = 3,
  * summary = 5; a value of a summary has tag = 1 and simple_value = 2.
  */
-import type { RunStep } from '../../../src/runs/summary.ts';
-
-/** A figure of a step by its tag; TensorBoard groups tags by the part before the slash. */
-export type Figure = readonly [tag: string, value: number];
-
-/** The figures of a step. A figure that the step does not have (no rollout scored, …) is left out: it is not 0. */
-export function figuresOf(step: RunStep): Figure[] {
-  const { rollouts, scored, groups, reward, components, spread, degenerate, judgments, judge_failures } = step;
-  const figures: (readonly [string, number | null])[] = [
-    ['reward/mean', reward.mean],
-    ['reward/min', reward.min],
-    ['reward/max', reward.max],
-    ['reward/std', reward.std],
-    ...Object.entries(components).map(([name, { mean }]) => [`component/${name}`, mean] as const),
-    ['group/count', groups],
-    ['group/mean_std', spread.mean_std],
-    ['group/no_signal_share', degenerate.share],
-    ['rollout/count', rollouts],
-    ['rollout/unscored', rollouts - scored],
-    ['judge/failures', judge_failures],
-    ['judge/stored_share', judgments.hit_rate],
-  ];
-  return figures.flatMap(([tag, value]): Figure[] => (value === null ? [] : [[tag, value]]));
-}
+import type { Figure } from './figures.ts';
 
 /** The record that every event file begins with. @param time_s seconds since 1970. */
 export function firstRecord(time_s: number): Uint8Array {

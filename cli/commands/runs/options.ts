@@ -44,6 +44,7 @@ export const exportSyntax: CommandSyntax = {
     'runs export RUN --url URL > RUN.jsonl',
     'runs export RUN --judgments --url URL > JUDGMENTS.jsonl',
     'runs export RUN --tensorboard DIR --url URL',
+    'runs export RUN --wandb NAME --url URL',
   ],
   flags: [
     { name: 'judgments', kind: 'switch', help: 'Export the judgments, for judgments import.' },
@@ -53,11 +54,18 @@ export const exportSyntax: CommandSyntax = {
       value: 'DIR',
       help: 'Write the figures of each step there, as a TensorBoard event file.',
     },
+    {
+      name: 'wandb',
+      kind: 'text',
+      value: 'NAME',
+      help: 'Log the figures of each step to this W&B project, with python3 and its wandb.',
+    },
+    { name: 'dry-run', kind: 'switch', help: 'With --wandb: print the figures, one step a line, and log nothing.' },
     ...WORKER_FLAGS,
   ],
   details: [
     'Neither file holds text. With both, the run can be replayed in a deployment without a judge.',
-    'An event file goes to W&B with: wandb sync --sync-tensorboard DIR',
+    'The variables of wandb apply, such as WANDB_MODE=offline.',
     'Exit code: 0 complete, 1 incomplete, 2 wrong command line.',
   ],
 };

@@ -16,11 +16,13 @@ import { readLines } from '../../shared/lines.ts';
 import { countText } from '../../shared/number-text.ts';
 import { limitOf, PAGE_SIZE, printList } from '../../shared/paging.ts';
 import { CITEWARD } from '../../shared/program.ts';
+import { LiveLine } from '../../shared/progress.ts';
 import { Screen } from '../../shared/screen.ts';
 import { recipeText } from '../../shared/summary.ts';
 import { resultTable } from '../../shared/table.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
-import { figuresOf, figuresRecord, firstRecord } from './event-file.ts';
+import { figuresRecord, firstRecord } from './event-file.ts';
+import { figuresOf, type StepFigures } from './figures.ts';
 import {
   connectForRuns,
   deleteSyntax,
@@ -31,6 +33,7 @@ import {
   showSyntax,
 } from './options.ts';
 import { RUN_COLUMNS, runRow, STEP_COLUMNS, stepRow, unscoredTexts } from './render.ts';
+import { logToWandb, wandbLine } from './wandb.ts';
 
 export const listCommand: Command = { ...listSyntax, run: runList };
 export const showCommand: Command = { ...showSyntax, run: runShow };
@@ -122,14 +125,15 @@ const MAX_LINE_BYTES = Math.max(MAX_IMPORT_LINE_BYTES, MAX_RUN_IMPORT_LINE_BYTES
 
 async function runExport(flags: Flags): Promise<number> {
   const id = runIdOf(flags.positionals, 'export');
+  const [isJudgments, isDry] = [flags.isOn('judgments'), flags.isOn('dry-run')];
+  const [directory, project] = [flags.text('tensorboard'), flags.text('wandb')];
+  const targets = [isJudgments && '--judgments', directory && '--tensorboard', project && '--wandb'].filter(Boolean);
+  if (targets.length > 1) throw new UsageError(targets.join(' and '), 'Give one of them.');
+  if (isDry && project === null) throw new UsageError('--dry-run needs --wandb NAME');
   const screen = new Screen(flags.isOn('no-color'));
   const { runs } = await connectForRuns(flags, screen);
-  const isJudgments = flags.isOn('judgments');
-  const directory = flags.text('tensorboard');
-  if (directory !== null) {
-    if (isJudgments) throw new UsageError('--tensorboard and --judgments', 'Give one of them.');
-    return exportFigures(runs, id, directory, screen);
-  }
+  if (directory !== null) return exportEventFile(runs, id, directory, screen);
+  if (project !== null) return exportToWandb(runs, id, { project, isDry }, screen);
   const opened = await (isJudgments ? runs.judgments(id) : runs.export(id));
   if (!opened.ok) throw runErrorOf(opened.failure);
   const counts = { lines: 0, missing: 0, complete: false };
@@ -152,34 +156,67 @@ async function runExport(flags: Flags): Promise<number> {
   return counts.complete && counts.missing === 0 ? EXIT_OK : EXIT_INCOMPLETE;
 }
 
-/** Writes the figures of each step as a TensorBoard event file. */
-async function exportFigures(runs: Client['runs'], id: string, directory: string, screen: Screen): Promise<number> {
-  const records: Uint8Array[] = [];
-  let steps = 0;
+/** The figures of a run, step by step. */
+type RunFigures = {
+  readonly steps: readonly StepFigures[];
+  /** When the run was last recorded, in seconds since 1970. */
+  readonly active_s: number;
+};
+
+/** Reads the figures of each step. @throws RunError if the rollouts have no steps. */
+async function figuresOfRun(runs: Client['runs'], id: string, screen: Screen): Promise<RunFigures> {
+  const steps: StepFigures[] = [];
   let withoutStep = 0;
+  let active_s = 0;
   for await (const page of runPages(runs, id, null)) {
-    // A summary has no time of its own, so all steps have that of the last recording.
-    const time_s = Date.parse(page.active_at) / 1000;
-    if (records.length === 0) records.push(firstRecord(time_s));
+    active_s = Date.parse(page.active_at) / 1000;
     for (const step of page.steps) {
       if (step.step === null) withoutStep += step.rollouts;
-      else records.push(figuresRecord(time_s, step.step, figuresOf(step)));
-      if (step.step !== null) steps++;
+      else steps.push({ step: step.step, figures: figuresOf(step) });
     }
   }
-  if (steps === 0) throw new RunError(`${id} has no steps: its trainer sends none`);
+  if (steps.length === 0) throw new RunError(`${id} has no steps: its trainer sends none`);
+  if (withoutStep > 0) screen.message(`${countText(withoutStep)} rollouts have no step and are left out`, 'dim');
+  return { steps, active_s };
+}
+
+/** Writes the figures of each step as a TensorBoard event file. */
+async function exportEventFile(runs: Client['runs'], id: string, directory: string, screen: Screen): Promise<number> {
+  const { steps, active_s } = await figuresOfRun(runs, id, screen);
+  // A summary has no time of its own, so all steps have that of the last recording.
+  const records = steps.map(({ step, figures }) => figuresRecord(active_s, step, figures));
   const path = join(
     directory,
     `events.out.tfevents.${Math.floor(Date.now() / 1000)}.${id.replaceAll(/[^\w.-]/g, '_')}`,
   );
   try {
     await mkdir(directory, { recursive: true });
-    await writeFile(path, Buffer.concat(records), { flag: 'wx' });
+    await writeFile(path, Buffer.concat([firstRecord(active_s), ...records]), { flag: 'wx' });
   } catch (error) {
     throw new RunError(`cannot write ${path}: ${messageOf(error)}`);
   }
-  screen.message(`${countText(steps)} steps written to ${path}`, 'bold');
-  if (withoutStep > 0) screen.message(`${countText(withoutStep)} rollouts have no step and are left out`, 'dim');
+  screen.message(`${countText(steps.length)} steps written to ${path}`, 'bold');
+  return EXIT_OK;
+}
+
+/** Logs the figures of each step to W&B. @param options.isDry prints them instead. */
+async function exportToWandb(
+  runs: Client['runs'],
+  id: string,
+  { project, isDry }: { readonly project: string; readonly isDry: boolean },
+  screen: Screen,
+): Promise<number> {
+  const { steps } = await figuresOfRun(runs, id, screen);
+  const count = countText(steps.length);
+  if (isDry) {
+    for (const step of steps) await screen.result(wandbLine(step));
+    screen.message(`${count} steps would be logged to the W&B project ${project}`, 'bold');
+    return EXIT_OK;
+  }
+  const progress = new LiveLine(process.stderr);
+  screen.show(progress);
+  await logToWandb(project, id, steps, (logged) => progress.update(() => `${countText(logged)} of ${count} steps`));
+  screen.message(`${count} steps logged to the W&B project ${project}`, 'bold');
   return EXIT_OK;
 }
 

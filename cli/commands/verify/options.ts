@@ -1,10 +1,10 @@
 /** The flags of `citeward verify`. */
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
-import { OFFSET_UNITS } from '../../../src/citations/offset-units.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
 import { givenFields } from '../../shared/sampling.ts';
+import { OFFSETS_FLAG, readOffsets } from '../../shared/scoring-flags.ts';
 import { ROW_WORKER_FLAGS } from '../../shared/worker.ts';
 
 const ANSWERS = ['first', 'last', 'whole'] as const;
@@ -19,7 +19,7 @@ export const verifySyntax: CommandSyntax = {
     { name: 'grammar', kind: 'text', value: 'NAME', help: `Citation syntax: ${GRAMMAR_NAMES.join(', ')}.` },
     { name: 'answer', kind: 'text', value: ANSWERS.join('|'), help: 'Which text is the answer.' },
     { name: 'mode', kind: 'text', value: MODES.join('|'), help: 'Whether text outside the answer is a finding.' },
-    { name: 'offsets', kind: 'text', value: OFFSET_UNITS.join('|'), help: 'Unit of offsets in --json.' },
+    OFFSETS_FLAG,
     { name: 'json', kind: 'switch', help: 'Print one JSON result a line, with its line and id, instead of the table.' },
     MAP_FLAG,
     ...ROW_WORKER_FLAGS,
@@ -38,6 +38,7 @@ export function readVerifyFields(flags: Flags): Readonly<Record<string, unknown>
     grammar: flags.choice('grammar', GRAMMAR_NAMES),
     answer: flags.choice('answer', ANSWERS),
     mode: flags.choice('mode', MODES),
+    offsets: readOffsets(flags),
   });
 }
 

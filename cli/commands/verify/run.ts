@@ -1,5 +1,4 @@
 /** `citeward verify`: verifies the citations of each row in this process or through a Worker, without a judge. */
-import { OFFSET_UNITS } from '../../../src/citations/offset-units.ts';
 import { verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
 import type { Command } from '../../shared/command.ts';
 import { EXIT_INCOMPLETE, EXIT_OK } from '../../shared/exit.ts';
@@ -20,7 +19,6 @@ export const verifyCommand: Command = { ...verifySyntax, run };
 
 async function run(flags: Flags): Promise<number> {
   const evidence = flags.choice('evidence', ['none', 'lexical']) ?? 'none';
-  const offsets = flags.choice('offsets', OFFSET_UNITS) ?? 'utf16';
   const flagFields = readVerifyFields(flags);
   const mode = readMode(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
@@ -36,17 +34,17 @@ async function run(flags: Flags): Promise<number> {
   await runRows({
     input,
     schema: verifyRequestSchema,
-    prepare: (fields) => ({ ...verifyFields(fields), ...flagFields }),
+    prepare: (fields) => ({ ...verifyFields(fields, null), ...flagFields }),
     handler: {
       notices: [],
       concurrency: client === null ? 1 : REMOTE_CONCURRENCY,
       async handle(request) {
         if (client === null) {
-          const result = verifyRequested(request, evidence, offsets);
+          const result = verifyRequested(request, evidence);
           if (result.ok) return { kind: 'done', reply: result.verification };
           return { kind: 'refused', problems: result.problems.map(lineProblem) };
         }
-        const reply = await client.verify(request, { evidence, offsets });
+        const reply = await client.verify(request, { evidence });
         if (reply.ok) return { kind: 'done', reply: reply.body };
         return outcomeOfFailure(reply.failure, new Set(Object.keys(flagFields)));
       },

@@ -97,12 +97,21 @@ function valueAt(record: Fields, path: readonly string[]): unknown {
   return value;
 }
 
-/** Fields whose value is any text. Text of the other fields is read as JSON where it is JSON. */
-const TEXT_FIELDS: ReadonlySet<string> = new Set([
-  'id',
-  'note',
+const LABELS = ['id', 'note'];
+
+/** Fields whose value may be any text. */
+const MAYBE_TEXT: ReadonlySet<string> = new Set([
+  ...LABELS,
   ...Object.entries(scoreRequestSchema.shape).flatMap(([name, schema]) =>
-    schema.safeParse('x').success && [{}, ['x']].every((other) => !schema.safeParse(other).success) ? [name] : [],
+    schema.safeParse('x').success ? [name] : [],
+  ),
+]);
+
+/** Those that have no other values, such as an object or a list. Text of other fields is read as JSON where it is JSON. */
+const TEXT_FIELDS: ReadonlySet<string> = new Set([
+  ...LABELS,
+  ...Object.entries(scoreRequestSchema.shape).flatMap(([name, schema]) =>
+    MAYBE_TEXT.has(name) && [{}, ['x'], [{}]].every((other) => !schema.safeParse(other).success) ? [name] : [],
   ),
 ]);
 
@@ -118,7 +127,10 @@ function fieldsOf(record: Fields): Fields {
 function fieldValue(field: string, cell: unknown): unknown {
   // A column of answers may be numeric, and the answer is compared as text.
   if (TEXT_FIELDS.has(field)) return typeof cell === 'number' ? String(cell) : cell;
-  return typeof cell === 'string' ? jsonIn(cell) : cell;
+  if (typeof cell !== 'string') return cell;
+  const value = jsonIn(cell);
+  // A text that is a number or a constant is a text where one is possible.
+  return typeof value === 'object' || !MAYBE_TEXT.has(field) ? value : cell;
 }
 
 /** The value of a JSON text; any other text stays as it is. */

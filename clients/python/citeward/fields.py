@@ -25,6 +25,7 @@ ROW_FIELDS = (
     "rubrics",
     "reference",
     "entities",
+    "entity_rubrics",
     "useful_chunks",
     "tests",
     "finish_reason",
@@ -32,8 +33,9 @@ ROW_FIELDS = (
     "response_tokens",
 )
 
-#: The fields that a label may contain: those of a row, and the place in a run (``citeward.runs``).
-LABEL_FIELDS = (*ROW_FIELDS, "run")
+#: The fields that a label may contain: those of a row, how messages are read, and the place in a run
+#: (``citeward.runs``). Columns of data sets that are called ``trajectory`` hold other things.
+LABEL_FIELDS = (*ROW_FIELDS, "trajectory", "run")
 
 #: Types of parts that hold no text.
 _MEDIA = ("image", "image_url", "audio", "input_audio", "video")
@@ -95,6 +97,24 @@ def merged(parts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     if "tool_output" in row and "sources" in row:
         raise _problem("tool_output", "give exactly one of tool_output and sources")
     return row
+
+
+def sample_fields(row: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
+    """Adds the policy's output to a row.
+
+    A text is a transcript if the row names its markup (``trajectory.markup``). Other texts are not read as messages, so
+    ``trajectory`` has no effect on them.
+
+    Raises:
+        BadRequest: as ``output_fields``.
+    """
+    output = output_fields(completion)
+    trajectory = row.get("trajectory")
+    if "response" not in output or trajectory is None:
+        return {**row, **output}
+    if isinstance(trajectory, Mapping) and trajectory.get("markup") is not None:
+        return {**row, "messages": output["response"]}
+    return {**{name: value for name, value in row.items() if name != "trajectory"}, **output}
 
 
 def output_fields(completion: Completion) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from typing import Any
 
 from citeward.client import shared_client
 from citeward.errors import BadRequest, FieldProblem, Misconfigured, UnexpectedReply
-from citeward.fields import merged, output_fields, read_object
+from citeward.fields import merged, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import Visits, digest_of, placed
 from citeward.settings import Settings
@@ -201,7 +201,7 @@ def _remade(settings: Settings, name: str, weight: float, config: Any) -> Citewa
 
 def _fields(tokens: list[int], prediction: str, label: Any, evolves: bool) -> dict[str, Any]:
     row = merged([("label", read_object(_native(label, evolves), "label"))])
-    return {"response_tokens": len(tokens), **row, **output_fields(prediction)}
+    return sample_fields({"response_tokens": len(tokens), **row}, prediction)
 
 
 def _native(label: Any, evolves: bool) -> Any:

@@ -26,7 +26,7 @@ import uuid
 from typing import Any, Callable, Protocol
 
 from citeward.client import shared_client
-from citeward.fields import merged, read_object
+from citeward.fields import merged, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import placed
 from citeward.settings import Settings
@@ -107,8 +107,8 @@ async def _scored(episode: dict[str, Any], tokenizer: Any) -> Score:
         "num_turns": 2 * len(ranges),
         "finish_reason": "stop" if episode["extra_logs"].get(_DONE) else "length",
         **merged([("label", read_object(episode["label"], "label"))]),
-        "response": tokenizer.decode(tokens[first:], skip_special_tokens=True),
     }
+    row = sample_fields(row, tokenizer.decode(tokens[first:], skip_special_tokens=True))
     place = {"sample": uuid.uuid4().hex}
     return (
         await shared_client(settings).score_async(placed(row, settings.run, place, _WITHOUT_PLACE))

@@ -41,7 +41,7 @@ from typing import Any, Union
 
 from citeward.client import Client, shared_client
 from citeward.errors import Misconfigured, Unscored
-from citeward.fields import merged, output_fields, plain, read_object
+from citeward.fields import merged, plain, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import digest_of, placed
 from citeward.settings import Settings
@@ -195,7 +195,7 @@ def _fields(sample: Any) -> dict[str, Any]:
     if finish_reason is not None:
         told["finish_reason"] = finish_reason
     row = merged([("label", read_object(sample.label, "label")), ("sample", told)])
-    return {**row, **output_fields(sample.response)}
+    return sample_fields(row, sample.response)
 
 
 def _finish_reason(sample: Any) -> str | None:

@@ -37,7 +37,7 @@ from typing import Any, Callable, Optional
 
 from citeward.client import results_of, results_of_async, shared_client
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.fields import ROW_FIELDS, Completion, is_object, merged, output_fields, plain, read_object
+from citeward.fields import ROW_FIELDS, Completion, is_object, merged, plain, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import digest_of, placed
 from citeward.settings import Judge, Recipe, Settings
@@ -328,7 +328,7 @@ class _Places:
 
 
 def _name_of(prompt: Any, row: Mapping[str, Any]) -> str:
-    own = ("response", "messages", "response_tokens", "finish_reason", "num_turns", "run")
+    own = ("response", "messages", "response_tokens", "finish_reason", "num_turns", "trajectory", "run")
     return digest_of(prompt, {name: value for name, value in row.items() if name not in own})
 
 
@@ -391,4 +391,4 @@ def _cell(columns: Mapping[str, Any], name: str, position: int) -> Any:
 def _row(completion: Completion, cells: Mapping[str, Any]) -> dict[str, Any]:
     parts = [(label, read_object(cells[label], label)) for label in _LABELS if is_object(cells[label])]
     named = {name: plain(cells[name], name) for name in ROW_FIELDS if cells[name] is not None}
-    return {**merged([*parts, ("columns", named)]), **output_fields(completion)}
+    return sample_fields(merged([*parts, ("columns", named)]), completion)

@@ -31,7 +31,7 @@ from typing import Any, Union
 
 from citeward.client import shared_client
 from citeward.errors import Unscored
-from citeward.fields import is_object, merged, output_fields, plain, read_object
+from citeward.fields import is_object, merged, plain, read_object, sample_fields
 from citeward.replies import Score
 from citeward.runs import placed
 from citeward.settings import Settings, split_settings
@@ -140,7 +140,7 @@ def row_fields(solution: str, ground_truth: Any, extra_info: Mapping[str, Any] |
         parts.append(('extra_info["citeward"]', read_object(carried, 'extra_info["citeward"]')))
     given = {name: plain(extra[name], f"extra_info.{name}") for name in _OF_THE_TRAINER if extra.get(name) is not None}
     parts.append(("extra_info", given))
-    return {**merged(parts), **output_fields(solution)}
+    return sample_fields(merged(parts), solution)
 
 
 def result_of(score: Score) -> Result:

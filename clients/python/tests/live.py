@@ -38,7 +38,8 @@ class LiveTestCase(unittest.TestCase):
 
     def environment(self, url: str, **more: str) -> Any:
         """The environment of an adapter, for a ``with`` block."""
-        return citeward_environment(CITEWARD_URL=url, CITEWARD_RECIPE=RECIPE, CITEWARD_DEADLINE_S=DEADLINE_S, **more)
+        variables = {"CITEWARD_URL": url, "CITEWARD_RECIPE": RECIPE, "CITEWARD_DEADLINE_S": DEADLINE_S, **more}
+        return citeward_environment(**variables)
 
 
 def citeward_environment(**variables: str) -> Any:

@@ -7,7 +7,7 @@ import unittest
 from typing import Any
 
 from citeward.errors import BadRequest
-from citeward.fields import is_object, merged, output_fields, plain, read_object
+from citeward.fields import is_object, merged, output_fields, plain, read_object, sample_fields
 
 
 class Array:
@@ -102,6 +102,14 @@ class Completions(unittest.TestCase):
         self.assertEqual(sent[1], messages[1])
         self.assertEqual(sent[2]["content"], [{"type": "text", "text": "la"}, {"type": "image"}])
         json.dumps(sent)
+
+    def test_a_text_is_a_transcript_if_the_row_names_its_markup(self) -> None:
+        row = read_object({"question": "q", "trajectory": {"markup": "hermes"}}, "label")
+        self.assertEqual(sample_fields(row, "text"), {**row, "messages": "text"})
+        messages = [{"role": "assistant", "content": "a"}]
+        listed = {"question": "q", "trajectory": {"source_ids": "call"}}
+        self.assertEqual(sample_fields(listed, messages), {**listed, "messages": messages})
+        self.assertEqual(sample_fields(listed, "text"), {"question": "q", "response": "text"})
 
     def test_what_is_neither(self) -> None:
         for completion in ([], None, 3, ["text"], {"role": "assistant"}):

@@ -1,54 +1,25 @@
 """Every trainer's client in every case, and the table of docs/trainers/README.md that the outcomes make.
 
-A trainer's client sends what the trainer sends, retries as often, reads the reply as it does and converts the rewards
-to a tensor where ``torch`` is installed. The clients are written from published code:
-
-* slime: THUDM/slime 624b824a, ``slime/rollout/rm_hub/__init__.py`` (``remote_rm``: tries again on any exception)
-* OpenRLHF: OpenRLHF/OpenRLHF 3c3be623, ``openrlhf/utils/agent.py`` (``_post_request``: the same)
-* NeMo Gym: NVIDIA-NeMo/Gym 07d6b0d0, ``/verify`` of a resources server; HTTP statuses are not retried
-* TRL: huggingface/trl f2cd5771, ``grpo_trainer.py::_calculate_rewards``, ``async_rollout_worker.py::_score_group``
-* verl: verl-project/verl 1dda039b, ``reward_manager/naive.py::run_single``
-* open-instruct: allenai/open-instruct e6c3044a, ``ground_truth_utils.py::apply_verifiable_reward``
-* verifiers, inspect_ai and OpenRLHF's agents: as in test_ecosystems.py
-
-Tries after the second and the waits between them are left out; test/e2e/trainer-clients.test.ts plays all of them.
 ``WRITE_TRAINER_TABLE=1`` writes the table instead of comparing it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import math
 import os
 import time
 import unittest
-import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Callable, Optional
+from typing import Any
 
-import citeward.open_instruct
-import citeward.slime
-import citeward.verifiers
-import citeward.verl
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.trl import async_reward_function, reward_function
-from citeward.verl_reward_loop import RewardManager
-from tests import test_ecosystems as ecosystems
-from tests.live import LiveTestCase, citeward_environment, expected_score, label_of, rows
-from tests.test_runs import Tokenizer, Trl, verl_config, verl_data
-from tests.test_slime import Sample, arguments
-from tests.test_verl import with_reward_kwargs
-
-try:
-    import torch
-except ModuleNotFoundError:
-    torch = None  # type: ignore[assignment]
+from tests.live import LiveTestCase, citeward_environment
+from tests.trainers import TRAINERS, Group, Lost, Refused, carr, label_of, open_instruct, rows_of, tensor
 
 README = Path(__file__).resolve().parents[3] / "docs" / "trainers" / "README.md"
 START, END = "<!-- outcomes: made by clients/python/tests/test_trainer_cases.py -->\n", "<!-- end of outcomes -->\n"
@@ -59,210 +30,6 @@ TURNS_RECIPE = "grpo-tcr"
 TURNS_LABEL = {"reference": "42"}
 CALLS = [{"type": "function", "function": {"name": "search", "arguments": {"q": "x"}}}]
 FINAL = r"So it is \boxed{41}."
-
-#: A reward, or ``None`` where the trainer has such a value.
-Reward = Optional[float]
-#: ``(label, responses, epoch)`` to the rewards of a group; every response is a text, or the turns of a rollout.
-Group = Callable[[dict[str, Any], Sequence[Any], int], list[Reward]]
-
-
-class Refused(Exception):
-    """The Worker or the client says that the request is wrong or incomplete."""
-
-
-class Lost(Exception):
-    """The trainer's own exception after its last try."""
-
-
-def text_of(response: Any) -> str:
-    return response if isinstance(response, str) else response[-1]["content"]
-
-
-def together(calls: Sequence[Awaitable[Any]]) -> list[Any]:
-    async def all_of() -> list[Any]:
-        return list(await asyncio.gather(*calls))
-
-    return asyncio.run(all_of())
-
-
-def post(path: str, body: Any, tries: int, retried: Callable[[int], bool]) -> Any:
-    """Posts to an adapter of the environment's deployment."""
-    given = {name: os.environ.get(f"CITEWARD_{name.upper()}") for name in ("recipe", "run", "judge")}
-    given["group_size"] = None if given["run"] is None else "2"
-    query = "&".join(f"{name}={value}" for name, value in given.items() if value is not None)
-    url = f"{os.environ['CITEWARD_URL']}/v1/adapters/{path}?{query}"
-    headers = {"content-type": "application/json"}
-    status = 0
-    for _ in range(tries):
-        request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-        try:
-            with urllib.request.urlopen(request, timeout=120) as reply:
-                return json.load(reply)
-        except urllib.error.HTTPError as error:
-            status = error.code
-            error.close()
-            if not retried(status):
-                break
-    raise Refused if status == 422 else Lost
-
-
-def slime_remote_rm(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    body = [{"prompt": "p", "response": text_of(one), "label": json.dumps(label)} for one in responses]
-    return [post("slime", one, 2, lambda status: status != 422) for one in body]
-
-
-def openrlhf_remote(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    rewards = []
-    for one in responses:
-        body = {"query": [f"p{text_of(one)}"], "prompts": ["p"], "labels": [json.dumps(label)]}
-        reply = post("openrlhf/get_reward", body, 2, lambda status: status != 422)
-        # Both are made into tensors; extra_logs too.
-        for values in (reply["scores"], *reply["extra_logs"].values()):
-            tensor(values)
-        rewards.append(reply["rewards"][0])
-    return rewards
-
-
-def nemo_gym(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    rewards = []
-    for index, one in enumerate(responses):
-        text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text_of(one)}]}
-        call = {"type": "function_call", "call_id": "c", "name": "search", "arguments": '{"q": "x"}'}
-        result = {"type": "function_call_output", "call_id": "c", "output": "found"}
-        body = {
-            "responses_create_params": {"input": [{"role": "user", "content": "p"}]},
-            "response": {"output": [text] if isinstance(one, str) else [call, result, text]},
-            # The adapter reads turns from the output, and the number of tokens from the row.
-            "citeward": label if isinstance(one, str) else {**label, "response_tokens": 9},
-            "_ng_task_index": epoch,
-            "_ng_rollout_index": index,
-        }
-        reply = post("nemo-gym/verify", body, 1, lambda status: False)
-        # NeMo RL compares the sum with the reward.
-        assert math.isclose(sum(reply["reward_components"].values()), reply["reward"], rel_tol=1e-5, abs_tol=1e-12)
-        tensor(list(reply["reward_components"].values()))
-        rewards.append(reply["reward"])
-    return rewards
-
-
-def trl(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    trainer = Trl(0, len(responses))
-    return reward_function()(
-        prompts=["p"] * len(responses),
-        completions=list(responses),
-        completion_ids=[[1] * 9] * len(responses),
-        trainer_state=SimpleNamespace(global_step=epoch),
-        log_metric=trainer._log_metric,
-        label=[label] * len(responses),
-    )
-
-
-def trl_async(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    number = len(responses)
-    call = {"completions": list(responses), "completion_ids": [[1] * 9] * number, "label": [label] * number}
-    return asyncio.run(async_reward_function()(prompts=["p"] * number, **call))
-
-
-def verl_function(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    function = with_reward_kwargs(citeward.verl.compute_score_async, {"deadline_s": os.environ["CITEWARD_DEADLINE_S"]})
-    known = {"num_turns": 4, "response_tokens": 9}
-
-    async def one(response: Any) -> float:
-        extra = {"citeward": label, **(known if not isinstance(response, str) else {})}
-        result = await function("d", text_of(response), None, extra)
-        assert all(math.isfinite(value) for name, value in result.items() if name != "citeward")
-        reward: float = result["score"]
-        return reward
-
-    return together([one(response) for response in responses])
-
-
-def verl_manager(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    manager = RewardManager(verl_config(), Tokenizer())
-    samples = [
-        verl_data(label, text_of(one), uid=f"u{epoch}", session_id=index, global_steps=epoch)
-        for index, one in enumerate(responses)
-    ]
-    return [result["reward_score"] for result in together([manager.run_single(data) for data in samples])]
-
-
-def slime_custom_rm(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    group = []
-    for index, one in enumerate(responses):
-        metadata = {} if isinstance(one, str) else {"num_turns": 4}
-        sample = Sample("p", text_of(one), 9, json.dumps(label), metadata=metadata)
-        sample.group_index, sample.index = epoch, 2 * epoch + index  # type: ignore[attr-defined]
-        citeward.slime.stamp_run(None, sample, rollout_id=epoch, evaluation=False)
-        group.append(sample)
-    rewards = asyncio.run(citeward.slime.custom_rm(arguments(), group))
-    for sample, reward in zip(group, rewards):
-        sample.reward = reward
-    citeward.slime.post_process_rewards(arguments(n_samples_per_prompt=len(group)), group)
-    # NaN stays only where the sample has no loss.
-    assert all(math.isfinite(reward) or sample.loss_mask == [0] * 9 for sample, reward in zip(group, rewards))
-    return list(rewards)
-
-
-def open_instruct(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    verifier = citeward.open_instruct.CitewardVerifier()
-    calls = [verifier.async_call([1] * 9, text_of(one), json.dumps(label), "q") for one in responses]
-    # --verification_reward 10
-    return [10.0 * result.score for result in together(calls)]
-
-
-def openrlhf_agent(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    actions = [[one] if isinstance(one, str) else ["search", text_of(one)] for one in responses]
-    return [ecosystems.openrlhf_episode(one, label, max_length=100_000)["reward"] for one in actions]
-
-
-def verifiers(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    rewards = []
-    for one in responses:
-        turns = [{"role": "assistant", "content": one}] if isinstance(one, str) else one
-        nodes = [
-            ecosystems.node(**turn, sampled=turn["role"] == "assistant", tokens=3)
-            for turn in turns
-        ]
-        trace = ecosystems.trace_of("", branches=[SimpleNamespace(nodes=nodes)])
-        task = ecosystems.Model(prompt_text=label.get("question", "q"), citeward=label)
-        rewards.append(asyncio.run(ecosystems.task_score(citeward.verifiers.reward, task, trace)))
-    return rewards
-
-
-def inspect(label: dict[str, Any], responses: Sequence[Any], epoch: int) -> list[Reward]:
-    rewards = []
-    for index, one in enumerate(responses):
-        state = ecosystems.state_of(text_of(one), {"citeward": {"response_tokens": 9, **label}})
-        if isinstance(one, str):
-            state.messages = state.messages[-1:]
-        state.sample_id, state.epoch = f"row-{epoch}", index
-        rewards.append(ecosystems.inspect_score(state).value)
-    return rewards
-
-
-#: Trainer, its page, its client, and what it makes of an unscored sample.
-TRAINERS: Sequence[tuple[str, Group]] = (
-    ("[slime](slime.md), `remote_rm`", slime_remote_rm),
-    ("[slime](slime.md), Python", slime_custom_rm),
-    ("[OpenRLHF](openrlhf.md), remote", openrlhf_remote),
-    ("[OpenRLHF](openrlhf.md), agent", openrlhf_agent),
-    ("[NeMo Gym](nemo-gym.md)", nemo_gym),
-    ("[verl](verl.md), function", verl_function),
-    ("[verl](verl.md), manager", verl_manager),
-    ("[TRL](trl.md), `GRPOTrainer`", trl),
-    ("[TRL](trl.md), `AsyncGRPOTrainer`", trl_async),
-    ("[open-instruct](open-instruct.md)", open_instruct),
-    ("[verifiers](verifiers.md)", verifiers),
-    ("[inspect_ai](inspect-ai.md)", inspect),
-)
-
-
-def tensor(values: Sequence[Any]) -> None:
-    """Fails if ``torch.tensor`` of the values is not a float tensor: whole numbers must not arrive as int."""
-    assert all(type(value) is float for value in values), values
-    if torch is not None:
-        made = torch.tensor(values)
-        assert made.is_floating_point() and bool(torch.isfinite(made.std() if len(values) > 1 else made).all())
 
 
 def turns_of(final: str) -> list[dict[str, Any]]:
@@ -286,8 +53,8 @@ class Table(LiveTestCase):
         lines = [f"| trainer | {' | '.join(CASES)} |", f"|---|{'---|' * len(CASES)}"]
         for name, group in TRAINERS:
             cells = [
-                self.reward_of(group, "good-answer"),
-                self.reward_of(group, "no-answer"),
+                self.reward_of(group, 0),
+                self.reward_of(group, 1),
                 self.outcome(group, self.down),
                 self.slow(group),
                 self.turns(group),
@@ -305,13 +72,13 @@ class Table(LiveTestCase):
 
     def outcome(self, group: Group, url: str, wanted: float | None = None, **variables: str) -> str:
         """What the trainer gets for one rollout of the first row."""
-        row = rows()[0]
+        [row, _] = rows_of(group).rows
         return self.outcome_of(group, url, label_of(row), row["response"], wanted, **variables)
 
     def outcome_of(
         self, group: Group, url: str, label: Any, response: Any, wanted: float | None, **variables: str
     ) -> str:
-        with self.environment(url, **variables):
+        with self.environment(url, **{"CITEWARD_RECIPE": rows_of(group).recipe, **variables}):
             try:
                 [reward] = group(label, [response], 0)
             except (Refused, BadRequest, Misconfigured):
@@ -327,17 +94,30 @@ class Table(LiveTestCase):
         tensor([reward, reward])
         return "reward"
 
-    def reward_of(self, group: Group, row_id: str) -> str:
-        row = next(row for row in rows() if row["id"] == row_id)
-        wanted = expected_score(self.up, row_id)["reward"]
+    def reward_of(self, group: Group, position: int) -> str:
+        case = rows_of(group)
+        row = case.rows[position]
+        own = {name: row[name] for name in ("response", "finish_reason")}
+        wanted = self.scored({**label_of(row), **own, "recipe": case.recipe})
         return self.outcome_of(group, self.up, label_of(row), row["response"], wanted)
+
+    def scored(self, body: dict[str, Any]) -> float:
+        """The reward of ``POST /v1/score``."""
+        request = urllib.request.Request(
+            f"{self.up}/v1/score", json.dumps(body).encode(), {"content-type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            reward: float = json.load(reply)["reward"]
+        return reward
 
     def slow(self, group: Group) -> str:
         """The judge needs longer than an attempt of the client; the retries join the judgment that is running."""
-        row = rows()[0]
+        case = rows_of(group)
+        row = case.rows[0]
         label = {**label_of(row), "question": f"{row['question']} ({group.__name__}, {time.time()})"}
+        recipe = case.recipe if group is carr else "refiner-gpt54-instance-only"
         limits = {"CITEWARD_ATTEMPT_TIMEOUT_S": "1", "CITEWARD_DEADLINE_S": "30"}
-        with citeward_environment(CITEWARD_URL=self.down, CITEWARD_RECIPE="refiner-gpt54-instance-only"):
+        with citeward_environment(CITEWARD_URL=self.down, CITEWARD_RECIPE=recipe):
             os.environ.update({**limits, "CITEWARD_JUDGE": "slow"})
             started = time.monotonic()
             [reward] = group(label, [row["response"]], 0)
@@ -346,13 +126,11 @@ class Table(LiveTestCase):
         return "reward"
 
     def turns(self, group: Group) -> str:
-        with self.environment(self.up):
-            body = {**TURNS_LABEL, "response": FINAL, "num_turns": 4, "response_tokens": 9, "recipe": TURNS_RECIPE}
-            request = urllib.request.Request(
-                f"{self.up}/v1/score", json.dumps(body).encode(), {"content-type": "application/json"}
-            )
-            with urllib.request.urlopen(request, timeout=60) as reply:
-                wanted = json.load(reply)["reward"]
+        if not rows_of(group).reads_turns:
+            return "own recipes"
+        wanted = self.scored(
+            {**TURNS_LABEL, "response": FINAL, "num_turns": 4, "response_tokens": 9, "recipe": TURNS_RECIPE}
+        )
         with citeward_environment(CITEWARD_URL=self.up, CITEWARD_RECIPE=TURNS_RECIPE, CITEWARD_DEADLINE_S="20"):
             try:
                 [reward] = group(TURNS_LABEL, [turns_of(FINAL)], 0)
@@ -364,10 +142,11 @@ class Table(LiveTestCase):
 
     def epochs(self, group: Group) -> str:
         """Two epochs of two samples, as the run has them."""
-        row = rows()[0]
-        responses = [row["response"], rows()[1]["response"]]
+        case = rows_of(group)
+        [row, other] = case.rows
+        responses = [row["response"], other["response"]]
         run = f"cases-{group.__name__}"
-        with self.environment(self.up, CITEWARD_RUN=run):
+        with self.environment(self.up, CITEWARD_RUN=run, CITEWARD_RECIPE=case.recipe):
             try:
                 for epoch in range(2):
                     group(label_of(row), responses, epoch)

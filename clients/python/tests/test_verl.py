@@ -80,6 +80,23 @@ class Live(LiveTestCase):
         self.assertEqual([result["score"] for result in results], expected_rewards(self.up))
         self.assert_extra_info(results)
 
+    def test_a_text_with_tool_output(self) -> None:
+        snippet = "<snippet id=S1>The Aare is 288 km long.</snippet>"
+        answer = "<answer><snippet id=S1>The Aare is 288 km long.</snippet></answer>"
+        call = '<tool_call>\n{"name": "search", "arguments": {"q": "Aare"}}\n</tool_call>'
+        decoded = f"{call}\nuser\n<tool_response>\n{snippet}\n</tool_response>\nassistant\n{answer}"
+        label = {"question": "How long is the Aare?", "positive_rubrics": ["States that the Aare is 288 km long"]}
+        with self.environment(self.up):
+            scores = [
+                citeward.verl.compute_score("citeward", solution, {**label, **more}, {})["score"]
+                for solution, more in (
+                    (decoded, {"trajectory": {"markup": "hermes"}}),
+                    (answer, {"tool_output": snippet}),
+                )
+            ]
+        self.assertEqual(scores[0], scores[1])
+        self.assertGreater(scores[0], 0)
+
     def assert_extra_info(self, infos: list[dict[str, Any]]) -> None:
         # verl reads the keys of the first sample from all.
         self.assertEqual([list(info) for info in infos], [KEYS] * len(infos))

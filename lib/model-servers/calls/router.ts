@@ -6,6 +6,7 @@
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
+import type { CallOptions } from '../../../src/judgments/connections.ts';
 import type { JudgeFailure, JudgeFailureReason } from '../../../src/judgments/protocol/failure.ts';
 import { backendFailure, failed } from './failures.ts';
 
@@ -63,10 +64,11 @@ export function createRouter({ name, routes, clock }: RouterOptions): ChatBacken
     model: first.model,
     context_tokens: smallestContext(routes),
     ...(first.dialect === undefined ? {} : { dialect: first.dialect }),
-    async complete(request, { deadline_ms }) {
+    async complete(request, options) {
       const order = [...routes.filter((chat) => !isDemoted(chat)), ...routes.filter(isDemoted)];
       const states = order.map((chat): RouteState => ({ chat, failures: 0, readyAt: 0, dropped: false }));
-      return runRoutes(states, request, Math.min(deadline_ms, MAX_ROUTING_MS), clock, (chat, ok) => {
+      const bounded = { ...options, deadline_ms: Math.min(options.deadline_ms, MAX_ROUTING_MS) };
+      return runRoutes(states, request, bounded, clock, (chat, ok) => {
         if (ok) failedAt.delete(chat);
         else failedAt.set(chat, clock.now());
       });
@@ -77,11 +79,11 @@ export function createRouter({ name, routes, clock }: RouterOptions): ChatBacken
 async function runRoutes(
   states: readonly RouteState[],
   request: CompletionRequest,
-  deadline_ms: number,
+  options: CallOptions,
   clock: RouterClock,
   onOutcome: (chat: ChatBackend, ok: boolean) => void,
 ): Promise<CompletionOutcome> {
-  const end = clock.now() + deadline_ms;
+  const end = clock.now() + options.deadline_ms;
   let reported: JudgeFailure | null = null;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const route = nextRoute(states, clock.now());
@@ -91,7 +93,7 @@ async function runRoutes(
     if (wait > 0) await clock.sleep(wait);
 
     const others = states.some((state) => state !== route && !state.dropped);
-    const outcome = await route.chat.complete(request, { deadline_ms: shareOf(end - clock.now(), others) });
+    const outcome = await route.chat.complete(request, { ...options, deadline_ms: shareOf(end - clock.now(), others) });
     onOutcome(route.chat, outcome.ok);
     if (outcome.ok) return outcome;
     reported = preferredFailure(reported, outcome.failure);

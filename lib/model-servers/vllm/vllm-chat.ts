@@ -5,6 +5,7 @@
  */
 
 import type { ChatBackend, CompletionOutcome, CompletionRequest } from '../../../src/judgments/chat-backend.ts';
+import { UNLIMITED_CONNECTIONS } from '../../../src/judgments/connections.ts';
 import type { JudgeFailure } from '../../../src/judgments/protocol/failure.ts';
 import { withDeadline } from '../calls/deadline.ts';
 import { backendFailure, failed, judgeFailureOf } from '../calls/failures.ts';
@@ -29,9 +30,17 @@ export function createVllmBackend(config: VllmConfig, transport: Transport, now_
     model: pinnedModel(config),
     context_tokens: config.context_tokens,
     ...(config.dialect === undefined ? {} : { dialect: config.dialect }),
-    async complete(request, { deadline_ms }) {
-      const result = await withDeadline(deadline_ms, (signal) => exchange(config, transport, now_ms, request, signal));
-      return result.expired ? failed(timedOut()) : result.value;
+    async complete(request, { deadline_ms, connections = UNLIMITED_CONNECTIONS }) {
+      const leave = await connections.enter();
+      const untilHeaders: Transport = (url, init) => transport(url, init).finally(leave);
+      try {
+        const result = await withDeadline(deadline_ms, (signal) =>
+          exchange(config, untilHeaders, now_ms, request, signal),
+        );
+        return result.expired ? failed(timedOut()) : result.value;
+      } finally {
+        leave();
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The parts of the two-step family that replay needs. */
 import type { Composer } from '../../family/family.ts';
+import { withTerms } from '../../family/terms.ts';
 import { composeTwoStep, twoStepVote } from './compose.ts';
 import type { TwoStepFacts, TwoStepRecipe, TwoStepReply, TwoStepScore } from './schemas.ts';
 
@@ -14,7 +15,7 @@ const NAMED = {
   'two-step': { family: 'two-step', ask_criteria: true, weight: 0.5, divide_by_group_max: true },
 } as const satisfies Record<string, TwoStepRecipe>;
 
-export const twoStepComposer = {
+export const twoStepComposer = withTerms({
   name: 'two-step',
   recipe: {
     fields: { ask_criteria: 'measure', weight: 'compose', divide_by_group_max: 'compose' },
@@ -33,4 +34,4 @@ export const twoStepComposer = {
         criteria.status === 'unscored' &&
         criteria.reason === 'not_measured',
     })),
-} satisfies Composer<TwoStep>;
+} satisfies Composer<TwoStep>);

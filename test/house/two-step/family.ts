@@ -1,9 +1,11 @@
 /** A family for tests: asks whether the answer is right and, only if so, how far it meets the row's criteria. */
+import { countProblems, countsOf } from '../../family/counts.ts';
 import type { Family } from '../../family/family.ts';
 import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
 import { ours } from '../../family/provenance.ts';
 import { missingFields } from '../../family/requirements.ts';
 import { ask, done, type Stage } from '../../family/stages.ts';
+import { TERM_FORMULA } from '../../family/terms.ts';
 import { criterionLevels, levelsOf, yesNoLevel } from '../../family/verdict-levels.ts';
 import { type TwoStep, twoStepComposer } from './composer.ts';
 import {
@@ -30,7 +32,7 @@ export const twoStep = {
         parameters: { ask_criteria: CHOICE, weight: CHOICE, divide_by_group_max: CHOICE },
       },
     },
-    formula: ['reward = 0 if wrong, else (1 - weight) + weight * share'],
+    formula: ['reward = 0 if wrong, else (1 - weight) + weight * share', ...TERM_FORMULA],
   },
   facts: {
     schema: twoStepFactsSchema,
@@ -51,14 +53,18 @@ export const twoStep = {
 
   plan(rollout, recipe, { measureAll = false }) {
     const { question, reference, response, positive_rubrics: rubrics = [] } = rollout;
-    const problems = missingFields(rollout, ['question', 'reference'], 'two-step');
-    if (question === undefined || reference === undefined) return { ok: false, error: problems };
+    const problems = [
+      ...missingFields(rollout, ['question', 'reference'], 'two-step'),
+      ...countProblems(rollout, recipe),
+    ];
+    if (question === undefined || reference === undefined || problems.length > 0) return { ok: false, error: problems };
     const outcome = { kind: 'outcome', question, reference, answer: response } as const;
     const criteria = rubrics.map(({ description }, position) => ({ key: `c${position + 1}`, description }));
     const rubric = { kind: 'rubric', question, sources: [], criteria, answer: response } as const;
     const cited = new Set<number>();
     const measured = (right: TwoStepFacts['outcome'], met: TwoStepFacts['criteria'], asked: readonly string[]) => {
-      const facts: TwoStepFacts = { v: 1, family: 'two-step', outcome: right, criteria: met };
+      const counts = countsOf(rollout, recipe);
+      const facts: TwoStepFacts = { v: 1, family: 'two-step', outcome: right, criteria: met, ...counts };
       const steps = asked.map((name) => ({ asked: name, text: response }));
       return done({ facts, reply: (score: TwoStepScore) => ({ ...score, steps }) });
     };

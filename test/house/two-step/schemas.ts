@@ -2,6 +2,8 @@
 import * as z from 'zod';
 import { criterionScoreSchema, type Observed, observedSchema } from '../../family/facts.ts';
 import { componentSchema, decidedBy, rewardFields, shareSchema } from '../../family/score.ts';
+import { countFields, termComponents, termFields } from '../../family/term-schemas.ts';
+import type { Counts } from '../../family/terms.ts';
 import type { CriterionScore } from '../../judgments/kinds/rubric/rubric.ts';
 
 export const twoStepRecipeSchema = z.strictObject({
@@ -9,11 +11,12 @@ export const twoStepRecipeSchema = z.strictObject({
   ask_criteria: z.boolean().describe('Judge the criteria of right answers.'),
   weight: z.number().min(0).max(1).describe('Weight of the criteria.'),
   divide_by_group_max: z.boolean().describe("Divide the share by the group's largest."),
+  ...termFields,
 });
 
 export type TwoStepRecipe = Readonly<z.infer<typeof twoStepRecipeSchema>>;
 
-export type TwoStepFacts = {
+export type TwoStepFacts = Counts & {
   readonly v: 1;
   readonly family: 'two-step';
   readonly outcome: Observed<boolean>;
@@ -26,13 +29,14 @@ export const twoStepFactsSchema = z.strictObject({
   family: z.literal('two-step'),
   outcome: observedSchema(z.boolean()),
   criteria: observedSchema(z.array(z.strictObject({ score: criterionScoreSchema }))),
+  ...countFields,
 });
 
 const scoreFields = {
   family: z.literal('two-step'),
   ...rewardFields,
   decided_by: decidedBy(['components']),
-  components: z.strictObject({ outcome: componentSchema, two_step_share: componentSchema }),
+  components: z.strictObject({ outcome: componentSchema, two_step_share: componentSchema, ...termComponents }),
   details: z.strictObject({ group_max: shareSchema, final: z.boolean() }),
 };
 

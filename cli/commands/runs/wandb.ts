@@ -1,0 +1,55 @@
+/**
+ * Logs the figures of a run's steps to W&B. W&B publishes no file format, so `python3` does it with the user's own
+ * `wandb`: citeward.wandb of the Python client reads the steps from standard input.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { delimiter, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { RunError } from '../../shared/exit.ts';
+import { messageOf } from '../../shared/input.ts';
+import type { StepFigures } from './figures.ts';
+
+/** The Python client of a clone; elsewhere the installed package is imported. */
+const PYTHON_CLIENT = resolve(import.meta.dirname, '../../../clients/python');
+
+/** A step as citeward.wandb reads it. */
+export function wandbLine({ step, figures }: StepFigures): string {
+  return JSON.stringify({ step, figures: Object.fromEntries(figures) });
+}
+
+/**
+ * Waits until wandb has logged all steps. Python's and wandb's own messages go to standard error.
+ * @param onProgress called with the number of steps that Python has taken.
+ * @throws RunError if python3 is missing or fails.
+ */
+export async function logToWandb(
+  project: string,
+  run: string,
+  steps: readonly StepFigures[],
+  onProgress: (steps: number) => void,
+): Promise<void> {
+  const path = [PYTHON_CLIENT, process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter);
+  const child = spawn('python3', ['-m', 'citeward.wandb', project, run], {
+    env: { ...process.env, PYTHONPATH: path },
+    stdio: ['pipe', process.stderr, process.stderr],
+  });
+  const ended = once(child, 'close').catch((error: unknown) => {
+    throw new RunError(
+      `cannot start python3: ${messageOf(error)}`,
+      'Install Python 3.9 or later, and then: python3 -m pip install wandb',
+    );
+  });
+  function* lines(): Generator<string> {
+    for (const [position, step] of steps.entries()) {
+      yield `${wandbLine(step)}\n`;
+      onProgress(position + 1);
+    }
+  }
+  // If Python ends before it has read everything, its exit code says so.
+  await Promise.all([pipeline(lines, child.stdin).catch(() => undefined), ended]);
+  if (child.exitCode === 0) return;
+  throw new RunError(
+    `W&B has not logged the run: python3 ended with ${child.exitCode ?? child.signalCode}, for the reason above`,
+  );
+}

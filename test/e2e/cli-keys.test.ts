@@ -1,0 +1,54 @@
+/** Keys that the command line makes, at a Worker that asks for one. */
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startLocalWorker } from '../../scripts/local-worker.ts';
+import { citeward, runScript } from './processes.ts';
+
+const EXAMPLES = 'examples/rollouts.jsonl';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'citeward-test-'));
+});
+
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('a Worker accepts a key of `citeward keys add` and no other', async () => {
+  const file = join(directory, 'vars');
+  await writeFile(file, "ALLOW_LEXICAL_JUDGE='true'\n");
+  const trainer = await citeward('keys', 'add', 'trainer', '--file', file);
+  const reader = await citeward('keys', 'add', 'reader', '--scopes', 'verify', '--file', file);
+  expect([trainer.code, reader.code]).toEqual([0, 0]);
+  expect(trainer.stdout).toMatch(/^cw_[A-Za-z0-9_-]{43}\n$/);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const written = await readFile(file, 'utf8');
+  expect(written).not.toContain(trainer.stdout.trim());
+  const again = await citeward('keys', 'add', 'trainer', '--file', file);
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('has a key "trainer" already');
+  expect(await readFile(file, 'utf8')).toBe(written);
+
+  const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: 60_000 });
+  try {
+    const scoreWith = (key: string) =>
+      runScript('cli/main.ts', { args: ['score', EXAMPLES, '--url', guarded.url], env: { CITEWARD_KEY: key } });
+    expect(await scoreWith(trainer.stdout.trim())).toMatchObject({ code: 0 });
+    const other = await scoreWith(`cw_${'A'.repeat(43)}`);
+    expect(other).toMatchObject({ code: 1, stdout: '' });
+    expect(other.stderr).toContain('401 key_unknown');
+    expect((await scoreWith('')).stderr).toContain('401 key_missing');
+    expect((await scoreWith(reader.stdout.trim())).stderr).toContain('403 scope_missing');
+    const verified = await runScript('cli/main.ts', {
+      args: ['verify', EXAMPLES, '--url', guarded.url],
+      env: { CITEWARD_KEY: reader.stdout.trim() },
+    });
+    expect(verified.code).toBe(0);
+  } finally {
+    await guarded.stop();
+  }
+});
