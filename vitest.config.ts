@@ -38,7 +38,16 @@ export default defineConfig({
     // Request logs of tests that pass are noise.
     silent: 'passed-only',
     projects: [
-      { test: { name: 'unit', environment: 'node', maxWorkers: 2, include: ['test/unit/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          environment: 'node',
+          maxWorkers: 2,
+          include: ['test/unit/**/*.test.ts'],
+          // The standard limit of 5 s is missed on a busy machine.
+          testTimeout: 30_000,
+        },
+      },
       {
         plugins: [inWorkerd()],
         test: {

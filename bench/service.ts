@@ -7,21 +7,21 @@
  * process, which other load on the machine hardly changes (Linux only).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-// A dependency of wrangler, which starts it for `wrangler dev`.
-import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
-import { buildBundle, freePort, Load, type LoadedRoute, median, noiseOf } from './load.ts';
+import { freePort, Load, type LoadedRoute, median, noiseOf } from './load.ts';
+import { cpuOf, type Server, startWorker } from './local-worker.ts';
 import { typicalRollout } from './typical-rollout.ts';
 
 const ROUNDS = 5;
 const CONNECTIONS = 8;
 const GROUP_SIZE = 8;
+/** Prompts that the requests go through: their tool outputs are more than an isolate keeps. */
+const PROMPTS = 300;
+/** The place of the prompt's number in a body. Texts before the first snippet are no source: judgments are shared. */
+const NUMBER = '@@';
 const LONG_CONTEXT_CHARS = 100_000;
-const CLOCK_TICKS_PER_S = 100;
-
-type Server = { readonly port: number; readonly pid: number | null };
 
 type Row = LoadedRoute & {
   readonly name: string;
@@ -73,46 +73,6 @@ function scriptedRefiner(text: string): string {
 export default { fetch: () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }) };`;
 }
 
-/** Starts the built bundle with its bindings. */
-async function startWorker(
-  folder: string,
-  refinement: string,
-): Promise<Server & { readonly stop: () => Promise<void> }> {
-  const before = new Set(childrenOf(process.pid));
-  const port = await freePort();
-  const citeward = {
-    name: 'citeward',
-    modules: true,
-    scriptPath: join(folder, await buildBundle(folder)),
-    modulesRoot: folder,
-    compatibilityDate: '2026-10-20',
-    compatibilityFlags: ['global_fetch_strictly_public', 'enable_request_signal'],
-    bindings: bindings(),
-    kvNamespaces: ['JUDGMENTS'],
-    d1Databases: ['DB'],
-    r2Buckets: ['FILES'],
-    queueProducers: { JOBS: 'jobs' },
-    durableObjects: {
-      JUDGE_DESK: { className: 'JudgeDesk', useSQLite: true },
-      BATCH: { className: 'Batch', useSQLite: true },
-      DELIVERIES: { className: 'Deliveries', useSQLite: true },
-    },
-    serviceBindings: { REFINER: 'refiner' },
-    unsafeDirectSockets: [{ host: '127.0.0.1', port }],
-  };
-  const refiner = {
-    name: 'refiner',
-    modules: true,
-    script: scriptedRefiner(refinement),
-    compatibilityDate: '2026-10-20',
-  };
-  const logLinesAreDropped = { handleStructuredLogs: () => undefined };
-  const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [citeward, refiner], ...logLinesAreDropped }));
-  await miniflare.ready;
-  const pid = childrenOf(process.pid).find((child) => !before.has(child)) ?? null;
-  return { port, pid, stop: () => miniflare.dispose() };
-}
-
 /** Starts the FastAPI server; `null` if Python lacks FastAPI or uvicorn. */
 async function startFastApi(): Promise<(Server & { readonly stop: () => void }) | null> {
   const script = resolve(import.meta.dirname, 'longtracerl-server.py');
@@ -122,32 +82,9 @@ async function startFastApi(): Promise<(Server & { readonly stop: () => void }) 
   return { port, pid: server.pid ?? null, stop: () => server.kill('SIGKILL') };
 }
 
-/** Child processes, by id; empty where there is no /proc. */
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
-        .split(' ')
-        .flatMap((id) => (id === '' ? [] : Number(id))),
-    );
-  } catch {
-    return [];
-  }
-}
-
-/** CPU time that a process has used, in microseconds; NaN where there is no /proc. */
-function cpuOf(pid: number | null): number {
-  try {
-    const [, after = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-    const fields = after.split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / CLOCK_TICKS_PER_S;
-  } catch {
-    return Number.NaN;
-  }
-}
-
 function rowsOf(worker: Server, fastApi: Server | null): Row[] {
-  const { question, response, tool_output, positive_rubrics, negative_rubrics } = typicalRollout();
+  const { question, response, tool_output: found, positive_rubrics, negative_rubrics } = typicalRollout();
+  const tool_output = `Search ${NUMBER}: ${found}`;
   const rubrics = { positive_rubrics, negative_rubrics };
   const recipe = 'refiner-gpt54-instance-rubric';
   // The samples of a group differ in their answers.
@@ -163,6 +100,7 @@ function rowsOf(worker: Server, fastApi: Server | null): Row[] {
   const verifyText = JSON.stringify({ response, tool_output });
   const refineText = JSON.stringify({ recipe, question, tool_output, ...rubrics, advantages: 'mean' });
   const run = `bench-${process.pid}`;
+  const ofPrompt = (text: string, prompt: number): string => text.replace(NUMBER, `${prompt % PROMPTS}`);
   const on = (server: Server) => ({ server, port: server.port, rollouts: 1 });
   const trace = (chars: number) => {
     const text = longTraceBody(chars);
@@ -171,9 +109,32 @@ function rowsOf(worker: Server, fastApi: Server | null): Row[] {
   const long = '/v1/adapters/longtracerl/evaluate';
   return [
     { ...on(worker), name: 'verify', path: '/v1/verify?evidence=lexical', body: () => verifyText },
-    { ...on(worker), name: 'score', path: '/v1/score', body: (n) => texts[n % GROUP_SIZE] ?? '' },
-    { ...on(worker), name: 'group', path: '/v1/groups', body: () => groupText, rollouts: GROUP_SIZE },
-    { ...on(worker), name: 'group, detail reward', path: '/v1/groups', body: () => rewardText, rollouts: GROUP_SIZE },
+    {
+      ...on(worker),
+      name: 'score',
+      path: '/v1/score',
+      body: (n) => ofPrompt(texts[n % GROUP_SIZE] ?? '', Math.floor(n / GROUP_SIZE)),
+    },
+    {
+      ...on(worker),
+      name: 'score, new sources',
+      path: '/v1/score',
+      body: (n) => ofPrompt(texts[n % GROUP_SIZE] ?? '', n),
+    },
+    {
+      ...on(worker),
+      name: 'group',
+      path: '/v1/groups',
+      body: (n) => ofPrompt(groupText, n),
+      rollouts: GROUP_SIZE,
+    },
+    {
+      ...on(worker),
+      name: 'group, detail reward',
+      path: '/v1/groups',
+      body: (n) => ofPrompt(rewardText, n),
+      rollouts: GROUP_SIZE,
+    },
     {
       ...on(worker),
       name: 'group recorded',
@@ -256,7 +217,8 @@ function print(measured: ReadonlyMap<string, Measured>): void {
 
 const folder = mkdtempSync(join(tmpdir(), 'citeward-bench-'));
 const load = new Load(CONNECTIONS);
-const worker = await startWorker(folder, typicalRollout().response);
+const beside = { binding: 'REFINER', script: scriptedRefiner(typicalRollout().response) };
+const worker = await startWorker(folder, { bindings: bindings(), beside });
 const fastApi = await startFastApi();
 try {
   print(await measure(rowsOf(worker, fastApi), load));

@@ -1,12 +1,14 @@
 /**
  * `npm run demo`: starts a local Worker, scores the example rollouts twice over HTTP, recomputes them under another
- * recipe, and generates one cited answer. Needs no account, network or GPU, and leaves no process running.
+ * recipe, scores the CaRR examples, and generates one cited answer. Needs no account, network or GPU, and leaves no
+ * process running.
  */
 
 import { durationText } from '../cli/shared/number-text.ts';
 import { CITEWARD } from '../cli/shared/program.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { createClient } from '../clients/typescript/client.ts';
+import { CARR_EXAMPLES, printCriteria } from './demo/criteria.ts';
 import { refineLive } from './demo/refining.ts';
 import { EXAMPLES, type Pass, readExamples, scoreAll } from './demo/rollouts.ts';
 import { type Paper, printReplay, printStory } from './demo/tables.ts';
@@ -26,7 +28,7 @@ const heading = (text: string): void => say(`\n${style('bold', text)}`);
 
 async function demo(worker: LocalWorker): Promise<void> {
   const client = createClient({ url: new URL(worker.url), key: null });
-  const examples = await readExamples(RECIPE);
+  const examples = await readExamples(EXAMPLES, RECIPE);
 
   heading(`2. Score the ${examples.length} example rollouts of ${EXAMPLES}`);
   say(`   recipe ${RECIPE}: reward = 10 x (0.8 rubric + 0.2 citation),`);
@@ -56,7 +58,13 @@ async function demo(worker: LocalWorker): Promise<void> {
   );
   say('   citation score and rubric score differ most.');
 
-  heading('5. Generate an answer from search results and verify each claim while it is written');
+  heading(`5. Score the answers of ${CARR_EXAMPLES} by criteria about what they name and cite`);
+  say('   a right answer also earns the share of criteria that it names, supports by a cited page, and');
+  say('   connects to the answer');
+  say();
+  await printCriteria(client, paper);
+
+  heading('6. Generate an answer from search results and verify each claim while it is written');
   const refined = examples.find(({ labels }) => labels.id === REFINED);
   if (refined === undefined) throw new Error(`the examples have no row ${REFINED}`);
   await refineLive(client, refined, RECIPE, paper);

@@ -25,13 +25,12 @@ export type ScoredRow = {
 export type Pass = { readonly rows: readonly ScoredRow[]; readonly tally: ScoreSummary; readonly seconds: number };
 
 /** Reads the examples. @throws Error if a line is not a rollout. */
-export async function readExamples(recipe: string): Promise<ExampleRow[]> {
+export async function readExamples(path: string, recipe: string): Promise<ExampleRow[]> {
   const rows: ExampleRow[] = [];
-  const file = createReadStream(resolve(import.meta.dirname, '../..', EXAMPLES));
+  const file = createReadStream(resolve(import.meta.dirname, '../..', path));
   for await (const line of readLines(file, MAX_BODY_BYTES)) {
     const read = readRow(line, scoreRequestSchema, (fields) => ({ recipe, ...fields }));
-    if (!read.ok)
-      throw new Error(`${EXAMPLES} line ${read.line}: ${read.problems.map((one) => one.message).join('; ')}`);
+    if (!read.ok) throw new Error(`${path} line ${read.line}: ${read.problems.map((one) => one.message).join('; ')}`);
     rows.push(read.row);
   }
   return rows;

@@ -2,7 +2,11 @@
  * The desk in a real Worker process before a real HTTP model server: many concurrent callers, and one that disconnects
  * during a call. Tests inside workerd cannot test sockets.
  */
+
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -32,7 +36,10 @@ const server = createServer((request, response) => {
 });
 
 let worker: LocalWorker;
+let state: string;
+let start: () => Promise<LocalWorker>;
 beforeAll(async () => {
+  state = await mkdtemp(join(tmpdir(), 'citeward-desk-'));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
@@ -45,17 +52,21 @@ beforeAll(async () => {
     context_tokens: 32_768,
   };
   const BACKENDS = JSON.stringify({ backends: [backend], default_judge: 'slow' });
-  worker = await startLocalWorker({ variables: { ALLOW_ANONYMOUS: 'true', BACKENDS }, deadline_ms: 60_000 });
+  const variables = { ALLOW_ANONYMOUS: 'true', BACKENDS };
+  start = () => startLocalWorker({ variables, state, deadline_ms: 60_000 });
+  worker = await start();
 });
 
 afterAll(async () => {
   await worker?.stop();
   server.closeAllConnections();
   await new Promise((closed) => server.close(closed));
+  await rm(state, { recursive: true, force: true });
 });
 
-function score(replicate: number, signal?: AbortSignal): Promise<Response> {
+function score(replicate: number, signal?: AbortSignal, judgments: 'use' | 'only' = 'use'): Promise<Response> {
   const body = {
+    judgments,
     question: 'How long is the Aare?',
     tool_output: '<snippet id=S1>The Aare is 288 kilometres long.</snippet>',
     response:
@@ -115,6 +126,15 @@ describe('a Worker process with a slow judge', () => {
     expect(await left).toBe('gone');
     await pause(DELAY_MS + 1_000);
     await rewardOf(await score(3));
+    expect(calls).toHaveLength(2);
+  });
+
+  it('has a judgment that it called stored, although it was killed right after the reply', async () => {
+    calls.length = 0;
+    const reward = await rewardOf(await score(4));
+    await worker.kill();
+    worker = await start();
+    expect(await rewardOf(await score(4, undefined, 'only'))).toBe(reward);
     expect(calls).toHaveLength(2);
   });
 });

@@ -3,7 +3,7 @@
  * no judge is called, every reward and advantage is that of scoring again from the kept judgments, and neither the
  * Worker nor the command takes more memory than for a tenth of the run (peaks of their processes; Linux only).
  */
-import { createWriteStream, openAsBlob, readdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { advantages } from '../../src/scoring/advantages.ts';
 import { replayLineSchema } from '../../src/wire/replay.ts';
 import { citeward, type Ended, runScript } from '../e2e/processes.ts';
+import { peakMbOf } from './peak-memory.ts';
 import { GROUP, groupName, KeptJudgments, rolloutsOf, runLines } from './scored-run.ts';
 
 const LONG = { steps: 100, perStep: 32 };
@@ -81,32 +82,15 @@ async function replayPeakMb(...args: string[]): Promise<{ readonly ended: Ended;
   return { ended, mb: Number(/maxrss (\d+)/.exec(ended.stderr)?.[1]) / 1024 };
 }
 
-/** The highest resident memory of the Worker's workerds so far, together, in MB. */
-function workerPeakMb(): number {
-  const peaks = readdirSync('/proc').flatMap((pid) => {
-    if (!/^\d+$/.test(pid)) return [];
-    try {
-      const [, name, fields = ''] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-      if (name !== 'workerd' || fields.split(' ')[2] !== String(worker.group)) return [];
-      return [Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024];
-    } catch {
-      // It has ended since the listing.
-      return [];
-    }
-  });
-  expect(peaks.length).toBeGreaterThan(0);
-  return peaks.reduce((sum, peak) => sum + peak, 0);
-}
-
 describe.runIf(process.platform === 'linux')('a run of 25,600 rollouts', () => {
   it('takes no more memory than a tenth of it, in the Worker and in the command', async () => {
     const url = ['--url', worker.url];
     const small = { worker: 0, command: 0 };
     // Several runs, because the allocator's peak needs some runs to settle.
     for (let i = 0; i < 3; i++) small.command = Math.max(small.command, (await replayPeakMb('short', ...url)).mb);
-    small.worker = workerPeakMb();
+    small.worker = peakMbOf(worker);
     const long = await replayPeakMb('long', ...url);
-    const large = { worker: workerPeakMb(), command: long.mb };
+    const large = { worker: peakMbOf(worker), command: long.mb };
     const file = {
       small: (await replayPeakMb('--file', fileOf('short'))).mb,
       large: (await replayPeakMb('--file', fileOf('long'))).mb,

@@ -121,7 +121,7 @@ function optionsOf(
     legend: { show: false },
     cursor: { sync: { key: SYNC }, drag: { x: false, y: false }, points: { size: 7 } },
     scales: {
-      x: { time: false, range: (_plot, least, most) => (least === most ? [least - 1, most + 1] : [least, most]) },
+      x: { time: false, range: stepRange },
       y: { range: (_plot, least, most) => rangeOf(least, most, range) },
     },
     axes: [
@@ -132,6 +132,12 @@ function optionsOf(
     bands: hasBand ? [{ series: [lines + 2, lines + 1], fill: colour('--line-1-wash') }] : [],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
   };
+}
+
+/** For one step uPlot proposes a range from 0 to 100, so the step itself is looked up. */
+function stepRange({ data: [steps] }: uPlot, least: number, most: number): [number, number] {
+  const [first] = steps;
+  return first !== undefined && steps.length === 1 ? [first - 1, first + 1] : [least, most];
 }
 
 function rangeOf(least: number, most: number, asked: LineChartProps['range']): [number, number] {

@@ -40,6 +40,11 @@ export function composeFields(recipe: Recipe): RecipeField[] {
 }
 
 function fieldsOf(name: string, schema: z.ZodType, value: unknown, description: string): RecipeField[] {
+  // A parameter that the recipe lacks has no control.
+  if (schema instanceof z.ZodExactOptional) {
+    const inner = schema.unwrap();
+    return value !== undefined && inner instanceof z.ZodType ? fieldsOf(name, inner, value, description) : [];
+  }
   if (schema instanceof z.ZodObject) {
     const members = new Map(Object.entries(typeof value === 'object' && value !== null ? value : {}));
     return Object.entries(schema.shape).flatMap(([member, part]: [string, z.ZodType]) =>

@@ -87,5 +87,6 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
 
 export function stepsText({ first_step, last_step }: Pick<RunReply, 'first_step' | 'last_step'>): string {
   if (first_step === null || last_step === null) return 'none';
-  return first_step === last_step ? String(first_step) : `${first_step} to ${last_step}`;
+  // Not the number alone, which reads as a count.
+  return first_step === last_step ? `step ${first_step}` : `${first_step} to ${last_step}`;
 }

@@ -14,6 +14,11 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'The response has no closed answer block with text: the rollout is scored 0.',
     weight: 'fault',
   },
+  answer_oversized: {
+    title: 'Oversized answer',
+    meaning: 'The answer has more claims, citations or statements than can be judged, so it counts as no answer.',
+    weight: 'fault',
+  },
   several_answers: {
     title: 'Several answers',
     meaning: 'The response closes more than one answer block; one of them is judged.',
