@@ -73,19 +73,26 @@ export const MAX_MESSAGE_DEPTH = 64;
 
 // Parsed responses and sources.
 
+/** Sources of one rollout. */
+export const MAX_SOURCES = 5_000;
 /** Claims of one answer. No judge prompt could hold more. */
 export const MAX_CLAIMS = 2_000;
 /** Citations (pairs of claim and id) of one answer. The reply lists each. */
 export const MAX_CITATIONS = 20_000;
 /** Uncited statements of one answer. */
 export const MAX_STATEMENTS = 5_000;
-/** Sources of one rollout. */
-export const MAX_SOURCES = 5_000;
 /**
  * Length of the cited texts that claims are compared with, summed over all citations: about half a second of work.
  * Fourteen claims on typical search results have 60,000; a hundred claims on one page of 128K tokens have 50 million.
  */
 export const MAX_COMPARED_CHARS = 200_000_000;
+/**
+ * Answers of one request that may each reach the four limits above. More samples get equal shares of as much, so 64
+ * samples get 250 claims each: the most that a heap of 128 MB and a reply of a few megabytes can hold.
+ */
+export const MAX_FULL_ANSWERS = 8;
+/** Samples of one request times the sources that they share: each member of the reply lists its sources. */
+export const MAX_GROUP_SOURCES = MAX_FULL_ANSWERS * MAX_SOURCES;
 /** Longest well-formed id. A longer one is malformed. */
 export const MAX_ID_CHARS = 256;
 /** Ids read from one citation. The rest is one `citation_id_malformed` finding. */

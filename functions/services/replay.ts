@@ -9,6 +9,7 @@ import type { Recipe } from '../../src/families/composers.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import { responseFields, rolloutOf, sharedFields } from '../../src/family/rollout-schema.ts';
 import type { UnscoredReason } from '../../src/family/score.ts';
+import { samplesOf } from '../../src/family/shared-limits.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
 import type { Result } from '../../src/result.ts';
 import { planReplay, type ReplayPlan } from '../../src/runs/plan-replay.ts';
@@ -168,7 +169,15 @@ class RunMeasurer implements Measurer {
     const judge = measures.kind === 'nothing' || measures.judge === null ? {} : { judge: measures.judge };
     const scored = await scoreOne(
       rollout,
-      { recipe, ...judge, judgments: 'use', replicate: 0, on_judge_failure: 'null', measureAll: true },
+      {
+        recipe,
+        ...judge,
+        judgments: 'use',
+        replicate: 0,
+        on_judge_failure: 'null',
+        measureAll: true,
+        samples: samplesOf(row.facts),
+      },
       this.#platform,
     );
     if (scored.ok) {

@@ -23,6 +23,8 @@ export type ScoringOptions = Pick<ScoreRequest, 'recipe' | 'judge' | 'judgments'
   readonly measureAll?: boolean;
   /** Signs the rewards. */
   readonly receipt?: boolean;
+  /** The number of samples that a single rollout shares its limits with, itself included. Default 1. */
+  readonly samples?: number;
 };
 
 export type ScoringReply<T> =
@@ -36,7 +38,8 @@ export function scoreOne(
   platform: ScoringPlatform,
 ): Promise<ScoringReply<ScoredRollout>> {
   return scoreWithFallback(options, platform, async (recipe, how, obtain) => {
-    const result = await scoreRollout({ rollout, recipe, ...how }, obtain);
+    const { samples = 1 } = options;
+    const result = await scoreRollout({ rollout, recipe, ...how, plan: { ...how.plan, samples } }, obtain);
     if (result.status !== 'done') return result;
     return { status: 'done', value: result, failure: result.failure, timings: result.timings };
   });

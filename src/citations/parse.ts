@@ -5,10 +5,11 @@
  * (repeated ids).
  */
 import type { InputProblem } from '../input-problem.ts';
-import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES, MAX_STATEMENTS } from '../limits.ts';
+import { MAX_SOURCES } from '../limits.ts';
 import { hasContent } from '../text/characters.ts';
 import { splitSentences } from '../text/sentences.ts';
 import { type Span, trimSpan } from '../text/span.ts';
+import { type AnswerLimits, answerLimits } from './answer-limits.ts';
 import { type AnswerBlock, type AnswerChoice, readBlocks } from './blocks.ts';
 import { markDuplicates } from './duplicates.ts';
 import { type ReadClaims, readElementClaims } from './element-claims.ts';
@@ -160,10 +161,12 @@ export function coversAnswer(response: string, { element, span }: Claim, answer:
 /**
  * The response as scoring reads it: one with more claims, citations or statements than the limits allow has no answer
  * that could be judged. It is not refused, because a policy could otherwise leave itself unscored by writing more.
+ * @param samples the number of samples that are scored together, which share the limits.
  */
-export function scorableResponse(parsed: ParsedResponse, sources: SourceSet): ParsedResponse {
+export function scorableResponse(parsed: ParsedResponse, sources: SourceSet, samples = 1): ParsedResponse {
   const { answer } = parsed;
-  const isOversized = sizeProblems(parsed, sources, 'sources').some(({ path }) => path[0] === 'response');
+  const limits = answerLimits(samples);
+  const isOversized = sizeProblems(parsed, sources, 'sources', limits).some(({ path }) => path[0] === 'response');
   if (answer === null || !isOversized) return parsed;
   const added: Finding[] = [
     { reason: 'no_answer', in: 'response', span: answer },
@@ -191,6 +194,7 @@ export function sizeProblems(
   parsed: ParsedResponse,
   sources: SourceSet,
   sourcesField: 'tool_output' | 'sources',
+  limits: AnswerLimits = answerLimits(1),
 ): readonly InputProblem[] {
   const problems: InputProblem[] = [];
   const check = (field: string, what: string, count: number, most: number): void => {
@@ -205,10 +209,10 @@ export function sizeProblems(
       if (cited !== undefined) comparedChars += cited.text.length + text.length;
     }
   }
-  check('response', 'claims', parsed.claims.length, MAX_CLAIMS);
-  check('response', 'citations', citations, MAX_CITATIONS);
-  check('response', 'uncited statements', parsed.statements.length, MAX_STATEMENTS);
+  check('response', 'claims', parsed.claims.length, limits.claims);
+  check('response', 'citations', citations, limits.citations);
+  check('response', 'uncited statements', parsed.statements.length, limits.statements);
   check(sourcesField, 'sources', sources.list.length, MAX_SOURCES);
-  check('response', 'characters of cited text over all citations', comparedChars, MAX_COMPARED_CHARS);
+  check('response', 'characters of cited text over all citations', comparedChars, limits.comparedChars);
   return problems;
 }

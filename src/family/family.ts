@@ -80,6 +80,8 @@ export type PlanOptions = {
   readonly explain?: boolean;
   /** The parsed sources of the rollout, which the members of a group share. */
   readonly sources?: SourceSet;
+  /** The number of samples that are scored together, which share the limits of an answer. Default 1. */
+  readonly samples?: number;
 };
 
 /**

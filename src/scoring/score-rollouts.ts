@@ -28,6 +28,7 @@ import {
 } from '../judgments/obtain.ts';
 import { pinJudgments } from '../judgments/pin.ts';
 import type { JudgeFailure } from '../judgments/protocol/failure.ts';
+import { MAX_GROUP_SOURCES } from '../limits.ts';
 import type { Result } from '../result.ts';
 import { trajectoryReport } from '../trajectory/report.ts';
 import { createReceipt, type ReceiptParts } from './receipt.ts';
@@ -68,7 +69,7 @@ type GroupScoringRequest<T extends FamilyTypes = BuiltInTypes> = {
   /** At least one. */
   readonly rollouts: readonly Rollout[];
   readonly recipe: ResolvedRecipe<T['recipe'], string>;
-  readonly plan?: Omit<PlanOptions, 'sources'>;
+  readonly plan?: Omit<PlanOptions, 'sources' | 'samples'>;
   /** Signs a receipt for each reply; absent = no receipts. */
   readonly receiptIssuer?: Issuer;
   readonly whenMissing?: WhenMissing;
@@ -219,12 +220,29 @@ function planGroup<T extends FamilyTypes>(
     const given = rollout.tool_output ?? rollout.sources;
     const sources = sets.get(given) ?? givenSources(rollout, readSources);
     sets.set(given, sources);
-    const planned = rules.plan(rollout, recipe.recipe, { ...plan, ...(sources === null ? {} : { sources }) });
+    const shared = { samples: rollouts.length, ...(sources === null ? {} : { sources }) };
+    const problem = groupSourcesProblem(rollout, shared);
+    if (problem !== null) return { ok: false, error: [problem] };
+    const planned = rules.plan(rollout, recipe.recipe, { ...plan, ...shared });
     // A problem of the shared fields is the same for all samples: the first sample reports it.
     if (!planned.ok) return { ok: false, error: planned.error.map((problem) => ofSample(problem, position)) };
     plans.push(planned.value);
   }
   return { ok: true, value: plans };
+}
+
+/** Each member's reply lists the sources that a group shares, so both numbers together are limited. */
+function groupSourcesProblem(
+  { tool_output }: Rollout,
+  { samples, sources }: { readonly samples: number; readonly sources?: SourceSet },
+): InputProblem | null {
+  const count = sources?.list.length ?? 0;
+  if (samples === 1 || count === 0 || samples * count <= MAX_GROUP_SOURCES) return null;
+  const most = Math.max(1, Math.floor(MAX_GROUP_SOURCES / count));
+  const message =
+    `${samples} samples with ${count} sources each; at most ${MAX_GROUP_SOURCES} in one request: ` +
+    `send at most ${most} samples together, or fewer sources`;
+  return { path: [tool_output === undefined ? 'sources' : 'tool_output'], message };
 }
 
 /** The parsed sources that the request gives for a rollout; `null` = it gives none. */

@@ -85,6 +85,29 @@ describe('POST /v1/groups', () => {
     expect(await wrongFields(await send(post('/v1/groups', misspelt)))).toEqual(['advantages.weights.ruric']);
   });
 
+  it('counts a sample beyond its share of the limits as no answer, and leaves the others alone', async () => {
+    const claims = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>'.repeat(251);
+    const most = `<answer>${'<snippet id=S1>It is 288 km long.</snippet>'.repeat(250)}</answer>`;
+    const normal = Array.from({ length: 62 }, (_, n) => GROUP.responses[n % 2] ?? '');
+    const group = await groupOf({ ...SHARED, responses: [...normal, most, `<answer>${claims}</answer>`] });
+    const alone = await groupOf(GROUP);
+    expect(group.rewards.slice(0, 62)).toEqual(normal.map((_, n) => alone.rewards[n % 2]));
+    const findings = group.members.map((member) => ('finding_counts' in member ? member.finding_counts : {}));
+    expect(findings.at(-2)).not.toHaveProperty('answer_oversized');
+    expect(findings.at(-1)).toMatchObject({ answer_oversized: 1 });
+    expect(group.rewards.at(-1)).toBe(0);
+    expect((await score({ ...SHARED, response: `<answer>${claims}</answer>` })).reward).toBeGreaterThan(0);
+  });
+
+  it('refuses more sources than all members of a reply can list, and says how to split', async () => {
+    const pieces = Array.from({ length: 1_001 }, (_, n) => `<snippet id=T${n}>The Aare.</snippet>`).join('');
+    const body = { ...SHARED, tool_output: pieces, responses: Array.from({ length: 40 }, () => GOOD) };
+    const problem = await problemOf(await send(post('/v1/groups', body)), 422, 'input_invalid');
+    expect(problem.errors).toEqual([
+      { path: 'tool_output', message: expect.stringContaining('send at most 39 samples together, or fewer sources') },
+    ]);
+  });
+
   it('names a group that gives no signal', async () => {
     const group = await groupOf({ ...SHARED, responses: [GOOD, GOOD, GOOD], advantages: 'slime' });
     expect(group.degenerate).toEqual({ reason: 'all_equal', dropped_by_filter: true });

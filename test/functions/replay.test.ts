@@ -12,6 +12,7 @@ import { planReplay } from '../../src/runs/plan-replay.ts';
 import { incompletenessOf } from '../../src/runs/recorded-score.ts';
 import { replayLines } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
+import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type ReplayInput,
   type ReplayLine,
@@ -201,6 +202,28 @@ describe('replay of what was not observed', () => {
     expect(group?.after.rewards[0]).toBe(scored.reward);
     expect(group?.before.rewards.every((reward) => reward !== null)).toBe(true);
     expect(summaryOf(await replayed('fill', asked)).judge_calls).toBe(0);
+  });
+
+  it('reads an answer within the limits that it shared when it was recorded', async () => {
+    const claims = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>'.repeat(251);
+    const { response, ...shared } = ROLLOUT;
+    const responses = [...Array.from({ length: 63 }, () => response), `<answer>${claims}</answer>`];
+    const run = { id: 'shared-limits', step: 0, group: 'g' };
+    const reply = await send(post('/v1/groups', { ...shared, responses, judge: 'lexical', run, store_text: true }));
+    expect(reply.status, await reply.text()).toBe(200);
+    const judged = await replayed('shared-limits', { judge: 'lexical' });
+    expect(summaryOf(judged).measured).toEqual({ rollouts: 64, without_text: 0, refused: 0 });
+    const [same] = only(judged, 'group');
+    expect(same?.after.rewards).toEqual(same?.before.rewards);
+    const change = { recipe: { set: { judging: 'per_criterion' } }, fill: true, judge: 'lexical' };
+    const [group] = only(await replayed('shared-limits', change), 'group');
+    const recipe = { base: ROLLOUT.recipe, judging: 'per_criterion' };
+    const again = await send(post('/v1/groups', { ...shared, responses, judge: 'lexical', recipe }));
+    const { rewards } = groupResponseSchema.parse(await again.json());
+    expect(rewards.at(-1)).toBe(0);
+    // A run orders its samples by their ids, as text.
+    const order = [...responses.keys()].map(String).sort();
+    expect(group?.after.rewards).toEqual(order.map((sample) => rewards[Number(sample)]));
   });
 
   it('ends with the reason where components differ only once all rollouts are judged', async () => {

@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { MAX_CLAIMS, MAX_GROUP } from '../../src/limits.ts';
 import { replyText } from '../contract/stub-replies.ts';
 
 /** Of the platform, in MB. */
@@ -46,16 +47,21 @@ afterAll(async () => {
   server.close();
 });
 
-function score(words: number, n: number): Promise<Response> {
-  const body = {
-    question: 'How long is the Aare?',
-    tool_output: `<snippet id=S1>Request ${n}: ${'The Aare is 288 kilometres long. '.repeat(words)}</snippet>`,
-    response: '<answer><snippet id=S1>The river Aare is 288 km in length.</snippet></answer>',
-    positive_rubrics: ['States that the Aare is 288 km long'],
-    recipe: 'refiner-gpt54-instance-rubric',
-  };
+const row = {
+  question: 'How long is the Aare?',
+  positive_rubrics: ['States that the Aare is 288 km long'],
+  recipe: 'refiner-gpt54-instance-rubric',
+};
+const GOOD = '<answer><snippet id=S1>The river Aare is 288 km in length.</snippet></answer>';
+
+function post(path: string, body: object): Promise<Response> {
   const headers = { 'content-type': 'application/json' };
-  return fetch(`${worker.url}/v1/score`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return fetch(`${worker.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+function score(words: number, n: number): Promise<Response> {
+  const tool_output = `<snippet id=S1>Request ${n}: ${'The Aare is 288 kilometres long. '.repeat(words)}</snippet>`;
+  return post('/v1/score', { ...row, tool_output, response: GOOD });
 }
 
 it(`answers ${BODIES} parallel bodies of 1 MB and small ones beside them with a heap of ${HEAP_MB} MB`, async () => {
@@ -72,4 +78,38 @@ it(`answers ${BODIES} parallel bodies of 1 MB and small ones beside them with a 
   expect(replies.filter((one) => one !== '200' && one !== '503 retry')).toEqual([]);
   expect(counts['200']).toBeGreaterThan(0);
   expect((await score(1, BODIES)).status).toBe(200);
+});
+
+const SOURCES = 20;
+
+/** A group of the largest size, whose last sample is a normal answer and whose others make many claims. */
+function groupOf(claims: number, n: number): object {
+  const tool_output = Array.from(
+    { length: SOURCES },
+    (_, id) => `<snippet id=S${id + 1}>Group ${n}, ${id}: ${'The Aare is 288 kilometres long. '.repeat(20)}</snippet>`,
+  ).join('\n');
+  const claim = (sample: number, at: number): string =>
+    `<snippet id=S${1 + (at % SOURCES)}>${sample} ${at} is a length of it.</snippet>`;
+  const responses = Array.from({ length: MAX_GROUP - 1 }, (_, sample) => {
+    const all = Array.from({ length: claims }, (_, at) => claim(sample, at));
+    return `<answer>${all.join(' ')}</answer>`;
+  });
+  return { ...row, tool_output, responses: [...responses, GOOD] };
+}
+
+type Member = { readonly reward: number | null; readonly finding_counts: Readonly<Record<string, number>> };
+
+it.each([
+  { claims: 1_000, oversized: true },
+  { claims: (MAX_CLAIMS * 8) / MAX_GROUP, oversized: false },
+])('scores a group of 64 samples with $claims claims each with a heap of 128 MB', async ({ claims, oversized }) => {
+  const reply = await post('/v1/groups', groupOf(claims, claims));
+  const text = await reply.text();
+  console.log(JSON.stringify({ claims, status: reply.status, reply_bytes: text.length }));
+  expect(reply.status).toBe(200);
+  const { members }: { members: Member[] } = JSON.parse(text);
+  expect(members.at(-1)?.reward).toBeTypeOf('number');
+  const many = members.slice(0, -1).map(({ finding_counts }) => finding_counts['answer_oversized'] ?? 0);
+  expect(new Set(many)).toEqual(new Set([oversized ? 1 : 0]));
+  expect((await score(1, 1_000 + claims)).status).toBe(200);
 });

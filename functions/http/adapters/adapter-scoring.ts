@@ -72,6 +72,7 @@ export async function scoreSamples(
     // An unscored sample of a run is recorded, too.
     on_judge_failure: wanted.length > 0 ? 'null' : 'error',
     measureAll: wanted.length > 0,
+    samples: samples.length,
   };
   const scored = await Promise.all(
     samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, retryWindowMs, c.req.raw.signal)),

@@ -11,6 +11,7 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import { sharedLimitsFields } from '../../family/shared-limits.ts';
 import { countFields } from '../../family/term-schemas.ts';
 import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 
@@ -47,6 +48,7 @@ export const drTuluFactsSchema = z.strictObject({
     }),
   ),
   ...countFields,
+  ...sharedLimitsFields,
 });
 
 export type DrTuluFacts = FactsOf<z.infer<typeof drTuluFactsSchema>>;

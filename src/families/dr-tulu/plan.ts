@@ -2,6 +2,7 @@
  * Plans the judgments of a dr-tulu rollout: reads the transcript as the compat mode requires, and asks a judge about
  * the criteria, the claims and the uncited parts.
  */
+import { answerLimits } from '../../citations/answer-limits.ts';
 import { sourcesOf } from '../../citations/sources.ts';
 import type { SourceSet } from '../../citations/types.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
@@ -9,11 +10,11 @@ import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
 import { missingFields, sourcesOfRollout } from '../../family/requirements.ts';
 import type { Rollout, SignedCriterionInput } from '../../family/rollout.ts';
+import { sharedLimitsFacts } from '../../family/shared-limits.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest } from '../../judgments/kinds/citations/citations.ts';
 import { type RubricRequest, rubricRequests } from '../../judgments/kinds/rubric/rubric.ts';
 import type { JudgedSource } from '../../judgments/protocol/prompt.ts';
-import { MAX_CLAIMS, MAX_STATEMENTS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import { neededByDrTulu } from './compose.ts';
 import { planExact } from './exact/final-reward.ts';
@@ -56,8 +57,10 @@ export function planDrTulu(
   ];
   const { question, rubrics } = rollout;
   if (problems.length > 0 || question === undefined || rubrics === undefined) return { ok: false, error: problems };
+  const { samples = 1 } = options;
   const read = scorable(
     recipe.compat === 'exact' ? readExactly(rollout, question, recipe) : readCorrectly(rollout, recipe, options),
+    samples,
   );
   const observed = {
     v: 1,
@@ -68,6 +71,7 @@ export function planDrTulu(
     format: read.format,
     queries: read.queries,
     ...countsOf(rollout, recipe),
+    ...sharedLimitsFacts(samples),
   } as const;
   const needed = neededByDrTulu(observed, recipe);
   const wanted = (part: 'rubric' | 'citation'): boolean =>
@@ -104,8 +108,10 @@ type Reading = {
 };
 
 /** A transcript with more claims and uncited parts than can be judged has no answer; a refusal would be a way out. */
-function scorable(read: Reading): Reading {
-  return read.asked.length > MAX_CLAIMS + MAX_STATEMENTS
+function scorable(read: Reading, samples: number): Reading {
+  const { claims, citations, statements } = answerLimits(samples);
+  const cited = read.asked.reduce((sum, one) => sum + (one.cited ? one.sources.length : 0), 0);
+  return read.asked.length > claims + statements || cited > citations
     ? { ...read, answer: null, asked: [], valid_id_ratio: 0 }
     : read;
 }

@@ -9,6 +9,7 @@ import {
   supportSchema,
   uncitedFactSchema,
 } from '../../family/facts.ts';
+import { sharedLimitsFields } from '../../family/shared-limits.ts';
 import { countFields } from '../../family/term-schemas.ts';
 import { MAX_CRITERION_WEIGHT } from '../../limits.ts';
 
@@ -39,6 +40,7 @@ export const refinerFactsSchema = z.strictObject({
   // Without duplicates: the cited statements in order, then the uncited ones.
   citation: observedSchema(z.array(z.discriminatedUnion('cited', [citedFactSchema, uncitedFactSchema]))),
   ...countFields,
+  ...sharedLimitsFields,
 });
 
 export type RefinerFacts = FactsOf<z.infer<typeof refinerFactsSchema>>;

@@ -11,6 +11,7 @@ import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
 import { missingFields, originOf } from '../../family/requirements.ts';
 import type { Criterion, CriterionInput, Rollout } from '../../family/rollout.ts';
+import { sharedLimitsFacts } from '../../family/shared-limits.ts';
 import type { Counts } from '../../family/terms.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { CitationsRequest, JudgedClaim } from '../../judgments/kinds/citations/citations.ts';
@@ -19,6 +20,7 @@ import { STATIC_V3 } from '../../judgments/kinds/rubric/static-criteria.ts';
 import type { ClaimEvidence } from '../../lexical/index.ts';
 import type { Result } from '../../result.ts';
 import { neededJudgments } from './compose.ts';
+import type { RefinerFacts } from './facts.ts';
 import type { RefinerRecipe } from './recipe.ts';
 
 /** A claim that is not a duplicate, with everything that is known without a judge. */
@@ -40,7 +42,7 @@ export type RefinerPlan = {
   readonly recipe: RefinerRecipe;
   readonly response: string;
   readonly finish_reason: string | null;
-  readonly counts: Counts;
+  readonly counts: Counts & Pick<RefinerFacts, 'scored_together'>;
   readonly sources: SourceSet;
   readonly parsed: ParsedResponse;
   readonly criteria: readonly Criterion[];
@@ -64,7 +66,9 @@ export function planRefiner(
   if (!origin.ok) return { ok: false, error: [...missing, ...origin.error] };
   if (question === undefined) return { ok: false, error: missing };
   const sources = options.sources ?? sourcesOf(origin.value);
-  const parsed = scorableResponse(parseResponse(rollout.response, sources, { answer: recipe.answer }), sources);
+  const { samples = 1 } = options;
+  const whole = parseResponse(rollout.response, sources, { answer: recipe.answer });
+  const parsed = scorableResponse(whole, sources, samples);
   const criteria = criteriaOf(rollout, recipe.judge_static);
   const finishReason = rollout.finish_reason ?? null;
   const problems = inputProblems(rollout, recipe, criteria, parsed, sources);
@@ -84,7 +88,7 @@ export function planRefiner(
       recipe,
       response: rollout.response,
       finish_reason: finishReason,
-      counts: countsOf(rollout, recipe),
+      counts: { ...countsOf(rollout, recipe), ...sharedLimitsFacts(samples) },
       sources,
       parsed,
       criteria,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { answerLimits } from '../../../src/citations/answer-limits.ts';
 import { parseResponse, scorableResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
 import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES } from '../../../src/limits.ts';
@@ -41,4 +42,14 @@ it('takes an answer beyond the limits as no answer when it is scored', () => {
   expect(scorable).toMatchObject({ answer: null, claims: [], statements: [], format: { answer_only: 0, full: 0 } });
   expect(scorable.counts).toMatchObject({ no_answer: 1, answer_oversized: 1, citation_id_unknown: MAX_CLAIMS + 1 });
   expect(scorable.findings.map(({ reason }) => reason)).toEqual(['no_answer', 'answer_oversized']);
+});
+
+it('gives each answer of a large group an equal share of the limits, and each of eight the whole', () => {
+  expect(answerLimits(8)).toEqual(answerLimits(1));
+  expect(answerLimits(1).claims).toBe(MAX_CLAIMS);
+  expect(answerLimits(64)).toEqual({ claims: 250, citations: 2_500, statements: 625, comparedChars: 25_000_000 });
+  const sources = sourcesFromList([{ id: 'S1', text: 'It opened.' }]);
+  const parsed = parseResponse(`<answer>${'<snippet id=S1>It opened.</snippet>'.repeat(251)}</answer>`, sources);
+  expect(scorableResponse(parsed, sources, 63)).toBe(parsed);
+  expect(scorableResponse(parsed, sources, 64).counts).toMatchObject({ no_answer: 1, answer_oversized: 1 });
 });
