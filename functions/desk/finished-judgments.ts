@@ -16,13 +16,13 @@ import type { FinishedTables, WaitingRecord } from './finished-tables.ts';
  */
 export const MAX_BACKLOG = 50_000;
 /** How long a judgment waits for others that go to KV in the same turn of the alarm. */
-const GATHER_MS = 500;
+export const GATHER_MS = 500;
 /** When the alarm tries again after KV has refused a write, or after a turn that failed. */
 const RETRY_MS = 60_000;
 /** The longest turn of the alarm; its progress is then saved, and the next turn follows. */
 const TURN_MS = 20_000;
 /** Writes to KV at the same time. They enter the gate ahead of calls and leave it two connections. */
-const KV_PUTS_AT_ONCE = 3;
+export const KV_PUTS_AT_ONCE = 3;
 
 type Alarms = Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm' | 'deleteAlarm'>;
 

@@ -16,9 +16,15 @@ type TestParts = Pick<PlatformParts, 'backendsOf'> & {
   readonly webhookLimits?: Pick<DeliveriesOptions, 'maxPendingJobs' | 'deliveryTimeoutMs'>;
   /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
   readonly environmentOf: (environment: Environment, place: Place) => Environment;
+  /** The state that the objects of a class get in place of their own. */
+  readonly stateOf: (state: DurableObjectState, place: Place) => DurableObjectState;
 };
 
-let parts: TestParts = { backendsOf: configuredBackends, environmentOf: (environment) => environment };
+let parts: TestParts = {
+  backendsOf: configuredBackends,
+  environmentOf: (environment) => environment,
+  stateOf: (state) => state,
+};
 
 /** Replaces parts of the Worker. Call it before the file's first request. */
 export function replaceParts(replaced: Partial<TestParts>): void {
@@ -44,24 +50,27 @@ export default {
 
 export class JudgeDesk extends production.JudgeDesk {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(state, parts.environmentOf(environment, 'JudgeDesk'), { backendsOf });
+    super(parts.stateOf(state, 'JudgeDesk'), parts.environmentOf(environment, 'JudgeDesk'), { backendsOf });
   }
 }
 
 export class Batch extends production.Batch {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(state, parts.environmentOf(environment, 'Batch'));
+    super(parts.stateOf(state, 'Batch'), parts.environmentOf(environment, 'Batch'));
   }
 }
 
 export class Deliveries extends production.Deliveries {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(state, parts.environmentOf(environment, 'Deliveries'), { ...parts.webhookLimits, backendsOf });
+    super(parts.stateOf(state, 'Deliveries'), parts.environmentOf(environment, 'Deliveries'), {
+      ...parts.webhookLimits,
+      backendsOf,
+    });
   }
 }
 
 export class RunLedger extends production.RunLedger {
   constructor(state: DurableObjectState, environment: Environment) {
-    super(state, parts.environmentOf(environment, 'RunLedger'));
+    super(parts.stateOf(state, 'RunLedger'), parts.environmentOf(environment, 'RunLedger'));
   }
 }

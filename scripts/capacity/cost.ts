@@ -1,0 +1,101 @@
+/**
+ * What a million recorded rollouts cost on Cloudflare's paid plan, and what the stores then contain. The operations of a
+ * rollout are counted (test/functions/operation-counts.test.ts); the prices are those of the platform's public list, in
+ * dollars, beyond what the plan includes (read in November 2026).
+ */
+import type { Load } from './load.ts';
+
+/** Dollars for one unit. */
+const PRICES = {
+  request: 0.3e-6,
+  cpuMs: 0.02e-6,
+  kvRead: 0.5e-6,
+  kvWrite: 5e-6,
+  objectRequest: 0.15e-6,
+  objectGbSecond: 12.5e-6,
+  objectRowWritten: 1e-6,
+  objectGbMonth: 0.2,
+  kvGbMonth: 0.5,
+} as const;
+
+/** An object is billed for 128 MB while it works or waits for a call. */
+const OBJECT_GB = 0.128;
+
+/** Operations that were counted. */
+export const COUNTED = {
+  /** The Worker asks KV for a judgment, and so does the desk before it calls a judge. */
+  kvReadsPerFreshJudgment: 2,
+  /** Values written to KV for a judgment that a judge made. */
+  kvWritesPerJudgment: 1,
+  /** Rows that a desk writes for a judgment; alarms are counted by turn. */
+  deskRowsPerJudgment: 1,
+  /** Rows that a turn of a desk's alarm writes: three times the alarm, once how far KV has it. */
+  deskRowsPerTurn: 4,
+  /** Rows that a run's object writes for a recorded group. */
+  ledgerRowsPerGroup: 3,
+  /** CPU of the Worker for a rollout of a group of 8 whose judgments are made anew, in milliseconds. */
+  cpuMsPerRollout: 2.4,
+  /** Bytes of a rollout in the run's object, with its report, compressed. */
+  ledgerBytesPerRollout: 650,
+  /** Bytes of a judgment in KV. */
+  kvBytesPerJudgment: 2_000,
+} as const;
+
+/** The most bytes that one object may store. */
+const OBJECT_BYTES = 10e9;
+
+export type CostLine = { readonly what: string; readonly perMillion: number; readonly dollars: number };
+
+/**
+ * The operations of a million rollouts by kind, with their price.
+ * @param turns_per_s turns of the desks' alarms per second, of all desks together.
+ * @param ledgers the objects of the run.
+ */
+export function costOf(load: Load, turns_per_s: number, ledgers: number): readonly CostLine[] {
+  const million = 1_000_000;
+  const fresh = million * load.judgments * (1 - load.stored);
+  const stored = million * load.judgments * load.stored;
+  const groups = million / load.group;
+  const seconds = million / load.rollouts_per_s;
+  const turns = turns_per_s * seconds;
+  const line = (what: string, perMillion: number, price: number): CostLine => ({
+    what,
+    perMillion,
+    dollars: perMillion * price,
+  });
+  const rows =
+    fresh * COUNTED.deskRowsPerJudgment + turns * COUNTED.deskRowsPerTurn + groups * COUNTED.ledgerRowsPerGroup;
+  return [
+    line('KV writes', fresh * COUNTED.kvWritesPerJudgment, PRICES.kvWrite),
+    line('KV reads', stored + fresh * COUNTED.kvReadsPerFreshJudgment, PRICES.kvRead),
+    line('rows written by objects', rows, PRICES.objectRowWritten),
+    line('requests to objects', fresh + groups + turns, PRICES.objectRequest),
+    line('GB-seconds of objects', (load.desks + ledgers) * OBJECT_GB * seconds, PRICES.objectGbSecond),
+    line('requests', groups, PRICES.request),
+    line('CPU milliseconds', million * COUNTED.cpuMsPerRollout, PRICES.cpuMs),
+  ];
+}
+
+/** What the stores contain after a number of rollouts. */
+export type StoreLine = {
+  readonly store: string;
+  readonly bytes: number;
+  /** The most bytes that the store takes; `null` = no limit. */
+  readonly limit: number | null;
+  readonly dollarsPerMonth: number;
+};
+
+/** @param rollouts of one run, in `ledgers` objects. */
+export function storesAfter(rollouts: number, load: Load, ledgers: number): readonly StoreLine[] {
+  const kvBytes = rollouts * load.judgments * (1 - load.stored) * COUNTED.kvBytesPerJudgment;
+  const ledgerBytes = rollouts * COUNTED.ledgerBytesPerRollout;
+  return [
+    { store: 'KV', bytes: kvBytes, limit: null, dollarsPerMonth: (kvBytes / 1e9) * PRICES.kvGbMonth },
+    {
+      store: ledgers === 1 ? 'the object of the run' : `${ledgers} objects of the run`,
+      bytes: ledgerBytes,
+      limit: ledgers * OBJECT_BYTES,
+      dollarsPerMonth: (ledgerBytes / 1e9) * PRICES.objectGbMonth,
+    },
+  ];
+}

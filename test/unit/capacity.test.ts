@@ -1,0 +1,92 @@
+/** The simulation of a deployment: what is simulated agrees with arithmetic, and a limit that is met is named. */
+import { describe, expect, it } from 'vitest';
+import { costOf } from '../../scripts/capacity/cost.ts';
+import type { Load } from '../../scripts/capacity/load.ts';
+import { type Simulated, simulate } from '../../scripts/capacity/simulated-desks.ts';
+import { VirtualClock } from '../../scripts/capacity/virtual-clock.ts';
+import { randomOf } from './seeded-random.ts';
+
+const LOAD: Load = {
+  rollouts_per_s: 20,
+  group: 8,
+  judgments: 2,
+  stored: 0,
+  judge_s: 2,
+  header_s: 0.1,
+  slots: 256,
+  desks: 4,
+  prompt_bytes: 40_000,
+  kv_put_ms: 50,
+  seconds: 40,
+  outage_s: 0,
+};
+
+function under(load: Partial<Load>, seed = 1): Promise<Simulated> {
+  return simulate({ ...LOAD, ...load }, new VirtualClock(), randomOf(seed));
+}
+
+describe('simulated desks', () => {
+  it('score a load that all parts can carry', async () => {
+    const simulated = await under({});
+    expect(simulated.failures).toEqual(new Map());
+    expect(simulated.scored_per_s).toBeGreaterThan(14);
+    expect(simulated.scored_per_s).toBeLessThan(26);
+    expect(Math.max(...simulated.waits_ms)).toBeLessThan(2000);
+  });
+
+  it('repeat themselves with the same seed, and differ with another', async () => {
+    const [first, again, other] = [await under({}), await under({}), await under({}, 2)];
+    expect(again).toEqual(first);
+    expect(other.waits_ms).not.toEqual(first.waits_ms);
+  });
+
+  it('score no more than the slots allow, and name what refused the rest', async () => {
+    const simulated = await under({ slots: 20, seconds: 240 });
+    // 20 slots, 2 s a call, 2 calls a rollout.
+    expect(simulated.scored_per_s).toBeLessThan(5.5);
+    expect([...simulated.failures.keys()]).toContain('judge_timeout (still running)');
+    expect(simulated.waiting).toBeGreaterThan(100);
+  });
+
+  it('need no judge for stored judgments', async () => {
+    const simulated = await under({ slots: 20, stored: 1 });
+    expect(simulated).toMatchObject({ judgments: 0, failures: new Map(), waits_ms: [] });
+    expect(simulated.scored_per_s).toBeGreaterThan(14);
+  });
+
+  it('are held up by calls that await their headers', async () => {
+    const quick = await under({ header_s: 0.1 });
+    const late = await under({ header_s: 2 });
+    expect(late.scored_per_s).toBeLessThan(0.6 * quick.scored_per_s);
+  });
+
+  it('open their circuit in an outage and score again after it', async () => {
+    const { failures, scored_per_s, judgments } = await under({ outage_s: 20, seconds: 160 });
+    const unscored = [...failures.values()].reduce((sum, count) => sum + count, 0);
+    expect([...failures.keys()].sort()).toEqual(['judge_circuit_open', 'judge_unreachable']);
+    expect(failures.get('judge_circuit_open')).toBeGreaterThan(failures.get('judge_unreachable') ?? 0);
+    expect(unscored).toBeLessThan(judgments / 2);
+    expect(scored_per_s).toBeGreaterThan(8);
+  });
+
+  it('go on while KV takes writes slowly', async () => {
+    const { backlog, failures } = await under({ judge_s: 0.05, header_s: 0.01, kv_put_ms: 20_000, seconds: 60 });
+    expect(backlog).toBeGreaterThan(50);
+    expect(failures).toEqual(new Map());
+  });
+});
+
+describe('the cost of a million rollouts', () => {
+  it('has no KV writes and no judge calls for stored judgments', () => {
+    const lines = new Map(costOf({ ...LOAD, stored: 1 }, 0, 1).map((line) => [line.what, line]));
+    expect(lines.get('KV writes')).toMatchObject({ perMillion: 0, dollars: 0 });
+    expect(lines.get('KV reads')?.perMillion).toBe(2_000_000);
+    expect(lines.get('requests to objects')?.perMillion).toBe(125_000);
+  });
+
+  it('grows with the judgments of a rollout', () => {
+    const dollars = (judgments: number): number =>
+      costOf({ ...LOAD, judgments }, 4, 1).reduce((sum, line) => sum + line.dollars, 0);
+    expect(dollars(4)).toBeGreaterThan(1.5 * dollars(2));
+  });
+});
