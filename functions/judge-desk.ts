@@ -27,8 +27,9 @@ import {
 } from './desk/desk-messages.ts';
 import { EarlierOwners, LayoutHistory } from './desk/earlier-layouts.ts';
 import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './desk/failure-memory.ts';
-import { BridgedJudgments, MAX_BACKLOG } from './desk/finished-judgments.ts';
+import { BridgedJudgments } from './desk/finished-judgments.ts';
 import { FinishedTables } from './desk/finished-tables.ts';
+import { MAX_BACKLOG } from './desk/store-limits.ts';
 import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
 

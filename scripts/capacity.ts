@@ -6,7 +6,7 @@ import { UsageError } from '../cli/shared/exit.ts';
 import { type FlagDescription, type Flags, readFlags } from '../cli/shared/flags.ts';
 import { MAX_CALLS_WITHOUT_HEADERS } from '../functions/desk/connection-gate.ts';
 import { DEFAULT_DESKS } from '../functions/desk/desk-layout.ts';
-import { KV_PUTS_AT_ONCE } from '../functions/desk/finished-judgments.ts';
+import { KV_PUTS_AT_ONCE } from '../functions/desk/store-limits.ts';
 import { costOf, storesAfter } from './capacity/cost.ts';
 import type { Load } from './capacity/load.ts';
 import { JUDGMENTS_PER_CPU_SECOND, type Simulated, simulate } from './capacity/simulated-desks.ts';

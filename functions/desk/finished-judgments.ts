@@ -9,21 +9,12 @@ import { checkRecord } from '../../src/judgments/record.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { FinishedTables, WaitingRecord } from './finished-tables.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE } from './store-limits.ts';
 
-/**
- * Judgments that wait for KV before a desk refuses new work. A desk finishes about 135 judgments/s, so it works through
- * six minutes of an outage of KV; the keys take 5 MB of memory, the records 100 MB of SQLite.
- */
-export const MAX_BACKLOG = 50_000;
-/** How long a judgment waits for others that go to KV in the same turn of the alarm. */
-export const GATHER_MS = 500;
 /** When the alarm tries again after KV has refused a write, or after a turn that failed. */
 const RETRY_MS = 60_000;
 /** The longest turn of the alarm; its progress is then saved, and the next turn follows. */
 const TURN_MS = 20_000;
-/** Writes to KV at the same time. They enter the gate ahead of calls and leave it two connections. */
-export const KV_PUTS_AT_ONCE = 3;
-
 type Alarms = Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm' | 'deleteAlarm'>;
 
 type BridgeParts = {

@@ -21,7 +21,7 @@ import {
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from '../../functions/desk/connection-gate.ts';
 import { CIRCUIT_OPEN, DESK_FULL, NO_SLOT, STILL_RUNNING, STORE_BEHIND } from '../../functions/desk/desk-failures.ts';
 import { layoutOf, ownerOf, ownersOf } from '../../functions/desk/desk-layout.ts';
-import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG } from '../../functions/desk/finished-judgments.ts';
+import { GATHER_MS, KV_PUTS_AT_ONCE, MAX_BACKLOG } from '../../functions/desk/store-limits.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Load } from './load.ts';

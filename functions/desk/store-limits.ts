@@ -1,0 +1,11 @@
+/** How the judgments of a desk go to KV, and how far they may lag behind. */
+
+/**
+ * Judgments that wait for KV before a desk refuses new work. A desk finishes about 135 judgments/s, so it works through
+ * six minutes of an outage of KV; the keys take 5 MB of memory, the records 100 MB of SQLite.
+ */
+export const MAX_BACKLOG = 50_000;
+/** How long a judgment waits for others that go to KV in the same turn of the alarm. */
+export const GATHER_MS = 500;
+/** Writes to KV at the same time. They enter the gate ahead of calls and leave it two connections. */
+export const KV_PUTS_AT_ONCE = 3;
