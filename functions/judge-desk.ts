@@ -8,6 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../src/judgments/desk.ts';
+import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './desk/capacity.ts';
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
@@ -92,7 +93,7 @@ export class JudgeDesk extends DurableObject<Environment> {
   }
 
   async #callsAt(place: DeskPlace): Promise<DeskCalls> {
-    const platform = await this.#platforms.createPlatform(this.env, 'live');
+    const platform = await this.#platforms.createPlatform(this.env, { callClass: 'live', project: DEFAULT_PROJECT });
     if (!platform.ok) throw new Error(`JudgeDesk: the setting ${platform.error.setting} is malformed`);
     const { backends, judgments, signing } = platform.value;
     this.#calls ??= new DeskCalls({

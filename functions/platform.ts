@@ -33,6 +33,13 @@ export type PlatformParts = {
   readonly judgmentStoreOf: (environment: Environment) => JudgmentStore;
 };
 
+/** For whom a platform works. */
+export type PlatformUse = {
+  readonly callClass: CallClass;
+  /** The project whose runs, files and uploads it reads and writes. */
+  readonly project: string;
+};
+
 /** The ports that do not depend on the deployment's signing key. */
 export type Stores = {
   readonly files: FileStore;
@@ -54,8 +61,8 @@ type ConfigFailure = FailureOf<'config_invalid'>;
 
 export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
   readonly settingsOf: (environment: Environment) => Result<Settings, ConfigFailure>;
-  readonly createStores: (environment: Environment, settings: Settings) => Stores;
-  readonly createPlatform: (environment: Environment, callClass: CallClass) => Promise<Result<Platform, ConfigFailure>>;
+  readonly createStores: (environment: Environment, settings: Settings, project: string) => Stores;
+  readonly createPlatform: (environment: Environment, use: PlatformUse) => Promise<Result<Platform, ConfigFailure>>;
 };
 
 /** One per isolate, which all its Durable Objects share: it bounds the memory of the sources that are kept. */
@@ -73,25 +80,31 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     return read.ok ? { ok: true, value: read.settings } : malformed(read.setting);
   };
 
-  const createStores: PlatformFactory['createStores'] = (environment, settings) => ({
-    files: new FileStore(environment.FILES, environment.DB),
-    uploads: new UploadStore(environment.FILES, environment.DB),
+  const createStores: PlatformFactory['createStores'] = (environment, settings, project) => ({
+    files: new FileStore(environment.FILES, environment.DB, project),
+    uploads: new UploadStore(environment.FILES, environment.DB, project),
     ledger: new LedgerClient(
-      { db: environment.DB, bucket: environment.FILES, objects: environment.RUN_LEDGER, shards: settings.runShards },
+      {
+        project,
+        db: environment.DB,
+        bucket: environment.FILES,
+        objects: environment.RUN_LEDGER,
+        shards: settings.runShards,
+      },
       settings.runRetentionDays,
     ),
     judgments: judgmentStoreOf(environment),
     desk: createDeskClient(environment.JUDGE_DESK, layoutIn(backendsOf(settings, environment), settings)),
   });
 
-  const createPlatform: PlatformFactory['createPlatform'] = async (environment, callClass) => {
+  const createPlatform: PlatformFactory['createPlatform'] = async (environment, { callClass, project }) => {
     const settings = settingsOf(environment);
     if (!settings.ok) return settings;
     const issuer = await issuerOf(environment);
     if (!issuer.ok) return malformed(issuer.setting);
     const bindingOf = (name: string): unknown => Reflect.get(environment, name);
     const value: Platform = {
-      ...createStores(environment, settings.value),
+      ...createStores(environment, settings.value, project),
       readSources,
       settings: settings.value,
       issuer,

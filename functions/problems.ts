@@ -178,7 +178,7 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
       409,
       'Limit reached',
       of === 'endpoints'
-        ? `This deployment has its maximum of ${limit} webhook endpoints; delete one first.`
+        ? `This project has its maximum of ${limit} webhook endpoints; delete one first.`
         : `The endpoint has its maximum of ${limit} valid secrets; wait for one to expire, or rotate with "grace_s": 0.`,
     ),
   webhook_busy: () => entry(503, 'Webhook busy', 'The endpoint cannot accept more messages now; retry later.', RETRY),

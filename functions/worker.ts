@@ -1,5 +1,6 @@
 /** The handlers of the Worker: HTTP requests, the job queue and the hourly trigger. */
 
+import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { consumeJobs } from './batches/consume-queue.ts';
 import type { Environment } from './environment.ts';
@@ -18,7 +19,9 @@ export function createWorker(options: WorkerOptions = {}) {
     async scheduled(_, environment) {
       const settings = platforms.settingsOf(environment);
       // Malformed settings do not say how long runs are kept, so nothing is deleted.
-      if (settings.ok) await platforms.createStores(environment, settings.value).ledger.clear(Date.now());
+      // Clears the runs of all projects.
+      if (settings.ok)
+        await platforms.createStores(environment, settings.value, DEFAULT_PROJECT).ledger.clear(Date.now());
     },
   } satisfies ExportedHandler<Environment>;
 }

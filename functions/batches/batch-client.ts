@@ -16,12 +16,13 @@ const REPEAT_MS = 100;
 const BATCH_ID = /^batch_[A-Za-z0-9]{1,64}$/;
 
 /**
- * Calls the object of a batch. An id of a form that is never issued starts no object.
+ * Calls the object of a batch of a project. An id of a form that is never issued starts no object.
  * @throws RequestError `batch_not_found`; `storage_failed` (retryable) if the object does not answer or cannot read its
  * batch. An error that the object's own code throws is a bug and is rethrown.
  */
 export async function askBatch<T>(
   { BATCH }: Pick<Environment, 'BATCH'>,
+  project: string,
   id: string,
   operation: string,
   ask: (object: BatchObject) => Promise<BatchAnswer<T>>,
@@ -29,13 +30,18 @@ export async function askBatch<T>(
   if (!BATCH_ID.test(id)) throw new RequestError({ reason: 'batch_not_found' });
   for (let attempt = 1; ; attempt++) {
     // A new stub per call: a stub whose call failed stays broken even after the object recovers.
-    const called = await answered(async () => await ask(BATCH.getByName(id)));
+    const called = await answered(async () => await ask(BATCH.getByName(batchObjectName(project, id))));
     if (called.ok) return granted(called.value);
     console.error(JSON.stringify({ event: 'batch_call_failed', batch: id, operation, attempt, why: called.error }));
     if (called.error === 'overloaded' || attempt === CALL_ATTEMPTS)
       throw new RequestError({ reason: 'storage_failed' });
     await new Promise((resolve) => setTimeout(resolve, REPEAT_MS * attempt));
   }
+}
+
+/** The name of the object of a batch. */
+export function batchObjectName(project: string, id: string): string {
+  return `${project}/${id}`;
 }
 
 function granted<T>(answer: BatchAnswer<T>): T {

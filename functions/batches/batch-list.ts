@@ -11,12 +11,14 @@ type BatchPage = { readonly batches: readonly BatchReply[]; readonly has_more: b
 const snapshotSchema = z.object({ v: z.literal(1), batch: batchSchema });
 type Snapshot = z.infer<typeof snapshotSchema>;
 
-/** Every method throws `StorageError` if D1 fails. */
+/** The batches of one project. Every method throws `StorageError` if D1 fails. */
 export class BatchList {
   readonly #db: D1Database;
+  readonly #project: string;
 
-  constructor(db: D1Database) {
+  constructor(db: D1Database, project: string) {
     this.#db = db;
+    this.#project = project;
   }
 
   /** Stores a snapshot. A late write after the batch's end changes nothing. */
@@ -25,11 +27,11 @@ export class BatchList {
     await this.#run('put', (db) =>
       db
         .prepare(
-          `INSERT INTO batches (id, created_at, snapshot) VALUES (?, ?, ?)
+          `INSERT INTO batches (id, project, created_at, snapshot) VALUES (?, ?, ?, ?)
            ON CONFLICT (id) DO UPDATE SET snapshot = excluded.snapshot
            WHERE batches.snapshot ->> '$.batch.status' NOT IN ('failed', 'completed', 'expired', 'cancelled')`,
         )
-        .bind(batch.id, batch.created_at, snapshot)
+        .bind(batch.id, this.#project, batch.created_at, snapshot)
         .run(),
     );
   }
@@ -37,11 +39,11 @@ export class BatchList {
   /** Returns one page, the newest first, or `null` if `after` (the last id of the previous page) is unknown. */
   async page({ after, limit }: { readonly after: string | null; readonly limit: number }): Promise<BatchPage | null> {
     if (after !== null && !(await this.#knows(after))) return null;
-    const where = after === null ? '' : 'WHERE (created_at, id) < (SELECT created_at, id FROM batches WHERE id = ?)';
+    const where = after === null ? '' : 'AND (created_at, id) < (SELECT created_at, id FROM batches WHERE id = ?)';
     const { results } = await this.#run('list', (db) =>
       db
-        .prepare(`SELECT snapshot FROM batches ${where} ORDER BY created_at DESC, id DESC LIMIT ?`)
-        .bind(...(after === null ? [] : [after]), limit + 1)
+        .prepare(`SELECT snapshot FROM batches WHERE project = ? ${where} ORDER BY created_at DESC, id DESC LIMIT ?`)
+        .bind(this.#project, ...(after === null ? [] : [after]), limit + 1)
         .all<{ snapshot: string }>(),
     );
     const batches = results.slice(0, limit).map(({ snapshot }) => snapshotSchema.parse(JSON.parse(snapshot)).batch);
@@ -50,7 +52,7 @@ export class BatchList {
 
   async #knows(id: string): Promise<boolean> {
     const found = await this.#run('knows', (db) =>
-      db.prepare('SELECT id FROM batches WHERE id = ?').bind(id).first('id'),
+      db.prepare('SELECT id FROM batches WHERE id = ? AND project = ?').bind(id, this.#project).first('id'),
     );
     return found !== null;
   }

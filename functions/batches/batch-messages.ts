@@ -16,12 +16,20 @@ export const VALIDATE = -1;
 export const FINALISE = -2;
 
 /** The message in the queue. */
-export type JobMessage = { readonly v: number; readonly kind: 'batch'; readonly batch: string; readonly task: number };
+export type JobMessage = {
+  readonly v: number;
+  readonly kind: 'batch';
+  readonly project: string;
+  readonly batch: string;
+  readonly task: number;
+};
 
 /** A batch at its creation. */
 export type NewBatch = {
   readonly v: 1 | typeof BATCH_MESSAGE_VERSION;
   readonly id: string;
+  /** The project of the key that created the batch. */
+  readonly project: string;
   readonly endpoint: BatchEndpoint;
   /** The scopes of the key that created the batch. Each line needs the scopes that the route of the line requires. */
   readonly scopes: readonly Scope[];

@@ -3,7 +3,7 @@
  * may have written the stored record, so a schema checks it. Fields that a later version added are kept.
  */
 import * as z from 'zod';
-import { SCOPES } from '../../src/wire/api-keys.ts';
+import { DEFAULT_PROJECT, SCOPES } from '../../src/wire/api-keys.ts';
 import {
   BATCH_ENDPOINTS,
   BATCH_STATUSES,
@@ -18,6 +18,7 @@ import type { TaskCounts } from './task-table.ts';
 const newBatchSchema = z.looseObject({
   v: z.union([z.literal(1), z.literal(BATCH_MESSAGE_VERSION)]),
   id: z.string(),
+  project: z.string().default(DEFAULT_PROJECT),
   endpoint: z.enum(BATCH_ENDPOINTS),
   // Version 1 stored no scopes. Such a batch gets all of them, so that none of its lines is refused.
   scopes: z.array(z.enum(SCOPES)).readonly().default(SCOPES),

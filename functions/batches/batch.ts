@@ -119,8 +119,9 @@ export class Batch extends DurableObject<Environment> {
     this.#fresh = false;
     await this.#send(tasks);
     const reply = this.#state.reply();
-    const listed = reply === null || (await this.#list(reply));
-    const told = await this.#announce(reply);
+    const { project } = this.#state.record.batch;
+    const listed = reply === null || (await this.#list(reply, project));
+    const told = await this.#announce(reply, project);
     const cleared = await this.#clear();
     const next = this.#state.nextAlarm();
     if (!listed || !told || !cleared) return reply;
@@ -130,12 +131,12 @@ export class Batch extends DurableObject<Environment> {
   }
 
   async #send(tasks: readonly number[]): Promise<void> {
-    const batch = this.#state.record?.batch.id;
-    if (batch === undefined) return;
+    const { id: batch, project } = this.#state.record?.batch ?? {};
+    if (batch === undefined || project === undefined) return;
     for (let from = 0; from < tasks.length; from += MAX_SEND) {
       const some = tasks.slice(from, from + MAX_SEND);
       const messages = some.map((task): MessageSendRequest<JobMessage> => {
-        return { body: { v: BATCH_MESSAGE_VERSION, kind: 'batch', batch, task }, contentType: 'json' };
+        return { body: { v: BATCH_MESSAGE_VERSION, kind: 'batch', project, batch, task }, contentType: 'json' };
       });
       try {
         await this.env.JOBS.sendBatch(messages);
@@ -148,13 +149,13 @@ export class Batch extends DurableObject<Environment> {
   }
 
   /** Updates the list in D1, which may lag behind the object. Returns false if that failed. */
-  async #list(reply: BatchReply): Promise<boolean> {
+  async #list(reply: BatchReply, project: string): Promise<boolean> {
     const now = Date.now();
     const { status, tried_at } = this.#listed;
     if (reply.status === status && now - tried_at < SNAPSHOT_MS) return true;
     this.#listed = { status: reply.status, tried_at: now };
     try {
-      await new BatchList(this.env.DB).put(reply);
+      await new BatchList(this.env.DB, project).put(reply);
       return true;
     } catch (error) {
       this.#listed = { status: '', tried_at: now };
@@ -164,12 +165,12 @@ export class Batch extends DurableObject<Environment> {
   }
 
   /** Announces the end to the batch's webhook endpoint once. Returns false if the announcement must be retried. */
-  async #announce(reply: BatchReply | null): Promise<boolean> {
+  async #announce(reply: BatchReply | null, project: string): Promise<boolean> {
     const endpoint = this.#state.endpointToNotify();
     if (endpoint === null || reply === null) return true;
     try {
       const event = { type: `batch.${reply.status}`, data: reply, key: reply.id };
-      const told = await announce(this.env, endpoint, event);
+      const told = await announce(this.env, { project, id: endpoint }, event);
       if (!told.ok && RETRYABLE_REFUSALS.has(told.refusal)) return false;
       if (!told.ok)
         console.error(JSON.stringify({ event: 'batch_not_announced', batch: reply.id, refusal: told.refusal }));
@@ -183,10 +184,10 @@ export class Batch extends DurableObject<Environment> {
 
   /** Deletes the results of the chunks some time after the end. Returns false if that failed. */
   async #clear(): Promise<boolean> {
-    const batch = this.#state.record?.batch.id;
-    if (!this.#state.isClearingDue || batch === undefined) return true;
+    const { id: batch, project } = this.#state.record?.batch ?? {};
+    if (!this.#state.isClearingDue || batch === undefined || project === undefined) return true;
     try {
-      await new ChunkResults(this.env.FILES).removeAll(batch);
+      await new ChunkResults(this.env.FILES, project).removeAll(batch);
       this.#state.markCleared();
       return true;
     } catch (error) {

@@ -59,11 +59,14 @@ const metadataSchema = z.union([
 
 const encoder = new TextEncoder();
 
+/** The results of the batches of one project. */
 export class ChunkResults {
   readonly #bucket: R2Bucket;
+  readonly #project: string;
 
-  constructor(bucket: R2Bucket) {
+  constructor(bucket: R2Bucket, project: string) {
     this.#bucket = bucket;
+    this.#project = project;
   }
 
   /** Returns what is stored of a chunk. */
@@ -83,7 +86,7 @@ export class ChunkResults {
       const { lines } = known;
       const fresh = lines === null ? [] : finished.filter(({ line }) => !lines.has(line));
       if (fresh.length === 0) return known;
-      const written = await this.#putIfAbsent(keyOf(batch, n, known.parts), fresh);
+      const written = await this.#putIfAbsent(this.#keyOf(batch, n, known.parts), fresh);
       if (written !== null) return withPart(known, headOf(written));
       const next = await this.#findFrom(batch, n, known);
       if (next.parts === known.parts) throw new Error('ChunkResults: the results were deleted while they were written');
@@ -93,7 +96,7 @@ export class ChunkResults {
 
   /** Opens a part. Returns `null` if there is none. */
   async open(batch: string, n: number, part: number): Promise<OpenPart | null> {
-    const object = await stored('r2', 'get', () => this.#bucket.get(keyOf(batch, n, part)));
+    const object = await stored('r2', 'get', () => this.#bucket.get(this.#keyOf(batch, n, part)));
     return object === null ? null : { ...headOf(object), body: object.body, bytes: object.size };
   }
 
@@ -101,7 +104,7 @@ export class ChunkResults {
   async removeAll(batch: string): Promise<void> {
     for (;;) {
       const page = await stored('r2', 'list', () =>
-        this.#bucket.list({ prefix: `batches/${batch}/chunks/`, limit: MAX_R2_BULK_KEYS }),
+        this.#bucket.list({ prefix: this.#prefixOf(batch), limit: MAX_R2_BULK_KEYS }),
       );
       const keys = page.objects.map(({ key }) => key);
       if (keys.length > 0) await stored('r2', 'delete', () => this.#bucket.delete(keys));
@@ -109,10 +112,19 @@ export class ChunkResults {
     }
   }
 
+  /** The R2 key of a part. The key of the first part contains no part number. */
+  #keyOf(batch: string, n: number, part: number): string {
+    return `${this.#prefixOf(batch)}${part === 0 ? n : `${n}/${part}`}`;
+  }
+
+  #prefixOf(batch: string): string {
+    return `batches/${this.#project}/${batch}/chunks/`;
+  }
+
   async #findFrom(batch: string, n: number, before: StoredResults): Promise<StoredResults> {
     let found = before;
     for (;;) {
-      const object = await stored('r2', 'head', () => this.#bucket.head(keyOf(batch, n, found.parts)));
+      const object = await stored('r2', 'head', () => this.#bucket.head(this.#keyOf(batch, n, found.parts)));
       if (object === null) return found;
       found = withPart(found, headOf(object));
     }
@@ -148,11 +160,6 @@ function withPart({ parts, completed, failed, lines }: StoredResults, part: Part
     lines:
       lines === null || part.lines === null ? null : new Set([...lines, ...part.lines.output, ...part.lines.error]),
   };
-}
-
-/** Returns the R2 key of a part. The key of the first part contains no part number. */
-function keyOf(batch: string, n: number, part: number): string {
-  return part === 0 ? `batches/${batch}/chunks/${n}` : `batches/${batch}/chunks/${n}/${part}`;
 }
 
 function headOf(object: R2Object): PartHead {

@@ -9,6 +9,7 @@ import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-pla
 import type { Environment } from '../environment.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { FileStore } from '../storage/files.ts';
+import { batchObjectName } from './batch-client.ts';
 import { validateInput } from './batch-input.ts';
 import { BATCH_MESSAGE_VERSION, type ClaimedTask, type TaskReport } from './batch-messages.ts';
 import { TASK_HEARTBEAT_MS } from './batch-timing.ts';
@@ -19,6 +20,7 @@ import { scoreChunk } from './score-chunk.ts';
 const messageSchema = z.object({
   v: z.literal(BATCH_MESSAGE_VERSION),
   kind: z.literal('batch'),
+  project: z.string(),
   batch: z.string(),
   task: z.int(),
 });
@@ -43,13 +45,13 @@ export async function consumeJobs(
   for (const message of queued.messages) {
     const read = messageSchema.safeParse(message.body);
     if (DEAD_LETTERS.test(queued.queue) || !read.success) {
-      const named = read.success ? { batch: read.data.batch, task: read.data.task } : {};
+      const named = read.success ? { project: read.data.project, batch: read.data.batch, task: read.data.task } : {};
       console.error(JSON.stringify({ event: 'job_dead_lettered', queue: queued.queue, id: message.id, ...named }));
       message.ack();
       continue;
     }
     try {
-      await doTask(read.data.batch, read.data.task, environment, { platforms, chunkLimits });
+      await doTask(read.data, environment, { platforms, chunkLimits });
       message.ack();
     } catch (error) {
       console.error(JSON.stringify({ event: 'job_failed', ...read.data, error: nameOf(error) }));
@@ -58,9 +60,13 @@ export async function consumeJobs(
   }
 }
 
-async function doTask(batch: string, task: number, environment: Environment, parts: ConsumerParts): Promise<void> {
+async function doTask(
+  { project, batch, task }: z.infer<typeof messageSchema>,
+  environment: Environment,
+  parts: ConsumerParts,
+): Promise<void> {
   // A new stub per call: a stub whose call failed stays broken even after the object recovers.
-  const object = () => environment.BATCH.getByName(batch);
+  const object = () => environment.BATCH.getByName(batchObjectName(project, batch));
   const claimed = await object().claim(BATCH_MESSAGE_VERSION, task);
   if (claimed === null) return;
   const { token } = claimed;
@@ -99,15 +105,16 @@ async function work(
   { platforms, chunkLimits }: ConsumerParts,
   isHeld: () => boolean,
 ): Promise<TaskReport> {
-  const files = new FileStore(environment.FILES, environment.DB);
-  const results = new ChunkResults(environment.FILES);
+  const { project } = claimed.batch;
+  const files = new FileStore(environment.FILES, environment.DB, project);
+  const results = new ChunkResults(environment.FILES, project);
   const now = (): number => Date.now();
   try {
     switch (claimed.kind) {
       case 'validate':
         return await validateInput(claimed.batch, files, chunkLimits);
       case 'chunk': {
-        const platform = await platforms.createPlatform(environment, 'batch');
+        const platform = await platforms.createPlatform(environment, { callClass: 'batch', project });
         if (!platform.ok) return { kind: 'broke', reason: 'config_invalid' };
         return await scoreChunk(claimed, { files, results, platform: platform.value, isHeld, now });
       }

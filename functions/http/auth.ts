@@ -3,7 +3,7 @@
  * ALLOW_ANONYMOUS is "true". A malformed configuration refuses every request; it never grants access.
  */
 import { createMiddleware } from 'hono/factory';
-import { SCOPES, type Scope } from '../../src/wire/api-keys.ts';
+import { DEFAULT_PROJECT, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import type { ApiKey } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import type { PlatformFactory } from '../platform.ts';
@@ -18,7 +18,7 @@ const ADAPTER_PATHS = '/v1/adapters/';
 /** Signed requests carry no key: the route checks their signature, and they have no scopes until then. */
 const SIGNED_PATH = /^\/v1\/webhooks\/[^/]+\/score$/;
 
-const ANONYMOUS: Principal = { name: 'anonymous', scopes: new Set(SCOPES) };
+const ANONYMOUS: Principal = { name: 'anonymous', project: DEFAULT_PROJECT, scopes: new Set(SCOPES) };
 
 /** Authenticates every request outside the public paths, and stores the settings in the context. */
 export function authenticate(platforms: PlatformFactory) {
@@ -101,7 +101,7 @@ async function principalOf({ bytes, only }: PresentedKey, keys: readonly ApiKey[
   // it.
   let found: Principal | null = null;
   for (const { name, sha256, scopes } of keys) {
-    if (crypto.subtle.timingSafeEqual(presented, sha256)) found = { name, scopes };
+    if (crypto.subtle.timingSafeEqual(presented, sha256)) found = { name, project: DEFAULT_PROJECT, scopes };
   }
   if (found === null) throw new RequestError({ reason: 'key_unknown' });
   if (only === null) return found;

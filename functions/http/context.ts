@@ -9,8 +9,13 @@ import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { ScoringReply } from '../services/score.ts';
 import type { BodyLease } from './body-leases.ts';
 
-/** The authenticated caller: the name and scopes of an API key, or `anonymous`. */
-export type Principal = { readonly name: string; readonly scopes: ReadonlySet<Scope> };
+/** The authenticated caller: an API key, a webhook endpoint, or `anonymous`. */
+export type Principal = {
+  readonly name: string;
+  /** The project whose data the caller sees. */
+  readonly project: string;
+  readonly scopes: ReadonlySet<Scope>;
+};
 
 /** Durations of I/O phases, in milliseconds, for `Server-Timing`. */
 export type PhaseTimings = { [phase in 'body' | 'generate' | 'store_read' | 'judge' | 'store_write']?: number };
@@ -38,14 +43,21 @@ export type AppEnvironment = {
 
 export type Context = HonoContext<AppEnvironment>;
 
-/** The stores of this deployment. Verification uses none, so they are created on demand. */
+/** The project of the caller. */
+export function projectOf(c: Context): string {
+  const principal = c.get('principal');
+  if (principal === null) throw new Error('projectOf: the route is public');
+  return principal.project;
+}
+
+/** The stores of the caller's project. Verification uses none, so they are created on demand. */
 export function storesOf(c: Context): Stores {
-  return c.get('platforms').createStores(c.env, c.get('settings'));
+  return c.get('platforms').createStores(c.env, c.get('settings'), projectOf(c));
 }
 
 /** The ports for scoring while the caller waits. @throws RequestError if a setting is malformed. */
 export async function platformOf(c: Context): Promise<Platform> {
-  const platform = await c.get('platforms').createPlatform(c.env, 'live');
+  const platform = await c.get('platforms').createPlatform(c.env, { callClass: 'live', project: projectOf(c) });
   if (!platform.ok) throw new RequestError(platform.error);
   return platform.value;
 }

@@ -58,25 +58,25 @@ export async function callShard<T>(
   if (answer.ok) return answer;
   const { refusal } = answer;
   if (refusal === 'unopened' || refusal === 'erased') return { ok: false, refusal };
-  console.error(JSON.stringify({ event: 'ledger_refused', run: life.run, shard, refusal }));
+  console.error(JSON.stringify({ event: 'ledger_refused', project: life.project, run: life.run, shard, refusal }));
   throw new StorageError('ledger', refusal, refusal);
 }
 
 /** @throws StorageError. An error that the object's own code throws is a bug and is rethrown. */
 export async function repeated<T>(
   objects: LedgerObjects,
-  { run, incarnation }: RunLife,
+  { project, run, incarnation }: RunLife,
   shard: number,
   ask: (object: LedgerObject) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       // A new stub per call: a stub whose call failed stays broken even after the object recovers.
-      return await ask(objects.getByName(`${run}/${incarnation}/${shard}`));
+      return await ask(objects.getByName(`${project}/${run}/${incarnation}/${shard}`));
     } catch (error) {
       const why = rpcFailure(error);
       if (why === null) throw error;
-      console.error(JSON.stringify({ event: 'ledger_call_failed', run, shard, attempt, why }));
+      console.error(JSON.stringify({ event: 'ledger_call_failed', project, run, shard, attempt, why }));
       if (why === 'overloaded' || attempt === CALL_ATTEMPTS) throw new StorageError('ledger', 'call', error);
     }
     await new Promise((resolve) => setTimeout(resolve, REPEAT_MS * attempt));

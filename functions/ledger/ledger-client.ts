@@ -1,5 +1,5 @@
 /**
- * The ledger of runs for the rest of the Worker: their list in D1, their rollouts in `RunLedger` objects. Every method
+ * The ledger of the runs of a project for the rest of the Worker: their list in D1, their rollouts in `RunLedger` objects. Every method
  * throws StorageError.
  */
 
@@ -79,12 +79,12 @@ export class LedgerClient {
 
   /** Returns null if the run does not exist or is being deleted. */
   find(run: string): Promise<StoredRun | null> {
-    return findRun(this.#stores.db, run);
+    return findRun(this.#stores.db, this.#stores.project, run);
   }
 
   /** Lists runs, newest first. `after` is the last id of the previous page; returns null if that run does not exist. */
   list(page: { readonly after: string | null; readonly limit: number }): Promise<RunPage | null> {
-    return listRuns(this.#stores.db, page);
+    return listRuns(this.#stores.db, this.#stores.project, page);
   }
 
   /** When the run expires, in milliseconds since 1970; `null` = never. */
@@ -144,7 +144,7 @@ export class LedgerClient {
     return removeRun(this.#stores, run, now);
   }
 
-  /** Deletes some of the expired runs, and continues interrupted deletions. @param now milliseconds since 1970. */
+  /** Deletes some of the expired runs of all projects, and continues interrupted deletions. @param now milliseconds since 1970. */
   clear(now: number): Promise<void> {
     const inactiveSince = this.#retentionDays === null ? null : now - this.#retentionDays * DAY_MS;
     return clearRuns(this.#stores, inactiveSince, MAX_CLEARED_AT_ONCE, now);

@@ -7,6 +7,7 @@ import { stored } from '../storage/storage-error.ts';
 
 /** One incarnation of a run: its id may be used again after a deletion. */
 export type RunLife = {
+  readonly project: string;
   readonly run: string;
   readonly incarnation: string;
   /** Number of objects among which its groups are divided, fixed when the run begins. */
@@ -14,6 +15,8 @@ export type RunLife = {
 };
 
 export type StoredRun = {
+  readonly project: string;
+  /** The caller's own id; another project may use the same one. */
   readonly id: string;
   readonly incarnation: string;
   readonly shards: number;
@@ -32,8 +35,9 @@ export type StoredRun = {
 export type RunPage = { readonly runs: readonly StoredRun[]; readonly has_more: boolean };
 
 const COLUMNS =
-  'id, incarnation, shards, family, created_at, active_at, store_text, first_step, last_step, deleting_at';
+  'project, id, incarnation, shards, family, created_at, active_at, store_text, first_step, last_step, deleting_at';
 const columnsSchema = z.object({
+  project: z.string(),
   id: z.string(),
   incarnation: z.string(),
   shards: z.int().min(1),
@@ -46,37 +50,40 @@ const columnsSchema = z.object({
 });
 const deletingSchema = z.object({ deleting_at: z.int().nullable() });
 
-export function lifeOf({ id, incarnation, shards }: StoredRun): RunLife {
-  return { run: id, incarnation, shards };
+export function lifeOf({ project, id, incarnation, shards }: StoredRun): RunLife {
+  return { project, run: id, incarnation, shards };
 }
 
 /** Returns null if the run does not exist or is being deleted. @throws StorageError. */
-export async function findRun(db: D1Database, id: string): Promise<StoredRun | null> {
+export async function findRun(db: D1Database, project: string, id: string): Promise<StoredRun | null> {
   const found = await stored('d1', 'run_find', async () =>
     (await database(db))
-      .prepare(`SELECT ${COLUMNS} FROM run_list WHERE id = ? AND deleting_at IS NULL`)
-      .bind(id)
+      .prepare(`SELECT ${COLUMNS} FROM run_list WHERE project = ? AND id = ? AND deleting_at IS NULL`)
+      .bind(project, id)
       .first(),
   );
   return found === null ? null : columnsSchema.parse(found);
 }
 
 /**
- * Lists runs, newest first. `after` is the last id of the previous page; returns null if that run does not exist.
+ * Lists the runs of a project, newest first. `after` is the last id of the previous page; returns null if that run does not exist.
  * @throws StorageError.
  */
 export async function listRuns(
   db: D1Database,
+  project: string,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<RunPage | null> {
-  if (after !== null && (await findRun(db, after)) === null) return null;
-  const where = after === null ? '' : 'AND (created_at, id) < (SELECT created_at, id FROM run_list WHERE id = ?)';
+  if (after !== null && (await findRun(db, project, after)) === null) return null;
+  const where =
+    after === null ? '' : 'AND (created_at, id) < (SELECT created_at, id FROM run_list WHERE project = ?1 AND id = ?2)';
   const { results } = await stored('d1', 'run_list', async () =>
     (await database(db))
       .prepare(
-        `SELECT ${COLUMNS} FROM run_list WHERE deleting_at IS NULL ${where} ORDER BY created_at DESC, id DESC LIMIT ?`,
+        `SELECT ${COLUMNS} FROM run_list WHERE project = ?1 AND deleting_at IS NULL ${where}
+         ORDER BY created_at DESC, id DESC LIMIT ?3`,
       )
-      .bind(...(after === null ? [] : [after]), limit + 1)
+      .bind(project, after, limit + 1)
       .all(),
   );
   const runs = results.slice(0, limit).map((columns) => columnsSchema.parse(columns));
@@ -85,6 +92,7 @@ export async function listRuns(
 
 /** What the list must say of a run before rollouts are recorded in it. */
 export type RunActivity = {
+  readonly project: string;
   readonly run: string;
   readonly family: FamilyName;
   readonly store_text: boolean;
@@ -115,11 +123,11 @@ const remembered = new WeakMap<D1Database, Map<string, StoredRun>>();
  * @param shards of a run that is created now. @throws StorageError.
  */
 export async function beginRun(db: D1Database, activity: RunActivity, shards: number): Promise<BegunRun> {
-  const known = remembered.get(db)?.get(activity.run);
+  const known = remembered.get(db)?.get(nameOf(activity.project, activity.run));
   if (known !== undefined && covers(known, activity)) {
     return { status: 'begun', life: lifeOf(known), created: false, fresh: false };
   }
-  const { run, family, store_text, now } = activity;
+  const { project, run, family, store_text, now } = activity;
   const incarnation = newId('');
   const steps = activity.steps.filter((step) => step !== null);
   const [first, last] = steps.length === 0 ? [null, null] : [Math.min(...steps), Math.max(...steps)];
@@ -128,15 +136,16 @@ export async function beginRun(db: D1Database, activity: RunActivity, shards: nu
     return ready.batch([
       ready
         .prepare(
-          `INSERT INTO run_list (id, incarnation, family, shards, created_at, active_at, store_text, first_step, last_step)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+          `INSERT INTO run_list
+             (project, id, incarnation, family, shards, created_at, active_at, store_text, first_step, last_step)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, id) DO UPDATE SET
              active_at = max(active_at, excluded.active_at), store_text = max(store_text, excluded.store_text),
              first_step = coalesce(min(first_step, excluded.first_step), first_step, excluded.first_step),
              last_step = coalesce(max(last_step, excluded.last_step), last_step, excluded.last_step)
            WHERE deleting_at IS NULL AND family = excluded.family`,
         )
-        .bind(run, incarnation, family, shards, now, minuteOf(now), store_text ? 1 : 0, first, last),
-      ready.prepare(`SELECT ${COLUMNS} FROM run_list WHERE id = ?`).bind(run),
+        .bind(project, run, incarnation, family, shards, now, minuteOf(now), store_text ? 1 : 0, first, last),
+      ready.prepare(`SELECT ${COLUMNS} FROM run_list WHERE project = ? AND id = ?`).bind(project, run),
     ]);
   });
   const row = found?.results[0];
@@ -160,8 +169,9 @@ function covers(known: StoredRun, { family, store_text, steps, now }: RunActivit
 function remember(db: D1Database, run: StoredRun): void {
   const runs = remembered.get(db) ?? new Map<string, StoredRun>();
   remembered.set(db, runs);
-  runs.delete(run.id);
-  runs.set(run.id, run);
+  const name = nameOf(run.project, run.id);
+  runs.delete(name);
+  runs.set(name, run);
   for (const [oldest] of runs) {
     if (runs.size <= MAX_REMEMBERED_RUNS) return;
     runs.delete(oldest);
@@ -169,8 +179,12 @@ function remember(db: D1Database, run: StoredRun): void {
 }
 
 /** Forgets a run whose objects say that it is gone. */
-export function forgetRun(db: D1Database, run: string): void {
-  remembered.get(db)?.delete(run);
+export function forgetRun(db: D1Database, project: string, run: string): void {
+  remembered.get(db)?.delete(nameOf(project, run));
+}
+
+function nameOf(project: string, run: string): string {
+  return `${project}/${run}`;
 }
 
 /** Activity is recorded to the minute, so that not every recording updates the row of the run. */

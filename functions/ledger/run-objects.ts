@@ -9,8 +9,8 @@ import type { RunLife } from './run-list.ts';
 const REMOVAL_ROUND = 1_000;
 
 /** The prefix of all R2 keys of a run. */
-export function runPrefix({ run, incarnation }: RunLife): string {
-  return `runs/${run}/${incarnation}/`;
+export function runPrefix({ project, run, incarnation }: RunLife): string {
+  return `runs/${project}/${run}/${incarnation}/`;
 }
 
 /** @throws StorageError. */

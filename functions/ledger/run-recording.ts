@@ -69,8 +69,9 @@ export type RecordingResult =
   /** The run is being deleted; its id is free afterwards. */
   | { readonly status: 'deleting' };
 
-/** Where a ledger is stored. `shards`: of a new run. */
+/** Where the ledger of a project is stored. `shards`: of a new run. */
 export type LedgerStores = {
+  readonly project: string;
   readonly db: D1Database;
   readonly bucket: R2Bucket;
   readonly objects: LedgerObjects;
@@ -80,14 +81,14 @@ export type LedgerStores = {
 /** Records rollouts. @throws StorageError: the call can be repeated, and records nothing twice. */
 export async function recordRollouts(stores: LedgerStores, recording: Recording): Promise<RecordingResult> {
   const { run, family, store_text, now, rollouts } = recording;
-  const activity = { run, family, store_text, now, steps: rollouts.map(({ step }) => step) };
+  const activity = { project: stores.project, run, family, store_text, now, steps: rollouts.map(({ step }) => step) };
   for (let life = 1; life <= MAX_LIVES; life++) {
     const begun = await beginRun(stores.db, activity, stores.shards);
     if (begun.status !== 'begun') return begun;
     const outcomes = await write(stores, recording, begun.life, begun.fresh);
     if (outcomes !== 'gone') return { status: 'done', rollouts: outcomes, created: begun.created };
     // This isolate remembered a run that was deleted meanwhile.
-    forgetRun(stores.db, run);
+    forgetRun(stores.db, stores.project, run);
   }
   return { status: 'deleting' };
 }

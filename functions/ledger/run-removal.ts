@@ -18,22 +18,24 @@ export type RunRemoval = { readonly complete: boolean };
 
 /** Returns null if the run does not exist. @throws StorageError; the next call continues. */
 export async function removeRun(stores: LedgerStores, run: string, now: number): Promise<RunRemoval | null> {
-  const { db } = stores;
+  const { db, project } = stores;
   const found = await stored('d1', 'run_hide', async () => {
     const ready = await database(db);
     const [, rows] = await ready.batch<{ incarnation: string; shards: number }>([
-      ready.prepare('UPDATE run_list SET deleting_at = ? WHERE id = ? AND deleting_at IS NULL').bind(now, run),
-      ready.prepare('SELECT incarnation, shards FROM run_list WHERE id = ?').bind(run),
+      ready
+        .prepare('UPDATE run_list SET deleting_at = ? WHERE project = ? AND id = ? AND deleting_at IS NULL')
+        .bind(now, project, run),
+      ready.prepare('SELECT incarnation, shards FROM run_list WHERE project = ? AND id = ?').bind(project, run),
     ]);
     return rows?.results[0] ?? null;
   });
   if (found === null) return null;
-  forgetRun(db, run);
-  return { complete: await removeLife(stores, { run, ...found }) };
+  forgetRun(db, project, run);
+  return { complete: await removeLife(stores, { project, run, ...found }) };
 }
 
 /**
- * Continues interrupted deletions, and deletes runs without recent recordings.
+ * Continues interrupted deletions, and deletes runs without recent recordings, in all projects.
  * @param inactiveSince deletes runs without a recording since then, in milliseconds since 1970; `null` = none.
  * @param limit the maximum number of runs.
  */
@@ -46,13 +48,14 @@ export async function clearRuns(
   const { results } = await stored('d1', 'run_clear', async () =>
     (await database(stores.db))
       .prepare(
-        `SELECT id FROM (SELECT id FROM run_list WHERE deleting_at IS NOT NULL LIMIT ?1)
-         UNION SELECT id FROM (SELECT id FROM run_list WHERE active_at < ?2 ORDER BY active_at LIMIT ?1) LIMIT ?1`,
+        `SELECT project, id FROM (SELECT project, id FROM run_list WHERE deleting_at IS NOT NULL LIMIT ?1)
+         UNION SELECT project, id
+         FROM (SELECT project, id FROM run_list WHERE active_at < ?2 ORDER BY active_at LIMIT ?1) LIMIT ?1`,
       )
       .bind(limit, inactiveSince ?? -1)
-      .all<{ id: string }>(),
+      .all<{ project: string; id: string }>(),
   );
-  for (const { id } of results) await removeRun(stores, id, now);
+  for (const { project, id } of results) await removeRun({ ...stores, project }, id, now);
 }
 
 /** Returns false if the rounds of one call were not enough. */
@@ -67,8 +70,8 @@ async function removeLife({ db, bucket, objects }: LedgerStores, life: RunLife):
   if (rounds === 0) return false;
   await stored('d1', 'run_forget', async () =>
     (await database(db))
-      .prepare('DELETE FROM run_list WHERE id = ? AND incarnation = ? AND deleting_at IS NOT NULL')
-      .bind(life.run, life.incarnation)
+      .prepare('DELETE FROM run_list WHERE project = ? AND id = ? AND incarnation = ? AND deleting_at IS NOT NULL')
+      .bind(life.project, life.run, life.incarnation)
       .run(),
   );
   return true;

@@ -1,5 +1,5 @@
 /**
- * Files of batches: bytes in R2 (`files/<id>`), metadata in D1. The row is written after the object and removed after
+ * Files of batches: bytes in R2 (`files/<project>/<id>`), metadata in D1. The row is written after the object and removed after
  * it, so every listed file can be read. Removed rows stay for a week: list pages continue after the id of a file that
  * may have been removed since, and a repeated write does not revive a removed file.
  */
@@ -49,19 +49,21 @@ const COLUMNS = 'id, purpose, filename, bytes, created_at, expires_at';
 /** Selects rows that are not removed; the parameter is the current time in seconds. */
 const ALIVE = 'removed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)';
 
-/** Every method throws StorageError if R2 or D1 fails. */
+/** The files of one project. Every method throws StorageError if R2 or D1 fails. */
 export class FileStore {
   readonly #bucket: R2Bucket;
   readonly #db: D1Database;
+  readonly #project: string;
 
-  constructor(bucket: R2Bucket, db: D1Database) {
+  constructor(bucket: R2Bucket, db: D1Database, project: string) {
     this.#bucket = bucket;
     this.#db = db;
+    this.#project = project;
   }
 
   /** Opens a writer for the bytes of a file. The file exists after `record`. */
   writer(id: string): PartWriter {
-    return new PartWriter(this.#bucket, keyOf(id));
+    return new PartWriter(this.#bucket, this.#keyOf(id));
   }
 
   /**
@@ -72,7 +74,7 @@ export class FileStore {
     const forgotten = nowSeconds() - REMOVED_FILE_MEMORY_S;
     const [, removed] = await this.#run('record', (db) =>
       db.batch([
-        insertFile(db, file),
+        insertFile(db, this.#project, file),
         db.prepare('SELECT 1 FROM files WHERE id = ? AND removed_at IS NOT NULL').bind(file.id),
         db.prepare('DELETE FROM files WHERE removed_at < ?').bind(forgotten),
       ]),
@@ -84,7 +86,10 @@ export class FileStore {
   async get(id: string): Promise<StoredFile | null> {
     if (!FILE_ID.test(id)) return null;
     return this.#run('get', (db) =>
-      db.prepare(`SELECT ${COLUMNS} FROM files WHERE id = ? AND ${ALIVE}`).bind(id, nowSeconds()).first<StoredFile>(),
+      db
+        .prepare(`SELECT ${COLUMNS} FROM files WHERE id = ? AND project = ? AND ${ALIVE}`)
+        .bind(id, this.#project, nowSeconds())
+        .first<StoredFile>(),
     );
   }
 
@@ -92,6 +97,7 @@ export class FileStore {
   async list({ after, limit = MAX_FILES_LISTED, order = 'desc', purpose }: FileListOptions): Promise<FilePage> {
     const [beyond, direction] = order === 'asc' ? (['>', 'ASC'] as const) : (['<', 'DESC'] as const);
     const conditions = [
+      'project = ?',
       ALIVE,
       ...(purpose === undefined ? [] : ['purpose = ?']),
       ...(after === undefined ? [] : [`(created_at, id) ${beyond} (SELECT created_at, id FROM files WHERE id = ?)`]),
@@ -102,7 +108,7 @@ export class FileStore {
     const { results } = await this.#run('list', (db) =>
       db
         .prepare(sql)
-        .bind(nowSeconds(), ...values, limit + 1)
+        .bind(this.#project, nowSeconds(), ...values, limit + 1)
         .all<StoredFile>(),
     );
     return { files: results.slice(0, limit), has_more: results.length > limit };
@@ -111,14 +117,14 @@ export class FileStore {
   /** Whether a page can follow this file: it exists or was removed within a week. */
   async knows(id: string): Promise<boolean> {
     const found = await this.#run('knows', (db) =>
-      db.prepare('SELECT id FROM files WHERE id = ?').bind(id).first('id'),
+      db.prepare('SELECT id FROM files WHERE id = ? AND project = ?').bind(id, this.#project).first('id'),
     );
     return found !== null;
   }
 
   /** The bytes of a file or of a range; `null` = they do not exist. */
   async open(id: string, range?: { readonly offset: number; readonly length: number }): Promise<R2ObjectBody | null> {
-    return stored('r2', 'get', () => this.#bucket.get(keyOf(id), range === undefined ? {} : { range }));
+    return stored('r2', 'get', () => this.#bucket.get(this.#keyOf(id), range === undefined ? {} : { range }));
   }
 
   /** Removes bytes and row; can be repeated after a failure. Returns false if the file did not exist. */
@@ -126,24 +132,31 @@ export class FileStore {
     if (!FILE_ID.test(id)) return false;
     await this.#removeBytes(id);
     const { meta } = await this.#run('remove', (db) =>
-      db.prepare('UPDATE files SET removed_at = ? WHERE id = ? AND removed_at IS NULL').bind(nowSeconds(), id).run(),
+      db
+        .prepare('UPDATE files SET removed_at = ? WHERE id = ? AND project = ? AND removed_at IS NULL')
+        .bind(nowSeconds(), id, this.#project)
+        .run(),
     );
     return meta.changes > 0;
   }
 
-  /** Removes some of the expired files. */
+  /** Removes some of the expired files of all projects. */
   async removeExpired(): Promise<void> {
     const { results } = await this.#run('expired', (db) =>
       db
-        .prepare('SELECT id FROM files WHERE expires_at <= ? AND removed_at IS NULL LIMIT ?')
+        .prepare('SELECT id, project FROM files WHERE expires_at <= ? AND removed_at IS NULL LIMIT ?')
         .bind(nowSeconds(), MAX_CLEARED_AT_ONCE)
-        .all<{ id: string }>(),
+        .all<{ id: string; project: string }>(),
     );
-    for (const { id } of results) await this.remove(id);
+    for (const { id, project } of results) await new FileStore(this.#bucket, this.#db, project).remove(id);
   }
 
   async #removeBytes(id: string): Promise<void> {
-    await stored('r2', 'delete', () => this.#bucket.delete(keyOf(id)));
+    await stored('r2', 'delete', () => this.#bucket.delete(this.#keyOf(id)));
+  }
+
+  #keyOf(id: string): string {
+    return `files/${this.#project}/${id}`;
   }
 
   #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {
@@ -155,16 +168,14 @@ export class FileStore {
  * A statement that registers a file, for a transaction. @param upload the file is registered only if this upload ended
  * with it.
  */
-export function insertFile(db: D1Database, file: StoredFile, upload?: string): D1PreparedStatement {
+export function insertFile(db: D1Database, project: string, file: StoredFile, upload?: string): D1PreparedStatement {
   const condition = upload === undefined ? 'true' : 'EXISTS (SELECT 1 FROM uploads WHERE id = ? AND file_id = ?)';
   const { id, purpose, filename, bytes, created_at, expires_at } = file;
   return db
-    .prepare(`INSERT INTO files (${COLUMNS}) SELECT ?, ?, ?, ?, ?, ? WHERE ${condition} ON CONFLICT (id) DO NOTHING`)
-    .bind(id, purpose, filename, bytes, created_at, expires_at, ...(upload === undefined ? [] : [upload, id]));
-}
-
-function keyOf(id: string): string {
-  return `files/${id}`;
+    .prepare(
+      `INSERT INTO files (project, ${COLUMNS}) SELECT ?, ?, ?, ?, ?, ?, ? WHERE ${condition} ON CONFLICT (id) DO NOTHING`,
+    )
+    .bind(project, id, purpose, filename, bytes, created_at, expires_at, ...(upload === undefined ? [] : [upload, id]));
 }
 
 export function nowSeconds(): number {

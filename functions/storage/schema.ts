@@ -5,39 +5,50 @@
 
 /** The statements of each version. Each must be repeatable, because two isolates may start at once. */
 const VERSIONS: readonly (readonly string[])[] = [
+  // Tables without projects were here once.
+  [],
+  [],
+  [],
   [
+    ...[
+      'rollout_rows',
+      'rollouts',
+      'run_recipes',
+      'runs',
+      'files',
+      'uploads',
+      'batches',
+      'webhook_endpoints',
+      'run_list',
+    ].map((table) => `DROP TABLE IF EXISTS ${table}`),
     `CREATE TABLE IF NOT EXISTS files (
-       id TEXT PRIMARY KEY, purpose TEXT NOT NULL, filename TEXT NOT NULL, bytes INTEGER NOT NULL,
+       id TEXT PRIMARY KEY, project TEXT NOT NULL, purpose TEXT NOT NULL, filename TEXT NOT NULL, bytes INTEGER NOT NULL,
        created_at INTEGER NOT NULL, expires_at INTEGER, removed_at INTEGER
      ) STRICT`,
-    `CREATE INDEX IF NOT EXISTS files_created ON files (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS files_created ON files (project, created_at, id)`,
     `CREATE INDEX IF NOT EXISTS files_expires ON files (expires_at) WHERE expires_at IS NOT NULL AND removed_at IS NULL`,
     `CREATE INDEX IF NOT EXISTS files_removed ON files (removed_at) WHERE removed_at IS NOT NULL`,
     `CREATE TABLE IF NOT EXISTS uploads (
-       id TEXT PRIMARY KEY, status TEXT NOT NULL, purpose TEXT NOT NULL, filename TEXT NOT NULL, bytes INTEGER NOT NULL,
-       created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, file_lifetime_s INTEGER, parts INTEGER NOT NULL,
-       file_id TEXT, part_ids_sha256 TEXT, cleared INTEGER NOT NULL
+       id TEXT PRIMARY KEY, project TEXT NOT NULL, status TEXT NOT NULL, purpose TEXT NOT NULL, filename TEXT NOT NULL,
+       bytes INTEGER NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, file_lifetime_s INTEGER,
+       parts INTEGER NOT NULL, file_id TEXT, part_ids_sha256 TEXT, cleared INTEGER NOT NULL
      ) STRICT`,
     `CREATE INDEX IF NOT EXISTS uploads_cleared ON uploads (cleared, expires_at)`,
     `CREATE TABLE IF NOT EXISTS batches (
-       id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, snapshot TEXT NOT NULL
+       id TEXT PRIMARY KEY, project TEXT NOT NULL, created_at INTEGER NOT NULL, snapshot TEXT NOT NULL
      ) STRICT`,
-    `CREATE INDEX IF NOT EXISTS batches_created ON batches (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS batches_created ON batches (project, created_at, id)`,
     `CREATE TABLE IF NOT EXISTS webhook_endpoints (
-       id TEXT PRIMARY KEY, created_at INTEGER NOT NULL
+       id TEXT PRIMARY KEY, project TEXT NOT NULL, created_at INTEGER NOT NULL
      ) STRICT`,
-  ],
-  // The rollouts of runs were rows of D1 once.
-  [],
-  // The list of runs. Their rollouts are in objects (STORAGE.md).
-  [
-    ...['rollout_rows', 'rollouts', 'run_recipes', 'runs'].map((table) => `DROP TABLE IF EXISTS ${table}`),
+    `CREATE INDEX IF NOT EXISTS webhook_endpoints_created ON webhook_endpoints (project, created_at, id)`,
+    // The list of runs. Their rollouts are in objects (STORAGE.md).
     `CREATE TABLE IF NOT EXISTS run_list (
-       id TEXT PRIMARY KEY, incarnation TEXT NOT NULL, family TEXT NOT NULL, shards INTEGER NOT NULL,
+       project TEXT NOT NULL, id TEXT NOT NULL, incarnation TEXT NOT NULL, family TEXT NOT NULL, shards INTEGER NOT NULL,
        created_at INTEGER NOT NULL, active_at INTEGER NOT NULL, store_text INTEGER NOT NULL, first_step INTEGER,
-       last_step INTEGER, deleting_at INTEGER
+       last_step INTEGER, deleting_at INTEGER, PRIMARY KEY (project, id)
      ) STRICT`,
-    `CREATE INDEX IF NOT EXISTS run_list_created ON run_list (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS run_list_created ON run_list (project, created_at, id)`,
     `CREATE INDEX IF NOT EXISTS run_list_active ON run_list (active_at)`,
     `CREATE INDEX IF NOT EXISTS run_list_deleting ON run_list (deleting_at) WHERE deleting_at IS NOT NULL`,
   ],

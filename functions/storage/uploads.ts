@@ -1,6 +1,6 @@
 /**
  * Uploads: files sent in parts, in any order. The upload is a row of D1; each part is an R2 object
- * (`uploads/<upload>/<part>`), and R2's listing says which parts exist. Status changes are conditional updates: when a
+ * (`uploads/<project>/<upload>/<part>`), and R2's listing says which parts exist. Status changes are conditional updates: when a
  * completion, a cancellation and a part race, each learns who was first, and the losers undo their work.
  */
 import { insertFile, MAX_CLEARED_AT_ONCE, nowSeconds, REMOVED_FILE_MEMORY_S, type StoredFile } from './files.ts';
@@ -53,14 +53,16 @@ export function newPartId(): string {
   return newId('part_');
 }
 
-/** Every method throws StorageError if R2 or D1 fails. */
+/** The uploads of one project. Every method throws StorageError if R2 or D1 fails. */
 export class UploadStore {
   readonly #bucket: R2Bucket;
   readonly #db: D1Database;
+  readonly #project: string;
 
-  constructor(bucket: R2Bucket, db: D1Database) {
+  constructor(bucket: R2Bucket, db: D1Database, project: string) {
     this.#bucket = bucket;
     this.#db = db;
+    this.#project = project;
   }
 
   async create(upload: StoredUpload): Promise<void> {
@@ -68,8 +70,8 @@ export class UploadStore {
     const values = [id, status, purpose, filename, bytes, created_at, expires_at, file_lifetime_s, parts, null, null];
     await this.#run('create', (db) =>
       db
-        .prepare(`INSERT INTO uploads (${COLUMNS}, cleared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`)
-        .bind(...values)
+        .prepare(`INSERT INTO uploads (${COLUMNS}, project, cleared) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`)
+        .bind(...values, this.#project)
         .run(),
     );
   }
@@ -78,18 +80,21 @@ export class UploadStore {
   async get(id: string): Promise<StoredUpload | null> {
     if (!UPLOAD_ID.test(id)) return null;
     const row = await this.#run('get', (db) =>
-      db.prepare(`SELECT ${COLUMNS} FROM uploads WHERE id = ?`).bind(id).first<StoredUpload>(),
+      db
+        .prepare(`SELECT ${COLUMNS} FROM uploads WHERE id = ? AND project = ?`)
+        .bind(id, this.#project)
+        .first<StoredUpload>(),
     );
     if (row?.status !== 'pending' || row.expires_at > nowSeconds()) return row;
     return { ...row, status: 'expired' };
   }
 
   partWriter(id: string, part: string): PartWriter {
-    return new PartWriter(this.#bucket, `${prefixOf(id)}${part}`);
+    return new PartWriter(this.#bucket, `${this.#prefixOf(id)}${part}`);
   }
 
   async removePart(id: string, part: string): Promise<void> {
-    await stored('r2', 'delete', () => this.#bucket.delete(`${prefixOf(id)}${part}`));
+    await stored('r2', 'delete', () => this.#bucket.delete(`${this.#prefixOf(id)}${part}`));
   }
 
   /** Counts a stored part. Returns false if the upload accepts no more parts; the caller must then remove it. */
@@ -100,7 +105,7 @@ export class UploadStore {
   /** All stored parts, with their sizes in bytes. */
   async parts(id: string): Promise<Map<string, number>> {
     const found = new Map<string, number>();
-    const prefix = prefixOf(id);
+    const prefix = this.#prefixOf(id);
     for await (const { key, size } of this.#objects(prefix)) found.set(key.slice(prefix.length), size);
     return found;
   }
@@ -112,7 +117,7 @@ export class UploadStore {
    */
   async copyPart(id: string, part: string, write: (bytes: Uint8Array) => Promise<void>): Promise<boolean> {
     if (!PART_ID.test(part)) return false;
-    const object = await stored('r2', 'get', () => this.#bucket.get(`${prefixOf(id)}${part}`));
+    const object = await stored('r2', 'get', () => this.#bucket.get(`${this.#prefixOf(id)}${part}`));
     if (object === null) return false;
     const reader = object.body.getReader({ mode: 'byob' });
     let buffer = new ArrayBuffer(READ_BYTES);
@@ -134,10 +139,11 @@ export class UploadStore {
       db.batch([
         db
           .prepare(
-            `UPDATE uploads SET status = 'completed', file_id = ?, part_ids_sha256 = ? WHERE id = ? AND status = 'pending'`,
+            `UPDATE uploads SET status = 'completed', file_id = ?, part_ids_sha256 = ?
+             WHERE id = ? AND project = ? AND status = 'pending'`,
           )
-          .bind(file.id, partIdsSha256, id),
-        insertFile(db, file, id),
+          .bind(file.id, partIdsSha256, id, this.#project),
+        insertFile(db, this.#project, file, id),
       ]),
     );
     return updated !== undefined && updated.meta.changes > 0;
@@ -155,15 +161,17 @@ export class UploadStore {
       if (keys.length > 0) await stored('r2', 'delete', () => this.#bucket.delete(keys));
       keys = [];
     };
-    for await (const { key } of this.#objects(prefixOf(id))) {
+    for await (const { key } of this.#objects(this.#prefixOf(id))) {
       keys.push(key);
       if (keys.length === MAX_R2_BULK_KEYS) await remove();
     }
     await remove();
-    await this.#run('clear', (db) => db.prepare('UPDATE uploads SET cleared = 1 WHERE id = ?').bind(id).run());
+    await this.#run('clear', (db) =>
+      db.prepare('UPDATE uploads SET cleared = 1 WHERE id = ? AND project = ?').bind(id, this.#project).run(),
+    );
   }
 
-  /** Removes the parts of some ended uploads, and deletes the rows of those that ended long ago. */
+  /** Removes the parts of some ended uploads of all projects, and deletes the rows of those that ended long ago. */
   async clearEnded(): Promise<void> {
     const now = nowSeconds();
     const { results } = await this.#run('ended', async (db) => {
@@ -174,19 +182,28 @@ export class UploadStore {
         db.prepare('DELETE FROM uploads WHERE cleared = 1 AND expires_at <= ?').bind(now - REMOVED_FILE_MEMORY_S),
       ]);
       return db
-        .prepare(`SELECT id FROM uploads WHERE cleared = 0 AND status <> 'pending' ORDER BY expires_at LIMIT ?`)
+        .prepare(
+          `SELECT id, project FROM uploads WHERE cleared = 0 AND status <> 'pending' ORDER BY expires_at LIMIT ?`,
+        )
         .bind(MAX_CLEARED_AT_ONCE)
-        .all<{ id: string }>();
+        .all<{ id: string; project: string }>();
     });
-    for (const { id } of results) await this.clear(id);
+    for (const { id, project } of results) await new UploadStore(this.#bucket, this.#db, project).clear(id);
   }
 
-  /** Changes a pending upload. The first parameter of the condition is the id. Returns false if nothing changed. */
-  async #change(operation: string, set: string, condition: string, values: readonly unknown[]): Promise<boolean> {
+  /**
+   * Changes a pending upload. @param values of the id, then of the condition. Returns false if nothing changed.
+   */
+  async #change(
+    operation: string,
+    set: string,
+    condition: string,
+    [id, ...values]: readonly unknown[],
+  ): Promise<boolean> {
     const { meta } = await this.#run(operation, (db) =>
       db
-        .prepare(`UPDATE uploads SET ${set} WHERE id = ? AND status = 'pending' ${condition}`)
-        .bind(...values)
+        .prepare(`UPDATE uploads SET ${set} WHERE id = ? AND project = ? AND status = 'pending' ${condition}`)
+        .bind(id, this.#project, ...values)
         .run(),
     );
     return meta.changes > 0;
@@ -202,11 +219,11 @@ export class UploadStore {
     } while (cursor !== null);
   }
 
+  #prefixOf(id: string): string {
+    return `uploads/${this.#project}/${id}/`;
+  }
+
   #run<T>(operation: string, work: (db: D1Database) => Promise<T>): Promise<T> {
     return stored('d1', `uploads_${operation}`, async () => work(await database(this.#db)));
   }
-}
-
-function prefixOf(id: string): string {
-  return `uploads/${id}/`;
 }

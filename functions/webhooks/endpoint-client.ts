@@ -19,14 +19,22 @@ export type Asked<T> =
 /** Timeout of a call, in milliseconds: longer than `sendTest`, which waits for the receiver. */
 const ANSWER_MS = 25_000;
 
+/** An endpoint and the project that registered it. */
+export type EndpointPlace = { readonly project: string; readonly id: string };
+
+/** The object of an endpoint. */
+export function endpointObject({ DELIVERIES }: Pick<Environment, 'DELIVERIES'>, place: EndpointPlace): EndpointObject {
+  return DELIVERIES.getByName(`${place.project}/${place.id}`);
+}
+
 /** Calls the object of a listed endpoint. */
 export async function askEndpoint<T>(
-  { DB, DELIVERIES }: Pick<Environment, 'DB' | 'DELIVERIES'>,
-  id: string,
+  environment: Pick<Environment, 'DB' | 'DELIVERIES'>,
+  place: EndpointPlace,
   ask: (object: EndpointObject) => Promise<Answer<T>>,
 ): Promise<Asked<T>> {
-  if (!(await new WebhookEndpoints(DB).has(id))) return { ok: false, refusal: 'endpoint_unknown' };
-  return askObject(DELIVERIES.getByName(id), ask);
+  if (!(await endpointExists(environment, place))) return { ok: false, refusal: 'endpoint_unknown' };
+  return askObject(endpointObject(environment, place), ask);
 }
 
 /** Calls an object, listed or not. */
@@ -58,27 +66,40 @@ type WebhookEvent = {
  */
 export async function announce(
   environment: Pick<Environment, 'DB' | 'DELIVERIES'>,
-  endpoint: string,
+  endpoint: EndpointPlace,
   { type, data, key }: WebhookEvent,
 ): Promise<Asked<{ readonly message: string }>> {
   const message = { v: WEBHOOK_MESSAGE_VERSION, type, data: JSON.stringify(data), key: key ?? null };
   return askEndpoint(environment, endpoint, async (object) => await object.announce(message));
 }
 
-/** Returns whether the endpoint exists. */
-export function endpointExists({ DB }: Pick<Environment, 'DB'>, endpoint: string): Promise<boolean> {
-  return new WebhookEndpoints(DB).has(endpoint);
+/** Returns whether the project has the endpoint. */
+export async function endpointExists(
+  { DB }: Pick<Environment, 'DB'>,
+  { project, id }: EndpointPlace,
+): Promise<boolean> {
+  return (await projectOfEndpoint(DB, id)) === project;
+}
+
+/** The project of an endpoint; `null` if the endpoint does not exist. @throws StorageError. */
+export async function projectOfEndpoint(db: D1Database, id: string): Promise<string | null> {
+  const project = await stored('d1', 'webhook_find', async () =>
+    (await database(db)).prepare('SELECT project FROM webhook_endpoints WHERE id = ?').bind(id).first('project'),
+  );
+  return typeof project === 'string' ? project : null;
 }
 
 /**
- * The list of webhook endpoints in D1. Their objects hold everything else. The Worker addresses an object only under a
+ * The list of a project's webhook endpoints in D1. Their objects hold everything else. The Worker addresses an object only under a
  * listed id, so that guessed ids create no objects.
  */
 export class WebhookEndpoints {
   readonly #db: D1Database;
+  readonly #project: string;
 
-  constructor(db: D1Database) {
+  constructor(db: D1Database, project: string) {
     this.#db = db;
+    this.#project = project;
   }
 
   /** Adds an endpoint. Returns false if the limit is reached. @param created_at milliseconds since 1970. */
@@ -86,28 +107,21 @@ export class WebhookEndpoints {
     const { meta } = await stored('d1', 'webhook_add', async () =>
       (await database(this.#db))
         .prepare(
-          `INSERT INTO webhook_endpoints (id, created_at)
-           SELECT ?, ? WHERE (SELECT COUNT(*) FROM webhook_endpoints) < ?`,
+          `INSERT INTO webhook_endpoints (project, id, created_at)
+           SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM webhook_endpoints WHERE project = ?1) < ?4`,
         )
-        .bind(id, created_at, MAX_WEBHOOK_ENDPOINTS)
+        .bind(this.#project, id, created_at, MAX_WEBHOOK_ENDPOINTS)
         .run(),
     );
     return meta.changes === 1;
   }
 
-  async has(id: string): Promise<boolean> {
-    const found = await stored('d1', 'webhook_find', async () =>
-      (await database(this.#db)).prepare('SELECT 1 AS found FROM webhook_endpoints WHERE id = ?').bind(id).first(),
-    );
-    return found !== null;
-  }
-
-  /** The ids of all endpoints, the oldest first. */
+  /** The ids of the project's endpoints, the oldest first. */
   async list(): Promise<string[]> {
     const { results } = await stored('d1', 'webhook_list', async () =>
       (await database(this.#db))
-        .prepare('SELECT id FROM webhook_endpoints ORDER BY created_at, id LIMIT ?')
-        .bind(MAX_WEBHOOK_ENDPOINTS)
+        .prepare('SELECT id FROM webhook_endpoints WHERE project = ? ORDER BY created_at, id LIMIT ?')
+        .bind(this.#project, MAX_WEBHOOK_ENDPOINTS)
         .all<{ id: string }>(),
     );
     return results.map(({ id }) => id);
@@ -115,7 +129,10 @@ export class WebhookEndpoints {
 
   async remove(id: string): Promise<void> {
     await stored('d1', 'webhook_remove', async () =>
-      (await database(this.#db)).prepare('DELETE FROM webhook_endpoints WHERE id = ?').bind(id).run(),
+      (await database(this.#db))
+        .prepare('DELETE FROM webhook_endpoints WHERE id = ? AND project = ?')
+        .bind(id, this.#project)
+        .run(),
     );
   }
 }

@@ -19,7 +19,13 @@ export const WEBHOOK_MESSAGE_VERSION = 1;
 type Message<Fields = unknown> = { readonly v: number } & Readonly<Fields>;
 
 export type PlainMessage = Message;
-export type RegisterMessage = Message<{ id: string; url: string; description: string | null; enabled: boolean }>;
+export type RegisterMessage = Message<{
+  id: string;
+  project: string;
+  url: string;
+  description: string | null;
+  enabled: boolean;
+}>;
 export type ChangeMessage = Message<{ change: EndpointChange }>;
 export type RotateMessage = Message<{ grace_s: number }>;
 /** A request with a valid signature. */

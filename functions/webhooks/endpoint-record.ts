@@ -9,6 +9,7 @@ import { createSecret, secretText } from './signature.ts';
 
 type EndpointRow = {
   id: string;
+  project: string;
   url: string;
   description: string | null;
   enabled: number;
@@ -26,7 +27,7 @@ export class EndpointRecord {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     sql.exec(`CREATE TABLE IF NOT EXISTS endpoint_v1 (
-      one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, url TEXT NOT NULL, description TEXT,
+      one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, project TEXT NOT NULL, url TEXT NOT NULL, description TEXT,
       enabled INTEGER NOT NULL, disabled_reason TEXT, created_ms INTEGER NOT NULL
     ) STRICT`);
     sql.exec(`CREATE TABLE IF NOT EXISTS secrets_v1 (
@@ -36,17 +37,23 @@ export class EndpointRecord {
   }
 
   /** The receiver; `null` if nothing is registered. */
-  get target(): { readonly id: string; readonly url: string; readonly enabled: boolean } | null {
+  get target(): {
+    readonly id: string;
+    readonly project: string;
+    readonly url: string;
+    readonly enabled: boolean;
+  } | null {
     const row = this.#row();
-    return row === null ? null : { id: row.id, url: row.url, enabled: row.enabled === 1 };
+    return row === null ? null : { id: row.id, project: row.project, url: row.url, enabled: row.enabled === 1 };
   }
 
   /** Registers the endpoint. Returns its first secret as text. */
-  register({ id, url, description, enabled }: Omit<RegisterMessage, 'v'>, now: number): string {
+  register({ id, project, url, description, enabled }: Omit<RegisterMessage, 'v'>, now: number): string {
     this.#sql.exec(
-      `INSERT INTO endpoint_v1 (one, id, url, description, enabled, disabled_reason, created_ms)
-       VALUES (1, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO endpoint_v1 (one, id, project, url, description, enabled, disabled_reason, created_ms)
+       VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
       id,
+      project,
       url,
       description,
       enabled ? 1 : 0,

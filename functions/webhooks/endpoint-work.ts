@@ -91,13 +91,15 @@ export class EndpointWork {
   async #score(id: string): Promise<void> {
     const job = this.#inbox.open(id);
     if (job === null) return;
-    const outcome = await this.#outcomeOf(job.body, this.#inbox.isLastTry(id, Date.now()));
+    const project = this.#endpoint.target?.project;
+    if (project === undefined) return;
+    const outcome = await this.#outcomeOf(job.body, project, this.#inbox.isLastTry(id, Date.now()));
     this.#endJob(id, outcome);
   }
 
   /** @param lastTry applies the request's own `on_judge_failure`; an earlier try is retried instead. */
-  async #outcomeOf(body: Uint8Array, lastTry: boolean): Promise<JobOutcome> {
-    const platform = await this.#platforms.createPlatform(this.#environment, 'live');
+  async #outcomeOf(body: Uint8Array, project: string, lastTry: boolean): Promise<JobOutcome> {
+    const platform = await this.#platforms.createPlatform(this.#environment, { callClass: 'live', project });
     // The operator may correct the configuration before the job expires.
     if (!platform.ok) return { ok: false, failure: platform.error, retryable: true, retry_after_s: null };
     const request: unknown = JSON.parse(new TextDecoder().decode(body));

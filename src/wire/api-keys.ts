@@ -7,6 +7,15 @@ import { sha256Schema } from '../judgments/judgment-schema.ts';
 export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/**
+ * A project owns runs, files, uploads, batches and webhook endpoints. Its name is part of the names of objects, so it
+ * contains no "/".
+ */
+export const PROJECT_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+/** The project of the keys in API_KEYS, and of requests without a key where they are allowed. */
+export const DEFAULT_PROJECT = 'default';
+
 /** Key names appear in the Worker's log. */
 export const KEY_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 

@@ -1,8 +1,10 @@
 /** The contract of the stores of files and uploads, for any storage below them. */
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore, newFileId, nowSeconds, type StoredFile } from '../../functions/storage/files.ts';
 import { PartWriter, R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
 import { newPartId, newUploadId, type StoredUpload, UploadStore } from '../../functions/storage/uploads.ts';
+import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 
 export type Bindings = { readonly bucket: R2Bucket; readonly db: D1Database };
 
@@ -54,7 +56,7 @@ export async function keysOf(bucket: R2Bucket): Promise<string[]> {
 
 /** Empties both stores. The tables stay, because an isolate creates them once. */
 export async function empty({ bucket, db }: Bindings): Promise<void> {
-  await new FileStore(bucket, db).list({});
+  await new FileStore(bucket, db, DEFAULT_PROJECT).list({});
   await db.batch([db.prepare('DELETE FROM files'), db.prepare('DELETE FROM uploads')]);
   for (;;) {
     const keys = await keysOf(bucket);
@@ -76,8 +78,8 @@ async function addPart(store: UploadStore, id: string, bytes: Uint8Array): Promi
 /** Defines the suite. */
 export function describeFileStorage(name: string, { bucket, db }: Bindings): void {
   describe(`file storage: ${name}`, () => {
-    const files = new FileStore(bucket, db);
-    const uploads = new UploadStore(bucket, db);
+    const files = new FileStore(bucket, db, DEFAULT_PROJECT);
+    const uploads = new UploadStore(bucket, db, DEFAULT_PROJECT);
     beforeEach(() => empty({ bucket, db }));
 
     describe('a writer', () => {
@@ -205,7 +207,7 @@ export function describeFileStorage(name: string, { bucket, db }: Bindings): voi
         expect(await files.get(old.id)).toBeNull();
         expect((await files.list({})).files).toEqual([young]);
         await files.removeExpired();
-        expect(await keysOf(bucket)).toEqual([`files/${young.id}`]);
+        expect(await keysOf(bucket)).toEqual([`files/default/${young.id}`]);
         expect(await files.remove(old.id)).toBe(false);
       });
     });
@@ -280,7 +282,7 @@ export function describeFileStorage(name: string, { bucket, db }: Bindings): voi
         expect(await uploads.cancel(cancelled.id)).toBe(true);
         expect((await uploads.get(late.id))?.status).toBe('expired');
         await uploads.clearEnded();
-        const owners = (await keysOf(bucket)).map((key) => key.split('/')[1]).sort();
+        const owners = (await keysOf(bucket)).map((key) => key.split('/')[2]).sort();
         // A completion of `late` that began in time may still be reading.
         expect(owners).toEqual([pending.id, late.id].sort());
         expect((await uploads.get(older.id))?.status).toBe('expired');

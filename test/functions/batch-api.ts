@@ -1,12 +1,14 @@
 /** Batches through the API: uploading an input file, creating the batch, reading its result lines. */
+
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { FileStore, newFileId } from '../../functions/storage/files.ts';
+import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { type BatchReply, batchSchema } from '../../src/wire/batches/batch.ts';
 import { ORIGIN, post, send } from './api.ts';
 
 const encoder = new TextEncoder();
-export const files = new FileStore(env.FILES, env.DB);
+export const files = new FileStore(env.FILES, env.DB, DEFAULT_PROJECT);
 
 export type OutputLine = {
   readonly id: string;

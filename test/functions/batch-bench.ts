@@ -2,6 +2,7 @@
  * A test bench for batches with the real object, R2, D1 and KV, each of which can be made to fail. The test controls
  * the clock, the judge's answers and the queue: which message is delivered when, how often, or never.
  */
+
 import { createMessageBatch, evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
@@ -15,6 +16,7 @@ import type { Judge, JudgeReply } from '../../src/judgments/judge.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { judgeLexically } from '../../src/judgments/lexical-judge.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import { type Detour, detoured } from '../contract/detoured-binding.ts';
@@ -35,7 +37,7 @@ export const faults: Faults = { files: null, db: null, kv: null, queue: null, ba
 export const messages: JobMessage[] = [];
 
 export function message(batch: string, task: number): JobMessage {
-  return { v: BATCH_MESSAGE_VERSION, kind: 'batch', batch, task };
+  return { v: BATCH_MESSAGE_VERSION, kind: 'batch', project: DEFAULT_PROJECT, batch, task };
 }
 
 /** The scripted answers of the judge. */
@@ -133,7 +135,7 @@ export async function deliverAll(): Promise<void> {
 }
 
 export function objectOf(id: string) {
-  return env.BATCH.getByName(id);
+  return env.BATCH.getByName(`${DEFAULT_PROJECT}/${id}`);
 }
 
 /** Advances the clock, and runs the object's alarm if it is due. */

@@ -358,7 +358,7 @@ describe('after the end', () => {
   it('the results of the chunks are removed, the files stay', async () => {
     const { id, ids } = await planned(LINES);
     const batch = await finish(id);
-    const left = async () => (await env.FILES.list({ prefix: `batches/${id}/` })).objects.length;
+    const left = async () => (await env.FILES.list({ prefix: `batches/default/${id}/` })).objects.length;
     expect(await left()).toBe(3);
     faults.files = failing('delete', 1, R2_FAILED);
     await pass(id, CHUNK_RESULTS_KEPT_MS);
@@ -387,7 +387,7 @@ describe('after the end', () => {
   it('the results of a chunk that the previous version stored are used', async () => {
     const { id, ids } = await planned(2);
     const texts = ids.map((custom_id) => `${JSON.stringify({ custom_id, response: { body: { reward: 7 } } })}\n`);
-    await env.FILES.put(`batches/${id}/chunks/0`, texts.join(''), {
+    await env.FILES.put(`batches/default/${id}/chunks/0`, texts.join(''), {
       customMetadata: { v: '1', output_bytes: String(texts.join('').length), completed: '2', failed: '0' },
     });
     const batch = await finish(id);
@@ -426,14 +426,14 @@ describe('after the end', () => {
   it('fields that a later version added to a batch are kept', async () => {
     const { id, ids } = await planned(1);
     await runInDurableObject(objectOf(id), (_, { storage }) => {
-      storage.sql.exec("UPDATE batch_v1 SET record = json_set(record, '$.priority', 'high', '$.batch.project', 'p')");
+      storage.sql.exec("UPDATE batch_v1 SET record = json_set(record, '$.priority', 'high', '$.batch.region', 'p')");
     });
     await linesOnce(await finish(id), ids);
     const kept = await runInDurableObject(objectOf(id), (_, { storage }) =>
       storage.sql
-        .exec("SELECT record ->> '$.priority' AS priority, record ->> '$.batch.project' AS project FROM batch_v1")
+        .exec("SELECT record ->> '$.priority' AS priority, record ->> '$.batch.region' AS region FROM batch_v1")
         .one(),
     );
-    expect(kept).toEqual({ priority: 'high', project: 'p' });
+    expect(kept).toEqual({ priority: 'high', region: 'p' });
   });
 });

@@ -130,7 +130,7 @@ describe('a file', () => {
     await env.DB.prepare('UPDATE files SET expires_at = 1 WHERE id = ?').bind(file.id).run();
     await problemOf(await send(get(`/v1/files/${file.id}`)), 404, 'file_not_found');
     const young = await create([BATCH, ['file', jsonl('a')]]);
-    expect(await keysOf(env.FILES)).toEqual([`files/${young.id}`]);
+    expect(await keysOf(env.FILES)).toEqual([`files/default/${young.id}`]);
   });
 
   it('is refused for another purpose, by name, and nothing of it stays', async () => {
@@ -361,7 +361,7 @@ describe('an upload', () => {
     expect(file?.expires_at).toBe((file?.created_at ?? 0) + 7200);
     expect(await textOf(await send(get(`/v1/files/${file?.id}/content`)))).toBe('abcdef');
     expect(await listed()).toEqual([file]);
-    expect(await keysOf(env.FILES)).toEqual([`files/${file?.id}`]);
+    expect(await keysOf(env.FILES)).toEqual([`files/default/${file?.id}`]);
   });
 
   it('makes equal parts of unequal ones', async () => {
@@ -409,7 +409,7 @@ describe('an upload', () => {
     for (const reply of [...replies, await send(completion(upload.id, [a, b]))]) {
       expect((await ok(uploadSchema, reply)).file).toEqual(file);
     }
-    expect(await keysOf(env.FILES)).toEqual([`files/${file?.id}`]);
+    expect(await keysOf(env.FILES)).toEqual([`files/default/${file?.id}`]);
     const other = await problemOf(await send(completion(upload.id, [b, a])), 409, 'upload_not_pending');
     expect(other.detail).toContain('completed');
     await problemOf(await send(cancellation(upload.id)), 409, 'upload_not_pending');
@@ -564,7 +564,7 @@ describe('storage that fails', () => {
       async (reply, _request, what) => {
         const files = await listed();
         expect(files, what).toHaveLength(reply.status === 200 ? 1 : 0);
-        expect(await keysOf(env.FILES), what).toEqual(files.map(({ id }) => `files/${id}`));
+        expect(await keysOf(env.FILES), what).toEqual(files.map(({ id }) => `files/default/${id}`));
         // An upload whose beginning was not acknowledged has no name to abort it by: R2 drops it after seven days.
         const lost = what.endsWith('createMultipartUpload, lost_acknowledgement') ? 1 : 0;
         expect(faults.openUploads.size, what).toBe(lost);
@@ -600,7 +600,7 @@ describe('storage that fails', () => {
         expect(await textOf(await send(get(`/v1/files/${again.file?.id}/content`))), what).toBe('abcdef');
         // Parts whose removal failed go when the next upload begins.
         await begin();
-        expect(await keysOf(env.FILES), what).toEqual([`files/${again.file?.id}`]);
+        expect(await keysOf(env.FILES), what).toEqual([`files/default/${again.file?.id}`]);
       },
     );
   });

@@ -27,7 +27,7 @@ import { replaceParts } from './worker.ts';
 
 replaceParts({ backendsOf: stubBackends });
 
-const STORES = { db: env.DB, bucket: env.FILES, objects: env.RUN_LEDGER, shards: 1 };
+const STORES = { project: 'default', db: env.DB, bucket: env.FILES, objects: env.RUN_LEDGER, shards: 1 };
 const RECIPE = RECIPES['refiner-gpt54-instance-rubric'];
 
 /** Rows of a long run, as the ledger keeps them. */

@@ -58,7 +58,7 @@ async function record(body: object): Promise<RunRecord> {
 const rolloutsOf = (id: string, query = '') => ok(rolloutListSchema, get(`/v1/runs/${id}/rollouts${query}`));
 const detailOf = (id: string, query = '') => ok(runDetailSchema, get(`/v1/runs/${id}${query}`));
 
-const STORES: LedgerStores = { db: env.DB, bucket: env.FILES, objects: env.RUN_LEDGER, shards: 1 };
+const STORES: LedgerStores = { project: 'default', db: env.DB, bucket: env.FILES, objects: env.RUN_LEDGER, shards: 1 };
 
 /** A page of everything. */
 const EVERYTHING: PageCall = {
@@ -73,7 +73,7 @@ const EVERYTHING: PageCall = {
 };
 
 async function runNamed(id: string): Promise<StoredRun> {
-  const run = await findRun(env.DB, id);
+  const run = await findRun(env.DB, 'default', id);
   if (run === null) throw new Error(`there is no run ${id}`);
   return run;
 }
@@ -536,8 +536,8 @@ describe('an erased run', () => {
     await record(at('r', 0, 'g', 's'));
     const { incarnation } = await runNamed('r');
     await ok(runDeletionSchema, remove('/v1/runs/r'));
-    const object = env.RUN_LEDGER.getByName(`r/${incarnation}/0`);
-    const [prefix, late] = [`runs/r/${incarnation}/`, `runs/r/${incarnation}/late.details`];
+    const object = env.RUN_LEDGER.getByName(`default/r/${incarnation}/0`);
+    const [prefix, late] = [`runs/default/r/${incarnation}/`, `runs/default/r/${incarnation}/late.details`];
     await env.FILES.put(late, 'x');
     const call = { v: LEDGER_MESSAGE_VERSION, prefix, open: true, recipes: [], records: [] };
     expect(await object.record(call)).toEqual({ ok: false, refusal: 'erased' });
@@ -574,7 +574,7 @@ describe('the figures of a step', () => {
     await ok(runImportReportSchema, send(new Request(`${ORIGIN}/v1/runs/many/import`, { method: 'POST', body })));
     const { incarnation } = await runNamed('many');
     const stale = () =>
-      runInDurableObject(env.RUN_LEDGER.getByName(`many/${incarnation}/0`), (_ledger, { storage }) =>
+      runInDurableObject(env.RUN_LEDGER.getByName(`default/many/${incarnation}/0`), (_ledger, { storage }) =>
         storage.sql.exec('SELECT part, figures IS NULL AS stale FROM figures_v1 ORDER BY part').toArray(),
       );
     expect(await stale()).toEqual([0, 1, 2].map((part) => ({ part, stale: 1 })));

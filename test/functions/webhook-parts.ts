@@ -64,7 +64,7 @@ export function advance(ms: number): void {
 
 /** Runs the endpoint's alarm, if one is set. @returns whether one was. */
 export function work(endpoint: string): Promise<boolean> {
-  return runDurableObjectAlarm(env.DELIVERIES.getByName(endpoint));
+  return runDurableObjectAlarm(env.DELIVERIES.getByName(`default/${endpoint}`));
 }
 
 export type Registered = { readonly id: string; readonly secret: string };

@@ -44,7 +44,7 @@ afterEach(endWebhooks);
 
 async function enqueue(data: unknown = { n: 1 }, key?: string): Promise<string> {
   const event = { type: 'batch.completed', data, ...(key === undefined ? {} : { key }) };
-  const announced = await announce(env, endpoint.id, event);
+  const announced = await announce(env, { project: 'default', id: endpoint.id }, event);
   if (!announced.ok) throw new Error(announced.refusal);
   return announced.value.message;
 }
@@ -122,7 +122,7 @@ describe('registration', () => {
     for (const method of ['GET', 'DELETE']) {
       await problemOf(await call(method, `/v1/webhooks/${endpoint.id}`), 404, 'webhook_not_found');
     }
-    expect(await announce(env, endpoint.id, { type: 'x', data: 1 })).toEqual({
+    expect(await announce(env, { project: 'default', id: endpoint.id }, { type: 'x', data: 1 })).toEqual({
       ok: false,
       refusal: 'endpoint_unknown',
     });
@@ -157,8 +157,8 @@ describe('registration', () => {
     await problemOf(await call('GET', `/v1/webhooks/${NOBODY}`), 404, 'webhook_not_found');
     await problemOf(await call('GET', '/v1/webhooks/..%2F..%2Fx'), 404, 'webhook_not_found');
     const ids = await listDurableObjectIds(env.DELIVERIES);
-    expect(ids.some((id) => id.equals(env.DELIVERIES.idFromName(endpoint.id)))).toBe(true);
-    expect(ids.some((id) => id.equals(env.DELIVERIES.idFromName(NOBODY)))).toBe(false);
+    expect(ids.some((id) => id.equals(env.DELIVERIES.idFromName(`default/${endpoint.id}`)))).toBe(true);
+    expect(ids.some((id) => id.equals(env.DELIVERIES.idFromName(`default/${NOBODY}`)))).toBe(false);
   });
 });
 

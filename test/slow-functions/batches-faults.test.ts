@@ -180,7 +180,7 @@ describe('two consumers with one chunk', () => {
     messages.length = 0;
     await pass(id, TASK_LEASE_MS);
     judging.answer = judged;
-    const results = `batches/${id}/chunks/0`;
+    const results = `batches/default/${id}/chunks/0`;
     await deliver(messages.shift());
     const written = await env.FILES.head(results);
     expect(written).not.toBeNull();
@@ -214,7 +214,7 @@ describe('two consumers with one chunk', () => {
     await slow;
     // Its report comes without the lease, but its lines are stored.
     expect(await state(id)).toEqual(first);
-    expect((await env.FILES.list({ prefix: `batches/${id}/` })).objects).toHaveLength(2);
+    expect((await env.FILES.list({ prefix: `batches/default/${id}/` })).objects).toHaveLength(2);
     judging.answer = judged;
     const { output } = await linesOnce(await finish(id), ids);
     expect(output.map(({ custom_id }) => custom_id)).toEqual(ids);

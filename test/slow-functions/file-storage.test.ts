@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../functions/storage/files.ts';
 import { PartWriter, R2_PART_BYTES } from '../../functions/storage/part-writer.ts';
 import { StorageError } from '../../functions/storage/storage-error.ts';
+import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { describeFileStorage, empty, keysOf, pattern, sampleFile } from '../contract/file-storage.case.ts';
 
@@ -81,7 +82,7 @@ describe('a writer under faults', () => {
 });
 
 describe('the file store under faults', () => {
-  const store = new FileStore(faulty.bucket, faulty.db);
+  const store = new FileStore(faulty.bucket, faulty.db, DEFAULT_PROJECT);
   beforeEach(startAnew);
 
   it('throws StorageError for whatever fails, and works once it is over', async () => {

@@ -11,7 +11,7 @@ import { newFileId } from '../../storage/files.ts';
 import { endpointExists } from '../../webhooks/endpoint-client.ts';
 import { checkScope, requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
-import { type AppEnvironment, storesOf } from '../context.ts';
+import { type AppEnvironment, projectOf, storesOf } from '../context.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -21,9 +21,10 @@ export const batchRoutes = new Hono<AppEnvironment>()
     const request = await readJson(c, batchRequestSchema);
     const [{ scope, needed_by }] = requiredScopes(request.endpoint, {});
     checkScope(c, { scope, needed_by: `A batch of ${needed_by}` });
+    const project = projectOf(c);
     const file = await storesOf(c).files.get(request.input_file_id);
     if (file === null) throw new RequestError({ reason: 'file_not_found' });
-    if (request.webhook !== undefined && !(await endpointExists(c.env, request.webhook))) {
+    if (request.webhook !== undefined && !(await endpointExists(c.env, { project, id: request.webhook }))) {
       throw invalidInput(['webhook'], 'expected the id of a registered webhook endpoint');
     }
     if (file.purpose !== 'batch') throw invalidInput(['input_file_id'], 'expected a file with the purpose "batch"');
@@ -31,6 +32,7 @@ export const batchRoutes = new Hono<AppEnvironment>()
     const batch: NewBatch = {
       v: BATCH_MESSAGE_VERSION,
       id: newBatchId(),
+      project,
       endpoint: request.endpoint,
       scopes: [...(c.get('principal')?.scopes ?? [])],
       input_file_id: request.input_file_id,
@@ -42,11 +44,11 @@ export const batchRoutes = new Hono<AppEnvironment>()
       output_file_id: newFileId(),
       error_file_id: newFileId(),
     };
-    return c.json(await askBatch(c.env, batch.id, 'create', async (object) => await object.create(batch)));
+    return c.json(await askBatch(c.env, project, batch.id, 'create', async (object) => await object.create(batch)));
   })
   .get('/v1/batches', requireScope('batch'), async (c) => {
     const { after = null, limit } = readQuery(c, batchListQuerySchema);
-    const page = await new BatchList(c.env.DB).page({ after, limit });
+    const page = await new BatchList(c.env.DB, projectOf(c)).page({ after, limit });
     if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a batch');
     const { batches, has_more } = page;
     const first_id = batches[0]?.id ?? null;
@@ -54,12 +56,15 @@ export const batchRoutes = new Hono<AppEnvironment>()
   })
   .get('/v1/batches/:id', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    return c.json(await askBatch(c.env, c.req.param('id'), 'describe', async (object) => await object.describe()));
+    return c.json(
+      await askBatch(c.env, projectOf(c), c.req.param('id'), 'describe', async (object) => await object.describe()),
+    );
   })
   .post('/v1/batches/:id/cancel', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const { cancelled, batch } = await askBatch(
       c.env,
+      projectOf(c),
       c.req.param('id'),
       'cancel',
       async (object) => await object.cancel(),
@@ -69,7 +74,9 @@ export const batchRoutes = new Hono<AppEnvironment>()
   })
   .post('/v1/batches/:id/redrive', requireScope('batch'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    return c.json(await askBatch(c.env, c.req.param('id'), 'redrive', async (object) => await object.redrive()));
+    return c.json(
+      await askBatch(c.env, projectOf(c), c.req.param('id'), 'redrive', async (object) => await object.redrive()),
+    );
   });
 
 const ID_BYTES = 16;

@@ -20,6 +20,8 @@ import {
   askEndpoint,
   askObject,
   type EndpointObject,
+  endpointObject,
+  projectOfEndpoint,
   WebhookEndpoints,
 } from '../../webhooks/endpoint-client.ts';
 import {
@@ -32,7 +34,7 @@ import { readEndpointUrl } from '../../webhooks/endpoint-url.ts';
 import { type PresentedSignature, readSignature, verifySignature } from '../../webhooks/signature.ts';
 import { requireScope } from '../auth.ts';
 import { parseBody, readBytes, readJson, readQuery } from '../body.ts';
-import type { AppEnvironment, Context } from '../context.ts';
+import { type AppEnvironment, type Context, projectOf } from '../context.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
 const ENDPOINT = '/v1/webhooks/:endpoint';
@@ -47,20 +49,23 @@ export const webhookRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const { url, description, enabled } = await readJson(c, endpointRegistrationSchema);
     const id = newId('whe_');
-    const registration = { v, id, url: receiverUrl(c, url), description: description ?? null, enabled };
+    const project = projectOf(c);
+    const registration = { v, id, project, url: receiverUrl(c, url), description: description ?? null, enabled };
     // Create the object before the list entry: an endpoint that is not listed is never contacted.
-    const object = c.env.DELIVERIES.getByName(id);
+    const object = endpointObject(c.env, { project, id });
     const endpoint = granted(await askObject(object, async () => await object.register(registration)));
-    if (await new WebhookEndpoints(c.env.DB).add(id, Date.parse(endpoint.created_at))) return c.json(endpoint, 201);
+    if (await new WebhookEndpoints(c.env.DB, project).add(id, Date.parse(endpoint.created_at)))
+      return c.json(endpoint, 201);
     granted(await askObject(object, async () => await object.remove({ v })));
     throw new RequestError({ reason: 'webhook_limit_reached', of: 'endpoints', limit: MAX_WEBHOOK_ENDPOINTS });
   })
   .get('/v1/webhooks', requireScope('admin'), async (c) => {
     readQuery(c, emptyQuerySchema);
-    const ids = await new WebhookEndpoints(c.env.DB).list();
+    const project = projectOf(c);
+    const ids = await new WebhookEndpoints(c.env.DB, project).list();
     const found = await Promise.all(
       ids.map(async (id) => {
-        const object = c.env.DELIVERIES.getByName(id);
+        const object = endpointObject(c.env, { project, id });
         return askObject(object, async () => await object.describe({ v }));
       }),
     );
@@ -85,7 +90,7 @@ export const webhookRoutes = new Hono<AppEnvironment>()
     // Remove the object before the list entry: if removing the entry fails, the deletion can be repeated.
     await ask(c, async (object) => await object.remove({ v }));
     const id = c.req.param('endpoint');
-    await new WebhookEndpoints(c.env.DB).remove(id);
+    await new WebhookEndpoints(c.env.DB, projectOf(c)).remove(id);
     return c.json({ id, deleted: true });
   })
   .post(`${ENDPOINT}/secrets:rotate`, requireScope('admin'), requireScope('score', SECRET), async (c) => {
@@ -131,7 +136,8 @@ function detailOf({ event, ...delivery }: DeliveryDescription): Readonly<Record<
 
 /** Calls the object of the endpoint in the path. @throws RequestError if it refuses. */
 async function ask<T>(c: Context, question: (object: EndpointObject) => Promise<Answer<T>>): Promise<T> {
-  return granted(await askEndpoint(c.env, c.req.param('endpoint') ?? '', question));
+  const place = { project: projectOf(c), id: c.req.param('endpoint') ?? '' };
+  return granted(await askEndpoint(c.env, place, question));
 }
 
 /** Unwraps the answer of an object. @throws RequestError if it refused. */
@@ -171,34 +177,36 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   const body = await readBytes(c.req.raw, MAX_WEBHOOK_BODY_BYTES, c.get('bodyLease'));
   c.get('phases').body = performance.now() - start;
   const endpoint = c.req.param('endpoint');
-  await checkSignature(c, endpoint, read.presented, body);
-  c.set('principal', { name: endpoint, scopes: new Set() });
+  const project = await checkSignature(c, endpoint, read.presented, body);
+  c.set('principal', { name: endpoint, project, scopes: new Set() });
 
   readQuery(c, emptyQuerySchema);
   // An invalid request is refused at once and does not consume its webhook-id.
   parseBody(body, scoreRequestSchema);
   const request = { v, webhook_id: read.presented.id, digest: await sha256(body), body };
-  const object = c.env.DELIVERIES.getByName(endpoint);
+  const object = endpointObject(c.env, { project, id: endpoint });
   const job = granted(await askObject(object, async () => await object.receive(request)));
   return c.json(job, job.status === 'pending' ? 202 : 200);
 });
 
 /**
  * Verifies the signature. An unknown endpoint takes the same path, with secrets that nobody has, so the duration does
- * not reveal which endpoints exist. @throws RequestError unless a secret of the endpoint signed the request.
+ * not reveal which endpoints exist. Returns the project of the endpoint. @throws RequestError unless a secret of the endpoint signed the request.
  */
 async function checkSignature(
   c: Context,
   endpoint: string,
   presented: PresentedSignature,
   body: Uint8Array,
-): Promise<void> {
-  const listed = await new WebhookEndpoints(c.env.DB).has(endpoint);
-  const object = c.env.DELIVERIES.getByName(listed ? endpoint : NO_ENDPOINT);
+): Promise<string> {
+  const project = await projectOfEndpoint(c.env.DB, endpoint);
+  const object =
+    project === null ? c.env.DELIVERIES.getByName(NO_ENDPOINT) : endpointObject(c.env, { project, id: endpoint });
   const { registered, secrets } = granted(await askObject(object, async () => await object.secrets({ v })));
   const right = await verifySignature(presented, body, secrets);
-  if (!listed || !registered) throw new RequestError({ reason: 'webhook_not_found' });
+  if (project === null || !registered) throw new RequestError({ reason: 'webhook_not_found' });
   if (!right) throw new RequestError({ reason: 'signature_wrong' });
+  return project;
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
