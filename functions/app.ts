@@ -7,12 +7,14 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { MAX_BODY_BYTES_IN_FLIGHT } from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
 import { adapterRoutes } from './http/adapters/routes.ts';
+import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
 import { BodyLeases } from './http/body-leases.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { observe } from './http/observe.ts';
 import { agentRoutes } from './http/routes/agent.ts';
+import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { documentRoutes } from './http/routes/documents.ts';
 import { fileRoutes } from './http/routes/files.ts';
@@ -61,6 +63,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     await next();
     if (c.res.status >= 400) await discardUnread(c.req.raw, c.get('principal') !== null);
   });
+  app.use(auditAdminUse);
   app.use(authenticate(platforms));
   app.use(
     methodNotAllowed({
@@ -85,6 +88,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', batchRoutes);
   app.route('/', webhookRoutes);
   app.route('/', webhookScoreRoutes);
+  app.route('/', apiKeyRoutes);
 
   app.notFound((c) => problemResponse({ reason: 'route_unknown' }, c.get('requestId'), c.req.path));
   app.onError((error, c) => problemResponse(failureOf(error), c.get('requestId'), c.req.path));

@@ -16,6 +16,13 @@ export type FailureFields = {
   readonly auth_unconfigured: unknown;
   readonly key_missing: unknown;
   readonly key_unknown: unknown;
+  readonly key_expired: unknown;
+  /** The caller sent too many different keys that nobody has. */
+  readonly key_attempts_exceeded: { readonly retry_after_s: number };
+  /** `needed_by` = what only the operator may do, as the subject of a sentence. */
+  readonly operator_needed: { readonly needed_by: string };
+  readonly key_not_found: unknown;
+  readonly key_limit_reached: { readonly limit: number };
   /** `needed_by` = what needs the scope, as the subject of a sentence. */
   readonly scope_missing: { readonly scope: Scope; readonly needed_by: string };
   readonly config_invalid: { readonly setting: string };

@@ -3,9 +3,7 @@
  * not compile. Titles and details are constants and numbers of this code. They repeat nothing of the request except the
  * names of unknown fields, and reveal nothing internal.
  */
-import type { GenerationFailureReason } from '../src/generation/generator.ts';
 import { type InputProblem, pathText } from '../src/input-problem.ts';
-import type { JudgeFailureReason } from '../src/judgments/protocol/failure.ts';
 import {
   MAX_FORM_IGNORED_BYTES,
   MAX_FORM_PARTS,
@@ -16,32 +14,13 @@ import {
 import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Problem, ProblemReason } from '../src/wire/problem.ts';
 import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
+import { generationProblem, judgeProblem } from './backend-problems.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
 import { isOpenAiPath, withOpenAiError } from './openai-error.ts';
+import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
 import { StorageError } from './storage/storage-error.ts';
 
 type Reason = keyof FailureFields;
-
-type Entry = {
-  readonly status: number;
-  readonly title: string;
-  readonly detail: string;
-  /** Default: false. */
-  readonly retryable?: boolean;
-  /** Seconds for `Retry-After`. */
-  readonly retryAfterS?: number;
-  readonly extra?: Pick<Problem, 'errors' | 'missing' | 'unobserved'>;
-  readonly headers?: Readonly<Record<string, string>>;
-};
-
-/** Default of `Retry-After` in seconds, for failures that name no time. */
-export const DEFAULT_RETRY_AFTER_S = 5;
-
-type Extras = Omit<Entry, 'status' | 'title' | 'detail'>;
-
-function entry(status: number, title: string, detail: string, extras: Extras = {}): Entry {
-  return { status, title, detail, ...extras };
-}
 
 /** The signature of a webhook request is missing or wrong. */
 function unsigned(title: string, detail: string): Entry {
@@ -67,6 +46,20 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
       'This deployment does not have the key in the Authorization header; send a configured key.',
       { headers: BEARER },
     ),
+  key_expired: () =>
+    entry(401, 'API key expired', 'The key in the Authorization header has expired; make a new one.', {
+      headers: BEARER,
+    }),
+  key_attempts_exceeded: ({ retry_after_s }) =>
+    entry(429, 'Too many unknown keys', 'Too many different unknown keys were sent; correct the key and retry later.', {
+      retryable: true,
+      retryAfterS: retry_after_s,
+    }),
+  operator_needed: ({ needed_by }) =>
+    entry(403, 'Operator key needed', `${needed_by} needs a key of the secret API_KEYS.`),
+  key_not_found: () => entry(404, 'Key not found', 'No API key has this id.'),
+  key_limit_reached: ({ limit }) =>
+    entry(409, 'Limit reached', `The project has its maximum of ${limit} API keys; revoke one first.`),
   scope_missing: ({ scope, needed_by }) =>
     entry(403, 'Scope missing', `${needed_by} needs the scope "${scope}"; use a key that has it.`),
   config_invalid: ({ setting }) =>
@@ -232,67 +225,11 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
       'The store lacks some judgments, and the request accepts stored ones only; "missing" lists them.',
       { extra: { missing: missing.map(({ kind, key }) => ({ kind, key })) } },
     ),
-  judgment_failed: ({ failure }) => backendProblem(failure, JUDGE_PROBLEMS[failure.reason]),
+  judgment_failed: ({ failure }) => judgeProblem(failure),
   generator_unknown: ({ configured }) => unknownName('generator', 'Generator unknown', configured),
-  generation_failed: ({ failure }) => backendProblem(failure, GENERATION_PROBLEMS[failure.reason]),
+  generation_failed: ({ failure }) => generationProblem(failure),
   internal: () =>
     entry(500, 'Internal error', 'The Worker failed on this request because of a bug; report it with the request id.'),
-};
-
-type StatusAndTitle = readonly [status: number, title: string];
-
-/** Failed judgments. The detail comes with the failure and is a constant of this code, too. */
-const JUDGE_PROBLEMS: Readonly<Record<JudgeFailureReason, StatusAndTitle>> = {
-  judge_unconfigured: [503, 'No judge is configured'],
-  judge_unknown: [422, 'Judge unknown'],
-  judge_capacity: [503, 'No judge capacity'],
-  judge_circuit_open: [503, 'Circuit breaker open'],
-  judge_timeout: [503, 'Judge timed out'],
-  judge_unreachable: [503, 'Judge unreachable'],
-  judge_interrupted: [503, 'Judge connection interrupted'],
-  judge_rate_limited: [503, 'Judge rate limited'],
-  judge_overloaded: [503, 'Judge overloaded'],
-  judge_error: [503, 'Judge failed'],
-  judge_unauthorized: [503, 'Judge rejected the credentials'],
-  judge_request_refused: [503, 'Judge rejected the request'],
-  judge_not_an_api: [503, 'Judge returned an unexpected response'],
-  judge_prompt_too_long: [422, 'Prompt too long for the judge'],
-  judge_reply_cut: [503, 'Judge reply truncated'],
-  judge_refusal: [503, 'Judge refused to judge'],
-  judge_reply_invalid: [503, 'Judge reply invalid'],
-  judge_model_mismatch: [503, 'Another model answered'],
-  sandbox_unconfigured: [503, 'No sandbox is configured'],
-  sandbox_unreachable: [503, 'Sandbox unreachable'],
-  sandbox_timeout: [503, 'Sandbox timed out'],
-  sandbox_overloaded: [503, 'Sandbox overloaded'],
-  sandbox_unauthorized: [503, 'Sandbox rejected the credentials'],
-  sandbox_error: [503, 'Sandbox failed'],
-  sandbox_reply_invalid: [503, 'Sandbox reply invalid'],
-  equivalence_undecided: [422, 'Answers not comparable'],
-  judgment_missing: [409, 'Judgment missing'],
-  judgment_skipped: [409, 'Judgment skipped'],
-  judgment_store_failed: [503, 'Judgment store failed'],
-  judgment_record_invalid: [503, 'Judgment record invalid'],
-};
-
-/**
- * Failed generations: 503 if a retry may help or no generator is configured, 502 if a retry would give the same answer.
- */
-const GENERATION_PROBLEMS: Readonly<Record<GenerationFailureReason, StatusAndTitle>> = {
-  generator_unconfigured: [503, 'No generator is configured'],
-  generator_timeout: [503, 'Generator timed out'],
-  generator_unreachable: [503, 'Generator unreachable'],
-  generator_interrupted: [503, 'Generator connection interrupted'],
-  generator_rate_limited: [503, 'Generator rate limited'],
-  generator_overloaded: [503, 'Generator overloaded'],
-  generator_error: [503, 'Generator failed'],
-  generator_unauthorized: [502, 'Generator rejected the credentials'],
-  generator_request_refused: [502, 'Generator rejected the request'],
-  generator_not_an_api: [502, 'Generator returned an unexpected response'],
-  generator_prompt_too_long: [422, 'Prompt too long for the generator'],
-  generator_reply_too_large: [502, 'Generator reply too large'],
-  generator_refusal: [502, 'Generator refused to answer'],
-  generator_model_mismatch: [502, 'Another model answered'],
 };
 
 const MULTIPART_DEFECTS: Readonly<Record<MultipartDefect, string>> = {
@@ -318,18 +255,6 @@ function unknownName(field: 'judge' | 'generator', title: string, configured: re
     detail: `No ${field} of this name is configured; ${message}.`,
     extra: { errors: [{ path: field, message }] },
   };
-}
-
-type BackendFailure = {
-  readonly detail: string;
-  readonly retryable: boolean;
-  readonly retry_after_s?: number;
-};
-
-/** Builds the entry of a failed backend call. Only a retryable failure has `Retry-After`. */
-function backendProblem({ detail, retryable, retry_after_s }: BackendFailure, [status, title]: StatusAndTitle): Entry {
-  const retryAfterS = Math.ceil(retry_after_s ?? DEFAULT_RETRY_AFTER_S);
-  return entry(status, title, detail, retryable ? { retryable, retryAfterS } : {});
 }
 
 function wireErrors(problems: readonly InputProblem[]): { path: string; message: string }[] {

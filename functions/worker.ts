@@ -5,6 +5,8 @@ import { type AppOptions, createApp } from './app.ts';
 import { consumeJobs } from './batches/consume-queue.ts';
 import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformParts } from './platform.ts';
+import { AuditTable } from './projects/audit-table.ts';
+import { KeyTable } from './projects/key-table.ts';
 
 /** Replaceable parts of the Worker, for tests; each has a production default. */
 type WorkerOptions = Partial<PlatformParts> & AppOptions;
@@ -18,10 +20,13 @@ export function createWorker(options: WorkerOptions = {}) {
     queue: (batch, environment) => consumeJobs(batch, environment, platforms),
     async scheduled(_, environment) {
       const settings = platforms.settingsOf(environment);
-      // Malformed settings do not say how long runs are kept, so nothing is deleted.
-      // Clears the runs of all projects.
-      if (settings.ok)
-        await platforms.createStores(environment, settings.value, DEFAULT_PROJECT).ledger.clear(Date.now());
+      const now = Date.now();
+      const clearing = [new KeyTable(environment.DB).clear(now), new AuditTable(environment.DB).clear(now)];
+      // Malformed settings do not say how long runs are kept, so no run is deleted. The ledger clears all projects.
+      if (settings.ok) {
+        clearing.push(platforms.createStores(environment, settings.value, DEFAULT_PROJECT).ledger.clear(now));
+      }
+      await Promise.all(clearing);
     },
   } satisfies ExportedHandler<Environment>;
 }

@@ -223,3 +223,10 @@ export const MAX_RUN_IMPORT_LINE_BYTES = 256 * 1024;
 export const MAX_RUN_GROUP = 10_000;
 /** Values of one sweep: 0 to 1 in hundredths. Each value scores every rollout of the run again. */
 export const MAX_SWEEP_POINTS = 101;
+
+/** Keys and uses of admin routes on one page of a list. */
+export const MAX_ADMIN_PAGE = 100;
+/** Longest lifetime of a stored key: ten years. */
+export const MAX_KEY_LIFETIME_S = 10 * 365 * 24 * 60 * 60;
+/** Keys of one project that are not revoked. */
+export const MAX_PROJECT_KEYS = 1_000;

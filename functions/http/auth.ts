@@ -1,14 +1,18 @@
 /**
- * Authentication and scopes. Every path except `/healthz` requires an API key, unless no key is configured and
- * ALLOW_ANONYMOUS is "true". A malformed configuration refuses every request; it never grants access.
+ * Authentication and scopes. Every path except `/healthz` requires an API key: one of the secret API_KEYS, or one that
+ * the Worker stores. Without keys in API_KEYS, ALLOW_ANONYMOUS = "true" admits requests without a key. A malformed
+ * configuration refuses every request; it never grants access.
  */
 import { createMiddleware } from 'hono/factory';
 import { DEFAULT_PROJECT, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
+import { isStoredKeyText, STORED_KEY_PREFIX } from '../../src/wire/key-text.ts';
 import type { ApiKey } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import type { PlatformFactory } from '../platform.ts';
+import { KeyTable } from '../projects/key-table.ts';
+import { KnownKeys } from '../projects/known-keys.ts';
 import type { RequiredScope } from '../services/required-scopes.ts';
-import type { AppEnvironment, Context, Principal } from './context.ts';
+import { type AppEnvironment, type Context, callerOf, type Principal } from './context.ts';
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
 
@@ -18,23 +22,26 @@ const ADAPTER_PATHS = '/v1/adapters/';
 /** Signed requests carry no key: the route checks their signature, and they have no scopes until then. */
 const SIGNED_PATH = /^\/v1\/webhooks\/[^/]+\/score$/;
 
-const ANONYMOUS: Principal = { name: 'anonymous', project: DEFAULT_PROJECT, scopes: new Set(SCOPES) };
+const ANONYMOUS: Principal = {
+  name: 'anonymous',
+  id: 'anonymous',
+  project: DEFAULT_PROJECT,
+  scopes: new Set(SCOPES),
+  isOperator: true,
+};
 
 /** Authenticates every request outside the public paths, and stores the settings in the context. */
 export function authenticate(platforms: PlatformFactory) {
+  const knownKeys = new KnownKeys(() => Date.now());
   return createMiddleware<AppEnvironment>(async function authenticate(c, next) {
     if (PUBLIC_PATHS.has(c.req.path)) return next();
     const settings = platforms.settingsOf(c.env);
     if (!settings.ok) throw new RequestError(settings.error);
-    const { keys, allowAnonymous } = settings.value;
     c.set('settings', settings.value);
     c.set('platforms', platforms);
+    c.set('knownKeys', knownKeys);
     if (SIGNED_PATH.test(c.req.path)) return next();
-    if (keys.length > 0) {
-      const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS));
-      c.set('principal', await principalOf(presented, keys));
-    } else if (allowAnonymous) c.set('principal', ANONYMOUS);
-    else throw new RequestError({ reason: 'auth_unconfigured' });
+    c.set('principal', await callerIn(c));
     return next();
   });
 }
@@ -45,6 +52,7 @@ export function authenticate(platforms: PlatformFactory) {
  */
 export function requireScope(scope: Scope, needed_by = 'This route') {
   return createMiddleware<AppEnvironment>(async function requireScope(c, next) {
+    if (scope === 'admin') c.set('isAdminUse', true);
     checkScope(c, { scope, needed_by });
     return next();
   });
@@ -54,6 +62,23 @@ export function requireScope(scope: Scope, needed_by = 'This route') {
 export function checkScope(c: Context, needed: RequiredScope): void {
   if (c.get('principal')?.scopes.has(needed.scope) === true) return;
   throw new RequestError({ reason: 'scope_missing', ...needed });
+}
+
+/** Refuses callers without a key of API_KEYS. @param needed_by the subject of a sentence in the problem. */
+export function checkOperator(c: Context, needed_by: string): void {
+  if (!callerOf(c).isOperator) throw new RequestError({ reason: 'operator_needed', needed_by });
+}
+
+/** @throws RequestError if the caller is unknown. */
+async function callerIn(c: Context): Promise<Principal> {
+  const { keys, allowAnonymous } = c.get('settings');
+  const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS));
+  if (presented === null && keys.length > 0) throw new RequestError({ reason: 'key_missing' });
+  const found = presented === null ? null : await principalOf(c, presented, keys);
+  if (found !== null) return found;
+  if (keys.length > 0) throw new RequestError({ reason: 'key_unknown' });
+  if (allowAnonymous) return ANONYMOUS;
+  throw new RequestError({ reason: 'auth_unconfigured' });
 }
 
 type PresentedKey = {
@@ -68,17 +93,13 @@ type PresentedKey = {
 const BEARER = /^Bearer +([^ ]+) *$/i;
 const BASIC = /^Basic +([A-Za-z0-9+/=]+) *$/i;
 
-/**
- * Reads the key from the header. @throws RequestError if it is missing, or sent in a way that this path does not
- * accept.
- */
-function presentedKey(authorization: string | undefined, inUrl: boolean): PresentedKey {
+/** Reads the key from the header; `null` if it is missing, or sent in a way that this path does not accept. */
+function presentedKey(authorization: string | undefined, inUrl: boolean): PresentedKey | null {
   const token = BEARER.exec(authorization ?? '')?.[1];
   if (token !== undefined) return { bytes: new TextEncoder().encode(token), only: null };
   const credentials = inUrl ? BASIC.exec(authorization ?? '')?.[1] : undefined;
   const password = credentials === undefined ? null : passwordOf(credentials);
-  if (password === null) throw new RequestError({ reason: 'key_missing' });
-  return { bytes: password, only: 'score' };
+  return password === null ? null : { bytes: password, only: 'score' };
 }
 
 /** The password of Basic credentials: everything after the first colon. The user name is ignored. */
@@ -95,15 +116,53 @@ function passwordOf(credentials: string): Uint8Array | null {
   return Uint8Array.from(password, (byte) => byte.charCodeAt(0));
 }
 
-async function principalOf({ bytes, only }: PresentedKey, keys: readonly ApiKey[]): Promise<Principal> {
-  const presented = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+/** The principal of a key; `null` if the key is not known. @throws RequestError if a stored key may not be used. */
+async function principalOf(
+  c: Context,
+  { bytes, only }: PresentedKey,
+  keys: readonly ApiKey[],
+): Promise<Principal | null> {
+  const sha256 = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const found = configuredKey(sha256, keys) ?? (await storedKey(c, bytes, sha256));
+  if (found === null || only === null) return found;
+  return { ...found, scopes: found.scopes.has(only) ? new Set([only]) : new Set(), isOperator: false };
+}
+
+function configuredKey(presented: Uint8Array, keys: readonly ApiKey[]): Principal | null {
   // Compares all keys, each in constant time, so that the duration reveals neither which key matched nor how much of
   // it.
   let found: Principal | null = null;
   for (const { name, sha256, scopes } of keys) {
-    if (crypto.subtle.timingSafeEqual(presented, sha256)) found = { name, project: DEFAULT_PROJECT, scopes };
+    if (crypto.subtle.timingSafeEqual(presented, sha256)) {
+      found = { name, id: `setting:${name}`, project: DEFAULT_PROJECT, scopes, isOperator: true };
+    }
   }
-  if (found === null) throw new RequestError({ reason: 'key_unknown' });
-  if (only === null) return found;
-  return { ...found, scopes: found.scopes.has(only) ? new Set([only]) : new Set() };
+  return found;
+}
+
+/** A key that the Worker stores. Its SHA-256 is looked up, so the duration reveals nothing of the key. */
+async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Promise<Principal | null> {
+  const text = String.fromCharCode(...bytes.subarray(0, MAX_STORED_KEY_BYTES));
+  if (!text.startsWith(STORED_KEY_PREFIX)) return null;
+  if (bytes.byteLength > MAX_STORED_KEY_BYTES || !isStoredKeyText(text))
+    throw new RequestError({ reason: 'key_unknown' });
+  const caller = c.req.header('cf-connecting-ip') ?? 'unknown';
+  const found = await c.get('knownKeys').find(new KeyTable(c.env.DB), hexOf(sha256), caller);
+  switch (found.status) {
+    case 'unknown':
+      throw new RequestError({ reason: 'key_unknown' });
+    case 'too_many':
+      throw new RequestError({ reason: 'key_attempts_exceeded', retry_after_s: found.retry_after_s });
+    case 'known': {
+      const { id, label, project, scopes, expires_at } = found.key;
+      if (expires_at !== null && expires_at <= Date.now()) throw new RequestError({ reason: 'key_expired' });
+      return { name: label, id, project, scopes: new Set(scopes), isOperator: false };
+    }
+  }
+}
+
+const MAX_STORED_KEY_BYTES = 64;
+
+function hexOf(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -6,15 +6,20 @@ import type { Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
+import type { KnownKeys } from '../projects/known-keys.ts';
 import type { ScoringReply } from '../services/score.ts';
 import type { BodyLease } from './body-leases.ts';
 
 /** The authenticated caller: an API key, a webhook endpoint, or `anonymous`. */
 export type Principal = {
   readonly name: string;
+  /** `key_…` of a stored key, `setting:NAME` of a key in API_KEYS, `whe_…` of an endpoint, or `anonymous`. */
+  readonly id: string;
   /** The project whose data the caller sees. */
   readonly project: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Whether the caller may act for all projects: it has a key of API_KEYS, or no key is needed. */
+  readonly isOperator: boolean;
 };
 
 /** Durations of I/O phases, in milliseconds, for `Server-Timing`. */
@@ -36,6 +41,10 @@ export type AppEnvironment = {
     bodyLease: BodyLease;
     /** Judgments of this request that the store failed to read or write. */
     storeProblems: number;
+    /** The stored keys that the isolate has seen. */
+    knownKeys: KnownKeys;
+    /** Whether the request uses a route of the scope `admin`, allowed or not. */
+    isAdminUse: boolean;
     /** `null` = the request names no run. */
     namedRun: NamedRun | null;
   };
@@ -43,11 +52,16 @@ export type AppEnvironment = {
 
 export type Context = HonoContext<AppEnvironment>;
 
+/** The caller of a route that is not public. */
+export function callerOf(c: Context): Principal {
+  const principal = c.get('principal');
+  if (principal === null) throw new Error('callerOf: the route is public');
+  return principal;
+}
+
 /** The project of the caller. */
 export function projectOf(c: Context): string {
-  const principal = c.get('principal');
-  if (principal === null) throw new Error('projectOf: the route is public');
-  return principal.project;
+  return callerOf(c).project;
 }
 
 /** The stores of the caller's project. Verification uses none, so they are created on demand. */

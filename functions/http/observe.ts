@@ -22,6 +22,7 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   c.set('phases', {});
   c.set('storeProblems', 0);
   c.set('namedRun', null);
+  c.set('isAdminUse', false);
   await next();
   c.header('x-request-id', requestId);
   c.header('cache-control', 'no-store');
@@ -47,6 +48,7 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
     status: c.res.status,
     ms: Math.round(ms),
     key: c.get('principal')?.name ?? null,
+    project: c.get('principal')?.project ?? null,
     request_id: c.get('requestId'),
     ...(storeProblems > 0 ? { store_problems: storeProblems } : {}),
     ...c.get('namedRun'),
@@ -55,7 +57,7 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
 }
 
 /** The most specific pattern that matched; patterns of middleware end in `*`. */
-function routePattern(c: Context): string {
+export function routePattern(c: Context): string {
   return matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))?.path ?? 'none';
 }
 

@@ -52,6 +52,29 @@ const VERSIONS: readonly (readonly string[])[] = [
     `CREATE INDEX IF NOT EXISTS run_list_active ON run_list (active_at)`,
     `CREATE INDEX IF NOT EXISTS run_list_deleting ON run_list (deleting_at) WHERE deleting_at IS NOT NULL`,
   ],
+  [
+    `CREATE TABLE IF NOT EXISTS api_keys (
+       id TEXT PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, project TEXT NOT NULL, label TEXT NOT NULL,
+       scopes TEXT NOT NULL, tier TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER, last_used_at INTEGER,
+       revoked_at INTEGER
+     ) STRICT`,
+    `CREATE INDEX IF NOT EXISTS api_keys_created ON api_keys (created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS api_keys_project ON api_keys (project, created_at, id)`,
+    `CREATE TABLE IF NOT EXISTS projects (
+       project TEXT PRIMARY KEY, judge_calls_per_day INTEGER, judge_tokens_per_day INTEGER
+     ) STRICT`,
+    `CREATE TABLE IF NOT EXISTS budget_use (
+       project TEXT NOT NULL, day TEXT NOT NULL, judge_calls INTEGER NOT NULL, judge_tokens INTEGER NOT NULL,
+       PRIMARY KEY (project, day)
+     ) STRICT`,
+    `CREATE TABLE IF NOT EXISTS audit (
+       n INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, project TEXT NOT NULL, key_id TEXT NOT NULL,
+       key_label TEXT NOT NULL, method TEXT NOT NULL, route TEXT NOT NULL, path TEXT, status INTEGER NOT NULL,
+       reason TEXT
+     ) STRICT`,
+    `CREATE INDEX IF NOT EXISTS audit_project ON audit (project, n)`,
+    `CREATE INDEX IF NOT EXISTS audit_at ON audit (at)`,
+  ],
 ];
 
 /**

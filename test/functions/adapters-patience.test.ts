@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from '../../functions/http/adapters/adapter-scoring.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../../functions/problems.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../functions/problem-entry.ts';
 import { SCORING_DEADLINE_MS } from '../../functions/services/score.ts';
 import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { JUDGE_DEADLINE_MS } from '../../src/judgments/obtain.ts';

@@ -15,7 +15,7 @@ import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { WantedPlace } from '../../../src/wire/adapters/run-place.ts';
 import type { RequestFailure } from '../../failures.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
-import { DEFAULT_RETRY_AFTER_S } from '../../problems.ts';
+import { DEFAULT_RETRY_AFTER_S } from '../../problem-entry.ts';
 import { type PlacedSample, placeSamples } from '../../services/place-samples.ts';
 import type { Ledger, ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';

@@ -178,7 +178,7 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   c.get('phases').body = performance.now() - start;
   const endpoint = c.req.param('endpoint');
   const project = await checkSignature(c, endpoint, read.presented, body);
-  c.set('principal', { name: endpoint, project, scopes: new Set() });
+  c.set('principal', { name: endpoint, id: endpoint, project, scopes: new Set(), isOperator: false });
 
   readQuery(c, emptyQuerySchema);
   // An invalid request is refused at once and does not consume its webhook-id.

@@ -13,6 +13,7 @@ import { healthSchema, readinessSchema } from '../health.ts';
 import { problemSchema } from '../problem.ts';
 import { recipeInputSchema } from '../score.ts';
 import { ADAPTERS } from './adapters.ts';
+import { API_KEYS } from './api-keys.ts';
 import { BATCHES } from './batches.ts';
 import { GENERATION } from './generation.ts';
 import { KEY_PROBLEMS, type Route, type RouteReply, type Section } from './route.ts';
@@ -95,7 +96,7 @@ const OPERATIONS: Section = {
   },
 };
 
-const SECTIONS: readonly Section[] = [OPERATIONS, SCORING, ADAPTERS, GENERATION, BATCHES, RUNS, WEBHOOKS];
+const SECTIONS: readonly Section[] = [OPERATIONS, SCORING, ADAPTERS, GENERATION, BATCHES, RUNS, WEBHOOKS, API_KEYS];
 
 /** Every route of the Worker. */
 export const ROUTES: readonly Route[] = SECTIONS.flatMap(({ routes }) => routes);

@@ -1,0 +1,90 @@
+/**
+ * `/v1/api-keys` makes, lists and revokes API keys that the Worker stores; `GET /v1/audit` lists the uses of admin
+ * routes. A key sees and makes keys of its own project; a key of API_KEYS those of all projects.
+ */
+import { Hono } from 'hono';
+import { MAX_PROJECT_KEYS } from '../../../src/limits.ts';
+import { STORED_KEY_BYTES, storedKeyText } from '../../../src/wire/key-text.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import {
+  auditQuerySchema,
+  keyListQuerySchema,
+  newKeySchema,
+  type StoredKeyReply,
+} from '../../../src/wire/stored-keys.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
+import { AuditTable } from '../../projects/audit-table.ts';
+import { KeyTable, type StoredKey } from '../../projects/key-table.ts';
+import { checkOperator, checkScope, requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, type Context, callerOf } from '../context.ts';
+
+export const apiKeyRoutes = new Hono<AppEnvironment>()
+  .post('/v1/api-keys', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { label, project, scopes, expires_in_s, tier } = await readJson(c, newKeySchema);
+    const caller = callerOf(c);
+    if (project !== undefined && project !== caller.project) checkOperator(c, 'A key of another project');
+    // A key must not make one that may do more.
+    for (const scope of scopes) checkScope(c, { scope, needed_by: 'A caller who makes a key with this scope' });
+    const key = storedKeyText(crypto.getRandomValues(new Uint8Array(STORED_KEY_BYTES)));
+    const now = Date.now();
+    const made = await new KeyTable(c.env.DB).add({
+      sha256: await sha256Hex(key),
+      project: project ?? caller.project,
+      label,
+      scopes: [...new Set(scopes)],
+      tier,
+      created_at: now,
+      expires_at: expires_in_s === undefined ? null : now + expires_in_s * 1000,
+    });
+    if (made === null) throw new RequestError({ reason: 'key_limit_reached', limit: MAX_PROJECT_KEYS });
+    return c.json({ ...keyReply(made), key }, 201);
+  })
+  .get('/v1/api-keys', requireScope('admin'), async (c) => {
+    const { project, after = null, limit } = readQuery(c, keyListQuerySchema);
+    const page = await new KeyTable(c.env.DB).page(listedProject(c, project), { after, limit });
+    if (page === null) throw invalidInput(['query', 'after'], 'expected the id of a key');
+    const keys = page.keys.map(keyReply);
+    return c.json({ keys, next: page.has_more ? (keys.at(-1)?.id ?? null) : null });
+  })
+  .delete('/v1/api-keys/:key', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const { isOperator, project } = callerOf(c);
+    const id = c.req.param('key');
+    const sha256 = await new KeyTable(c.env.DB).revoke(isOperator ? null : project, id, Date.now());
+    if (sha256 === null) throw new RequestError({ reason: 'key_not_found' });
+    c.get('knownKeys').forget(sha256);
+    return c.json({ id, revoked: true });
+  })
+  .get('/v1/audit', requireScope('admin'), async (c) => {
+    const { project, before = null, limit } = readQuery(c, auditQuerySchema);
+    return c.json(await new AuditTable(c.env.DB).page(listedProject(c, project), { before, limit }));
+  });
+
+/** The project whose entries a list shows; `null` = all. @throws RequestError if the caller may not see it. */
+function listedProject(c: Context, asked: string | undefined): string | null {
+  const { isOperator, project } = callerOf(c);
+  if (asked !== undefined && asked !== project) checkOperator(c, 'Another project');
+  return asked ?? (isOperator ? null : project);
+}
+
+function keyReply({ created_at, expires_at, last_used_at, revoked_at, scopes, ...key }: StoredKey): StoredKeyReply {
+  return {
+    ...key,
+    scopes: [...scopes],
+    created_at: timeText(created_at),
+    expires_at: expires_at === null ? null : timeText(expires_at),
+    last_used_at: last_used_at === null ? null : timeText(last_used_at),
+    revoked_at: revoked_at === null ? null : timeText(revoked_at),
+  };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

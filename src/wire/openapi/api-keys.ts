@@ -1,0 +1,59 @@
+/** API keys and the audit in the OpenAPI document. */
+import {
+  auditQuerySchema,
+  auditSchema,
+  createdKeySchema,
+  keyListQuerySchema,
+  keyListSchema,
+  newKeySchema,
+  revokedKeySchema,
+} from '../stored-keys.ts';
+import { BODY_PROBLEMS, KEY_PROBLEMS, type Section } from './route.ts';
+
+export const API_KEYS: Section = {
+  routes: [
+    {
+      method: 'post',
+      path: '/v1/api-keys',
+      summary: 'Makes an API key. Only this reply shows it.',
+      scope: 'admin',
+      moreScopes: 'and each scope of the new key',
+      request: 'NewApiKey',
+      replies: { 201: { description: 'The key.', schema: 'CreatedApiKey' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 409, 503],
+    },
+    {
+      method: 'get',
+      path: '/v1/api-keys',
+      summary: 'Lists the API keys that the Worker stores, newest first.',
+      scope: 'admin',
+      query: keyListQuerySchema,
+      replies: { 200: { description: 'One page.', schema: 'ApiKeyList' } },
+      problems: [...KEY_PROBLEMS, 422, 503],
+    },
+    {
+      method: 'delete',
+      path: '/v1/api-keys/{key}',
+      summary: 'Revokes an API key. It takes effect everywhere within a minute.',
+      scope: 'admin',
+      replies: { 200: { description: 'The key is revoked.', schema: 'RevokedApiKey' } },
+      problems: [...KEY_PROBLEMS, 404, 422, 503],
+    },
+    {
+      method: 'get',
+      path: '/v1/audit',
+      summary: 'Lists the uses of routes that need the scope admin, newest first.',
+      scope: 'admin',
+      query: auditQuerySchema,
+      replies: { 200: { description: 'One page.', schema: 'Audit' } },
+      problems: [...KEY_PROBLEMS, 422, 503],
+    },
+  ],
+  requests: { NewApiKey: newKeySchema },
+  replies: {
+    CreatedApiKey: createdKeySchema,
+    ApiKeyList: keyListSchema,
+    RevokedApiKey: revokedKeySchema,
+    Audit: auditSchema,
+  },
+};

@@ -1,0 +1,249 @@
+/** Keys that the Worker stores: making, listing, expiry, revocation, unknown ones, and the audit. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Environment } from '../../functions/environment.ts';
+import { createWorker } from '../../functions/worker.ts';
+import { isStoredKeyText, storedKeyText } from '../../src/wire/key-text.ts';
+import { auditSchema, createdKeySchema, keyListSchema } from '../../src/wire/stored-keys.ts';
+import { D1_FAILED, type Detour, detoured, failing } from '../contract/detoured-binding.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, sha256Hex, TOOL_OUTPUT } from './api.ts';
+
+const VERIFY = { response: ROLLOUT.response, tool_output: TOOL_OUTPUT };
+const OPERATOR = 'operator-key-of-the-secret';
+
+let faults: Detour | null = null;
+let queries = 0;
+let worker = createWorker();
+
+/** The database, with counted statements and the faults of a test. */
+function database(): D1Database {
+  const db = detoured(env.DB, () => faults);
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === 'prepare') {
+        return (sql: string) => {
+          if (sql.includes('FROM api_keys LEFT JOIN')) queries++;
+          return target.prepare(sql);
+        };
+      }
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+const db = database();
+
+async function send(request: Request, variables: Partial<Environment> = {}): Promise<Response> {
+  const context = createExecutionContext();
+  const API_KEYS = JSON.stringify({
+    operator: { sha256: await sha256Hex(OPERATOR), scopes: ['verify', 'score', 'generate', 'batch', 'admin'] },
+  });
+  const environment = { ...env, ALLOW_ANONYMOUS: 'false', API_KEYS, DB: db, ...variables };
+  const reply = await worker.fetch(new Request<unknown, IncomingRequestCfProperties>(request), environment, context);
+  await waitOnExecutionContext(context);
+  return reply;
+}
+
+const bearer = (key: string, from = '192.0.2.1') => ({ authorization: `Bearer ${key}`, 'cf-connecting-ip': from });
+const call = (key: string, method: string, path: string) =>
+  send(new Request(ORIGIN + path, { method, headers: bearer(key) }));
+
+async function make(fields: object, key = OPERATOR) {
+  const reply = await send(post('/v1/api-keys', { label: 'trainer', scopes: ['verify'], ...fields }, bearer(key)));
+  const text = await reply.text();
+  expect(reply.status, text).toBe(201);
+  return createdKeySchema.parse(JSON.parse(text));
+}
+
+const verify = (key: string, from?: string) => send(post('/v1/verify', VERIFY, bearer(key, from)));
+
+async function listed(key: string, query = '') {
+  return keyListSchema.parse(await (await call(key, 'GET', `/v1/api-keys${query}`)).json());
+}
+
+beforeEach(() => {
+  faults = null;
+  // Another isolate.
+  worker = createWorker();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 23, 12) });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const advance = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+describe('a stored key', () => {
+  it('is shown once, hashed in the database, and admits its scopes', async () => {
+    const { key, ...made } = await make({ project: 'kosmos', scopes: ['verify', 'score'] });
+    expect(made).toMatchObject({ project: 'kosmos', label: 'trainer', scopes: ['verify', 'score'], expires_at: null });
+    expect(isStoredKeyText(key)).toBe(true);
+    const { results } = await env.DB.prepare('SELECT * FROM api_keys').all();
+    expect(JSON.stringify(results)).not.toContain(key);
+    expect(JSON.stringify(results)).toContain(await sha256Hex(key));
+    expect((await verify(key)).status).toBe(200);
+    await problemOf(await call(key, 'GET', '/v1/api-keys'), 403, 'scope_missing');
+    const [first] = (await listed(OPERATOR, '?project=kosmos')).keys;
+    expect(first).toEqual({ ...made, last_used_at: '2026-11-23T12:00:00.000Z' });
+  });
+
+  it('expires', async () => {
+    const { key, expires_at } = await make({ expires_in_s: 3600 });
+    expect(expires_at).toBe('2026-11-23T13:00:00.000Z');
+    expect((await verify(key)).status).toBe(200);
+    advance(3600_000);
+    await problemOf(await verify(key), 401, 'key_expired');
+  });
+
+  it('is read once in a while, and revoked everywhere within a minute', async () => {
+    const { key, id } = await make({});
+    queries = 0;
+    for (let n = 0; n < 20; n++) expect((await verify(key)).status).toBe(200);
+    expect(queries).toBe(1);
+    const other = worker;
+    worker = createWorker();
+    expect((await call(OPERATOR, 'DELETE', `/v1/api-keys/${id}`)).status).toBe(200);
+    await problemOf(await verify(key), 401, 'key_unknown');
+    worker = other;
+    expect((await verify(key)).status).toBe(200);
+    advance(60_000);
+    await problemOf(await verify(key), 401, 'key_unknown');
+    expect((await call(OPERATOR, 'DELETE', `/v1/api-keys/${id}`)).status).toBe(200);
+    await problemOf(await call(OPERATOR, 'DELETE', '/v1/api-keys/key_none'), 404, 'key_not_found');
+  });
+
+  it('is accepted for ten minutes while the database does not answer', async () => {
+    const { key } = await make({});
+    expect((await verify(key)).status).toBe(200);
+    faults = failing('first', Number.POSITIVE_INFINITY, D1_FAILED);
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    advance(5 * 60_000);
+    expect((await verify(key)).status).toBe(200);
+    advance(6 * 60_000);
+    await problemOf(await verify(key), 503, 'storage_failed');
+  });
+
+  it('makes only keys of its own project that may do no more than itself', async () => {
+    const own = await make({ project: 'kosmos', scopes: ['verify', 'admin'] });
+    const made = await make({ scopes: ['verify'] }, own.key);
+    expect(made.project).toBe('kosmos');
+    const refused = (fields: object) =>
+      send(post('/v1/api-keys', { label: 'x', scopes: ['verify'], ...fields }, bearer(own.key)));
+    await problemOf(await refused({ scopes: ['score'] }), 403, 'scope_missing');
+    await problemOf(await refused({ project: 'default' }), 403, 'operator_needed');
+    await problemOf(await call(own.key, 'GET', '/v1/api-keys?project=default'), 403, 'operator_needed');
+    expect(new Set((await listed(own.key)).keys.map(({ project }) => project))).toEqual(new Set(['kosmos']));
+    const foreign = await make({ project: 'other' });
+    await problemOf(await call(own.key, 'DELETE', `/v1/api-keys/${foreign.id}`), 404, 'key_not_found');
+    expect((await verify(foreign.key)).status).toBe(200);
+  });
+
+  it('is listed page by page', async () => {
+    const made = [];
+    for (let n = 0; n < 3; n++) {
+      advance(1000);
+      made.push((await make({ project: 'pages' })).id);
+    }
+    const first = await listed(OPERATOR, '?project=pages&limit=2');
+    expect(first.keys.map(({ id }) => id)).toEqual([made[2], made[1]]);
+    const second = await listed(OPERATOR, `?project=pages&limit=2&after=${first.next}`);
+    expect(second).toMatchObject({ keys: [{ id: made[0] }], next: null });
+    await problemOf(await call(OPERATOR, 'GET', `/v1/api-keys?after=key_${'x'.repeat(24)}`), 422, 'input_invalid');
+  });
+
+  it('works where requests without a key are allowed, and where API_KEYS is empty', async () => {
+    const { key } = await make({});
+    for (const ALLOW_ANONYMOUS of ['true', 'false']) {
+      const request = post('/v1/verify', VERIFY, bearer(key));
+      expect((await send(request, { API_KEYS: '', ALLOW_ANONYMOUS })).status).toBe(200);
+      const unknown = post('/v1/verify', VERIFY, bearer(storedKeyText(new Uint8Array(32))));
+      await problemOf(await send(unknown, { API_KEYS: '', ALLOW_ANONYMOUS }), 401, 'key_unknown');
+    }
+  });
+});
+
+describe('unknown keys', () => {
+  const random = () => storedKeyText(crypto.getRandomValues(new Uint8Array(32)));
+
+  it('never reach the database if their checksum is wrong', async () => {
+    const { key } = await make({});
+    queries = 0;
+    const wrong = [`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, `${key}0`, key.slice(0, -1), 'cwk_', 'cw_x'];
+    for (const one of wrong) await problemOf(await verify(one), 401, 'key_unknown');
+    expect(queries).toBe(0);
+  });
+
+  it('are remembered', async () => {
+    const key = random();
+    queries = 0;
+    for (let n = 0; n < 5; n++) await problemOf(await verify(key), 401, 'key_unknown');
+    expect(queries).toBe(1);
+  });
+
+  it('are looked up ten times a minute for one caller, and then refused with a time', async () => {
+    const known = await make({});
+    queries = 0;
+    for (let n = 0; n < 10; n++) await problemOf(await verify(random()), 401, 'key_unknown');
+    for (let n = 0; n < 50; n++) {
+      const reply = await verify(random());
+      expect(Number(reply.headers.get('retry-after'))).toBe(60);
+      await problemOf(reply, 429, 'key_attempts_exceeded');
+    }
+    expect(queries).toBe(10);
+    expect((await verify(known.key, '192.0.2.9')).status).toBe(200);
+    advance(60_000);
+    expect((await verify(known.key)).status).toBe(200);
+  });
+
+  it('are bounded for all callers together', async () => {
+    queries = 0;
+    for (let n = 0; n < 260; n++) await verify(random(), `198.51.100.${n}`);
+    expect(queries).toBe(200);
+  });
+});
+
+describe('the audit', () => {
+  const uses = async (key: string, query = '') =>
+    auditSchema.parse(await (await call(key, 'GET', `/v1/audit${query}`)).json());
+
+  it('lists who used an admin route and with what outcome, and logs refused callers too', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const admin = await make({ project: 'audited', scopes: ['admin', 'score'], label: 'boss' });
+    const plain = await make({ project: 'audited', scopes: ['score'] });
+    await call(admin.key, 'DELETE', '/v1/runs/none');
+    await call(plain.key, 'DELETE', '/v1/runs/none');
+    const own = await uses(admin.key);
+    expect(own.uses).toEqual([
+      expect.objectContaining({
+        project: 'audited',
+        key_id: admin.id,
+        key_label: 'boss',
+        method: 'DELETE',
+        route: '/v1/runs/:id',
+        path: '/v1/runs/none',
+        status: 404,
+        reason: 'run_not_found',
+      }),
+    ]);
+    const lines = log.mock.calls.map(([line]): Record<string, unknown> => JSON.parse(String(line)));
+    const admins = lines.filter(({ event }) => event === 'admin_use');
+    expect(admins).toContainEqual(expect.objectContaining({ key_id: plain.id, status: 403, reason: 'scope_missing' }));
+    const all = await uses(OPERATOR, '?limit=1');
+    expect(all.uses).toEqual([expect.objectContaining({ key_id: admin.id, route: '/v1/audit', status: 200 })]);
+    expect((await uses(OPERATOR, `?limit=1&before=${all.next}`)).uses[0]?.n).toBeLessThan(all.uses[0]?.n ?? 0);
+    await problemOf(await call(admin.key, 'GET', '/v1/audit?project=default'), 403, 'operator_needed');
+  });
+
+  it('forgets uses and ended keys after 90 days', async () => {
+    const { id } = await make({ project: 'old', expires_in_s: 60 });
+    advance(91 * 24 * 60 * 60 * 1000);
+    const scheduled = { scheduledTime: Date.now(), cron: '17 * * * *', noRetry: () => undefined };
+    await worker.scheduled(scheduled, { ...env, DB: db });
+    expect((await listed(OPERATOR, '?project=old')).keys.map((key) => key.id)).not.toContain(id);
+    expect((await uses(OPERATOR, '?project=old')).uses).toEqual([]);
+  });
+});
