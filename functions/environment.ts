@@ -126,7 +126,7 @@ function readCount(text: string | undefined, usual: number, most: number): numbe
   return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= most ? Number(text) : 'malformed';
 }
 
-/** A judge can have 4,096 slots, and a desk of its own for every four of them. */
+/** With 128 slots each, as many as a judge may have. */
 const MAX_DESKS = 1_024;
 
 const MAX_RETENTION_DAYS = 36_500;

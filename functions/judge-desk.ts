@@ -9,7 +9,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../src/judgments/desk.ts';
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
-import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PromptMemory } from './desk/capacity.ts';
+import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PROMPT_LEASE_MS, PromptMemory } from './desk/capacity.ts';
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
 import { deskIn } from './desk/desk-client.ts';
@@ -35,6 +35,12 @@ import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
 
 const now = (): number => Date.now();
+
+/** One per isolate, which several desks may share. */
+const prompts = new PromptMemory(
+  { bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE, leaseMs: PROMPT_LEASE_MS },
+  now,
+);
 
 export class JudgeDesk extends DurableObject<Environment> {
   readonly #gate = new ConnectionGate(MAX_CALLS_WITHOUT_HEADERS);
@@ -99,7 +105,7 @@ export class JudgeDesk extends DurableObject<Environment> {
     this.#calls ??= new DeskCalls({
       lanes: lanesOf(backends, place, now),
       failures: new FailureMemory({ ms: FAILURE_MEMORY_MS, entries: MAX_REMEMBERED_FAILURES }, now),
-      memory: new PromptMemory({ bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE }),
+      memory: prompts,
       gate: this.#gate,
       bridged: this.#bridged,
       earlier: this.#earlier,

@@ -13,7 +13,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const BINDING_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MAX_MODEL_CHARS = 256;
 const MAX_SECRET_CHARS = 4_096;
-const MAX_SLOTS = 4_096;
+/** 128 for each desk of the most that DESKS may set (docs/deploy.md). */
+const MAX_SLOTS = 131_072;
 /** A smaller context cannot hold the instructions and an answer. */
 const MIN_CONTEXT_TOKENS = 2_048;
 const MAX_CONTEXT_TOKENS = 16_777_216;

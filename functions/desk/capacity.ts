@@ -1,5 +1,5 @@
 /**
- * What limits the calls of one desk: its share of each backend's slots, and the prompt text it holds in memory.
+ * What limits the calls of a desk: its share of each backend's slots, and the prompt text that its isolate holds.
  *
  * Slots are granted in two classes, first come first served within a class. Live calls go first; batch calls leave a
  * quarter of the slots free. After sixteen live calls in a row one waiting batch call is granted, as long as the
@@ -10,32 +10,60 @@ import type { CallClass } from '../../src/judgments/desk.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 
 /**
- * Maximum size of all requests that wait or run in one desk, in bytes of UTF-8; a Durable Object has 128 MB of memory.
+ * Maximum size of all requests that wait or run in the desks of one isolate, in bytes of UTF-8. Desks may share an
+ * isolate, and locally one isolate also holds the bodies (MAX_BODY_BYTES_IN_FLIGHT), each of which makes two prompts.
  */
-export const MAX_PROMPT_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
+export const MAX_PROMPT_BYTES_IN_FLIGHT = 24 * 1024 * 1024;
 /** The share of slots and prompt memory that batches leave to live calls. */
 export const LIVE_RESERVE_SHARE = 1 / 4;
+/** Longer than any call: the longest wait for a slot, and the judge's deadline. A reset object frees nothing. */
+export const PROMPT_LEASE_MS = 20 * 60 * 1000;
 
-type PromptMemoryOptions = { readonly bytes: number; readonly liveReserve: number };
+type PromptMemoryOptions = {
+  readonly bytes: number;
+  readonly liveReserve: number;
+  /** When a prompt counts no more at the latest, after it was taken. */
+  readonly leaseMs: number;
+};
 
+type HeldPrompt = { readonly bytes: number; readonly until: number };
+
+/** Bounds the prompts that the desks of one isolate hold. */
 export class PromptMemory {
   readonly #options: PromptMemoryOptions;
-  #held = 0;
+  readonly #now: () => number;
+  /** In order of their deadlines, because all live equally long. */
+  readonly #held = new Set<HeldPrompt>();
+  #bytes = 0;
 
-  constructor(options: PromptMemoryOptions) {
+  /** @param now a clock in milliseconds. */
+  constructor(options: PromptMemoryOptions, now: () => number) {
     this.#options = options;
+    this.#now = now;
   }
 
-  /** Reserves memory for a prompt; returns false if there is not enough. Free it with `release`. */
-  take(bytes: number, callClass: CallClass): boolean {
-    const limit = callClass === 'batch' ? this.#options.bytes * (1 - this.#options.liveReserve) : this.#options.bytes;
-    if (this.#held + bytes > limit) return false;
-    this.#held += bytes;
-    return true;
+  /** Reserves memory for a prompt; returns the function that frees it, or `null` if there is not enough. */
+  take(bytes: number, callClass: CallClass): (() => void) | null {
+    this.#expire();
+    const { bytes: all, liveReserve, leaseMs } = this.#options;
+    const limit = callClass === 'batch' ? all * (1 - liveReserve) : all;
+    if (this.#bytes + bytes > limit) return null;
+    const held = { bytes, until: this.#now() + leaseMs };
+    this.#held.add(held);
+    this.#bytes += bytes;
+    return () => this.#release(held);
   }
 
-  release(bytes: number): void {
-    this.#held -= bytes;
+  #expire(): void {
+    const now = this.#now();
+    for (const held of this.#held) {
+      if (held.until > now) return;
+      this.#release(held);
+    }
+  }
+
+  #release(held: HeldPrompt): void {
+    if (this.#held.delete(held)) this.#bytes -= held.bytes;
   }
 }
 
@@ -80,6 +108,8 @@ export class CallSlots {
   readonly #liveCallsPerBatchTurn: number;
   readonly #waiting: Readonly<Record<CallClass, Set<SlotTicket>>> = { live: new Set(), batch: new Set() };
   readonly #running = new Set<SlotTicket>();
+  /** How many of those that run are batch calls. */
+  #runningBatches = 0;
   #liveInARow = 0;
 
   constructor({ slots, liveReserve, liveCallsPerBatchTurn }: SlotOptions) {
@@ -97,7 +127,7 @@ export class CallSlots {
   /** Removes a call, waiting or running. */
   leave(ticket: SlotTicket): void {
     this.#waiting[ticket.class].delete(ticket);
-    this.#running.delete(ticket);
+    if (this.#running.delete(ticket) && ticket.class === 'batch') this.#runningBatches--;
     this.#grant();
   }
 
@@ -107,6 +137,10 @@ export class CallSlots {
     const waited = this.#waiting.batch.delete(ticket);
     ticket.class = 'live';
     if (waited) this.enter(ticket);
+    else if (this.#running.has(ticket)) {
+      this.#runningBatches--;
+      this.#grant();
+    }
   }
 
   get waiting(): number {
@@ -117,6 +151,7 @@ export class CallSlots {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#waiting[next.class].delete(next);
       this.#running.add(next);
+      if (next.class === 'batch') this.#runningBatches++;
       this.#liveInARow = next.class === 'live' ? this.#liveInARow + 1 : 0;
       next.grant();
     }
@@ -126,15 +161,9 @@ export class CallSlots {
     if (this.#running.size >= this.#slots) return undefined;
     const [live] = this.#waiting.live;
     const [batch] = this.#waiting.batch;
-    const batchMayRun = batch !== undefined && this.#runningBatches() < this.#batchSlots;
+    const batchMayRun = batch !== undefined && this.#runningBatches < this.#batchSlots;
     if (batchMayRun && (live === undefined || this.#liveInARow >= this.#liveCallsPerBatchTurn)) return batch;
     return live;
-  }
-
-  #runningBatches(): number {
-    let count = 0;
-    for (const { class: callClass } of this.#running) if (callClass === 'batch') count++;
-    return count;
   }
 }
 

@@ -2,7 +2,7 @@
  * The judge calls of one desk, single-flight per key: concurrent and retried requests join the call in progress, which
  * ends at its own deadline even if all callers leave. A judgment is looked up in this order:
  *
- * in progress -> SQLite -> recent failures -> KV -> earlier owners -> memory, slot, breaker -> judge -> SQLite
+ * in progress -> SQLite -> recent failures -> memory -> KV -> earlier owners -> slot, breaker -> judge -> SQLite
  */
 import canonicalize from 'canonicalize';
 import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
@@ -148,6 +148,17 @@ export class DeskCalls {
     const attempt = `${call.judge}/${call.key}`;
     const failed = this.#parts.failures.get(attempt);
     if (failed !== undefined) return { ok: false, failure: failed };
+    // Counted before KV is read: the prompt is in memory while that takes its time, too.
+    const release = this.#parts.memory.take(promptBytes(call.request), ticket.class);
+    if (release === null) return { ok: false, failure: DESK_FULL };
+    try {
+      return await this.#lookUp(call, attempt, place, ticket);
+    } finally {
+      release();
+    }
+  }
+
+  async #lookUp(call: JudgmentCall, attempt: string, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
     const { kv, signing, lanes } = this.#parts;
     const read = (await kv.get([call.key])).get(call.key);
     const stored = read === undefined ? undefined : await usableFor(call.request, read, signing.known);
@@ -180,15 +191,12 @@ export class DeskCalls {
     return judgment === undefined ? null : found(judgment);
   }
 
-  /** Acquires memory, slot and breaker, calls the judge, and releases them. */
+  /** Acquires slot and breaker, calls the judge, and releases them. */
   async #call(call: JudgmentCall, lane: JudgeLane, ticket: Ticket): Promise<MadeJudgment> {
-    const { memory, bridged } = this.#parts;
-    if (bridged.isFull) return { ok: false, failure: STORE_BEHIND };
+    if (this.#parts.bridged.isFull) return { ok: false, failure: STORE_BEHIND };
     const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
     const open = lane.breaker.peek();
     if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
-    const bytes = promptBytes(call.request);
-    if (!memory.take(bytes, ticket.class)) return { ok: false, failure: DESK_FULL };
     try {
       ticket.enter(lane);
       if ((await withinMs(ticket.granted, waits_ms)) === 'late') return { ok: false, failure: NO_SLOT };
@@ -197,7 +205,6 @@ export class DeskCalls {
       return await this.#ask(call, lane, admission.probe);
     } finally {
       ticket.leave();
-      memory.release(bytes);
     }
   }
 

@@ -13,11 +13,14 @@ import type { Context } from './context.ts';
 /** How long the rest of a refused body of unknown length is read. */
 const DISCARD_MS = 2_000;
 
-/** Reads and validates the body. @throws RequestError for every error of the caller. */
-export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+/**
+ * Reads and validates the body. @throws RequestError for every error of the caller.
+ * @param waitMs how long a body waits for room in the isolate before it is refused.
+ */
+export async function readJson<S extends z.ZodType>(c: Context, schema: S, waitMs = 0): Promise<z.output<S>> {
   requireJson(c.req.raw.headers);
   const start = performance.now();
-  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'));
+  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'), waitMs);
   c.get('phases').body = performance.now() - start;
   return parseBody(bytes, schema);
 }
@@ -61,14 +64,21 @@ function requireJson(headers: Headers): void {
 /**
  * Reads the raw body, whose bytes the lease reserves before they are read. @throws RequestError if it is too large, the
  * isolate holds too many bodies, or the connection closes.
+ * @param waitMs how long the body waits for room in the isolate.
  */
-export async function readBytes(request: Request, limit_bytes: number, lease: BodyLease): Promise<Uint8Array> {
+export async function readBytes(
+  request: Request,
+  limit_bytes: number,
+  lease: BodyLease,
+  waitMs = 0,
+): Promise<Uint8Array> {
+  const room = new LeasedRoom(lease, waitMs);
   if (request.body === null) return new Uint8Array();
   // Made on demand, because an error captures the stack.
   const tooLarge = () => new RequestError({ reason: 'body_too_large', limit_bytes });
   const length = declaredBytes(request.headers);
   if (length !== null && length <= limit_bytes) {
-    if (!lease.grow(length)) throw new RequestError({ reason: 'overloaded' });
+    if (!(await room.take(length))) throw new RequestError({ reason: 'overloaded' });
     return new Uint8Array(await readWhole(request));
   }
   const reader = request.body.getReader();
@@ -86,13 +96,46 @@ export async function readBytes(request: Request, limit_bytes: number, lease: Bo
       await discard(reader);
       throw tooLarge();
     }
-    if (!lease.grow(chunk.byteLength)) {
+    if (!(await room.take(chunk.byteLength))) {
       await discardForAWhile(reader);
       throw new RequestError({ reason: 'overloaded' });
     }
     chunks.push(chunk);
   }
 }
+
+/** How often a waiting body asks for room. Requests cannot wake one another: each has its own I/O context. */
+const ROOM_POLL_MS = 250;
+
+/** Takes the bytes of one body from its lease, and waits for room for a limited time in all. */
+class LeasedRoom {
+  readonly #lease: BodyLease;
+  #waitsMs: number;
+
+  constructor(lease: BodyLease, waitMs: number) {
+    this.#lease = lease;
+    this.#waitsMs = waitMs;
+  }
+
+  async take(bytes: number): Promise<boolean> {
+    while (!this.#lease.grow(bytes)) {
+      if (this.#waitsMs <= 0) return false;
+      this.#waitsMs -= ROOM_POLL_MS;
+      await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
+    }
+    return true;
+  }
+}
+
+/**
+ * Reserves the buffers of a route that streams its body. They count less than a parsed body, which takes about eight
+ * times its bytes. @throws RequestError if the isolate holds too much.
+ */
+export function reserveBuffers(lease: BodyLease, bytes: number): void {
+  if (!lease.grow(Math.ceil(bytes / PARSED_BYTES_PER_BODY_BYTE))) throw new RequestError({ reason: 'overloaded' });
+}
+
+const PARSED_BYTES_PER_BODY_BYTE = 8;
 
 function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   const whole = new Uint8Array(bytes);
@@ -105,7 +148,7 @@ function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
 }
 
 /** The declared length, which HTTP enforces; `null` = the body is chunked or undeclared and must be counted. */
-function declaredBytes(headers: Headers): number | null {
+export function declaredBytes(headers: Headers): number | null {
   const length = headers.get('content-length');
   if (length === null || headers.has('transfer-encoding') || !/^\d{1,15}$/.test(length)) return null;
   return Number(length);

@@ -4,6 +4,7 @@ import { readLines } from '../../src/judgments/jsonl.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import { RequestError } from '../failures.ts';
 import { discardForAWhile, readChunk } from './body.ts';
+import type { BodyLease } from './body-leases.ts';
 
 /** Content type of JSON lines. */
 export const JSON_LINES = { 'content-type': 'application/jsonl' };
@@ -11,11 +12,17 @@ export const JSON_LINES = { 'content-type': 'application/jsonl' };
 /** Lines are sent in chunks of this many UTF-16 code units: a stream read costs more than a line. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** The bytes of a body, as they arrive. @throws RequestError if the connection closes before the body is complete. */
-export async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+/**
+ * The bytes of a body, as they arrive. Each chunk renews the lease on what the caller has reserved.
+ * @throws RequestError if the connection closes before the body is complete.
+ */
+export async function* chunksOf(request: Request, lease: BodyLease): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
   const reader = request.body.getReader();
-  for (let chunk = await readChunk(reader); chunk !== null; chunk = await readChunk(reader)) yield chunk;
+  for (let chunk = await readChunk(reader); chunk !== null; chunk = await readChunk(reader)) {
+    lease.grow(0);
+    yield chunk;
+  }
 }
 
 /** Encodes text as a stream of bytes, produced as the client reads. */
@@ -47,16 +54,19 @@ export async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<st
 
 /**
  * The lines of a body that is still being sent, one at a time, up to the size limit of all bodies. Nothing is read
- * ahead: while no line is requested, backpressure holds the sender.
+ * ahead: while no line is requested, backpressure holds the sender. The lease reserves all bytes that have arrived,
+ * because the reader of the lines keeps their texts.
  */
 export class BodyLines {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;
+  readonly #lease: BodyLease;
   readonly #lines: AsyncGenerator<string>;
   #bytes = 0;
   #number = 0;
 
-  constructor(request: Request) {
+  constructor(request: Request, lease: BodyLease) {
     this.#reader = request.body === null ? null : request.body.getReader();
+    this.#lease = lease;
     this.#lines = this.#read();
   }
 
@@ -99,6 +109,7 @@ export class BodyLines {
       if (this.#bytes > MAX_BODY_BYTES) {
         throw new RequestError({ reason: 'body_too_large', limit_bytes: MAX_BODY_BYTES });
       }
+      if (!this.#lease.grow(chunk.byteLength)) throw new RequestError({ reason: 'overloaded' });
       yield chunk;
     }
   }

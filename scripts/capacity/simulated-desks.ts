@@ -8,6 +8,7 @@ import {
   LIVE_CALLS_PER_BATCH_TURN,
   LIVE_RESERVE_SHARE,
   MAX_PROMPT_BYTES_IN_FLIGHT,
+  PROMPT_LEASE_MS,
   PromptMemory,
   type SlotTicket,
   shareOfSlots,
@@ -136,7 +137,8 @@ class SimulatedDesk {
   readonly #load: Load;
   readonly #world: World;
   readonly #slots: CallSlots;
-  readonly #memory = new PromptMemory({ bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE });
+  /** Each desk has an isolate of its own here. */
+  readonly #memory: PromptMemory;
   readonly #gate = new ConnectionGate(MAX_CALLS_WITHOUT_HEADERS);
   readonly #breaker: CircuitBreaker;
   #processorFree_ms = 0;
@@ -154,6 +156,8 @@ class SimulatedDesk {
       liveReserve: LIVE_RESERVE_SHARE,
       liveCallsPerBatchTurn: LIVE_CALLS_PER_BATCH_TURN,
     });
+    const memory = { bytes: MAX_PROMPT_BYTES_IN_FLIGHT, liveReserve: LIVE_RESERVE_SHARE, leaseMs: PROMPT_LEASE_MS };
+    this.#memory = new PromptMemory(memory, () => world.clock.now_ms);
     const options = { failures: BREAKER_FAILURES, rest_ms: BREAKER_REST_MS, max_rest_ms: BREAKER_MAX_REST_MS };
     this.#breaker = new CircuitBreaker(options, () => world.clock.now_ms);
   }
@@ -168,7 +172,8 @@ class SimulatedDesk {
     const began_ms = clock.now_ms;
     if (this.#backlog >= MAX_BACKLOG) return refused(STORE_BEHIND);
     if (!this.#breaker.peek().ok) return refused(CIRCUIT_OPEN);
-    if (!this.#memory.take(prompt_bytes, 'live')) return refused(DESK_FULL);
+    const release = this.#memory.take(prompt_bytes, 'live');
+    if (release === null) return refused(DESK_FULL);
     const ticket = new Waiting();
     try {
       this.#slots.enter(ticket);
@@ -181,7 +186,7 @@ class SimulatedDesk {
       return { ok: true, waited_ms: clock.now_ms - began_ms - worked_ms };
     } finally {
       this.#slots.leave(ticket);
-      this.#memory.release(prompt_bytes);
+      release();
     }
   }
 

@@ -44,7 +44,13 @@ export type ImportReport = {
   readonly complete: boolean;
 };
 
-type ImportLimits = { readonly lines: number; readonly chunk: number; readonly listed: number };
+type ImportLimits = {
+  readonly lines: number;
+  /** Lines, and UTF-16 code units of lines, that are stored together. */
+  readonly chunk: number;
+  readonly chunkChars: number;
+  readonly listed: number;
+};
 
 type Numbered = { readonly line: number; readonly judgment: Judgment };
 
@@ -56,6 +62,7 @@ export async function importJudgments(
 ): Promise<ImportReport> {
   const tally = new Tally(limits.listed);
   let waiting: Numbered[] = [];
+  let waitingChars = 0;
   let number = 0;
   let read = 0;
   let absent = 0;
@@ -63,6 +70,7 @@ export async function importJudgments(
   const flush = async (): Promise<void> => {
     await putChunk(waiting, sink, tally);
     waiting = [];
+    waitingChars = 0;
   };
   for await (const line of lines) {
     number++;
@@ -93,8 +101,9 @@ export async function importJudgments(
         read++;
         if (await isTrusted(parsed.line.judgment, number, known, tally)) {
           waiting.push({ line: number, judgment: parsed.line.judgment });
+          waitingChars += line.text.length;
         }
-        if (waiting.length >= limits.chunk) await flush();
+        if (waiting.length >= limits.chunk || waitingChars >= limits.chunkChars) await flush();
         break;
     }
   }

@@ -28,7 +28,9 @@ type RunSink = (chunk: RunChunk) => Promise<readonly ('recorded' | 'unchanged' |
 type RunImportLimits = {
   readonly recipes: number;
   readonly lines: number;
+  /** Rollouts, and UTF-16 code units of their lines, that are stored together. */
   readonly chunk: number;
+  readonly chunkChars: number;
   readonly listed: number;
 };
 
@@ -106,6 +108,7 @@ class RunImport {
   #family: FamilyName | null = null;
   readonly #recipes = new Map<string, ImportedRecipe>();
   #waiting: { readonly line: number; readonly rollout: RunFileRollout }[] = [];
+  #waitingChars = 0;
   readonly #places = new Set<string>();
   #read = 0;
   #complete = false;
@@ -131,7 +134,7 @@ class RunImport {
         return this.#addRecipe(number, line);
       case 'rollout':
         this.#read++;
-        return this.#addRollout(number, line.rollout);
+        return this.#addRollout(number, line.rollout, text.length);
       case 'end':
         this.#complete = line.rollouts === this.#read;
     }
@@ -146,7 +149,7 @@ class RunImport {
     this.#recipes.set(digest, { digest, name, recipe: resolved.resolved.recipe });
   }
 
-  async #addRollout(number: number, rollout: RunFileRollout): Promise<void> {
+  async #addRollout(number: number, rollout: RunFileRollout, chars: number): Promise<void> {
     if (this.#family === null) return this.refuse(number, 'line_invalid');
     if (!this.#recipes.has(rollout.recipe)) return this.refuse(number, 'recipe_unknown');
     if (rollout.facts.family !== this.#family) return this.refuse(number, 'family_differs');
@@ -156,7 +159,9 @@ class RunImport {
     if (this.#places.has(place)) return this.refuse(number, 'attempt_taken');
     this.#places.add(place);
     this.#waiting.push({ line: number, rollout });
-    if (this.#waiting.length >= this.#limits.chunk) await this.flush();
+    this.#waitingChars += chars;
+    const { chunk, chunkChars } = this.#limits;
+    if (this.#waiting.length >= chunk || this.#waitingChars >= chunkChars) await this.flush();
   }
 
   async flush(): Promise<void> {
@@ -167,6 +172,7 @@ class RunImport {
     const rollouts = waiting.map(({ rollout }) => rollout);
     const outcomes = await this.#sink({ family: this.#family, recipes, rollouts });
     this.#waiting = [];
+    this.#waitingChars = 0;
     this.#places.clear();
     waiting.forEach(({ line }, position) => {
       const outcome = outcomes[position];

@@ -73,6 +73,7 @@ describe('what is wrong with it', () => {
     ['a typo in a field', only({ ...GPU, apikey: 'SECRET' }), ['backends[0].apikey: unknown field']],
     ['a field of the other kind', only({ ...AI, base_url: 'https://a/v1' }), ['backends[0].base_url: unknown field']],
     ['no slots', only({ ...GPU, slots: 0 }), ['backends[0].slots: expected at least 1']],
+    ['too many slots', only({ ...GPU, slots: 131_073 }), ['backends[0].slots: expected at most 131072']],
     ['half a slot', only({ ...GPU, slots: 1.5 }), ['backends[0].slots: expected an integer, got a fraction']],
     ['no context', only({ ...GPU, context_tokens: 100 }), ['backends[0].context_tokens: expected at least 2048']],
     ['an empty key', only({ ...GPU, api_key: '' }), ['backends[0].api_key: expected at least 1 characters']],
@@ -284,6 +285,10 @@ describe('the judges', () => {
     ]);
     expect(backends.default?.judge).toMatchObject({ name: 'qwen', model: identity, context_tokens: 16_384 });
     expect(backends.default?.judge.identityFor('rubric')).toEqual(modelJudgeIdentity(identity, 'rubric'));
+  });
+
+  it('have up to 128 slots for each of the most desks', () => {
+    expect(backendsOf(only({ ...GPU, slots: 131_072 })).backends.named[0]?.slots).toBe(131_072);
   });
 
   it('default to the lexical one only where that is allowed and none is named', () => {

@@ -100,6 +100,13 @@ describe('slots', () => {
       expect([0, 1, 2, 3].map((desk) => shareOfSlots(slots, desk, ownersOf(layout, 'm')))).toEqual(shares);
     }
   });
+
+  it('of 15,000 are shared by 118 desks, at most 128 each', () => {
+    const desks = 118;
+    const shares = Array.from({ length: desks }, (_, desk) => shareOfSlots(15_000, desk, desks));
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBe(15_000);
+    expect([Math.min(...shares), Math.max(...shares)]).toEqual([127, 128]);
+  });
 });
 
 describe('the layout of desks', () => {
@@ -270,12 +277,26 @@ describe('prompt memory', () => {
       answer: '',
     } as const;
     expect(promptBytes(request)).toBe('rubric'.length + 2 + 1 + 4 + 3);
-    const memory = new PromptMemory({ bytes: 100, liveReserve: 1 / 4 });
-    expect(memory.take(75, 'batch')).toBe(true);
-    expect(memory.take(1, 'batch')).toBe(false);
-    expect(memory.take(25, 'live')).toBe(true);
-    expect(memory.take(1, 'live')).toBe(false);
-    memory.release(75);
-    expect(memory.take(50, 'batch')).toBe(true);
+    const memory = new PromptMemory({ bytes: 100, liveReserve: 1 / 4, leaseMs: 1_000 }, () => 0);
+    const release = memory.take(75, 'batch');
+    expect(memory.take(1, 'batch')).toBeNull();
+    expect(memory.take(25, 'live')).not.toBeNull();
+    expect(memory.take(1, 'live')).toBeNull();
+    release?.();
+    release?.();
+    expect(memory.take(50, 'batch')).not.toBeNull();
+    expect(memory.take(1, 'batch')).toBeNull();
+  });
+
+  it('counts the prompt of a desk that was reset until its lease ends', () => {
+    let now = 0;
+    const memory = new PromptMemory({ bytes: 100, liveReserve: 1 / 4, leaseMs: 1_000 }, () => now);
+    const late = memory.take(100, 'live');
+    now = 999;
+    expect(memory.take(1, 'live')).toBeNull();
+    now = 1_000;
+    expect(memory.take(100, 'live')).not.toBeNull();
+    late?.();
+    expect(memory.take(1, 'live')).toBeNull();
   });
 });

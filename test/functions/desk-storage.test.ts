@@ -232,7 +232,7 @@ describe('above its backlog', () => {
       const calls = new DeskCalls({
         lanes: lanesOf(countingBackends(), PLACE, () => 0),
         failures: new FailureMemory({ ms: 5_000, entries: 10 }, () => 0),
-        memory: new PromptMemory({ bytes: 1_000_000, liveReserve: 1 / 4 }),
+        memory: new PromptMemory({ bytes: 1_000_000, liveReserve: 1 / 4, leaseMs: 1_000 }, () => 0),
         gate: new ConnectionGate(5),
         bridged,
         earlier: new EarlierOwners({ deskOf: () => LONE_DESK, now: () => 0 }),

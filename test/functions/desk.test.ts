@@ -246,13 +246,13 @@ describe('failures', () => {
 });
 
 describe('room', () => {
-  it('runs out at 32 MB of prompts in a desk: 503 with Retry-After, and is given back', async () => {
+  it('runs out at 24 MB of prompts in an isolate, whichever desks hold them, and is given back', async () => {
     const gate = gated();
     const desk = countingDesks();
-    const fitting = await Promise.all([1, 2, 3].map((number) => callAtFirstDesk(number, 'live')));
+    const fitting = await Promise.all([1, 2, 3].map((number) => longCall(number, 0, 'live')));
     const replies = fitting.map((call) => desk.judge(call));
     await vi.waitFor(() => expect(counting.calls).toHaveLength(3));
-    const further = await callAtFirstDesk(4, 'live');
+    const further = await longCall(4, 1, 'live');
     expect(await desk.judge(further)).toMatchObject({
       ok: false,
       failure: { reason: 'judge_capacity', retryable: true, retry_after_s: 10 },
@@ -265,12 +265,12 @@ describe('room', () => {
   it('is left to callers who wait: a batch gets three quarters of it', async () => {
     const gate = gated();
     const desk = countingDesks();
-    const replies = [desk.judge(await callAtFirstDesk(5, 'batch')), desk.judge(await callAtFirstDesk(6, 'batch'))];
+    const replies = [desk.judge(await longCall(5, 0, 'batch')), desk.judge(await longCall(6, 1, 'batch'))];
     await vi.waitFor(() => expect(counting.calls).toHaveLength(2));
-    expect(await desk.judge(await callAtFirstDesk(7, 'batch'))).toMatchObject({
+    expect(await desk.judge(await longCall(7, 2, 'batch'))).toMatchObject({
       failure: { reason: 'judge_capacity' },
     });
-    replies.push(desk.judge(await callAtFirstDesk(8, 'live')));
+    replies.push(desk.judge(await longCall(8, 3, 'live')));
     await vi.waitFor(() => expect(counting.calls).toHaveLength(3));
     gate.open();
     for (const reply of await Promise.all(replies)) expect(reply).toMatchObject({ ok: true });
@@ -288,12 +288,12 @@ describe('a deployment under way', () => {
   });
 });
 
-/** 10 MB of prompt for desk 0. */
-async function callAtFirstDesk(number: number, callClass: CallClass): Promise<JudgmentCall> {
+/** 7.5 MB of prompt for a desk. */
+async function longCall(number: number, desk: number, callClass: CallClass): Promise<JudgmentCall> {
   for (let salt = 0; ; salt++) {
     const call = await callOf(number * 1_000 + salt, { class: callClass });
-    const request = { ...call.request, question: 'q'.repeat(10_000_000) };
-    if (Number.parseInt(call.key.slice(0, 8), 16) % DEFAULT_DESKS === 0) return { ...call, request };
+    const request = { ...call.request, question: 'q'.repeat(7_500_000) };
+    if (Number.parseInt(call.key.slice(0, 8), 16) % DEFAULT_DESKS === desk) return { ...call, request };
   }
 }
 

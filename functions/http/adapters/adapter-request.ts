@@ -19,9 +19,12 @@ import type { Sample } from './adapter-scoring.ts';
 const MAX_NESTING = 256;
 const TOO_DEEP = `expected at most ${MAX_NESTING} levels`;
 
-/** Reads and validates the body. @throws RequestError for every error of the caller. */
-export async function readRow<S extends z.ZodObject>(c: Context, schema: S): Promise<z.output<S>> {
-  const row = await readJson(c, schema);
+/**
+ * Reads and validates the body. @throws RequestError for every error of the caller.
+ * @param waitMs how long the body waits for room in the isolate, for clients that hardly retry.
+ */
+export async function readRow<S extends z.ZodObject>(c: Context, schema: S, waitMs = 0): Promise<z.output<S>> {
+  const row = await readJson(c, schema, waitMs);
   const problems = Object.entries(row)
     .filter(([, value]) => isDeeperThan(value, MAX_NESTING))
     .map(([name]) => ({ path: [name], message: TOO_DEEP }));

@@ -74,8 +74,10 @@ export async function scoreSamples(
     measureAll: wanted.length > 0,
     samples: samples.length,
   };
+  // A body that waited for room has used part of the window.
+  const windowMs = retryWindowMs - (c.get('phases').body ?? 0);
   const scored = await Promise.all(
-    samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, retryWindowMs, c.req.raw.signal)),
+    samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, windowMs, c.req.raw.signal)),
   );
   const failure = failureOf(scored, samples);
   const recording = { options, groupSize: query.group_size ?? null, ledger: platform.ledger };

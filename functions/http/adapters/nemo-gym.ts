@@ -31,7 +31,7 @@ export function nemoGymRoutes(retryWindowMs: number): Hono<AppEnvironment> {
     requireScope('score'),
     async (c) => {
       const query = readQuery(c, adapterQuerySchema);
-      const request = await readRow(c, nemoGymRequestSchema);
+      const request = await readRow(c, nemoGymRequestSchema, retryWindowMs);
       const { input } = request.responses_create_params;
       const sample = labelledSample({
         label: labelOf(request),

@@ -25,7 +25,7 @@ export function openRlhfRoutes(retryWindowMs: number): Hono<AppEnvironment> {
     async (c) => {
       const query = readQuery(c, adapterQuerySchema);
       const { family } = RECIPES[query.recipe];
-      const { query: queries, prompts, labels } = await readRow(c, openRlhfRequestSchema);
+      const { query: queries, prompts, labels } = await readRow(c, openRlhfRequestSchema, retryWindowMs);
       if (queries.length === 0) return sendTrainerReply(c, NO_SAMPLES);
       const rows = queries.map((text, n) => ({ query: text, prompt: prompts[n] ?? '', label: labels[n] }));
       const samples = rows.map((row, n) =>

@@ -6,11 +6,16 @@ import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
+import { R2_PART_BYTES } from '../../storage/part-writer.ts';
 import { StorageError } from '../../storage/storage-error.ts';
 import { requireScope } from '../auth.ts';
-import { readQuery } from '../body.ts';
+import { declaredBytes, readQuery, reserveBuffers } from '../body.ts';
+import type { BodyLease } from '../body-leases.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
+
+/** The most that one file holds at a time: the part being sent, and the next. */
+export const FILE_BUFFER_BYTES = 2 * R2_PART_BYTES;
 
 const LIFETIME_ANCHOR = 'expires_after[anchor]';
 const LIFETIME_SECONDS = 'expires_after[seconds]';
@@ -19,7 +24,9 @@ const FILE_FIELDS = ['purpose', LIFETIME_ANCHOR, LIFETIME_SECONDS] as const;
 export const fileRoutes = new Hono<AppEnvironment>()
   .post('/v1/files', requireScope('batch'), async (c) => {
     const store = storesOf(c).files;
-    const file = await outlivingCaller(c, receiveFile(c.req.raw, store));
+    const lease = c.get('bodyLease');
+    reserveBuffers(lease, Math.min(declaredBytes(c.req.raw.headers) ?? FILE_BUFFER_BYTES, FILE_BUFFER_BYTES));
+    const file = await outlivingCaller(c, receiveFile(c.req.raw, store, lease));
     await ignoringStorageErrors(() => store.removeExpired());
     return c.json(fileReply(file));
   })
@@ -49,7 +56,7 @@ export const fileRoutes = new Hono<AppEnvironment>()
   });
 
 /** Stores the file of a form; after a failure nothing of it remains. */
-async function receiveFile(request: Request, store: FileStore): Promise<StoredFile> {
+async function receiveFile(request: Request, store: FileStore, lease: BodyLease): Promise<StoredFile> {
   const id = newFileId();
   const writer = store.writer(id);
   try {
@@ -60,7 +67,11 @@ async function receiveFile(request: Request, store: FileStore): Promise<StoredFi
       begin: (fields) => {
         if (fields.has('purpose')) checked(purposeOnlySchema, { purpose: fields.get('purpose') });
       },
-      write: (bytes) => writer.write(bytes),
+      write: (bytes) => {
+        // Renews the lease: a file may take minutes to arrive.
+        lease.grow(0);
+        return writer.write(bytes);
+      },
     });
     const { purpose, expires_after } = readFields(form.fields);
     const { bytes } = await writer.close();

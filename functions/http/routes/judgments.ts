@@ -11,14 +11,18 @@ import { exportJudgments } from '../../../src/judgments/record-file.ts';
 import { MAX_IMPORT_LINE_BYTES, MAX_IMPORT_LINES, MAX_REFUSED_LINES_LISTED } from '../../../src/limits.ts';
 import { exportRequestSchema, type IssuerKeysReply } from '../../../src/wire/judgment-files.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { RequestError } from '../../failures.ts';
 import type { IssuerKeys } from '../../storage/issuer-settings.ts';
 import { requireScope } from '../auth.ts';
 import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf, storesOf } from '../context.ts';
 import { chunksOf, JSON_LINES, streamOf } from '../json-lines.ts';
 
-/** Judgments that an import verifies and stores together. */
+/** Judgments that an import verifies and stores together, and the size of their lines in UTF-16 code units. */
 const IMPORT_CHUNK_LINES = 100;
+const IMPORT_CHUNK_CHARS = 256 * 1024;
+/** What an import holds at a time: a chunk, and the line that is being read. */
+const IMPORT_BUFFER_BYTES = 2 * IMPORT_CHUNK_CHARS + MAX_IMPORT_LINE_BYTES;
 
 export const judgmentRoutes = new Hono<AppEnvironment>()
   .get('/v1/keys', async (c) => {
@@ -36,8 +40,15 @@ export const judgmentRoutes = new Hono<AppEnvironment>()
   .post('/v1/judgments:import', requireScope('admin'), async (c) => {
     readQuery(c, emptyQuerySchema);
     const { signing, desk } = await platformOf(c);
-    const lines = readLines(chunksOf(c.req.raw), MAX_IMPORT_LINE_BYTES);
-    const limits = { lines: MAX_IMPORT_LINES, chunk: IMPORT_CHUNK_LINES, listed: MAX_REFUSED_LINES_LISTED };
+    const lease = c.get('bodyLease');
+    if (!lease.grow(IMPORT_BUFFER_BYTES)) throw new RequestError({ reason: 'overloaded' });
+    const lines = readLines(chunksOf(c.req.raw, lease), MAX_IMPORT_LINE_BYTES);
+    const limits = {
+      lines: MAX_IMPORT_LINES,
+      chunk: IMPORT_CHUNK_LINES,
+      chunkChars: IMPORT_CHUNK_CHARS,
+      listed: MAX_REFUSED_LINES_LISTED,
+    };
     const report: ImportReport = await importJudgments(lines, signing.known, desk.import, limits);
     return c.json(report);
   });

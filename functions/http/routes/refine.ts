@@ -30,7 +30,10 @@ export const refineRoutes = new Hono<AppEnvironment>().post('/v1/refine', requir
   if (!prepared.ok) throw new RequestError(prepared.error);
   const ready = prepared.value;
   if (request.stream) {
-    const stream = policyStream(c.get('requestId'), (events) => sendRefinement(ready, platform, events));
+    const release = c.get('bodyLease').hold();
+    const stream = policyStream(c.get('requestId'), (events) =>
+      sendRefinement(ready, platform, events).finally(release),
+    );
     return c.body(stream, 200, { 'content-type': 'text/event-stream' });
   }
   const result = await refine(ready, platform, {

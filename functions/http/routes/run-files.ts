@@ -27,7 +27,11 @@ import { type AppEnvironment, storesOf } from '../context.ts';
 import { chunksOf, inChunks, JSON_LINES, streamOf } from '../json-lines.ts';
 import { foundRun, runIdOf } from './runs.ts';
 
+/** Rollouts that an import stores together, and the size of their lines in UTF-16 code units. */
 const RUN_IMPORT_ROWS = 200;
+const RUN_IMPORT_CHARS = 512 * 1024;
+/** What an import holds at a time: a chunk, and the line that is being read. */
+const RUN_IMPORT_BUFFER_BYTES = 2 * RUN_IMPORT_CHARS + MAX_RUN_IMPORT_LINE_BYTES;
 
 export const runFileRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs/:id/export', requireScope('score'), async (c) => {
@@ -46,11 +50,14 @@ export const runFileRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const run = runIdOf(c);
     const { ledger } = storesOf(c);
-    const lines = readLines(chunksOf(c.req.raw), MAX_RUN_IMPORT_LINE_BYTES);
+    const lease = c.get('bodyLease');
+    if (!lease.grow(RUN_IMPORT_BUFFER_BYTES)) throw new RequestError({ reason: 'overloaded' });
+    const lines = readLines(chunksOf(c.req.raw, lease), MAX_RUN_IMPORT_LINE_BYTES);
     const limits = {
       recipes: MAX_RUN_IMPORT_RECIPES,
       lines: MAX_RUN_IMPORT_LINES,
       chunk: RUN_IMPORT_ROWS,
+      chunkChars: RUN_IMPORT_CHARS,
       listed: MAX_REFUSED_LINES_LISTED,
     };
     return c.json(await importRun(lines, (chunk) => putChunk(ledger, run, chunk), limits));

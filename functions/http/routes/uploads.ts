@@ -15,10 +15,11 @@ import { invalidInput, RequestError } from '../../failures.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';
 import { requireScope } from '../auth.ts';
-import { readJson } from '../body.ts';
+import { declaredBytes, readJson, reserveBuffers } from '../body.ts';
+import type { BodyLease } from '../body-leases.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
-import { fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
+import { FILE_BUFFER_BYTES, fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
 
 /** An upload expires if it is not completed within this time (OpenAI's value). */
 const UPLOAD_LIFETIME_S = 60 * 60;
@@ -47,12 +48,15 @@ export const uploadRoutes = new Hono<AppEnvironment>()
   })
   .post('/v1/uploads/:id/parts', requireScope('batch'), async (c) => {
     const upload = await pending(c);
-    return c.json(await outlivingCaller(c, receivePart(c.req.raw, upload, storesOf(c).uploads)));
+    const lease = c.get('bodyLease');
+    reserveBuffers(lease, Math.min(declaredBytes(c.req.raw.headers) ?? FILE_BUFFER_BYTES, FILE_BUFFER_BYTES));
+    return c.json(await outlivingCaller(c, receivePart(c.req.raw, upload, storesOf(c).uploads, lease)));
   })
   .post('/v1/uploads/:id/complete', requireScope('batch'), async (c) => {
     const { part_ids, md5 } = await readJson(c, uploadCompletionSchema);
     const upload = await found(c);
     const { files } = storesOf(c);
+    reserveBuffers(c.get('bodyLease'), Math.min(upload.bytes, FILE_BUFFER_BYTES));
     const partIdsSha256 = await sha256Hex(JSON.stringify(part_ids));
     const before = upload.part_ids_sha256 === partIdsSha256 && upload.file_id !== null;
     const file = before
@@ -76,7 +80,12 @@ export const uploadRoutes = new Hono<AppEnvironment>()
   });
 
 /** Stores a part; after a failure nothing of it remains. */
-async function receivePart(request: Request, upload: StoredUpload, store: UploadStore): Promise<UploadPartReply> {
+async function receivePart(
+  request: Request,
+  upload: StoredUpload,
+  store: UploadStore,
+  lease: BodyLease,
+): Promise<UploadPartReply> {
   const id = newPartId();
   const writer = store.partWriter(upload.id, id);
   try {
@@ -84,7 +93,11 @@ async function receivePart(request: Request, upload: StoredUpload, store: Upload
       file: 'data',
       maxFileBytes: MAX_UPLOAD_PART_BYTES,
       fields: [],
-      write: (bytes) => writer.write(bytes),
+      write: (bytes) => {
+        // Renews the lease: a part may take minutes to arrive.
+        lease.grow(0);
+        return writer.write(bytes);
+      },
     });
     await writer.close();
     if (!(await store.addPart(upload.id, MAX_UPLOAD_PARTS))) throw await refusal(upload.id, store);

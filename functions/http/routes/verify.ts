@@ -36,13 +36,15 @@ export const verifyRoutes = new Hono<AppEnvironment>()
   })
   .post('/v1/verify/stream', requireScope('verify'), async (c) => {
     const { evidence } = readQuery(c, verifyStreamQuerySchema);
-    const body = new BodyLines(c.req.raw);
+    const lease = c.get('bodyLease');
+    const body = new BodyLines(c.req.raw, lease);
     try {
       const head = parseText((await body.next()) ?? '', verifyStreamHeadSchema);
       const verification = new StreamedVerification(head, evidence);
+      const release = lease.hold();
       const events = eventStream(
         c.get('requestId'),
-        (events) => verifyLines(body, verification, events),
+        (events) => verifyLines(body, verification, events).finally(release),
         () => body.discard(),
       );
       return c.body(events, 200, { 'content-type': 'text/event-stream' });

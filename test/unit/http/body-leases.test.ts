@@ -27,3 +27,26 @@ it('frees the bytes of a request that was torn down, once', () => {
   lost.end();
   expect(leases.begin().grow(1)).toBe(false);
 });
+
+it('keeps the bytes of a stream until the stream ends', () => {
+  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => 0);
+  const streamed = leases.begin();
+  const release = streamed.hold();
+  expect(streamed.grow(100)).toBe(true);
+  streamed.end();
+  expect(leases.begin().grow(1)).toBe(false);
+  release();
+  release();
+  expect(leases.begin().grow(100)).toBe(true);
+});
+
+it('renews a lease that grows, also by nothing', () => {
+  let now = 0;
+  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => now);
+  const [arriving, lost] = [leases.begin(), leases.begin()];
+  expect([arriving.grow(60), lost.grow(40)]).toEqual([true, true]);
+  now = 900;
+  expect(arriving.grow(0)).toBe(true);
+  now = 1_500;
+  expect([leases.begin().grow(41), leases.begin().grow(40)]).toEqual([false, true]);
+});

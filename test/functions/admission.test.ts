@@ -1,0 +1,104 @@
+/**
+ * What one isolate holds at a time, through the API: while a stream holds all room, other bodies are refused with
+ * `overloaded`, and adapters whose clients hardly retry wait for room.
+ */
+import { createExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createApp } from '../../functions/app.ts';
+import { createPlatformFactory } from '../../functions/platform.ts';
+import { BODIES, requestOf, TRAINERS } from './adapters-trainers.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, TOOL_OUTPUT } from './api.ts';
+
+/** More than any body of these tests. */
+const ROOM_BYTES = 100_000;
+
+type Isolate = (request: Request) => Promise<Response>;
+
+let isolate: Isolate;
+beforeEach(() => {
+  isolate = isolateThat(300);
+});
+
+/** An isolate whose patient adapters wait for a time. */
+function isolateThat(adapterRetryWindowMs: number): Isolate {
+  const app = createApp(createPlatformFactory(), { maxBodyBytesInFlight: ROOM_BYTES, adapterRetryWindowMs });
+  return async (request) => app.fetch(request, env, createExecutionContext());
+}
+
+type OpenStream = { readonly reply: Response; readonly end: () => Promise<string> };
+
+/** A verification that is still being written and fills the isolate. */
+async function fillingStream(into: Isolate): Promise<OpenStream> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const head = `${JSON.stringify({ tool_output: TOOL_OUTPUT })}\n`;
+  const delta = `${JSON.stringify({ delta: 'x'.repeat(ROOM_BYTES - head.length - 14) })}\n`;
+  const written = writer.write(new TextEncoder().encode(head + delta));
+  const request = new Request(`${ORIGIN}/v1/verify/stream`, { method: 'POST', body: readable });
+  const reply = await into(request);
+  await written;
+  return {
+    reply,
+    async end() {
+      await writer.close();
+      return reply.text();
+    },
+  };
+}
+
+const asLines = (path: string): Request =>
+  new Request(`${ORIGIN}${path}`, { method: 'POST', headers: { 'content-type': 'application/jsonl' }, body: '{}\n' });
+
+function upload(): Request {
+  const body = new FormData();
+  body.set('purpose', 'batch');
+  body.set('file', new Blob(['{}\n'.repeat(10_000)]), 'input.jsonl');
+  return new Request(`${ORIGIN}/v1/files`, { method: 'POST', body });
+}
+
+const REQUESTS: readonly (readonly [string, () => Request, number])[] = [
+  ['/v1/verify', () => post('/v1/verify', { response: ROLLOUT.response, tool_output: TOOL_OUTPUT }), 200],
+  ['/v1/score', () => post('/v1/score', ROLLOUT), 200],
+  ['/v1/judgments:import', () => asLines('/v1/judgments:import'), 200],
+  ['/v1/runs/:id/import', () => asLines('/v1/runs/admitted/import'), 200],
+  ['/v1/files', upload, 200],
+];
+
+describe('while a stream fills the isolate', () => {
+  it.each(REQUESTS)('%s is refused with a retryable 503, and is taken afterwards', async (_path, request, status) => {
+    const stream = await fillingStream(isolate);
+    const refused = await isolate(request());
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await problemOf(refused, 503, 'overloaded')).retryable).toBe(true);
+    expect(await stream.end()).toContain('event: done');
+    const taken = await isolate(request());
+    expect(taken.status, await taken.clone().text()).toBe(status);
+    await taken.text();
+  });
+
+  it('a second stream is refused, too', async () => {
+    const stream = await fillingStream(isolate);
+    const body = `${JSON.stringify({ tool_output: TOOL_OUTPUT })}\n`;
+    const refused = await isolate(new Request(`${ORIGIN}/v1/verify/stream`, { method: 'POST', body }));
+    await problemOf(refused, 503, 'overloaded');
+    await stream.end();
+  });
+
+  it.each(TRAINERS)('the adapter of %s answers no reward, and 503', async (trainer) => {
+    const stream = await fillingStream(isolate);
+    const refused = await isolate(requestOf(trainer, {}, BODIES[trainer]));
+    await problemOf(refused, 503, 'overloaded');
+    await stream.end();
+  });
+
+  it.each(['openrlhf', 'nemo-gym'] as const)('the adapter of %s waits for room', async (trainer) => {
+    const patient = isolateThat(60_000);
+    const stream = await fillingStream(patient);
+    const reply = patient(requestOf(trainer, {}, BODIES[trainer]));
+    // Not refused while small requests come and go.
+    await problemOf(await patient(post('/v1/score', ROLLOUT)), 503, 'overloaded');
+    await stream.end();
+    expect((await reply).status, await (await reply).clone().text()).toBe(200);
+  });
+});
