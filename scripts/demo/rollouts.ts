@@ -1,4 +1,4 @@
-/** Reads the example rollouts and scores them over HTTP. */
+/** Reads the answers of the demo and scores them over HTTP. */
 
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import type { ScoreResponse } from '../../src/wire/score.ts';
 import { type ScoreRequest, scoreRequestSchema } from '../../src/wire/score.ts';
 
-export const EXAMPLES = 'examples/rollouts.jsonl';
+export const ANSWERS = 'examples/baikal.jsonl';
 
 export type ExampleRow = Row<ScoreRequest>;
 
@@ -24,8 +24,8 @@ export type ScoredRow = {
 
 export type Pass = { readonly rows: readonly ScoredRow[]; readonly tally: ScoreSummary; readonly seconds: number };
 
-/** Reads the examples. @throws Error if a line is not a rollout. */
-export async function readExamples(path: string, recipe: string): Promise<ExampleRow[]> {
+/** Reads example rows, to be scored under the recipe, or under the recipe that a row names. @throws Error if a line is not a rollout. */
+export async function readExamples(path: string, recipe: RecipeInput): Promise<ExampleRow[]> {
   const rows: ExampleRow[] = [];
   const file = createReadStream(resolve(import.meta.dirname, '../..', path));
   for await (const line of readLines(file, MAX_BODY_BYTES)) {

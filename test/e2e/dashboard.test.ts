@@ -236,6 +236,27 @@ describe('playground', () => {
     });
   });
 
+  it('begins with a wrong number: corrected, its claim is supported and the reward rises', async () => {
+    await onPage('#/playground', DESK, async ({ page }) => {
+      const first = page.locator('a.claim').first();
+      const score = async (): Promise<number> => {
+        await page.getByRole('button', { name: 'Score', exact: true }).click();
+        await page.locator('.reward-value').waitFor();
+        await page.locator('.stale-note').waitFor({ state: 'detached' });
+        return Number.parseFloat((await page.locator('.reward-value').textContent()) ?? '');
+      };
+      const before = await score();
+      await expect.poll(() => first.getAttribute('aria-label')).toContain('judged not supported');
+      await page.getByText('word-matching stand-in, not a model').waitFor();
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      const response = page.getByLabel('Response');
+      await response.fill((await response.inputValue()).replace('1,462', '1,642'));
+      const after = await score();
+      await expect.poll(() => first.getAttribute('aria-label')).toContain('judged supported');
+      expect(after).toBeGreaterThan(before + 1);
+    });
+  });
+
   it('verifies as one types, and shows hostile text as text', async () => {
     await onPage('#/playground/own', DESK, async ({ page }) => {
       const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>';

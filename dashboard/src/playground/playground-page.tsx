@@ -26,8 +26,11 @@ import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from './pickers.tsx';
 import { type Scored, ScorePanel } from './score-panel.tsx';
 import { SourcePanel } from './source-panel.tsx';
 
-/** An example with findings: two numbers that its sources do not contain. */
-const FIRST_EXAMPLE = 'wrong-number';
+/**
+ * An example with findings: two numbers that its sources do not contain. The built-in judge judges all rows of this
+ * question rightly, and the claim and the reward change with the number.
+ */
+const FIRST_EXAMPLE = 'baikal-wrong-numbers';
 const OWN = 'own';
 
 export function PlaygroundPage({ example }: { example: string }) {
@@ -232,8 +235,11 @@ type Example = { readonly id: string; readonly note: string; readonly draft: Dra
 
 /** The rollouts of examples/, bundled as a file of their own: they need no server. */
 async function loadExamples(): Promise<readonly Example[]> {
-  const { default: lines } = await import('../../../examples/rollouts.jsonl?raw');
-  return lines.split('\n').flatMap((line): Example[] => {
+  const [{ default: answers }, { default: rollouts }] = await Promise.all([
+    import('../../../examples/baikal.jsonl?raw'),
+    import('../../../examples/rollouts.jsonl?raw'),
+  ]);
+  return `${answers}${rollouts}`.split('\n').flatMap((line): Example[] => {
     if (line === '') return [];
     const row: { readonly id: string; readonly note: string } = JSON.parse(line);
     const draft = draftOf(row);

@@ -1,10 +1,12 @@
 /** The result of `POST /v1/score`: reward, components, details, judgments and recipe. */
 
 import type { UnscoredReason } from '../../../src/family/score.ts';
+import { LEXICAL_JUDGE_MODEL } from '../../../src/lexical/support-model.ts';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import type { CallFailure } from '../api/call.ts';
 import { numberText, percentText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
+import { StandInBadge } from '../display/stand-in-badge.tsx';
 import { UNSCORED_WORDS } from '../words/unscored.ts';
 import { ComponentBars } from './component-bars.tsx';
 
@@ -57,6 +59,7 @@ function Score({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: nu
   return (
     <>
       <RewardFigure reward={reward} reason={reason} range={recipe.reward_range} />
+      {judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL) && <StandInBadge />}
       {decided_by !== null && decided_by !== 'components' && (
         <p class="decided">
           Decided by <b>{decided_by.replaceAll('_', ' ')}</b>, regardless of the components.
