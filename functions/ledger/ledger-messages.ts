@@ -69,12 +69,32 @@ export type PackedContent = {
   readonly details_key: string | null;
 };
 
+/** A block of lines in a segment (segment-format.ts). */
+export type SegmentBlock = {
+  /** The segment's R2 key. */
+  readonly key: string;
+  /** First byte of the gzip member in the segment, and the number of its bytes. */
+  readonly offset: number;
+  readonly bytes: number;
+  /** First byte of the block in the decompressed member, and the byte after the block. */
+  readonly start: number;
+  readonly end: number;
+};
+
+/** The content of a record as it is stored: in the object, in R2, or in a segment. */
+export type StoredContent = PackedContent & {
+  readonly rows_at: SegmentBlock | null;
+  readonly details_at: SegmentBlock | null;
+};
+
 export type PackedRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: string };
 
 export type RecordCall = {
   readonly v: number;
-  /** The prefix of the run's R2 keys, which the object needs for its erasure. */
+  /** The prefix of the run's R2 keys, which the object needs for its segments and its erasure. */
   readonly prefix: string;
+  /** The number of the shard, which is part of the names of its segments. */
+  readonly shard: number;
   /**
    * Whether the caller has just read in the list of runs that the run exists. Only then may the object begin: an erased
    * run must not begin again because of a caller that remembers it.
@@ -89,6 +109,16 @@ export type RecordCall = {
  * recorded under the attempt number of an imported rollout.
  */
 export type Outcome = { readonly attempt: number; readonly status: 'recorded' | 'unchanged' | 'taken' };
+
+/** The content of a record in a shard that has none. */
+export const NO_CONTENT: StoredContent = {
+  rows: null,
+  rows_key: null,
+  rows_at: null,
+  details: null,
+  details_key: null,
+  details_at: null,
+};
 
 /** The sort key of a rollout in the order of its run. `step` as stored: NO_STEP = the rollout has no step. */
 export type RowPosition = {
@@ -113,8 +143,8 @@ export type PageCall = {
 /** A rollout of a page, and the number of its record. */
 export type PageEntry = { readonly step: number; readonly group: string; readonly seq: number; readonly entry: Entry };
 
-/** The packed rows of a record. `detailed`: whether it has reports. */
-export type PageRecord = Pick<PackedContent, 'rows' | 'rows_key'> & {
+/** The rows of a record. `detailed`: whether it has reports. */
+export type PageRecord = Pick<StoredContent, 'rows' | 'rows_key' | 'rows_at'> & {
   readonly seq: number;
   readonly detailed: boolean;
 };

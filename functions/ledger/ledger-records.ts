@@ -1,7 +1,8 @@
 /**
  * The records of one shard of a run in the SQLite of its object: one row per recorded group or sample, with the packed
- * rollouts and the entries that name them. Every method is synchronous and runs in the caller's transaction. A row never
- * changes: the same content recorded again with fewer missing measurements is a further row, and readers choose.
+ * rollouts and the entries that name them. Every method is synchronous and runs in the caller's transaction. A record
+ * never changes, only its place (sealer.ts): the same content recorded again with fewer missing measurements is a
+ * further record, and readers choose.
  */
 import * as z from 'zod';
 import { groupFiguresSchema, StepFigures } from '../../src/runs/summary.ts';
@@ -22,8 +23,10 @@ import {
   type PageRecord,
   type RecordCall,
   type StepsPage,
+  type StoredContent,
   type VisitCall,
 } from './ledger-messages.ts';
+import { SEGMENT_TABLES, type SegmentTable } from './segment-table.ts';
 
 /**
  * Records whose groups share one row of figures. A step with few groups has one or two such rows; rollouts without a
@@ -34,35 +37,52 @@ const PART_RECORDS = 256;
 const MAX_REFRESHED_ROLLOUTS = 50_000;
 /** Packed bytes of one page; typically 5,000 rollouts. */
 const MAX_PAGE_BYTES = 1024 * 1024;
+/** Lines of a segment are counted as if they were packed. */
+const PACKED_RATIO = 8;
 
 const TABLES = [
   'CREATE TABLE run_v1 (one INTEGER PRIMARY KEY CHECK (one = 1), record TEXT NOT NULL) STRICT',
   `CREATE TABLE recipes_v1 (digest TEXT PRIMARY KEY, name TEXT, recipe TEXT NOT NULL) STRICT, WITHOUT ROWID`,
   `CREATE TABLE records_v1 (
      seq INTEGER PRIMARY KEY, step INTEGER NOT NULL, group_id TEXT NOT NULL, at INTEGER NOT NULL, entries TEXT NOT NULL,
-     rows_key TEXT, details_key TEXT, rows BLOB, details BLOB
+     rows_key TEXT, details_key TEXT, place TEXT, rows BLOB, details BLOB
    ) STRICT`,
   'CREATE INDEX records_v1_place ON records_v1 (step, group_id, seq)',
   `CREATE TABLE figures_v1 (
      step INTEGER NOT NULL, part INTEGER NOT NULL, rollouts INTEGER NOT NULL, figures TEXT, PRIMARY KEY (step, part)
    ) STRICT, WITHOUT ROWID`,
+  ...SEGMENT_TABLES,
 ];
 
 const runSchema = z.discriminatedUnion('state', [
-  z.object({ v: z.literal(1), state: z.literal('open'), prefix: z.string() }),
+  z.object({ v: z.literal(1), state: z.literal('open'), prefix: z.string(), shard: z.int() }),
   z.object({ v: z.literal(1), state: z.literal('erased'), prefix: z.string(), until: z.int() }),
 ]);
+
+/** A record without its lines, as a segment stores it. */
+export type RecordHeader = {
+  readonly seq: number;
+  readonly step: number;
+  readonly group: string;
+  readonly at: number;
+  readonly rows_key: string | null;
+  readonly details_key: string | null;
+  readonly entries: unknown;
+};
 
 /** The run as its object knows it. `prefix`: of its R2 keys. `until`: when an erased run may be forgotten. */
 export type ShardRun = z.infer<typeof runSchema>;
 
 export class LedgerRecords {
   readonly #sql: SqlStorage;
+  readonly #segments: SegmentTable;
   #run: { readonly value: ShardRun | null } | null = null;
   readonly #recipes = new Set<string>();
 
-  constructor(sql: SqlStorage) {
+  /** @param segments the manifest, which says where the content of the records is. */
+  constructor(sql: SqlStorage, segments: SegmentTable) {
     this.#sql = sql;
+    this.#segments = segments;
   }
 
   /** `null` = the object has never begun. @throws UnknownForm if a later version wrote it. */
@@ -90,12 +110,13 @@ export class LedgerRecords {
   forget(): void {
     this.#run = null;
     this.#recipes.clear();
+    this.#segments.forget();
   }
 
-  /** Records rollouts. Returns an outcome for each entry of each record. */
-  record({ recipes, records }: RecordCall): Outcome[][] {
+  /** Records rollouts. Returns an outcome for each entry of each record. @param now milliseconds since 1970. */
+  record({ recipes, records }: RecordCall, now: number): Outcome[][] {
     for (const recipe of recipes) this.#addRecipe(recipe);
-    return records.map((record) => this.#add(record));
+    return records.map((record) => this.#add(record, now));
   }
 
   #addRecipe({ digest, name, recipe }: PackedRecipe): void {
@@ -104,7 +125,8 @@ export class LedgerRecords {
     this.#recipes.add(digest);
   }
 
-  #add({ step, group, entries, at, rows, rows_key, details, details_key }: NewRecord): Outcome[] {
+  #add({ step, group, entries, at, ...content }: NewRecord, now: number): Outcome[] {
+    const { rows, rows_key, details, details_key } = content;
     const there = this.#group(step, group);
     const attempts = new AttemptsOfGroup(there);
     const taken: Entry[] = [];
@@ -123,6 +145,7 @@ export class LedgerRecords {
         ...[step, group, at, textOf(taken), rows, rows_key, details, details_key],
       )
       .one();
+    this.#segments.note(seq, (rows?.byteLength ?? 0) + (details?.byteLength ?? 0), now);
     this.#sql.exec(
       `INSERT INTO figures_v1 (step, part, rollouts) VALUES (?, ?, ?)
        ON CONFLICT (step, part) DO UPDATE SET rollouts = rollouts + excluded.rollouts, figures = NULL`,
@@ -188,24 +211,46 @@ export class LedgerRecords {
       if (records.has(seq)) continue;
       if (bytes > MAX_PAGE_BYTES)
         return { entries: found.slice(0, position), records: [...records.values()], more: true };
-      const record = this.#sql
-        .exec<Pick<PackedContent, 'rows' | 'rows_key'> & { detailed: number }>(
-          `SELECT rows, rows_key, details IS NOT NULL OR details_key IS NOT NULL AS detailed
-           FROM records_v1 WHERE seq = ?`,
-          seq,
-        )
-        .one();
-      records.set(seq, { ...record, seq, detailed: record.detailed === 1 });
-      bytes += record.rows?.byteLength ?? 0;
+      const record = this.#rowsOf(seq);
+      records.set(seq, record);
+      const { rows, rows_at } = record;
+      bytes += rows?.byteLength ?? (rows_at === null ? 0 : (rows_at.end - rows_at.start) / PACKED_RATIO);
     }
     return { entries: found, records: [...records.values()], more };
   }
 
-  /** The packed content of a record. */
-  content(seq: number): PackedContent {
-    return this.#sql
-      .exec<PackedContent>('SELECT rows, rows_key, details, details_key FROM records_v1 WHERE seq = ?', seq)
+  #rowsOf(seq: number): PageRecord {
+    const { place, rows, rows_key, detailed } = this.#sql
+      .exec<Pick<PackedContent, 'rows' | 'rows_key'> & { place: string | null; detailed: number }>(
+        `SELECT rows, rows_key, place, details IS NOT NULL OR details_key IS NOT NULL AS detailed
+         FROM records_v1 WHERE seq = ?`,
+        seq,
+      )
       .one();
+    const { rows_at, details_at } = this.#segments.blocksOf(place);
+    return { seq, rows, rows_key, rows_at, detailed: detailed === 1 || details_at !== null };
+  }
+
+  /** Where the content of a record is: in its row, in R2, or in a segment. */
+  content(seq: number): StoredContent {
+    const { place, ...content } = this.#sql
+      .exec<PackedContent & { place: string | null }>(
+        'SELECT rows, rows_key, details, details_key, place FROM records_v1 WHERE seq = ?',
+        seq,
+      )
+      .one();
+    return { ...content, ...this.#segments.blocksOf(place) };
+  }
+
+  /** The records of a range of numbers, without their lines, in the order of the run. */
+  headers(first: number, last: number): RecordHeader[] {
+    // The plus keeps SQLite from the index of the order, which covers the whole run.
+    const rows = this.#sql.exec<Omit<RecordHeader, 'entries'> & { entries: string }>(
+      `SELECT seq, step, group_id AS "group", at, rows_key, details_key, entries FROM records_v1
+       WHERE seq BETWEEN ? AND ? ORDER BY +step, group_id, seq`,
+      ...[first, last],
+    );
+    return [...rows].map(({ entries, ...header }): RecordHeader => ({ ...header, entries: JSON.parse(entries) }));
   }
 
   /**

@@ -1,10 +1,11 @@
 /** Reads reports and texts of rollouts. The details of one record are unpacked once for all of its rollouts. */
 import * as z from 'zod';
 import { askShard, type LedgerObjects } from './ledger-calls.ts';
-import { LEDGER_MESSAGE_VERSION, type PackedContent } from './ledger-messages.ts';
+import { LEDGER_MESSAGE_VERSION, NO_CONTENT } from './ledger-messages.ts';
 import { unpackLines } from './packed-lines.ts';
 import { readObject } from './run-objects.ts';
 import type { DetailPlace } from './run-rows.ts';
+import { SegmentReader } from './segment-reader.ts';
 
 /** The stored parts of a rollout besides its row. */
 export type RolloutDetail = {
@@ -19,16 +20,17 @@ export type RolloutDetail = {
 
 const sharedSchema = z.record(z.string(), z.unknown());
 const lineSchema = z.strictObject({ report: sharedSchema.nullable(), rollout: sharedSchema.nullable() });
-const NOTHING: PackedContent = { rows: null, rows_key: null, details: null, details_key: null };
 
 export class RunDetails {
   readonly #objects: LedgerObjects;
   readonly #bucket: R2Bucket;
+  readonly #segments: SegmentReader;
   #last: { readonly name: string; readonly lines: Promise<readonly unknown[]> } | null = null;
 
   constructor(objects: LedgerObjects, bucket: R2Bucket) {
     this.#objects = objects;
     this.#bucket = bucket;
+    this.#segments = new SegmentReader(bucket);
   }
 
   /** @throws StorageError, RequestError; ZodError for details of unknown form. */
@@ -43,9 +45,14 @@ export class RunDetails {
   }
 
   async #lines({ life, shard, seq }: DetailPlace): Promise<readonly unknown[]> {
-    const { details, details_key } = await askShard(this.#objects, life, shard, NOTHING, async (object) =>
-      object.content(LEDGER_MESSAGE_VERSION, seq),
+    const { details, details_key, details_at } = await askShard(
+      this.#objects,
+      life,
+      shard,
+      NO_CONTENT,
+      async (object) => object.content(LEDGER_MESSAGE_VERSION, seq),
     );
+    if (details === null && details_at !== null) return this.#segments.lines(details_at);
     const packed = details_key === null ? details : await readObject(this.#bucket, details_key);
     return packed === null ? [] : unpackLines(packed);
   }

@@ -1,9 +1,11 @@
 /**
- * The Durable Object of one shard of a run. It owns the records of the groups that hash to it (ledger-records.ts). An
- * erased run leaves a mark for a day, so that a late writer cannot begin it again.
+ * The Durable Object of one shard of a run. It owns the records of the groups that hash to it (ledger-records.ts), and
+ * its alarm moves their content into R2 (sealer.ts). An erased run leaves a mark for a day, so that a late writer cannot
+ * begin it again.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Environment } from '../environment.ts';
+import { StorageError } from '../storage/storage-error.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import {
   type LatestVisit,
@@ -11,32 +13,72 @@ import {
   type LedgerAnswer,
   type LedgerPage,
   type Outcome,
-  type PackedContent,
   type PackedRecipe,
   type PageCall,
   type RecordCall,
   type StepsPage,
+  type StoredContent,
   type VisitCall,
 } from './ledger-messages.ts';
 import { LedgerRecords } from './ledger-records.ts';
 import { removeObjects } from './run-objects.ts';
+import { SEALING, Sealer } from './sealer.ts';
+import { type SealingLimits, SegmentTable } from './segment-table.ts';
 
 /** A writer that put an object into R2 before the run was erased has given up by then. */
 const ERASURE_REPEAT_MS = 15 * 60 * 1000;
 /** No writer remembers a run for so long without asking the list of runs. */
 const ERASURE_MARK_MS = 24 * 60 * 60 * 1000;
+/** When sealing is tried again after a failure of R2. */
+const SEALING_RETRY_MS = 60 * 1000;
+
+/** Replaceable parts, for tests. */
+export type RunLedgerOptions = {
+  readonly sealing: SealingLimits;
+  /** Milliseconds since 1970: the age of records, which decides when they are sealed. */
+  readonly now: () => number;
+};
 
 export class RunLedger extends DurableObject<Environment> {
   readonly #records: LedgerRecords;
+  readonly #segments: SegmentTable;
+  readonly #sealer: Sealer;
+  readonly #options: RunLedgerOptions;
+  /** When the alarm is due as far as this instance knows; the platform may know of an earlier one. */
+  #alarmAt: number | null = null;
 
-  constructor(state: DurableObjectState, environment: Environment) {
+  constructor(state: DurableObjectState, environment: Environment, options: Partial<RunLedgerOptions> = {}) {
     super(state, environment);
-    this.#records = new LedgerRecords(state.storage.sql);
+    this.#options = { sealing: SEALING, now: Date.now, ...options };
+    const { sealing: limits, now } = this.#options;
+    const { storage } = state;
+    this.#segments = new SegmentTable(storage.sql);
+    this.#records = new LedgerRecords(storage.sql, this.#segments);
+    const { records, segments, bucket } = {
+      records: this.#records,
+      segments: this.#segments,
+      bucket: environment.FILES,
+    };
+    this.#sealer = new Sealer({ storage, records, segments, bucket, now, limits });
   }
 
   /** Records rollouts in one transaction. Idempotent: equal content is recorded once. */
   async record(call: RecordCall): Promise<LedgerAnswer<Outcome[][]>> {
-    return this.#answer(call.v, call.open ? call.prefix : null, () => this.#records.record(call));
+    const { now, sealing } = this.#options;
+    const opened = call.open ? { prefix: call.prefix, shard: call.shard } : null;
+    const answer = this.#answer(call.v, opened, () => this.#records.record(call, now()));
+    // The alarm is part of the same write: the platform commits together what no `await` separates.
+    if (answer.ok && (this.#alarmAt === null || this.#segments.isFull(sealing))) await this.#setAlarm();
+    return answer;
+  }
+
+  /** Sets the alarm to the next work of the sealer. */
+  async #setAlarm(): Promise<void> {
+    const due = this.#segments.due(this.#options.sealing);
+    if (due === null) return await this.ctx.storage.deleteAlarm();
+    if (due === this.#alarmAt) return;
+    this.#alarmAt = due;
+    await this.ctx.storage.setAlarm(Math.max(due, this.#options.now()));
   }
 
   async describe(v: number): Promise<LedgerAnswer<{ readonly rollouts: number; readonly recipes: PackedRecipe[] }>> {
@@ -51,7 +93,7 @@ export class RunLedger extends DurableObject<Environment> {
     return this.#answer(v, null, () => this.#records.steps(from, limit));
   }
 
-  async content(v: number, seq: number): Promise<LedgerAnswer<PackedContent>> {
+  async content(v: number, seq: number): Promise<LedgerAnswer<StoredContent>> {
     return this.#answer(v, null, () => this.#records.content(seq));
   }
 
@@ -76,7 +118,8 @@ export class RunLedger extends DurableObject<Environment> {
     await this.ctx.storage.setAlarm(Date.now() + ERASURE_REPEAT_MS);
     try {
       const { run } = this.#records;
-      if (run?.state !== 'erased') return await this.ctx.storage.deleteAlarm();
+      if (run?.state === 'open') return await this.#seal();
+      if (run === null) return await this.ctx.storage.deleteAlarm();
       const removed = await removeObjects(this.env.FILES, run.prefix);
       if (removed !== 'none') return;
       if (Date.now() < run.until) return await this.ctx.storage.setAlarm(run.until);
@@ -88,15 +131,28 @@ export class RunLedger extends DurableObject<Environment> {
     }
   }
 
-  /** Answers a call. @param opens the prefix of the run that the call may begin; `null` = it begins none. */
-  #answer<T>(v: number, opens: string | null, work: () => T): LedgerAnswer<T> {
+  async #seal(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + SEALING_RETRY_MS);
+    try {
+      await this.#sealer.work();
+    } catch (error) {
+      // The storage has logged the failure.
+      if (error instanceof StorageError) return;
+      throw error;
+    }
+    this.#alarmAt = null;
+    if (this.#records.run?.state === 'open') await this.#setAlarm();
+  }
+
+  /** Answers a call. @param opens the run that the call may begin; `null` = it begins none. */
+  #answer<T>(v: number, opens: Pick<RecordCall, 'prefix' | 'shard'> | null, work: () => T): LedgerAnswer<T> {
     if (v !== LEDGER_MESSAGE_VERSION) return { ok: false, refusal: 'version_skew' };
     try {
       return this.ctx.storage.transactionSync((): LedgerAnswer<T> => {
         const state = this.#records.run?.state ?? 'none';
         if (state === 'erased') return { ok: false, refusal: 'erased' };
         if (state === 'none' && opens === null) return { ok: false, refusal: 'unopened' };
-        if (state === 'none' && opens !== null) this.#records.begin({ v: 1, state: 'open', prefix: opens });
+        if (state === 'none' && opens !== null) this.#records.begin({ v: 1, state: 'open', ...opens });
         return { ok: true, value: work() };
       });
     } catch (error) {

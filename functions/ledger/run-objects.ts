@@ -1,6 +1,6 @@
 /**
- * The R2 objects of a run: packed content that is too large for a row of its ledger. Names are random and never reused,
- * so a record never points at other content.
+ * The R2 objects of a run: segments of its ledger, and packed content that is too large for a row of it. Names are never
+ * reused for other bytes, so a record never points at other content.
  */
 import { stored } from '../storage/storage-error.ts';
 import type { RunLife } from './run-list.ts';
@@ -16,6 +16,19 @@ export function runPrefix({ project, run, incarnation }: RunLife): string {
 /** @throws StorageError. */
 export async function putObject(bucket: R2Bucket, key: string, packed: ArrayBuffer): Promise<void> {
   await stored('r2', 'run_put', () => bucket.put(key, packed));
+}
+
+/**
+ * Puts a segment. The name ends in the start of the digest of its bytes; if it is taken, these bytes are there already.
+ * @param name the part of the key before the digest. @returns the key. @throws StorageError.
+ */
+export async function putSegment(bucket: R2Bucket, name: string, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const key = `${name}-${hex.slice(0, 16)}.jsonl.gz`;
+  const options = { sha256: digest, onlyIf: new Headers({ 'if-none-match': '*' }) };
+  await stored('r2', 'segment_put', () => bucket.put(key, bytes, options));
+  return key;
 }
 
 /** @throws StorageError if R2 fails or the object does not exist. */

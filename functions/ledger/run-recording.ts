@@ -107,7 +107,7 @@ async function write(
   const isGone = await Promise.all(
     [...Map.groupBy(groups, ({ record }) => shardOf(life, record.group))].map(async ([shard, own]) => {
       const records = own.map(({ record }) => record);
-      const call = { v: LEDGER_MESSAGE_VERSION, prefix, open: fresh, recipes: packedRecipes, records };
+      const call = { v: LEDGER_MESSAGE_VERSION, prefix, shard, open: fresh, recipes: packedRecipes, records };
       const answer = await callShard(objects, life, shard, async (object) => await object.record(call));
       await Promise.all(own.map((group, n) => removeUnused(bucket, group.record, answer.ok ? answer.value[n] : [])));
       if (!answer.ok) return true;

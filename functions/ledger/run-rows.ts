@@ -13,13 +13,26 @@ import { askShard, type LedgerObjects, shardOf, shardsOf } from './ledger-calls.
 import {
   LEDGER_MESSAGE_VERSION,
   type LedgerPage,
+  NO_CONTENT,
   NO_STEP,
   type PageEntry,
+  type PageRecord,
   type RowPosition,
 } from './ledger-messages.ts';
 import { unpackLines } from './packed-lines.ts';
 import type { RunLife } from './run-list.ts';
 import { readObject } from './run-objects.ts';
+import { SegmentGone, SegmentReader } from './segment-reader.ts';
+
+/** Records of all shards whose segments are read ahead. */
+const RECORDS_AHEAD = 64;
+
+type RowReader = {
+  readonly shards: RunShards;
+  readonly segments: SegmentReader;
+  /** Records of one shard whose segments are read ahead. */
+  readonly ahead: number;
+};
 
 /** Rollouts per call while a run is read. */
 export const LEDGER_PAGE_ROWS = 1_000;
@@ -97,7 +110,12 @@ export function readRows(
 ): AsyncGenerator<StoredRow> {
   const { life } = shards;
   const numbers = selection.group === undefined ? shardsOf(life) : [shardOf(life, selection.group)];
-  return inOrder(numbers.map((shard) => rowsOfShard(shards, shard, selection, pageRows)));
+  const reader: RowReader = {
+    shards,
+    segments: new SegmentReader(shards.bucket),
+    ahead: Math.ceil(RECORDS_AHEAD / numbers.length),
+  };
+  return inOrder(numbers.map((shard) => rowsOfShard(reader, shard, selection, pageRows)));
 }
 
 /** Reads at most `limit` rows. */
@@ -141,12 +159,12 @@ function comparePositions(one: RowPosition, other: RowPosition): number {
 const NOTHING: LedgerPage = { entries: [], records: [], more: false };
 
 async function* rowsOfShard(
-  shards: RunShards,
+  reader: RowReader,
   shard: number,
   selection: RowSelection,
   limit: number,
 ): AsyncGenerator<StoredRow> {
-  const { objects, life } = shards;
+  const { objects, life } = reader.shards;
   const { fromStep, toStep, withoutStep, group = null, sample = null, attempts } = selection;
   const isBounded = fromStep !== undefined || toStep !== undefined;
   const from = withoutStep === true ? NO_STEP : isBounded ? (fromStep ?? 0) : null;
@@ -155,11 +173,34 @@ async function* rowsOfShard(
   for (;;) {
     const call = { v: LEDGER_MESSAGE_VERSION, fromStep: from, toStep: to, group, sample, attempts, after, limit };
     const page = await askShard(objects, life, shard, NOTHING, async (object) => await object.page(call));
-    yield* unpacked(shards, shard, page);
+    yield* unpacked(reader, shard, page);
     const last = page.entries.at(-1);
     if (!page.more || last === undefined) return;
     after = positionOf(last);
   }
+}
+
+/** The lines of a record. @throws StorageError; RequestError if the run is deleted meanwhile. */
+async function linesOf(reader: RowReader, shard: number, record: PageRecord): Promise<readonly unknown[]> {
+  try {
+    return await linesAt(reader, record);
+  } catch (error) {
+    if (!(error instanceof SegmentGone)) throw error;
+  }
+  // The page is older than the segment, or the run is gone.
+  const { objects, life } = reader.shards;
+  const again = await askShard(objects, life, shard, NO_CONTENT, async (object) =>
+    object.content(LEDGER_MESSAGE_VERSION, record.seq),
+  );
+  return linesAt(reader, again);
+}
+
+type RowsPlace = Pick<PageRecord, 'rows' | 'rows_key' | 'rows_at'>;
+
+async function linesAt({ shards, segments }: RowReader, { rows, rows_key, rows_at }: RowsPlace): Promise<unknown[]> {
+  if (rows !== null) return unpackLines(rows);
+  if (rows_at !== null) return segments.lines(rows_at);
+  return rows_key === null ? [] : unpackLines(await readObject(shards.bucket, rows_key));
 }
 
 function positionOf({ step, group, entry: { sample, attempt } }: PageEntry): RowPosition {
@@ -173,16 +214,21 @@ const lineSchema = z.strictObject({
 });
 
 /** @throws ZodError or SyntaxError for a row of unknown form: replay must not compose it. */
-async function* unpacked({ life, bucket }: RunShards, shard: number, page: LedgerPage): AsyncGenerator<StoredRow> {
-  const packed = new Map(page.records.map((record) => [record.seq, record]));
+async function* unpacked(reader: RowReader, shard: number, page: LedgerPage): AsyncGenerator<StoredRow> {
+  const { life } = reader.shards;
+  const packed = new Map(page.records.map((record, position) => [record.seq, { record, position }]));
   let open = { seq: -1, lines: [] as readonly unknown[] };
+  let prepared = 0;
   for (const found of page.entries) {
     const { seq, entry } = found;
-    const record = packed.get(seq);
-    if (record === undefined) throw new Error('readRows: a page lacks a record');
+    const { record, position } = packed.get(seq) ?? {};
+    if (record === undefined || position === undefined) throw new Error('readRows: a page lacks a record');
     if (open.seq !== seq) {
-      const rows = record.rows_key === null ? record.rows : await readObject(bucket, record.rows_key);
-      open = { seq, lines: rows === null ? [] : await unpackLines(rows) };
+      if (position >= prepared) {
+        prepared = position + reader.ahead;
+        await reader.segments.prepare(page.records.slice(position, prepared).flatMap(({ rows_at }) => rows_at ?? []));
+      }
+      open = { seq, lines: await linesOf(reader, shard, record) };
     }
     const { recipe, recorded_at, ...facts } = lineSchema.parse(open.lines[entry.line]);
     const row: LedgerRow = {

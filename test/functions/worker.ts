@@ -5,6 +5,8 @@
 import { configuredBackends } from '../../functions/backends/configured.ts';
 import type { Environment } from '../../functions/environment.ts';
 import * as production from '../../functions/index.ts';
+import type { RecordCall } from '../../functions/ledger/ledger-messages.ts';
+import type { RunLedgerOptions } from '../../functions/ledger/run-ledger.ts';
 import type { PlatformParts } from '../../functions/platform.ts';
 import type { DeliveriesOptions } from '../../functions/webhooks/deliveries.ts';
 import { createWorker } from '../../functions/worker.ts';
@@ -13,6 +15,10 @@ type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries' | 'RunLedger';
 
 type TestParts = Pick<PlatformParts, 'backendsOf'> & {
   readonly adapterRetryWindowMs?: number;
+  /** When the ledgers of runs seal records. */
+  readonly ledger?: Partial<RunLedgerOptions>;
+  /** Whether a ledger seals what is due before it answers a recording. */
+  readonly sealsAtOnce?: boolean;
   readonly webhookLimits?: Pick<DeliveriesOptions, 'maxPendingJobs' | 'deliveryTimeoutMs'>;
   /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
   readonly environmentOf: (environment: Environment, place: Place) => Environment;
@@ -70,7 +76,21 @@ export class Deliveries extends production.Deliveries {
 }
 
 export class RunLedger extends production.RunLedger {
+  #alarms: Promise<void> = Promise.resolve();
+
   constructor(state: DurableObjectState, environment: Environment) {
-    super(parts.stateOf(state, 'RunLedger'), parts.environmentOf(environment, 'RunLedger'));
+    super(parts.stateOf(state, 'RunLedger'), parts.environmentOf(environment, 'RunLedger'), parts.ledger);
+  }
+
+  override async record(call: RecordCall) {
+    const answer = await super.record(call);
+    if (parts.sealsAtOnce === true && answer.ok) await this.alarm();
+    return answer;
+  }
+
+  /** As on the platform, where an object has one alarm at a time. */
+  override alarm(): Promise<void> {
+    this.#alarms = this.#alarms.catch(() => undefined).then(() => super.alarm());
+    return this.#alarms;
   }
 }

@@ -1,0 +1,3 @@
+/** The tests of `replay.test.ts` for a ledger whose records are all in segments. */
+import './sealed-ledger.ts';
+import './replay.test.ts';
