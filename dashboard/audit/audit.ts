@@ -93,9 +93,9 @@ function contrastProblems(): string[] {
   return [...problems];
 }
 
-/** Disabled and visually hidden elements are exempt. */
+/** Disabled, outdated and visually hidden elements are exempt. */
 function isExempt(element: Element): boolean {
-  return element.closest(':disabled, .visually-hidden, option, .is-stale') !== null;
+  return element.closest(':disabled, .visually-hidden, option, .is-stale, .is-older') !== null;
 }
 
 function backgroundOf(element: Element): Colour {

@@ -31,14 +31,14 @@ const docsPage = async () => (await import('./docs/docs-page.tsx')).DocsPage;
 const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
 const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
 
-function Page({ route: { page, path } }: { route: Route }) {
+function Page({ route: { page, path, query } }: { route: Route }) {
   switch (page) {
     case 'playground':
       return <PlaygroundPage example={path[0] ?? ''} />;
     case 'runs':
       return <LazyPage key={page} load={runsPage} props={{ path }} />;
     case 'replay':
-      return <LazyPage key={page} load={replayPage} props={{ path }} />;
+      return <LazyPage key={page} load={replayPage} props={{ path, query }} />;
     case 'batches':
       return <LazyPage key={page} load={batchesPage} props={{ path }} />;
     case 'docs':

@@ -1,33 +1,19 @@
 /**
  * The dashboard in Chromium against a real Worker process: by mouse and keyboard, on desktop and phone, light and dark.
  */
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureDashboard } from '../../scripts/build-dashboard.ts';
-import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
-import { digestJson } from '../../src/digest.ts';
-import { compose, RECIPES } from '../../src/families/composers.ts';
-import type { RefinerFacts } from '../../src/families/refiner/facts.ts';
-import { type RunFileLine, writeRunLine } from '../../src/runs/run-file.ts';
-import { audit, DESK, type Look, launchChromium, PHONE, type Visit, visit } from './dashboard-browser.ts';
-import { INSTALL_MS, install, root } from './processes.ts';
+import type { LocalWorker } from '../../scripts/local-worker.ts';
+import { audit, DESK, type Look, PHONE, type Visit, visit } from './dashboard-browser.ts';
+import { DashboardDeployment, example, KEY, requestOf, SHOTS, shoot } from './dashboard-deployment.ts';
+import { INSTALL_MS } from './processes.ts';
 
-const KEY = 'k'.repeat(43);
 const RUN = 'three-steps';
-const RECIPE = 'refiner-gpt54-instance-rubric';
-const SHOTS = process.env['DASHBOARD_SHOTS'];
 
-type Example = Readonly<Record<string, unknown>> & { readonly id: string; readonly response: string };
-
-const examples: readonly Example[] = readFileSync(join(root, 'examples/rollouts.jsonl'), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line));
-
+let deployment: DashboardDeployment;
 let worker: LocalWorker;
 let browser: Browser;
 let folder: string;
@@ -35,60 +21,28 @@ let batch: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'citeward-dashboard-'));
-  await Promise.all([ensureDashboard(), install('scripts/install-chromium.sh')]);
-  const scopes = ['verify', 'score', 'batch', 'admin'];
-  const sha256 = createHash('sha256').update(KEY).digest('hex');
-  [worker, browser] = await Promise.all([
-    startLocalWorker({
-      variables: { API_KEYS: JSON.stringify({ tester: { sha256, scopes } }), ALLOW_LEXICAL_JUDGE: 'true' },
-      deadline_ms: 90_000,
-    }),
-    launchChromium(),
-  ]);
-  for (const step of [0, 1, 2]) await recordStep(step);
+  deployment = await DashboardDeployment.start();
+  ({ worker, browser } = deployment);
+  // Later steps remove more claims.
+  for (const step of [0, 1, 2]) await deployment.recordGroup({ run: RUN, step, group: 'prompt' }, step);
   batch = await sendBatch();
 }, INSTALL_MS);
 
 afterAll(async () => {
-  await browser?.close();
-  await worker?.stop();
+  await deployment?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-function example(id: string): Example {
-  const found = examples.find((one) => one.id === id);
-  if (found === undefined) throw new Error(`no example ${id}`);
-  return found;
-}
-
-/** The fields of a request, out of a row of the examples. */
-function requestOf({ id: _id, note: _note, ...fields }: Example): Readonly<Record<string, unknown>> {
-  return { ...fields, recipe: RECIPE };
-}
-
-async function api<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const response = await fetch(`${worker.url}${path}`, {
-    ...init,
-    headers: { authorization: `Bearer ${KEY}`, ...init.headers },
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json();
+function api<T>(path: string, init?: RequestInit): Promise<T> {
+  return deployment.api(path, init);
 }
 
 function post<T>(path: string, body: unknown): Promise<T> {
-  return api(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  return deployment.post(path, body);
 }
 
-/** Four samples of one prompt: each is the example's answer with some claims removed; later steps remove more. */
-async function recordStep(step: number): Promise<void> {
-  const { response, reasoning: _reasoning, finish_reason, ...shared } = requestOf(example('good-answer'));
-  const whole = String(response);
-  const claims = whole.match(/<snippet [^>]*>.*?<\/snippet>/gs) ?? [];
-  const texts = [0, 1, 2, 3].map((n) =>
-    claims.slice(0, n + step).reduce((text, claim) => text.replace(claim, ''), whole),
-  );
-  const responses = texts.map((text) => ({ response: text, finish_reason }));
-  await post('/v1/groups', { ...shared, responses, run: { id: RUN, step, group: 'prompt' }, store_text: true });
+function onPage(hash: string, look: Look, body: (visit: Visit) => Promise<void>): Promise<void> {
+  return deployment.onPage(hash, look, body);
 }
 
 async function sendBatch(): Promise<string> {
@@ -103,22 +57,6 @@ async function sendBatch(): Promise<string> {
   const file = await api<{ id: string }>('/v1/files', { method: 'POST', body: form });
   const request = { input_file_id: file.id, endpoint: '/v1/score', completion_window: '24h' };
   return (await post<{ id: string }>('/v1/batches', request)).id;
-}
-
-/** Opens a page, does something there, and asks that nothing was complained of. */
-async function onPage(hash: string, look: Look, body: (visit: Visit) => Promise<void>): Promise<void> {
-  const opened = await visit(browser, worker.url, look, KEY);
-  try {
-    await opened.page.goto(`/${hash}`);
-    await body(opened);
-    expect(opened.complaints).toEqual([]);
-  } finally {
-    await opened.page.context().close();
-  }
-}
-
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
 }
 
 describe('the page itself', () => {
@@ -299,153 +237,6 @@ describe('runs', () => {
     });
   });
 });
-
-describe('replay', () => {
-  it('composes in the browser what the server replays', async () => {
-    await onPage(`#/replay/${RUN}`, DESK, async ({ page }) => {
-      const slider = page.getByRole('slider', { name: 'citation weight' });
-      await slider.focus();
-      for (let press = 0; press < 60; press++) await page.keyboard.press('ArrowRight');
-      const weight = Number(await slider.inputValue());
-      expect(weight).toBeGreaterThan(0.2);
-      const recipe = { set: { citation_weight: weight } };
-      const reply = await fetch(`${worker.url}/v1/runs/${RUN}/replay`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ recipe }),
-      });
-      const { figures } = JSON.parse((await reply.text()).trim().split('\n').at(-1) ?? '');
-      const mean = page.locator('.figures dd').first();
-      await expect.poll(() => mean.textContent()).toContain(figures.after.mean.toFixed(3));
-      const command = page.getByLabel('Command', { exact: true });
-      const text = await command.inputValue();
-      expect(text.startsWith('npx citeward replay ')).toBe(true);
-      expect(text).toContain(`--set citation_weight=${weight}`);
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Save recipe' }).click(),
-      ]);
-      const saved = JSON.parse(readFileSync(await download.path(), 'utf8'));
-      expect(saved).toEqual({ ...RECIPES[RECIPE], citation_weight: weight });
-      await page.getByRole('button', { name: 'Reset', exact: true }).click();
-      await expect.poll(() => slider.inputValue()).toBe('0.2');
-    });
-  });
-
-  it('refuses a recipe that there cannot be, and says which field', async () => {
-    await onPage(`#/replay/${RUN}`, DESK, async ({ page }) => {
-      await page.getByLabel('citation weight, as a number').fill('1.5');
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').getByText('citation_weight: at most 1 when mix is "convex"').waitFor();
-    });
-  });
-
-  it('recomputes 5,000 rollouts of a file at the speed of a drag', async () => {
-    const file = join(folder, 'run.jsonl');
-    writeFileSync(file, await bigRun());
-    await onPage('#/replay', DESK, async ({ page }) => {
-      await page.locator('input[type=file]').setInputFiles(file);
-      const slider = page.getByRole('slider', { name: 'citation weight' });
-      await slider.waitFor();
-      const ratios: number[] = [];
-      const frames: number[] = [];
-      await slider.focus();
-      for (let move = 0; move < 40; move++) {
-        await page.keyboard.press(move < 20 ? 'ArrowRight' : 'ArrowLeft');
-        const [recompute = 0, read = 0, rollouts] = await timesOf(page);
-        expect(rollouts).toBe(5_000);
-        ratios.push(recompute / read);
-        frames.push(recompute / (1000 / 60));
-      }
-      const [ratio, frame] = [median(ratios), median(frames)];
-      // The aim is 3; other processes may have the machine while one of the two is timed.
-      expect(ratio).toBeLessThan(12);
-      console.log(`5,000 rollouts: ${ratio.toFixed(2)} x a plain read, ${(100 * frame).toFixed(0)} % of a frame`);
-      await page.getByLabel('citation weight, as a number').fill('0.6');
-      await page.keyboard.press('Enter');
-      await page.getByRole('region', { name: 'Largest changes' }).getByRole('row').nth(1).waitFor();
-      await expect
-        .poll(() => page.getByText('rank correlation within groups').locator('..').textContent())
-        .not.toMatch(/groups1$/);
-      await shoot(page, 'replay');
-    });
-  });
-});
-
-/** Reads from the page how long its last recomputation took, in milliseconds, and how many rollouts it covered. */
-async function timesOf(page: Page): Promise<(number | undefined)[]> {
-  const said = page.locator('.recompute');
-  const names = ['data-recompute-ms', 'data-read-ms', 'data-rollouts'];
-  return Promise.all(names.map(async (name) => Number(await said.getAttribute(name))));
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-/** 25 steps of 25 groups of 8, with 10 criteria and 7 statements each. */
-async function bigRun(): Promise<string> {
-  const recipe = RECIPES[RECIPE];
-  const digest = digestJson(recipe);
-  let state = 1;
-  const random = (): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    return state / 0x7fff_ffff;
-  };
-  const lines: RunFileLine[] = [
-    { kind: 'run', id: 'big', family: 'refiner', created_at: '2026-01-01T00:00:00Z' },
-    { kind: 'recipe', digest, name: RECIPE, recipe: { ...recipe } },
-  ];
-  for (let n = 0; n < 5_000; n++) {
-    const facts: RefinerFacts = {
-      v: 1,
-      family: 'refiner',
-      has_answer: random() > 0.03,
-      format: { answer_only: 1, full: 1 },
-      finish_reason: 'stop',
-      rubric: {
-        status: 'scored',
-        observed: Array.from({ length: 10 }, (_, at) => ({
-          origin: at < 6 ? 'instance' : 'static',
-          polarity: at % 3 === 0 ? 'negative' : 'positive',
-          weight: 1,
-          score: random() < 0.5 ? 2 : random() < 0.5 ? 1 : 0,
-        })),
-      },
-      citation: {
-        status: 'scored',
-        observed: Array.from({ length: 7 }, () =>
-          random() < 0.2
-            ? { cited: false, needs_citation: random() < 0.5 }
-            : { cited: true, support: random() < 0.6 ? 1 : 0.5, relevant: [random() < 0.7, random() < 0.4] },
-        ),
-      },
-    };
-    const { reward, reason } = compose(facts, recipe);
-    lines.push({
-      kind: 'rollout',
-      rollout: {
-        v: 1,
-        run: 'big',
-        step: Math.floor(n / 200),
-        group: `prompt-${String(Math.floor(n / 8) % 25).padStart(2, '0')}`,
-        sample: String(n % 8),
-        attempt: 0,
-        grouping: 'given',
-        content: n.toString(16).padStart(64, '0'),
-        recipe: digest,
-        facts,
-        judgments: [],
-        reward,
-        reason,
-        recorded_at: '2026-01-01T00:00:00Z',
-        components: {},
-        cached: 0,
-      },
-    });
-  }
-  return [...lines, { kind: 'end', rollouts: 5_000 } as const].map(writeRunLine).join('');
-}
 
 describe('batches', () => {
   it('counts errors by reason, and sends the lines that are chosen once more', async () => {

@@ -1,6 +1,7 @@
 /** Routes in the URL hash: the server serves one file and never sees which page is open. */
 import { observable, useObservable } from '../settings/observable.ts';
 
+/** The pages of the header. */
 export const PAGES = ['playground', 'runs', 'replay', 'batches', 'docs'] as const;
 export type Page = (typeof PAGES)[number];
 
@@ -12,14 +13,24 @@ export const PAGE_NAMES: Readonly<Record<Page, string>> = {
   docs: 'API',
 };
 
-/** `path`: the decoded segments after the page: `#/runs/my-run/3` is runs with `['my-run', '3']`. */
-export type Route = { readonly page: Page; readonly path: readonly string[] };
+/** Parameters of a page by name, decoded. */
+export type Query = ReadonlyMap<string, string>;
+
+/**
+ * `path`: the decoded segments after the page: `#/runs/my-run/3` is runs with `['my-run', '3']`. `query`: the
+ * parameters after `?`; a new object for each navigation.
+ */
+export type Route = { readonly page: Page; readonly path: readonly string[]; readonly query: Query };
 
 /** Parses a hash; an unknown page leads to the playground. */
 export function routeOf(hash: string): Route {
-  const [first, ...path] = hash.replace(/^#\/?/u, '').split('/').map(decoded);
+  const text = hash.replace(/^#\/?/u, '');
+  const end = text.indexOf('?');
+  const query = new Map(end === -1 ? [] : new URLSearchParams(text.slice(end + 1)));
+  const [first, ...path] = (end === -1 ? text : text.slice(0, end)).split('/').map(decoded);
   const page = PAGES.find((known) => known === first);
-  return page === undefined ? { page: 'playground', path: [] } : { page, path: path.filter((part) => part !== '') };
+  if (page === undefined) return { page: 'playground', path: [], query: new Map() };
+  return { page, path: path.filter((part) => part !== ''), query };
 }
 
 /** Decodes a segment; a segment with an invalid escape is returned unchanged. */
@@ -35,6 +46,21 @@ function decoded(part: string): string {
 /** The hash of a page. */
 export function hrefOf(page: Page, ...path: readonly string[]): string {
   return `#/${[page, ...path].map(encodeURIComponent).join('/')}`;
+}
+
+/** A hash with parameters. */
+export function withQuery(href: string, query: Query): string {
+  return query.size === 0 ? href : `${href}?${new URLSearchParams([...query])}`;
+}
+
+/** Replaces the address of the page that is shown. The page stays as it is, and the history gets no entry. */
+export function replaceAddress(href: string): void {
+  if (location.hash !== href) history.replaceState(null, '', href);
+}
+
+/** The whole address of a hash, to be copied. */
+export function addressOf(href: string): string {
+  return new URL(href, location.href).href;
 }
 
 const route = observable(routeOf(location.hash));

@@ -13,7 +13,14 @@ import type { LedgerRow } from '../../../src/runs/row.ts';
 import type { AdvantageOptions } from '../../../src/scoring/advantage-presets.ts';
 import { advantages } from '../../../src/scoring/advantages.ts';
 
+/** The groups of a run under one preset, and the recipes that replace the recorded ones, by digest. */
+export type ReplayRequest = {
+  readonly prepared: readonly PreparedGroup[];
+  readonly after: ReadonlyMap<string, Recipe>;
+};
+
 export type LiveFigures = {
+  readonly request: ReplayRequest;
   readonly scored: number;
   readonly mean: number | null;
   readonly std: number | null;
@@ -33,7 +40,7 @@ type StepSum = { readonly step: number | null; scored: number; sum: number };
 
 /** One pass over the groups; can pause after any group. Uses plain loops, so that it fits into a frame. */
 export class LivePass {
-  readonly #groups: readonly PreparedGroup[];
+  readonly #request: ReplayRequest;
   readonly #contexts: ReadonlyMap<string, Context>;
   readonly #options: AdvantageOptions;
   readonly #rewards: Float64Array<ArrayBuffer>;
@@ -46,17 +53,16 @@ export class LivePass {
 
   /** @param rollouts number of rollouts in all groups. */
   constructor(
-    groups: readonly PreparedGroup[],
+    request: ReplayRequest,
     rollouts: number,
     before: ReadonlyMap<string, Recipe>,
-    after: ReadonlyMap<string, Recipe>,
     options: AdvantageOptions,
   ) {
-    this.#groups = groups;
+    this.#request = request;
     this.#options = options;
     this.#rewards = new Float64Array(rollouts);
     this.#contexts = new Map(
-      [...after].map(([digest, recipe]) => {
+      [...request.after].map(([digest, recipe]) => {
         const old = before.get(digest);
         if (old === undefined) throw new RangeError('LivePass: a recipe that was not recorded');
         return [digest, { recipe, gaps: mayLeaveGaps(old, recipe) ? createGapFinder(old, recipe) : null }];
@@ -66,7 +72,7 @@ export class LivePass {
 
   /** Processes one group. @returns false when no group is left. */
   step(): boolean {
-    const group = this.#groups[this.#next];
+    const group = this.#request.prepared[this.#next];
     if (group === undefined) return false;
     this.#next++;
     const rewards = this.#rewardsOf(group);
@@ -123,6 +129,7 @@ export class LivePass {
     const all = new Moments();
     for (const reward of this.#rewards) if (!Number.isNaN(reward)) all.add(reward);
     return {
+      request: this.#request,
       scored: all.count,
       mean: all.mean,
       std: all.std,
@@ -143,4 +150,29 @@ export function stepsOf(groups: readonly PreparedGroup[]): (number | null)[] {
     if (steps.length === 0 || steps.at(-1) !== step) steps.push(step);
   }
   return steps;
+}
+
+/** The figures of the recorded rewards. `rewards` holds the scored ones. */
+export type RecordedFigures = Pick<LiveFigures, 'scored' | 'mean' | 'std' | 'degenerate' | 'stepMeans'> & {
+  readonly rewards: readonly number[];
+};
+
+export function recordedFigures(prepared: readonly PreparedGroup[]): RecordedFigures {
+  const all = new Moments();
+  const rewards: number[] = [];
+  const steps: { readonly step: number | null; readonly moments: Moments }[] = [];
+  let degenerate = 0;
+  for (const { rows, before } of prepared) {
+    const step = rows[0]?.step ?? null;
+    if (steps.length === 0 || steps.at(-1)?.step !== step) steps.push({ step, moments: new Moments() });
+    if (before.degenerate !== null) degenerate++;
+    for (const { reward } of before.scores) {
+      if (reward === null) continue;
+      all.add(reward);
+      steps.at(-1)?.moments.add(reward);
+      rewards.push(reward);
+    }
+  }
+  const stepMeans = steps.map(({ moments }) => moments.mean);
+  return { scored: all.count, mean: all.mean, std: all.std, degenerate, stepMeans, rewards };
 }

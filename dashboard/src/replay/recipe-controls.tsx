@@ -1,38 +1,81 @@
-/** Controls for the compose fields of a recipe: sliders, switches and selects. */
+/** Controls for the compose fields of a recipe: sliders, switches and selects, each with its description and problem. */
 import { useId, useState } from 'preact/hooks';
 import { numberText } from '../display/number-text.ts';
-import type { Changes } from './recipe-changes.ts';
-import type { FieldValue, RecipeField } from './recipe-fields.ts';
+import type { Changes, FieldValue, RecipeField } from './recipe-fields.ts';
 
 type ControlsProps = {
   fields: readonly RecipeField[];
+  /** What is typed and chosen, valid or not. */
   changes: Changes;
+  /** The last valid changes. */
+  inForce: Changes;
+  /** What is expected instead, by the name of the field. */
+  problems: ReadonlyMap<string, string>;
   onChange: (name: string, value: FieldValue) => void;
 };
 
-export function RecipeControls({ fields, changes, onChange }: ControlsProps) {
+export function RecipeControls({ fields, changes, inForce, problems, onChange }: ControlsProps) {
   return (
     <div class="controls">
       {fields.map((field) => (
-        <Control key={field.name} field={field} value={changes.get(field.name) ?? field.value} onChange={onChange} />
+        <Control
+          key={field.name}
+          field={field}
+          value={changes.get(field.name) ?? field.value}
+          valueInForce={inForce.get(field.name) ?? field.value}
+          problem={problems.get(field.name) ?? null}
+          onChange={onChange}
+        />
       ))}
     </div>
   );
 }
 
-type ControlProps = { field: RecipeField; value: FieldValue; onChange: ControlsProps['onChange'] };
+type ControlProps = {
+  field: RecipeField;
+  value: FieldValue;
+  valueInForce: FieldValue;
+  problem: string | null;
+  onChange: ControlsProps['onChange'];
+};
 
-function Control({ field, value, onChange }: ControlProps) {
+function Control({ field, value, valueInForce, problem, onChange }: ControlProps) {
   const id = useId();
+  const [isExplained, setExplained] = useState(false);
   const { name, description } = field;
+  const words = name.replaceAll('_', ' ').replace('.', ' · ');
   const set = (next: FieldValue): void => onChange(name, next);
   const recorded = value === field.value ? null : `recorded: ${valueText(field.value)}`;
   return (
     <div class={`control is-${field.kind}${recorded === null ? '' : ' is-changed'}`}>
-      <label for={id} title={description}>
-        {name.replaceAll('_', ' ').replace('.', ' · ')}
-      </label>
-      <ControlInput id={id} field={field} value={value} onValue={set} />
+      <span class="control-name">
+        <label for={id}>{words}</label>
+        {description !== '' && (
+          <button
+            type="button"
+            class="help"
+            aria-label={`About ${words}`}
+            aria-expanded={isExplained}
+            onClick={() => setExplained(!isExplained)}
+          >
+            ?
+          </button>
+        )}
+      </span>
+      <ControlInput
+        id={id}
+        field={field}
+        value={value}
+        valueInForce={valueInForce}
+        problem={problem === null ? null : `${id}-problem`}
+        onValue={set}
+      />
+      {isExplained && <p class="control-help">{description}</p>}
+      {problem !== null && (
+        <p id={`${id}-problem`} class="field-problem" role="alert">
+          {sentence(problem)}. {problemEnd(value, valueInForce)}
+        </p>
+      )}
       {recorded !== null && (
         <button
           type="button"
@@ -47,9 +90,32 @@ function Control({ field, value, onChange }: ControlProps) {
   );
 }
 
-type InputProps = { id: string; field: RecipeField; value: FieldValue; onValue: (value: FieldValue) => void };
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+}
 
-function ControlInput({ id, field, value, onValue }: InputProps) {
+/** A field can also be invalid because another one has changed; then its own value is in force. */
+function problemEnd(value: FieldValue, valueInForce: FieldValue): string {
+  return value === valueInForce
+    ? 'The figures keep the last valid recipe.'
+    : `The figures keep ${valueText(valueInForce)}.`;
+}
+
+type InputProps = {
+  id: string;
+  field: RecipeField;
+  value: FieldValue;
+  valueInForce: FieldValue;
+  /** Id of the element that describes the problem; `null` = valid. */
+  problem: string | null;
+  onValue: (value: FieldValue) => void;
+};
+
+/** Attributes of an input with a problem. */
+type Invalid = { readonly 'aria-invalid'?: true; readonly 'aria-describedby'?: string };
+
+function ControlInput({ id, field, value, valueInForce, problem, onValue }: InputProps) {
+  const invalid: Invalid = problem === null ? {} : { 'aria-invalid': true, 'aria-describedby': problem };
   switch (field.kind) {
     case 'switch':
       return (
@@ -58,11 +124,12 @@ function ControlInput({ id, field, value, onValue }: InputProps) {
           type="checkbox"
           checked={value === true}
           onChange={(event) => onValue(event.currentTarget.checked)}
+          {...invalid}
         />
       );
     case 'choice':
       return (
-        <select id={id} value={String(value)} onChange={(event) => onValue(event.currentTarget.value)}>
+        <select id={id} value={String(value)} onChange={(event) => onValue(event.currentTarget.value)} {...invalid}>
           {field.options.map((option) => (
             <option key={option} value={option}>
               {option}
@@ -83,10 +150,10 @@ function ControlInput({ id, field, value, onValue }: InputProps) {
             min={field.span[0]}
             max={field.span[1]}
             step={field.stride}
-            value={Number(value)}
+            value={Number(problem === null ? value : valueInForce)}
             onInput={(event) => read(event.currentTarget.value)}
           />
-          <NumberBox field={field} value={Number(value)} onText={read} />
+          <NumberBox field={field} value={Number(value)} invalid={invalid} onText={read} />
         </span>
       );
     }
@@ -96,11 +163,12 @@ function ControlInput({ id, field, value, onValue }: InputProps) {
 type NumberBoxProps = {
   field: Extract<RecipeField, { kind: 'number' }>;
   value: number;
+  invalid: Invalid;
   onText: (text: string) => void;
 };
 
 /** Keeps the typed text until the box loses focus: `0.` may become a number. */
-function NumberBox({ field, value, onText }: NumberBoxProps) {
+function NumberBox({ field, value, invalid, onText }: NumberBoxProps) {
   const [typed, setTyped] = useState<string | null>(null);
   return (
     <input
@@ -116,6 +184,7 @@ function NumberBox({ field, value, onText }: NumberBoxProps) {
         onText(event.currentTarget.value);
       }}
       onBlur={() => setTyped(null)}
+      {...invalid}
     />
   );
 }

@@ -1,16 +1,18 @@
 /** Exports the changed recipe as a file, as JSON text, and as the CLI command that replays the run with it. */
 import { CopyButton } from '../display/copy-button.tsx';
 import { saveBlob } from '../display/save-blob.ts';
+import type { ReplayRequest } from './live-pass.ts';
 import type { ReplayedRun } from './load-run.ts';
-import { type ChangedRecipes, type Changes, replayCommand } from './recipe-changes.ts';
+import { type ReplaySettings, replayCommand, USUAL_PRESET } from './replay-link.ts';
 
-type RecipeExportProps = { run: ReplayedRun; changes: Changes; changed: ChangedRecipes };
+type RecipeExportProps = { run: ReplayedRun; settings: ReplaySettings; recipes: ReplayRequest['after'] };
 
-export function RecipeExport({ run, changes, changed }: RecipeExportProps) {
-  const recipe = changed.ok ? [...changed.recipes.values()][0] : undefined;
+export function RecipeExport({ run, settings, recipes }: RecipeExportProps) {
+  const { changes, preset } = settings;
+  const [recipe] = recipes.values();
   if (recipe === undefined) return null;
   const text = JSON.stringify(recipe, null, 2);
-  const command = replayCommand(location.origin, run, changes);
+  const command = replayCommand(location.origin, run, settings);
   return (
     <section class="card" aria-label="Export">
       <header class="card-head">
@@ -20,10 +22,16 @@ export function RecipeExport({ run, changes, changed }: RecipeExportProps) {
         </button>
       </header>
       <div class="export">
-        {changes.size > 0 && (
+        {(changes.size > 0 || preset !== USUAL_PRESET) && (
           <div class="export-part">
-            <p class="muted">Replay with these changes on the command line:</p>
-            <textarea class="code" readOnly rows={changes.size + 1} aria-label="Command" value={command} />
+            <p class="muted">Replay with these settings on the command line:</p>
+            <textarea
+              class="code"
+              readOnly
+              rows={changes.size + (preset === USUAL_PRESET ? 1 : 2)}
+              aria-label="Command"
+              value={command}
+            />
             <CopyButton text={command} label="Copy command" />
           </div>
         )}

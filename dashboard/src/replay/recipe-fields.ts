@@ -9,6 +9,9 @@ import { recipeSchemaOf } from '../../../src/families/schemas.ts';
 
 export type FieldValue = string | number | boolean;
 
+/** New values by path in the recipe; fields with their recorded value are absent. */
+export type Changes = ReadonlyMap<string, FieldValue>;
+
 type FieldOf<Kind extends string> = {
   readonly kind: Kind;
   /** Path in the recipe: `field` or `field.member`. */

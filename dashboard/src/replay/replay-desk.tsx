@@ -1,16 +1,20 @@
 /** Replay workspace: recipe controls on the left, recomputed results on the right. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { prepareGroup } from '../../../src/runs/replay-group.ts';
-import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/scoring/advantage-presets.ts';
+import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
+import { CopyButton } from '../display/copy-button.tsx';
 import { numberText } from '../display/number-text.ts';
-import { type LiveFigures, LivePass } from './live-pass.ts';
-import { LiveView } from './live-view.tsx';
+import { addressOf, hrefOf, type Query, replaceAddress, withQuery } from '../navigation/route.ts';
+import { LiveCharts } from './live-charts.tsx';
+import { LiveFiguresCard } from './live-figures.tsx';
+import { type LiveFigures, LivePass, type ReplayRequest, recordedFigures } from './live-pass.ts';
 import type { ReplayedRun } from './load-run.ts';
 import { plainReadMilliseconds } from './plain-read.ts';
-import { type Changes, changedRecipes } from './recipe-changes.ts';
+import { changedRecipes } from './recipe-changes.ts';
 import { RecipeControls } from './recipe-controls.tsx';
 import { RecipeExport } from './recipe-export.tsx';
-import { composeFields, type FieldValue } from './recipe-fields.ts';
+import { type Changes, composeFields, type FieldValue } from './recipe-fields.ts';
+import { presetOf, queryOfSettings, type ReplaySettings, settingsOfQuery } from './replay-link.ts';
 import { type SettledFigures, SettledPass } from './settled-pass.ts';
 import { SettledView } from './settled-view.tsx';
 import { type Done, Slices } from './slices.ts';
@@ -18,59 +22,117 @@ import { type Done, Slices } from './slices.ts';
 /** How long a slider must rest before the slower figures are computed. */
 const REST_MS = 150;
 
-export function ReplayDesk({ run }: { run: ReplayedRun }) {
-  const [changes, setChanges] = useState<Changes>(new Map());
-  const [preset, setPreset] = useState<AdvantagePreset>('mean');
+type ValidChanges = { readonly changes: Changes; readonly recipes: ReplayRequest['after'] };
+
+const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
+
+/** @param query the settings of the address; a new object for each navigation. */
+export function ReplayDesk({ run, query }: { run: ReplayedRun; query: Query }) {
   const before = useMemo(() => new Map([...run.recipes].map(([digest, { recipe }]) => [digest, recipe])), [run]);
-  const [first] = before.values();
-  const fields = useMemo(() => (first === undefined ? [] : composeFields(first)), [first]);
+  const fields = useMemo(() => {
+    const [first] = before.values();
+    return first === undefined ? [] : composeFields(first);
+  }, [before]);
+  const asked = useMemo(() => settingsOfQuery(query, fields), [query, fields]);
+  const [typed, setTyped] = useState<ReplaySettings>(asked);
+  useEffect(() => setTyped(asked), [asked]);
+
+  const { changes, preset } = typed;
   const prepared = useMemo(() => run.groups.map((rows) => prepareGroup(rows, before, preset)), [run, before, preset]);
+  const recorded = useMemo(() => recordedFigures(prepared), [prepared]);
   const readMs = useMemo(() => plainReadMilliseconds(run.groups), [run]);
   const changed = useMemo(() => changedRecipes(run.recipes, changes), [run, changes]);
-  const after = changed.ok ? changed.recipes : null;
+  // While a field is invalid, the last valid recipes stay in force.
+  const valid = useRef<ValidChanges>({ changes: new Map(), recipes: before });
+  if (changed.ok) valid.current = { changes, recipes: changed.recipes };
+  const { changes: changesInForce, recipes: after } = valid.current;
+  const problems = changed.ok ? NO_PROBLEMS : changed.problems;
+  /** Identifies what is shown: figures of another object are older. */
+  const request = useMemo(() => ({ prepared, after }), [prepared, after]);
 
   const [live, setLive] = useState<Done<LiveFigures> | null>(null);
   const [settled, setSettled] = useState<SettledFigures | null>(null);
   const lives = useSlices<LiveFigures>(setLive);
   const settling = useSlices<SettledFigures>(({ figures }) => setSettled(figures));
+  const href = withQuery(hrefOf('replay', run.id), queryOfSettings({ changes: changesInForce, preset }));
 
   useEffect(() => {
-    if (after === null) return;
-    lives.ask(() => new LivePass(prepared, run.rollouts, before, after, preset));
-    const timer = setTimeout(() => settling.ask(() => new SettledPass(prepared, after)), REST_MS);
+    lives.ask(() => new LivePass(request, run.rollouts, before, preset));
+    const timer = setTimeout(() => settling.ask(() => new SettledPass(request)), REST_MS);
     return () => clearTimeout(timer);
-  }, [prepared, after]);
+  }, [request]);
+  useEffect(() => {
+    if (run.file !== null) return;
+    // Browsers limit how often an address may change, so a moving slider does not change it.
+    const timer = setTimeout(() => replaceAddress(href), REST_MS);
+    return () => clearTimeout(timer);
+  }, [href]);
 
   const change = (name: string, value: FieldValue): void => {
-    const recorded = fields.find((field) => field.name === name)?.value;
+    const recordedValue = fields.find((field) => field.name === name)?.value;
     const next = new Map(changes);
-    if (value === recorded) next.delete(name);
+    if (value === recordedValue) next.delete(name);
     else next.set(name, value);
-    setChanges(next);
+    setTyped({ changes: next, preset });
   };
+  const strayProblems = [...problems].filter(([path]) => !fields.some(({ name }) => name === path));
 
   return (
     <div class="desk">
+      <section class="card desk-figures" aria-label="Figures">
+        {live !== null && (
+          <LiveFiguresCard
+            run={run}
+            recorded={recorded}
+            live={live.figures}
+            isOlder={live.figures.request !== request}
+          />
+        )}
+      </section>
       <section class="card desk-recipe" aria-label="Recipe">
         <header class="card-head">
           <h2>Recipe</h2>
-          <button type="button" class="quiet" onClick={() => setChanges(new Map())} disabled={changes.size === 0}>
-            Reset
-          </button>
+          <div class="actions">
+            {run.file === null && <CopyButton text={addressOf(href)} label="Copy link" />}
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => setTyped({ changes: new Map(), preset })}
+              disabled={changes.size === 0}
+            >
+              Reset
+            </button>
+          </div>
         </header>
         {run.recipes.size > 1 && (
           <p class="note pad">
             The run has {run.recipes.size} recipes. The controls show the first; changes apply to all of them.
           </p>
         )}
-        <RecipeControls fields={fields} changes={changes} onChange={change} />
+        {asked.unknown.length > 0 && (
+          <p class="pad" role="alert">
+            Ignored in the address, because this recipe has no such setting: {asked.unknown.join(', ')}.
+          </p>
+        )}
+        {strayProblems.map(([path, message]) => (
+          <p key={path} class="pad field-problem" role="alert">
+            {path}: {message}. The figures keep the last valid recipe.
+          </p>
+        ))}
+        <RecipeControls
+          fields={fields}
+          changes={changes}
+          inForce={changesInForce}
+          problems={problems}
+          onChange={change}
+        />
         <label class="field pad">
           <span>Advantage preset</span>
           <select
             value={preset}
             onChange={(event) => {
-              const chosen = ADVANTAGE_PRESET_NAMES.find((name) => name === event.currentTarget.value);
-              if (chosen !== undefined) setPreset(chosen);
+              const chosen = presetOf(event.currentTarget.value);
+              if (chosen !== null) setTyped({ changes, preset: chosen });
             }}
           >
             {ADVANTAGE_PRESET_NAMES.map((name) => (
@@ -80,19 +142,11 @@ export function ReplayDesk({ run }: { run: ReplayedRun }) {
             ))}
           </select>
         </label>
-        {!changed.ok && (
-          <div class="notice notice-bad" role="alert">
-            <p class="notice-title">Invalid recipe</p>
-            {changed.problems.map((problem) => (
-              <p key={problem}>{problem}</p>
-            ))}
-          </div>
-        )}
       </section>
       <div class="desk-results">
         {live !== null && (
           <>
-            <LiveView run={run} prepared={prepared} live={live.figures} />
+            <LiveCharts prepared={prepared} recorded={recorded} live={live.figures} />
             <p
               class="note recompute"
               data-recompute-ms={live.milliseconds.toFixed(3)}
@@ -103,8 +157,15 @@ export function ReplayDesk({ run }: { run: ReplayedRun }) {
             </p>
           </>
         )}
-        {settled !== null && <SettledView run={run} settled={settled} />}
-        <RecipeExport run={run} changes={changes} changed={changed} />
+        {settled !== null && (
+          <SettledView
+            run={run}
+            settled={settled}
+            isOlder={settled.request !== request}
+            query={queryOfSettings({ changes: changesInForce, preset })}
+          />
+        )}
+        <RecipeExport run={run} settings={{ changes: changesInForce, preset }} recipes={after} />
       </div>
     </div>
   );

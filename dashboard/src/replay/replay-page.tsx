@@ -5,14 +5,14 @@ import { useState } from 'preact/hooks';
 import { useLoading } from '../api/use-api.ts';
 import { countText } from '../display/number-text.ts';
 import { WhenLoaded } from '../display/when-loaded.tsx';
-import { hrefOf } from '../navigation/route.ts';
+import { hrefOf, type Query } from '../navigation/route.ts';
 import { RunList } from '../runs/run-list.tsx';
 import '../styles/replay.css';
 import { type LoadedRun, loadReplayedRun, MAX_ROLLOUTS, readRunFile } from './load-run.ts';
 import { ReplayDesk } from './replay-desk.tsx';
 
-export function ReplayPage({ path: [run] }: { path: readonly string[] }) {
-  return <main class="page">{run === undefined ? <ChooseRun /> : <StoredRun key={run} id={run} />}</main>;
+export function ReplayPage({ path: [run], query }: { path: readonly string[]; query: Query }) {
+  return <main class="page">{run === undefined ? <ChooseRun /> : <StoredRun key={run} id={run} query={query} />}</main>;
 }
 
 function ChooseRun() {
@@ -30,7 +30,7 @@ function ChooseRun() {
   );
 }
 
-function StoredRun({ id }: { id: string }) {
+function StoredRun({ id, query }: { id: string; query: Query }) {
   const [progress, setProgress] = useState('');
   const loading = useLoading(
     (signal) => loadReplayedRun(id, signal, (rollouts) => setProgress(`${countText(rollouts)} rollouts`)),
@@ -45,12 +45,18 @@ function StoredRun({ id }: { id: string }) {
       </div>
       <WhenLoaded loading={loading} waiting={`Loading the rows… ${progress}`}>
         {(replayed) =>
-          replayed.kind === 'refused' ? <RefusedRun refused={replayed} /> : <ReplayDesk run={replayed.run} />
+          replayed.kind === 'refused' ? (
+            <RefusedRun refused={replayed} />
+          ) : (
+            <ReplayDesk run={replayed.run} query={query} />
+          )
         }
       </WhenLoaded>
     </>
   );
 }
+
+const NO_QUERY: Query = new Map();
 
 /** Replays a run file of this machine; the file is not uploaded. */
 function RunFromFile() {
@@ -79,7 +85,7 @@ function RunFromFile() {
       {loaded?.kind === 'run' && (
         <>
           <h2>Replay of {loaded.run.id}</h2>
-          <ReplayDesk key={loaded.run.file} run={loaded.run} />
+          <ReplayDesk key={loaded.run.file} run={loaded.run} query={NO_QUERY} />
         </>
       )}
     </>

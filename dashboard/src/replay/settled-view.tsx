@@ -2,28 +2,34 @@
 import type { ReplayMover } from '../../../src/runs/replay-report.ts';
 import { Fact } from '../display/fact.tsx';
 import { columnText, countText, numberText, plural } from '../display/number-text.ts';
-import { hrefOf } from '../navigation/route.ts';
+import { hrefOf, type Query, withQuery } from '../navigation/route.ts';
 import { NO_STEP } from '../runs/step-table.tsx';
 import { unscoredWords } from '../words/unscored.ts';
 import type { ReplayedRun } from './load-run.ts';
 import type { SettledFigures } from './settled-pass.ts';
 
-export function SettledView({ run, settled: { figures, movers } }: { run: ReplayedRun; settled: SettledFigures }) {
+type SettledViewProps = {
+  run: ReplayedRun;
+  settled: SettledFigures;
+  /** Whether the figures are of an earlier setting: they follow when the slider rests. */
+  isOlder: boolean;
+  /** The settings of the replay, for links. */
+  query: Query;
+};
+
+export function SettledView({ run, settled: { figures, movers }, isOlder, query }: SettledViewProps) {
   const { tau, advantages, degenerate, gaps, recorded, unscored } = figures;
+  const age = isOlder ? ' is-older' : '';
   return (
     <>
-      <section class="card" aria-label="Differences">
+      <section class={`card${age}`} aria-label="Differences" aria-busy={isOlder}>
         <header class="card-head">
           <h2>Differences</h2>
-          <span class="muted">compared with the recorded rewards</span>
+          <span class="muted">{isOlder ? OLDER : 'compared with the recorded rewards'}</span>
         </header>
         <dl class="facts is-alone" aria-live="polite">
           <Fact name="rank correlation within groups" text={tau.mean === null ? 'n/a' : numberText(tau.mean)} />
           <Fact name="lowest rank correlation" text={tau.least === null ? 'n/a' : numberText(tau.least)} />
-          <Fact
-            name="advantages that changed sign"
-            text={`${countText(advantages.flipped)} of ${countText(advantages.compared)}`}
-          />
           <Fact
             name="advantages that became 0 / stopped being 0"
             text={`${countText(advantages.silenced)} / ${countText(advantages.awakened)}`}
@@ -58,16 +64,18 @@ export function SettledView({ run, settled: { figures, movers } }: { run: Replay
         )}
         <Shifts components={figures.components} />
       </section>
-      <section class="card" aria-label="Largest changes">
+      <section class={`card${age}`} aria-label="Largest changes" aria-busy={isOlder}>
         <header class="card-head">
           <h2>Largest changes</h2>
-          <span class="muted">by rank in the group; 1 is best</span>
+          <span class="muted">{isOlder ? OLDER : 'by rank in the group; 1 is best'}</span>
         </header>
-        <Movers run={run.id} movers={movers} />
+        <Movers run={run} movers={movers} query={query} />
       </section>
     </>
   );
 }
+
+const OLDER = 'of an earlier setting; follows when the slider rests';
 
 function Shifts({ components }: { components: SettledFigures['figures']['components'] }) {
   const signed = (value: number | null): string =>
@@ -98,16 +106,19 @@ function Shifts({ components }: { components: SettledFigures['figures']['compone
   );
 }
 
-function Movers({ run, movers }: { run: string; movers: readonly ReplayMover[] }) {
+type MoversProps = { run: ReplayedRun; movers: readonly ReplayMover[]; query: Query };
+
+function Movers({ run, movers, query }: MoversProps) {
   if (movers.length === 0) return <p class="muted pad">No rollout changes its rank in its group.</p>;
   return (
     <div class="scroll-x">
       <table class="list">
         <thead>
           <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Group</th>
-            <th scope="col">Sample</th>
+            <th scope="col">Rollout</th>
+            <th scope="col" class="number">
+              Step
+            </th>
             <th scope="col" class="number">
               Rank
             </th>
@@ -117,24 +128,28 @@ function Movers({ run, movers }: { run: string; movers: readonly ReplayMover[] }
           </tr>
         </thead>
         <tbody>
-          {movers.map(({ step, group, sample, rank, reward }) => (
-            <tr key={`${step} ${group} ${sample}`}>
-              <td>
-                <a href={hrefOf('runs', run, String(step ?? NO_STEP))}>{step ?? 'none'}</a>
-              </td>
-              <td class="place-id">{group}</td>
-              <td class="place-id">{sample}</td>
-              <td class="number">
-                {numberText(rank.before, 1)} → {numberText(rank.after, 1)}{' '}
-                <span class={`tone is-${rank.after < rank.before ? 'full' : 'none'}`} aria-hidden="true">
-                  {rank.after < rank.before ? '▲' : '▼'}
-                </span>
-              </td>
-              <td class="number">
-                {columnText(reward.before)} → {columnText(reward.after)}
-              </td>
-            </tr>
-          ))}
+          {movers.map(({ step, group, sample, rank, reward }) => {
+            const place = [run.id, String(step ?? NO_STEP), group, sample];
+            const words = `${group}, sample ${sample}`;
+            return (
+              <tr key={`${step} ${group} ${sample}`}>
+                <th scope="row" class="place-id">
+                  {/* A file may be of a run that this Worker does not have. */}
+                  {run.file === null ? <a href={withQuery(hrefOf('runs', ...place), query)}>{words}</a> : words}
+                </th>
+                <td class="number">{step ?? 'none'}</td>
+                <td class="number">
+                  {numberText(rank.before, 1)} → {numberText(rank.after, 1)}{' '}
+                  <span class={`tone is-${rank.after < rank.before ? 'full' : 'none'}`} aria-hidden="true">
+                    {rank.after < rank.before ? '▲' : '▼'}
+                  </span>
+                </td>
+                <td class="number">
+                  {columnText(reward.before)} → {columnText(reward.after)}
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </div>
