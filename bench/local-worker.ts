@@ -1,7 +1,6 @@
 /** Starts the built bundle in workerd for the benchmarks, with miniflare's KV, D1, R2, queue and Durable Objects. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-// A dependency of wrangler, which starts it for `wrangler dev`.
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { buildBundle, freePort } from './load.ts';
 

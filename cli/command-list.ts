@@ -140,6 +140,11 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./commands/judgments/run.ts')).judgmentsCommand,
   },
   {
+    name: 'serve',
+    summary: 'Run the Worker on this machine, without an account.',
+    load: async () => (await import('./commands/serve/run.ts')).serveCommand,
+  },
+  {
     name: 'keys',
     summary: 'Make an API key for a deployment.',
     load: async () => (await import('./commands/keys/run.ts')).keysCommand,

@@ -1,6 +1,6 @@
 /**
- * A fake of Workers AI for local development. wrangler.dev.toml binds it as AI, because the real binding needs an
- * account even in `wrangler dev`. Its only model name says that it is a fake, so its judgments cannot be mistaken for
+ * A fake of Workers AI for local development. scripts/dev.ts binds it as AI, because the real binding needs an
+ * account. Its only model name says that it is a fake, so its judgments cannot be mistaken for
  * those of a model. Its verdicts are the first values that the schema allows, and its answers say that they are fake
  * (speech.ts).
  */

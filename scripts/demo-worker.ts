@@ -1,5 +1,5 @@
 /**
- * Runs a demo with a local Worker. The Worker stops with the script, also on a signal; wrangler's log is shown only if
+ * Runs a demo with a local Worker. The Worker stops with the script, also on a signal; its log is shown only if
  * the Worker fails to start.
  */
 import {
@@ -54,5 +54,5 @@ function reportFailure(what: string, error: unknown): void {
   }
   console.error(`\n${what} failed: ${error.message}`);
   const lines = error.log.trimEnd().split('\n').slice(-LOG_LINES_SHOWN);
-  console.error(`The end of wrangler's log:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+  console.error(`The end of its log:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }

@@ -107,7 +107,7 @@ function sayWhatNext(): void {
 }
 
 say(style('bold', 'Citeward: rewards for cited answers'));
-heading('1. Start a local Worker (wrangler dev --local): no account, no network');
+heading('1. Start a local Worker: no account, no network');
 const started = performance.now();
 await showWithWorker(
   'The demo',

@@ -1,33 +1,48 @@
 /**
- * `npm run dev`: runs the Worker locally, without account or network. Requests need no key, the built-in lexical judge
- * is on, a fake replaces Workers AI, and a development key signs receipts. Arguments are passed to wrangler (`npm run dev
- * -- --port 9000`); BACKENDS and other secrets are read from .dev.vars.
+ * `npm run dev`: runs the Worker of the sources locally, without account or network, as `citeward serve` does. Requests
+ * need no key, the built-in lexical judge is on, a fake replaces Workers AI, and a development key signs receipts. Takes
+ * the flags of `citeward serve` (`npm run dev -- --port 9000`); BACKENDS and other secrets are read from .dev.vars.
  */
-import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
-import { ensureDashboard } from './build-dashboard.ts';
-import { DEVELOPMENT_KEY, developmentKey } from './development-key.ts';
+import { relative, resolve } from 'node:path';
+import { readServeOptions, type ServeOptions, serveSyntax, settingsOfText } from '../cli/commands/serve/options.ts';
+import { serveUntilSignal } from '../cli/commands/serve/run.ts';
+import { CommandError } from '../cli/shared/exit.ts';
+import { readFlags } from '../cli/shared/flags.ts';
+import type { LogLine } from '../serve/log-lines.ts';
+import { ensureServeFiles } from './build-serve.ts';
+import { developmentKey, textOf } from './development-key.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const wrangler = resolve(root, 'node_modules/wrangler/bin/wrangler.js');
-// Two Workers: Citeward and the fake AI bound to it. Address, port and variables are in the first configuration file,
-// so that arguments can override them.
-const workers = ['-c', 'wrangler.dev.toml', '-c', 'fake-ai/wrangler.toml'];
-await ensureDashboard();
-const own = process.argv.slice(2);
-const key = await developmentKey(root, own);
-if (key.isNew) {
-  console.log(`Made a key that signs receipts and judgments on this machine: ${DEVELOPMENT_KEY} (not in git).`);
-}
-const options = ['--local', '--show-interactive-dev-session=false', ...key.args];
+const STATE = resolve(root, '.citeward/dev');
+const OPEN = { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', ALLOW_EXTRACTIVE_REFINER: 'true' };
 
-const child = spawn(process.execPath, [wrangler, 'dev', ...workers, ...options, ...own], {
-  cwd: root,
-  stdio: 'inherit',
-  // Turns off metrics and the download of the Request.cf sample, which need the network.
-  env: { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-child.on('exit', (code, signal) => {
-  process.exitCode = code ?? (signal === null ? 1 : 0);
-});
+/** Requests are not shown, errors are. */
+function showProblem({ level, message }: LogLine): void {
+  if (level === 'warn' || level === 'error') console.error(message);
+}
+
+async function dev(): Promise<number> {
+  const variables = settingsOfText(await textOf(resolve(root, '.dev.vars')), '.dev.vars');
+  const flags = readFlags('serve', serveSyntax.flags, process.argv.slice(2));
+  const given = await readServeOptions(flags, { state: STATE, settings: { ...OPEN, ...variables } });
+  const ISSUER_KEY = given.settings['ISSUER_KEY'] ?? (await developmentKey(resolve(STATE, 'issuer-key')));
+  const options: ServeOptions = { ...given, settings: { ...given.settings, ISSUER_KEY } };
+  return serveUntilSignal(
+    { ...options, files: await ensureServeFiles(), hasFakeAi: true, onLog: showProblem },
+    (url) => {
+      const hasKeys = (options.settings['API_KEYS'] ?? '') !== '';
+      console.log(`The dashboard is at ${url} and the API below it; Ctrl-C stops.`);
+      console.log(`Requests need ${hasKeys ? 'a key' : 'no key'}. Without BACKENDS the lexical judge compares words.`);
+      console.log(`Data is kept in ${relative(process.cwd(), options.state) || '.'}; delete the folder to start anew.`);
+    },
+  );
+}
+
+try {
+  process.exitCode = await dev();
+} catch (error) {
+  if (!(error instanceof CommandError)) throw error;
+  console.error(error.message);
+  if (error.hint !== null) console.error(error.hint);
+  process.exitCode = error.exitCode;
+}

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 export const STATE = '.citeward/demo-run';
 
 export type DemoState = {
-  /** The state of wrangler: KV, D1, R2, Durable Objects. */
+  /** The data of the Worker: KV, D1, R2, Durable Objects. */
   readonly directory: string;
   /** A file with the line `ISSUER_KEY=…`. */
   readonly variablesFile: string;

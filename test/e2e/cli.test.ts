@@ -1,4 +1,4 @@
-/** The command line as a process, against a Worker under wrangler, whose replies local scoring equals. */
+/** The command line as a process, against a Worker, whose replies local scoring equals. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

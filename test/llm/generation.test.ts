@@ -1,5 +1,5 @@
 /**
- * Refine and the agent loop against a real LLM server: `wrangler dev`, the real vLLM backend, llama-server with the
+ * Refine and the agent loop against a real LLM server: `citeward serve`, the real vLLM backend, llama-server with the
  * tiny random model, and Python behind the real sandbox. The random model neither cites nor calls tools by itself;
  * where a test needs that, a grammar constrains its text. Tokens, streams, slots and their release are the server's
  * own.

@@ -1,5 +1,5 @@
 /**
- * The Worker end to end against a real LLM server: `wrangler dev` with its real KV and Durable Objects, the real vLLM
+ * The Worker end to end against a real LLM server: `citeward serve` with its KV and Durable Objects, the real vLLM
  * backend, llama-server with a model whose verdicts are noise but fit their schema. Every failure is made for real.
  */
 import { readFileSync } from 'node:fs';

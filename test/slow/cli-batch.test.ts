@@ -1,4 +1,4 @@
-/** `citeward batch` as a process: against a Worker under wrangler, and without one. */
+/** `citeward batch` as a process: against a Worker, and without one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';

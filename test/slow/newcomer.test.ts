@@ -17,7 +17,7 @@ const COMMAND_MS = 120_000;
 
 /** Started as in a terminal of its own; the output tells that the Worker is ready. */
 const STAYS = /^npm run dev(?! --)\b/u;
-const READY = /Ready on http/u;
+const READY = /dashboard is at http/u;
 
 let folder: string;
 let shell: Shell;

@@ -106,9 +106,9 @@ beforeAll(async () => {
   expect(again).toMatchObject({ status: 0, output: expect.stringContaining('nothing to score') });
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  const settings = `--persist-to ${join(copy.path, STATE, 'worker')} --var ISSUER_KEY:${await newIssuerKey()}`;
-  const command = `npm run dev -- --port ${port} --inspector-port 0 ${settings}`;
-  worker = await startInBackground(command, /Ready on http/u, shell, START_MS);
+  const settings = `--state ${join(copy.path, STATE, 'worker')} --var ISSUER_KEY=${await newIssuerKey()}`;
+  const command = `npm run dev -- --port ${port} ${settings}`;
+  worker = await startInBackground(command, /dashboard is at http/u, shell, START_MS);
   const prepared = await runCommands(
     [
       `npx citeward score ${EXAMPLES} --url ${url} --run ${RUN} --step 0`,

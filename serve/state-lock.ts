@@ -1,0 +1,26 @@
+/**
+ * Lets one server at a time use a state folder. The lock is SQLite's lock of a file, which the operating system
+ * releases when the process ends, however it ends.
+ */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ServeError } from './serve-error.ts';
+
+/** SQLITE_BUSY */
+const BUSY = 5;
+
+/** @throws ServeError if another server uses the folder, or if its file system cannot lock files. */
+export function lockState(state: string): { close(): void } {
+  const database = new DatabaseSync(join(state, 'lock.sqlite'));
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+    return { close: () => database.isOpen && database.close() };
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === BUSY) {
+      throw new ServeError(`another server uses the state folder ${state}`, 'Stop it, or choose another with --state.');
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ServeError(`cannot lock the state folder ${state}: ${reason}`, 'Choose a local disk with --state.');
+  }
+}

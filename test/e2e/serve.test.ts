@@ -1,0 +1,176 @@
+/**
+ * `citeward serve` as a process: it says when it listens, asks for keys where it must, keeps its data, ends in order
+ * on a signal, and leaves nothing behind when it is killed.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { citeward, jsonLines, root } from './processes.ts';
+
+let folder: string;
+let files = 0;
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Served = { readonly child: ChildProcess; readonly url: string; readonly line: string; readonly log: () => string };
+
+/** Starts `citeward serve` on a free port and waits for its line. */
+async function serve(...args: readonly string[]): Promise<Served> {
+  const command = [resolve(root, 'cli/main.ts'), 'serve', '--port', '0', ...args];
+  const child = spawn(process.execPath, command, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const lines = createInterface({ input: child.stdout });
+  const [line = ''] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as string[];
+  const url = /^listening at (?<url>http:\S+)/u.exec(line)?.groups?.['url'];
+  if (url === undefined) throw new Error(`citeward serve did not start: ${line}\n${log}`);
+  return { child, url, line, log: () => log };
+}
+
+function state(): string {
+  return join(folder, `state-${files++}`);
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+const EXAMPLE = readFileSync(resolve(root, 'examples/request.json'), 'utf8');
+
+async function score(url: string, body: string, key: string | null = null): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
+  return fetch(`${url}/v1/score`, { method: 'POST', headers, body });
+}
+
+it('scores, shows the dashboard, logs JSON lines, and keeps its data between starts', async () => {
+  const data = state();
+  const flags = ['--state', data, '--var', 'ALLOW_LEXICAL_JUDGE=true'];
+  const first = await serve(...flags);
+  expect(first.line).toContain('requests need no key');
+  const recorded = JSON.stringify({ ...JSON.parse(EXAMPLE), run: { id: 'kept', step: 0, group: 0, sample: 0 } });
+  expect(await (await score(first.url, recorded)).json()).toMatchObject({ reward: expect.any(Number) });
+  const page = await fetch(`${first.url}/`);
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(await page.text()).toContain('<title>Citeward</title>');
+  first.child.kill('SIGTERM');
+  expect(await ended(first.child)).toBe(0);
+  for (const line of jsonLines(first.log())) expect(line).toMatchObject({ time: expect.any(String) });
+  expect(jsonLines(first.log())).toContainEqual(expect.objectContaining({ event: 'request', route: '/v1/score' }));
+
+  const second = await serve(...flags);
+  expect(await (await fetch(`${second.url}/v1/runs/kept`)).json()).toMatchObject({ rollouts: 1 });
+});
+
+it('asks for a key where the settings have one', async () => {
+  const key = 'k'.repeat(43);
+  const sha256 = createHash('sha256').update(key).digest('hex');
+  const settings = join(folder, 'serve.vars');
+  const keys = JSON.stringify({ trainer: { sha256, scopes: ['score'] } });
+  writeFileSync(settings, `API_KEYS='${keys}'\nALLOW_LEXICAL_JUDGE=true\n`);
+  const { url, line } = await serve('--state', state(), '--settings', settings);
+  expect(line).toContain('requests need a key');
+  expect((await score(url, EXAMPLE)).status).toBe(401);
+  expect((await score(url, EXAMPLE, key)).status).toBe(200);
+});
+
+it('lets a running request end when it is stopped, and takes no other', async () => {
+  const judge = await startSlowJudge();
+  const backends = {
+    backends: [{ name: 'slow', kind: 'vllm', base_url: judge.url, model: 'm', slots: 8, context_tokens: 8_192 }],
+  };
+  const BACKENDS = JSON.stringify({ ...backends, default_judge: 'slow' });
+  const { url, child } = await serve('--state', state(), '--var', `BACKENDS=${BACKENDS}`);
+  const reply = score(url, EXAMPLE);
+  await judge.asked;
+  child.kill('SIGTERM');
+  const other = () => fetch(`${url}/healthz`, { signal: AbortSignal.timeout(500) });
+  await vi.waitFor(() => expect(other()).rejects.toThrow(), { timeout: 20_000 });
+  judge.answer();
+  // The judge answers with an error: what counts is that the reply arrives whole.
+  expect(await (await reply).json()).toMatchObject({ reason: expect.any(String) });
+  expect(await ended(child)).toBe(0);
+  judge.stop();
+});
+
+it('leaves no process behind when it is killed, and starts again on the same data', async () => {
+  const data = state();
+  const { child, url } = await serve('--state', data);
+  child.kill('SIGKILL');
+  await ended(child);
+  const again = await serve('--state', data);
+  await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow(), { timeout: 20_000 });
+  expect((await fetch(`${again.url}/healthz`)).status).toBe(200);
+});
+
+it('says what prevents its start', async () => {
+  const data = state();
+  const { url } = await serve('--state', data);
+  const port = new URL(url).port;
+  const failures = await Promise.all([
+    citeward('serve', '--port', port, '--state', state()),
+    citeward('serve', '--port', '0', '--state', data),
+    citeward('serve', '--port', '0', '--host', '0.0.0.0', '--state', state()),
+    citeward('serve', '--port', '0', '--state', state(), '--var', 'DESKS=many'),
+    citeward('serve', '--port', '0', '--state', state(), '--var', 'DESKS'),
+    citeward('serve', '--port', '0', '--state', state(), '--settings', join(folder, 'absent.vars')),
+  ]);
+  expect(failures.map(({ code }) => code)).toEqual([1, 1, 2, 1, 2, 2]);
+  const messages = failures.map(({ stderr }) => stderr.split('\n').filter((line) => line.startsWith('citeward: ')));
+  expect(messages).toEqual([
+    [`citeward: port ${port} of 127.0.0.1 is in use by another process`],
+    [expect.stringMatching(/^citeward: another server uses the state folder /u)],
+    [expect.stringMatching(/^citeward: other machines can reach 0\.0\.0\.0: the settings need API_KEYS/u)],
+    ['citeward: setting DESKS: expected a whole number from 1 to 1024'],
+    ['citeward: --var: expected NAME=VALUE, got "DESKS"'],
+    [expect.stringMatching(/^citeward: no such file: /u)],
+  ]);
+});
+
+type SlowJudge = {
+  readonly url: string;
+  /** Resolves when a request has arrived. */
+  readonly asked: Promise<void>;
+  /** Answers all requests, those of the future included. */
+  answer(): void;
+  stop(): void;
+};
+
+async function startSlowJudge(): Promise<SlowJudge> {
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const server = createServer((_, reply) => {
+    asked.resolve();
+    void answered.promise.then(() => reply.writeHead(500).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    asked: asked.promise,
+    answer: answered.resolve,
+    stop: () => server.close(),
+  };
+}
