@@ -73,28 +73,54 @@ export function rolloutsOf(entries: readonly Numbered[], attempts: PageCall['att
   );
 }
 
+type StoredEntry = z.infer<typeof entriesSchema>[number];
+
 export function textOf(entries: readonly Entry[]): string {
   return JSON.stringify(
-    entries.map((one): z.infer<typeof entriesSchema>[number] => [
-      one.sample,
-      one.content,
-      one.attempt,
-      one.lacking,
-      one.line,
-      one.inferred,
-      one.reward,
-      one.reason,
-      { ...one.components },
-      one.judgments,
-      one.cached,
-    ]),
+    entries.map(
+      (one): StoredEntry => [
+        one.sample,
+        one.content,
+        one.attempt,
+        one.lacking,
+        one.line,
+        one.inferred,
+        one.reward,
+        one.reason,
+        { ...one.components },
+        one.judgments,
+        one.cached,
+        countsArray(one.counts),
+      ],
+    ),
   );
 }
 
 export function entriesOf(text: string): Entry[] {
   return entriesSchema
     .parse(JSON.parse(text))
-    .map(([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached]) => {
-      return { sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached };
-    });
+    .map(
+      ([sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, numbers]) => {
+        const [claims, citations, chars, tokens, findings, criteria] = numbers;
+        const counts = { claims, citations, chars, tokens, findings, criteria };
+        return {
+          sample,
+          content,
+          attempt,
+          lacking,
+          line,
+          inferred,
+          reward,
+          reason,
+          components,
+          judgments,
+          cached,
+          counts,
+        };
+      },
+    );
+}
+
+function countsArray({ claims, citations, chars, tokens, findings, criteria }: Entry['counts']): StoredEntry[11] {
+  return [claims, citations, chars, tokens, findings === null ? null : { ...findings }, criteria];
 }

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { unscoredReasonSchema } from '../../src/family/score.ts';
+import { type RolloutCounts, rolloutCountsSchema } from '../../src/runs/rollout-counts.ts';
 import type { GroupFigures } from '../../src/runs/summary.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 
@@ -11,6 +12,9 @@ export const LEDGER_MESSAGE_VERSION = 1;
 
 /** The stored step of a rollout without one; it sorts before all steps. */
 export const NO_STEP = -1;
+
+const { shape: countsSchema } = rolloutCountsSchema;
+const countSchema = countsSchema.claims;
 
 /**
  * What the ledger knows of a rollout without unpacking it: where it belongs among the attempts at its place, and the
@@ -28,6 +32,8 @@ const entrySchema = z.tuple([
   z.record(z.string(), z.number().nullable()).describe('components'),
   z.int().describe('judgments'),
   z.int().describe('cached: judgments that needed no judge call'),
+  // The counts, as an array in the order of their fields: names would double their size.
+  z.tuple([countSchema, countSchema, countSchema, countSchema, countsSchema.findings, countsSchema.criteria]),
 ]);
 
 export const entriesSchema = z.array(entrySchema);
@@ -44,6 +50,7 @@ export type Entry = {
   readonly components: Readonly<Record<string, number | null>>;
   readonly judgments: number;
   readonly cached: number;
+  readonly counts: RolloutCounts;
 };
 
 /** A rollout to record. `attempt`: `null` = the next one at its place; a number for an imported rollout. */

@@ -6,6 +6,7 @@
 
 import type { FamilyName, Recipe } from '../../src/families/composers.ts';
 import type { RolloutReport, RowStatistics, StoredFacts } from '../../src/runs/recorded-score.ts';
+import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
 import { newId } from '../storage/ids.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { callShard, type LedgerObjects, shardOf } from './ledger-calls.ts';
@@ -40,6 +41,7 @@ export type NewRollout = {
   readonly recipe: string;
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
+  readonly counts: RolloutCounts;
   /** The report of the scoring; `null` = the rollout has no report, as one that was imported. */
   readonly report: RolloutReport | null;
   /** The rollout as sent, without the shared fields; `null` = its text is not stored. */
@@ -189,12 +191,15 @@ async function placed(
   return { rows: largeRows ? null : rows, rows_key, details: largeDetails ? null : details, details_key };
 }
 
-function entryOf({ sample, content, grouping, stored, statistics, imported }: NewRollout, line: number): NewEntry {
+function entryOf(
+  { sample, content, grouping, stored, statistics, counts, imported }: NewRollout,
+  line: number,
+): NewEntry {
   const { lacking, components, judgments, cached } = statistics;
   const { reward, reason } = stored;
   const attempt = imported?.attempt ?? null;
   const inferred = grouping === 'inferred';
-  return { sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached };
+  return { sample, content, attempt, lacking, line, inferred, reward, reason, components, judgments, cached, counts };
 }
 
 /**

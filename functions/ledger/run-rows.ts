@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { sha256Schema } from '../../src/judgments/judgment-schema.ts';
 import { MAX_RUN_GROUP } from '../../src/limits.ts';
+import type { RolloutCounts } from '../../src/runs/rollout-counts.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { storedFactsSchema } from '../../src/runs/row.ts';
 import { RequestError } from '../failures.ts';
@@ -58,6 +59,7 @@ export type StoredRow = {
   readonly components: Readonly<Record<string, number | null>>;
   /** Number of judgments that needed no judge call. */
   readonly cached: number;
+  readonly counts: RolloutCounts;
   /** Where the rollout's report and text are; `null` = there are none, as for an imported run. */
   readonly detail: DetailPlace | null;
 };
@@ -244,6 +246,7 @@ async function* unpacked(reader: RowReader, shard: number, page: LedgerPage): As
       recorded_at,
     };
     const detail = record.detailed ? { life, shard, seq, line: entry.line } : null;
-    yield { row, position: positionOf(found), components: entry.components, cached: entry.cached, detail };
+    const { components, cached, counts } = entry;
+    yield { row, position: positionOf(found), components, cached, counts, detail };
   }
 }

@@ -144,7 +144,7 @@ async function recordingOf(
     const { step, group, sample, grouping } = place;
     const own = Object.entries(rollout).filter(([name]) => !Object.hasOwn(shared, name));
     return {
-      ...recordedScore(member, store_text),
+      ...recordedScore(member, store_text, rollout.response.length),
       ...{ step, group, sample, grouping, content },
       recipe: recipe.digest,
       rollout: store_text ? Object.fromEntries(own) : null,

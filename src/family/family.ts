@@ -16,6 +16,7 @@ import type { SourceSet } from '../citations/types.ts';
 import type { InputProblem } from '../input-problem.ts';
 import type { Result } from '../result.ts';
 import type { Contributions, WithReward } from './contributions.ts';
+import type { FactCounts } from './fact-counts.ts';
 import type { BaseFacts, Observed } from './facts.ts';
 import type { RecipeOrigin } from './provenance.ts';
 import type { Gap } from './requirements.ts';
@@ -160,6 +161,8 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
     judged(facts: T['facts']): readonly Observed<unknown>[];
     /** Returns the verdicts in order, to measure the agreement of two judges; `null` if one is missing. */
     verdicts(facts: T['facts']): readonly VerdictLevel[] | null;
+    /** Counts claims, citations and passed criteria for the figures of a run. Absent: the family has none of them. */
+    counts?(facts: T['facts']): FactCounts;
   };
 
   readonly reply: {

@@ -3,6 +3,7 @@ import type { Facts } from '../families/composers.ts';
 import { familyOf } from '../families/registry.ts';
 import { pinJudgments } from '../judgments/pin.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
+import { codesOf, type RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
 
 /** The part of a row that replay reads. */
@@ -28,11 +29,15 @@ export type RolloutReport = Readonly<Record<string, unknown>>;
 type RecordedScore = {
   readonly stored: StoredFacts;
   readonly statistics: RowStatistics;
+  readonly counts: RolloutCounts;
   readonly report: RolloutReport;
 };
 
-/** @param keepText whether the caller asked to keep the rollout's text. */
-export function recordedScore(scored: ScoredRollout, keepText: boolean): RecordedScore {
+/**
+ * @param keepText whether the caller asked to keep the rollout's text.
+ * @param chars length of the response in UTF-16 code units; `null` = unknown.
+ */
+export function recordedScore(scored: ScoredRollout, keepText: boolean, chars: number | null = null): RecordedScore {
   const { reply, facts, obtained } = scored;
   const judgments = pinJudgments(obtained);
   const { reward, reason } = reply;
@@ -44,6 +49,7 @@ export function recordedScore(scored: ScoredRollout, keepText: boolean): Recorde
       judgments: judgments.length,
       cached: obtained.filter(({ outcome }) => outcome.ok && outcome.cached).length,
     },
+    counts: rolloutCounts(facts, { chars, findings: 'finding_counts' in reply ? { ...reply.finding_counts } : null }),
     report: keepText ? reply : familyOf(reply).reply.withoutText(reply),
   };
 }
@@ -65,3 +71,15 @@ export function incompletenessOf(facts: Facts, reward: number | null): number {
  * with a reward is always less incomplete than one without.
  */
 const NO_REWARD = 100;
+
+/** What the facts do not tell. */
+type SeenCounts = Pick<RolloutCounts, 'chars' | 'findings'>;
+
+/** Counts a rollout. @param seen `null` of what is unknown, as for an imported rollout. */
+export function rolloutCounts(facts: Facts, { chars, findings }: SeenCounts): RolloutCounts {
+  const { claims = null, citations = null, criteria = null } = familyOf(facts).facts.counts?.(facts) ?? {};
+  return {
+    ...{ claims, citations, chars, tokens: facts.response_tokens ?? null, findings },
+    criteria: criteria === null ? null : codesOf(criteria),
+  };
+}

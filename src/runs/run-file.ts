@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { FAMILY_NAMES, type FamilyName } from '../families/composers.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_NAME_CHARS } from '../limits.ts';
+import { type RolloutCounts, rolloutCountsSchema } from './rollout-counts.ts';
 import { type LedgerRow, ledgerRowSchema, runIdSchema } from './row.ts';
 
 const RUN_FILE_VERSION = 1;
@@ -23,6 +24,8 @@ export type RunFileRollout = LedgerRow & {
   readonly components: Readonly<Record<string, number | null>>;
   /** Number of judgments that came from the store. */
   readonly cached: number;
+  /** Absent in files of earlier versions. */
+  readonly counts?: RolloutCounts;
 };
 
 export type RunFileLine =
@@ -51,6 +54,7 @@ const lineSchema = z.union([
     rollout: ledgerRowSchema.extend({
       components: z.record(z.string().max(MAX_NAME_CHARS), z.number().nullable()),
       cached: z.int().min(0),
+      counts: rolloutCountsSchema.exactOptional(),
     }),
   }),
   z.strictObject({ end: z.strictObject({ v: z.literal(RUN_FILE_VERSION), rollouts: z.int().min(0) }) }),

@@ -1,12 +1,15 @@
 /**
- * Summarises a run step by step: rewards, components, spread within groups, unscored rollouts. Figures of some groups
+ * Summarises a run step by step: rewards, components, spread within groups, unscored rollouts, and what the answers
+ * contain. Figures of some groups
  * are JSON that can be stored, and figures of different groups of a step can be merged.
  */
 import * as z from 'zod';
 import type { UnscoredReason } from '../family/score.ts';
 import { JUDGE_FAILURE_REASONS } from '../judgments/protocol/failure.ts';
 import { advantages } from '../scoring/advantages.ts';
+import { CountFigures, countFigures, momentSumsSchema, storedCountsSchema } from './count-figures.ts';
 import { type MomentSums, Moments, Tally } from './moments.ts';
+import type { RolloutCounts } from './rollout-counts.ts';
 import { stepSchema } from './row.ts';
 
 const countSchema = z.int().min(0);
@@ -43,6 +46,7 @@ export const runStepSchema = z.strictObject({
     .strictObject({ had: countSchema, cached: countSchema, hit_rate: shareSchema })
     .describe('Judgments of the rollouts, and how many of them came from the store.'),
   inferred: countSchema.describe('Rollouts whose group and sample are inferred.'),
+  ...countFigures,
 });
 
 /** The summary of one training step of a run. */
@@ -57,9 +61,8 @@ export type SummarisedRollout = {
   readonly components: Readonly<Record<string, number | null>>;
   readonly judgments: number;
   readonly cached: number;
+  readonly counts: RolloutCounts;
 };
-
-const momentSumsSchema = z.strictObject({ count: countSchema, mean: z.number(), squares: z.number() });
 
 /** The figures of some groups of one step, as they are stored. Read and written by this file only. */
 export const groupFiguresSchema = z.strictObject({
@@ -77,6 +80,7 @@ export const groupFiguresSchema = z.strictObject({
   judgments: countSchema,
   cached: countSchema,
   inferred: countSchema,
+  contents: storedCountsSchema,
 });
 
 export type GroupFigures = z.infer<typeof groupFiguresSchema>;
@@ -92,6 +96,7 @@ export class StepFigures {
   readonly #spread = new Moments();
   readonly #degenerate = new Tally();
   readonly #unscored = new Tally();
+  readonly #contents = new CountFigures();
   readonly #counts = { groups: 0, rollouts: 0, judge_failures: 0, judgments: 0, cached: 0, inferred: 0 };
 
   /** Adds one group: each rollout once, by its latest attempt. */
@@ -108,8 +113,9 @@ export class StepFigures {
     if (std !== null && valid > 1) this.#spread.add(std);
   }
 
-  #addRollout({ inferred, reward, reason, components, judgments, cached }: SummarisedRollout): void {
+  #addRollout({ inferred, reward, reason, components, judgments, cached, counts }: SummarisedRollout): void {
     this.#counts.rollouts++;
+    this.#contents.add(counts);
     this.#counts.judgments += judgments;
     this.#counts.cached += cached;
     if (inferred) this.#counts.inferred++;
@@ -148,6 +154,7 @@ export class StepFigures {
     this.#spread.merge(other.spread);
     this.#degenerate.merge(other.degenerate);
     this.#unscored.merge(other.unscored);
+    this.#contents.merge(other.contents);
     this.#counts.groups += other.groups;
     this.#counts.rollouts += other.rollouts;
     this.#counts.judge_failures += other.judge_failures;
@@ -170,6 +177,7 @@ export class StepFigures {
       spread: this.#spread.sums,
       degenerate: this.#degenerate.counts,
       unscored: this.#unscored.counts,
+      contents: this.#contents.stored,
     };
   }
 
@@ -193,6 +201,7 @@ export class StepFigures {
       judge_failures,
       judgments: { had: judgments, cached, hit_rate: judgments === 0 ? null : cached / judgments },
       inferred,
+      ...this.#contents.summary,
     };
   }
 }

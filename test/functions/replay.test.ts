@@ -9,7 +9,7 @@ import { LEDGER_PAGE_ROWS } from '../../functions/ledger/run-rows.ts';
 import { digestJson } from '../../src/digest.ts';
 import { RECIPES } from '../../src/families/composers.ts';
 import { planReplay } from '../../src/runs/plan-replay.ts';
-import { incompletenessOf } from '../../src/runs/recorded-score.ts';
+import { incompletenessOf, rolloutCounts } from '../../src/runs/recorded-score.ts';
 import { replayLines } from '../../src/runs/replay-lines.ts';
 import type { LedgerRow } from '../../src/runs/row.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
@@ -45,6 +45,7 @@ async function recordSynthetic(run: string, rollouts: number, perStep = 64): Pro
       rollouts: all.slice(from, from + 64).map(({ v, facts, judgments, reward, reason, ...place }) => ({
         ...place,
         stored: { v, facts, judgments, reward, reason },
+        counts: rolloutCounts(facts, { chars: null, findings: null }),
         statistics: { lacking: incompletenessOf(facts, reward), components: {}, judgments: 0, cached: 0 },
         report: null,
         rollout: null,

@@ -18,6 +18,7 @@ import { clearRuns, removeRun } from '../../functions/ledger/run-removal.ts';
 import { LEDGER_PAGE_ROWS, readGroups, readRows } from '../../functions/ledger/run-rows.ts';
 import { sha256 } from '../../src/digest.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
+import { rolloutCounts } from '../../src/runs/recorded-score.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,
@@ -327,6 +328,17 @@ describe('a group with a run', () => {
     expect(Object.keys(four?.components ?? {})).toEqual(['rubric', 'citation', 'format']);
     // Equal answers are one judgment, made once.
     expect(four?.judgments.cached).toBeGreaterThan(0);
+    expect(four?.claims).toEqual({ rollouts: 4, mean: four?.claims.mean });
+    expect(four?.claims.mean).toBeGreaterThan(0);
+    expect(four?.lengths.chars).toEqual({ rollouts: 4, mean: (GOOD.length + 3 * BAD.length) / 4 });
+    expect(four?.findings.rollouts).toBe(4);
+    expect(four?.findings.reasons['citation_id_unknown']).toBeGreaterThan(0);
+    expect(four?.criteria['positive_1']).toMatchObject({ rollouts: 4 });
+    expect(five).toMatchObject({
+      claims: { rollouts: 0, mean: null },
+      criteria: {},
+      lengths: { chars: { rollouts: 2 } },
+    });
     expect(five).toMatchObject({ step: 5, scored: 0, unscored: { judgment_skipped: 2 }, judge_failures: 0 });
     expect((await detailOf('r', '?limit=1')).next_step).toBe(5);
     expect((await detailOf('r', '?limit=1&from_step=5')).steps.map(({ step }) => step)).toEqual([5]);
@@ -389,6 +401,7 @@ describe('what is kept', () => {
     const large = (sample: string, fields: Partial<NewRollout>): NewRollout => ({
       ...{ step, group: name, grouping, recipe, sample, content: sha256(sample) },
       stored: { v, facts, judgments: [], reward, reason },
+      counts: rolloutCounts(facts, { chars: null, findings: null }),
       statistics: { lacking: 0, components, judgments: 0, cached: 0 },
       ...{ report: {}, rollout: { question: sample } },
       ...fields,

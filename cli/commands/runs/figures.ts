@@ -9,12 +9,19 @@ export type StepFigures = { readonly step: number; readonly figures: readonly Fi
 /** The figures of a step. A figure that the step does not have (no rollout scored, …) is left out: it is not 0. */
 export function figuresOf(step: RunStep): Figure[] {
   const { rollouts, scored, groups, reward, components, spread, degenerate, judgments, judge_failures } = step;
+  const { claims, citations, lengths, findings, criteria } = step;
   const figures: (readonly [string, number | null])[] = [
     ['reward/mean', reward.mean],
     ['reward/min', reward.min],
     ['reward/max', reward.max],
     ['reward/std', reward.std],
     ...Object.entries(components).map(([name, { mean }]) => [`component/${name}`, mean] as const),
+    ['answer/claims', claims.mean],
+    ['answer/citations', citations.mean],
+    ['answer/chars', lengths.chars.mean],
+    ['answer/tokens', lengths.tokens.mean],
+    ...Object.entries(findings.reasons).map(([reason, n]) => [`finding/${reason}`, n / findings.rollouts] as const),
+    ...Object.entries(criteria).map(([name, { pass_rate }]) => [`criterion/${name}`, pass_rate] as const),
     ['group/count', groups],
     ['group/mean_std', spread.mean_std],
     ['group/no_signal_share', degenerate.share],

@@ -14,7 +14,7 @@ import {
   MAX_RUN_IMPORT_RECIPES,
 } from '../../../src/limits.ts';
 import { importRun, type RunChunk } from '../../../src/runs/import-run.ts';
-import { incompletenessOf } from '../../../src/runs/recorded-score.ts';
+import { incompletenessOf, rolloutCounts } from '../../../src/runs/recorded-score.ts';
 import { type RunFileRollout, writeRunLine } from '../../../src/runs/run-file.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
@@ -70,8 +70,8 @@ async function* runLines(ledger: LedgerClient, run: StoredRun): AsyncGenerator<s
     yield writeRunLine({ kind: 'recipe', digest, name, recipe: { ...recipe } });
   }
   let rollouts = 0;
-  for await (const { row, components, cached } of ledger.rows(run, { attempts: 'all' })) {
-    yield writeRunLine({ kind: 'rollout', rollout: { ...row, components, cached } });
+  for await (const { row, components, cached, counts } of ledger.rows(run, { attempts: 'all' })) {
+    yield writeRunLine({ kind: 'rollout', rollout: { ...row, components, cached, counts } });
     rollouts++;
   }
   yield writeRunLine({ kind: 'end', rollouts });
@@ -112,12 +112,13 @@ async function putChunk(
 }
 
 function newRollout(rollout: RunFileRollout): NewRollout {
-  const { step, group, sample, attempt, grouping, content, recipe, recorded_at, components, cached } = rollout;
+  const { step, group, sample, attempt, grouping, content, recipe, recorded_at, components, cached, counts } = rollout;
   const { v, facts, judgments, reward, reason } = rollout;
   return {
     ...{ step, group, sample, grouping, content, recipe },
     stored: { v, facts, judgments, reward, reason },
     statistics: { lacking: incompletenessOf(facts, reward), components, judgments: judgments.length, cached },
+    counts: counts ?? rolloutCounts(facts, { chars: null, findings: null }),
     report: null,
     rollout: null,
     imported: { attempt, recorded_at },

@@ -1,4 +1,6 @@
 /** The carr family: outcome, and cited and connected criteria. Its second question depends on the answer to the first. */
+
+import { countOf } from '../../family/fact-counts.ts';
 import type { Observed } from '../../family/facts.ts';
 import type { Family } from '../../family/family.ts';
 import { mapObserved, scored, unscored, verdictsOf } from '../../family/observe.ts';
@@ -39,6 +41,11 @@ export const carr = {
           levelsOf(supported, (all) => all.map((one) => yesNoLevel('supported', one))),
         ),
       ),
+    counts: ({ pages, supported }) => ({
+      claims: null,
+      citations: pages,
+      criteria: countOf(supported, (all) => all.map((passed) => ({ kind: 'positive', passed }))),
+    }),
   },
   reply: {
     schema: carrReplySchema,

@@ -1,4 +1,5 @@
 /** The dr-tulu family: rubric, citation, format and search turns; with `explain`, in both compat modes. */
+import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
 import { ask, done } from '../../family/stages.ts';
 import { criterionLevels, joinedLevels, levelsOf, supportLevel, yesNoLevel } from '../../family/verdict-levels.ts';
@@ -36,6 +37,15 @@ export const drTulu = {
             ),
           )
         : [],
+    counts: ({ rubric, citation }) => ({
+      claims: countOf(citation, ({ statements }) => statements.filter(({ cited }) => cited).length),
+      citations: null,
+      criteria: countOf(rubric, (criteria) =>
+        criteria.map(({ weight, score }) =>
+          weight < 0 ? { kind: 'negative', passed: score === 0 } : { kind: 'positive', passed: score === 2 },
+        ),
+      ),
+    }),
   },
   reply: {
     schema: drTuluReplySchema,

@@ -1,4 +1,5 @@
 /** The refiner family: rubric judge and citation quality, for answers that cite snippets. */
+import { countOf } from '../../family/fact-counts.ts';
 import type { Family } from '../../family/family.ts';
 import { ask, done } from '../../family/stages.ts';
 import {
@@ -31,6 +32,18 @@ export const refiner = {
     judged: ({ rubric, citation }) => [rubric, citation],
     verdicts: ({ has_answer, rubric, citation }) =>
       has_answer ? joinedLevels(levelsOf(rubric, criterionLevels), levelsOf(citation, statementLevels)) : [],
+    counts: ({ rubric, citation }) => ({
+      claims: countOf(citation, (statements) => statements.filter(({ cited }) => cited).length),
+      citations: countOf(citation, (statements) =>
+        statements.reduce((sum, one) => sum + (one.cited ? one.relevant.length : 0), 0),
+      ),
+      criteria: countOf(rubric, (criteria) =>
+        criteria.map(({ origin, polarity, score }) => ({
+          kind: origin === 'static' ? origin : polarity,
+          passed: score === (polarity === 'positive' ? 2 : 0),
+        })),
+      ),
+    }),
   },
   reply: {
     schema: refinerReplySchema,

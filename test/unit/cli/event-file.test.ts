@@ -17,6 +17,11 @@ const STEP: RunStep = {
   judge_failures: 1,
   judgments: { had: 32, cached: 8, hit_rate: 0.25 },
   inferred: 0,
+  claims: { rollouts: 15, mean: 4.5 },
+  citations: { rollouts: 0, mean: null },
+  lengths: { chars: { rollouts: 16, mean: 900 }, tokens: { rollouts: 0, mean: null } },
+  findings: { rollouts: 16, reasons: { citation_id_unknown: 4 } },
+  criteria: { positive_1: { rollouts: 15, pass_rate: 0.6 } },
 };
 
 describe('an event file', () => {
@@ -37,6 +42,10 @@ describe('an event file', () => {
     expect(tags.get('reward/mean')).toBe(6.5);
     expect(tags.get('component/rubric')).toBe(0.75);
     expect(tags.get('rollout/unscored')).toBe(1);
+    expect(tags.get('answer/claims')).toBe(4.5);
+    expect(tags.get('finding/citation_id_unknown')).toBe(0.25);
+    expect(tags.get('criterion/positive_1')).toBe(0.6);
+    expect([...tags.keys()]).not.toContain('answer/tokens');
     expect([...tags.keys()]).not.toContain('reward/std');
     expect([...tags.keys()]).not.toContain('component/citation');
   });

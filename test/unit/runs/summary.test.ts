@@ -19,6 +19,7 @@ const rollout = (changes: Partial<Placed>): Placed => ({
   components: {},
   judgments: 2,
   cached: 0,
+  counts: { claims: null, citations: null, chars: null, tokens: null, findings: null, criteria: null },
   ...changes,
 });
 
@@ -65,6 +66,25 @@ describe('the summary of a step', () => {
     expect(step.judgments).toEqual({ had: 8, cached: 4, hit_rate: 0.5 });
   });
 
+  it('shows what the answers contain, each figure over the rollouts of which it is known', () => {
+    const counts = { claims: 4, citations: 6, chars: 100, tokens: 30, findings: { quote_not_in_source: 2 } };
+    const step = stepOf([
+      rollout({ counts: { ...counts, criteria: 'p+p-n+s+' } }),
+      rollout({ counts: { ...counts, claims: 2, tokens: null, findings: {}, criteria: 'p+s-' } }),
+      rollout({}),
+    ]);
+    expect(step.claims).toEqual({ rollouts: 2, mean: 3 });
+    expect(step.citations).toEqual({ rollouts: 2, mean: 6 });
+    expect(step.lengths).toEqual({ chars: { rollouts: 2, mean: 100 }, tokens: { rollouts: 1, mean: 30 } });
+    expect(step.findings).toEqual({ rollouts: 2, reasons: { quote_not_in_source: 2 } });
+    expect(step.criteria).toEqual({
+      negative_1: { rollouts: 1, pass_rate: 1 },
+      positive_1: { rollouts: 2, pass_rate: 1 },
+      positive_2: { rollouts: 1, pass_rate: 0 },
+      static_1: { rollouts: 2, pass_rate: 0.5 },
+    });
+  });
+
   it('is the same from all groups at once and from merged figures of some, however they are divided', () => {
     const value = fc.double({ min: -10, max: 10, noNaN: true });
     const one = fc.record({
@@ -75,6 +95,12 @@ describe('the summary of a step', () => {
       components: fc.record({ rubric: fc.option(value), citation: fc.option(value) }),
       judgments: fc.constant(3),
       cached: fc.nat(3),
+      counts: fc.record({
+        ...{ claims: fc.option(fc.nat(9)), citations: fc.option(fc.nat(9)) },
+        ...{ chars: fc.option(fc.nat(9)), tokens: fc.option(fc.nat(9)) },
+        findings: fc.option(fc.record({ quote_not_in_source: fc.nat(3) })),
+        criteria: fc.option(fc.constantFrom('', 'p+', 'p-n+s+')),
+      }),
     });
     const close = (some: unknown, other: unknown): void => {
       if (typeof some === 'number' && typeof other === 'number') {

@@ -1,0 +1,127 @@
+/** Figures of what answers contain: claims, citations, lengths, findings by reason, and pass rates of criteria. */
+import * as z from 'zod';
+import { type MomentSums, Moments, Tally } from './moments.ts';
+import { namedCriteria, type RolloutCounts } from './rollout-counts.ts';
+
+const countSchema = z.int().min(0);
+const countByName = z.record(z.string(), countSchema);
+
+export const momentSumsSchema = z.strictObject({
+  count: countSchema,
+  mean: z.number(),
+  squares: z.number(),
+}) satisfies z.ZodType<MomentSums>;
+
+/** The figures of some rollouts, as they are stored. */
+export const storedCountsSchema = z.strictObject({
+  claims: momentSumsSchema,
+  citations: momentSumsSchema,
+  chars: momentSumsSchema,
+  tokens: momentSumsSchema,
+  checked: countSchema.describe('Rollouts whose findings are known.'),
+  findings: countByName,
+  judged: countByName.describe('Rollouts that have the criterion.'),
+  passed: countByName,
+});
+
+type StoredCounts = z.infer<typeof storedCountsSchema>;
+
+const meanSchema = z.strictObject({
+  rollouts: countSchema.describe('Rollouts of which the number is known.'),
+  mean: z.number().nullable(),
+});
+
+/** The fields of a step's summary. */
+export const countFigures = {
+  claims: meanSchema.describe('Claims that cite a source, per rollout.'),
+  citations: meanSchema.describe('Cited ids per rollout, or cited pages that the trajectory saw (CaRR).'),
+  lengths: z.strictObject({
+    chars: meanSchema.describe('Length of the response in UTF-16 code units.'),
+    tokens: meanSchema.describe('Length of the response in tokens, where the trainer sends it.'),
+  }),
+  findings: z
+    .strictObject({ rollouts: countSchema.describe('Rollouts whose findings are known.'), reasons: countByName })
+    .describe('Number of findings by reason.'),
+  criteria: z
+    .record(z.string(), z.strictObject({ rollouts: countSchema, pass_rate: z.number().min(0).max(1) }))
+    .describe(
+      'By position: positive_1 is the first positive criterion of a row, static_1 the first of the recipe. Passed: fully ' +
+        'met; a negative criterion: fully avoided. `rollouts` have the criterion and were judged.',
+    ),
+};
+
+type CountSummary = z.infer<z.ZodObject<typeof countFigures>>;
+
+export class CountFigures {
+  readonly #claims = new Moments();
+  readonly #citations = new Moments();
+  readonly #chars = new Moments();
+  readonly #tokens = new Moments();
+  #checked = 0;
+  readonly #findings = new Tally();
+  readonly #judged = new Tally();
+  readonly #passed = new Tally();
+
+  add({ claims, citations, chars, tokens, findings, criteria }: RolloutCounts): void {
+    if (claims !== null) this.#claims.add(claims);
+    if (citations !== null) this.#citations.add(citations);
+    if (chars !== null) this.#chars.add(chars);
+    if (tokens !== null) this.#tokens.add(tokens);
+    if (findings !== null) this.#checked++;
+    this.#findings.merge(findings ?? {});
+    for (const { name, passed } of namedCriteria(criteria ?? '')) {
+      this.#judged.add(name);
+      if (passed) this.#passed.add(name);
+    }
+  }
+
+  /** Adds the figures of other rollouts. */
+  merge(other: StoredCounts): void {
+    this.#claims.merge(other.claims);
+    this.#citations.merge(other.citations);
+    this.#chars.merge(other.chars);
+    this.#tokens.merge(other.tokens);
+    this.#checked += other.checked;
+    this.#findings.merge(other.findings);
+    this.#judged.merge(other.judged);
+    this.#passed.merge(other.passed);
+  }
+
+  get stored(): StoredCounts {
+    return {
+      claims: this.#claims.sums,
+      citations: this.#citations.sums,
+      chars: this.#chars.sums,
+      tokens: this.#tokens.sums,
+      checked: this.#checked,
+      findings: this.#findings.counts,
+      judged: this.#judged.counts,
+      passed: this.#passed.counts,
+    };
+  }
+
+  get summary(): CountSummary {
+    const passed = this.#passed.counts;
+    const judged = Object.entries(this.#judged.counts).sort(([one], [other]) => compareNames(one, other));
+    return {
+      claims: meanOf(this.#claims),
+      citations: meanOf(this.#citations),
+      lengths: { chars: meanOf(this.#chars), tokens: meanOf(this.#tokens) },
+      findings: { rollouts: this.#checked, reasons: this.#findings.counts },
+      criteria: Object.fromEntries(
+        judged.map(([name, rollouts]) => [name, { rollouts, pass_rate: (passed[name] ?? 0) / rollouts }]),
+      ),
+    };
+  }
+}
+
+function meanOf({ count, mean }: Moments): { rollouts: number; mean: number | null } {
+  return { rollouts: count, mean };
+}
+
+/** By kind, then by number: positive_2 before positive_10. */
+function compareNames(one: string, other: string): number {
+  const [kind = '', number] = one.split('_');
+  const [otherKind = '', otherNumber] = other.split('_');
+  return kind === otherKind ? Number(number) - Number(otherNumber) : kind < otherKind ? -1 : 1;
+}

@@ -1,0 +1,48 @@
+/** The counts of a rollout that the figures of a run show: claims, citations, lengths, findings and criteria. */
+import * as z from 'zod';
+import type { CriterionCount } from '../family/fact-counts.ts';
+
+const countSchema = z.int().min(0);
+
+/** `null` = unknown. */
+export const rolloutCountsSchema = z.strictObject({
+  claims: countSchema.nullable().describe('Claims that cite a source.'),
+  citations: countSchema.nullable().describe('Distinct ids that the claims cite, summed over the claims.'),
+  chars: countSchema.nullable().describe('Length of the response in UTF-16 code units.'),
+  tokens: countSchema.nullable().describe('Length of the response in tokens, as the trainer counts.'),
+  findings: z.record(z.string().max(100), countSchema).nullable().describe('Number of findings by reason.'),
+  criteria: z
+    .string()
+    .regex(/^(?:[pns][+-])*$/)
+    .max(4_096)
+    .nullable()
+    .describe(
+      "The criteria in order, two characters each: p, n or s for one of the row's positive or negative or of the " +
+        "recipe's static ones, + if it is passed.",
+    ),
+});
+
+export type RolloutCounts = z.infer<typeof rolloutCountsSchema>;
+
+const CODES = { positive: 'p', negative: 'n', static: 's' } as const;
+const NAMES = new Map([
+  ['p', 'positive'],
+  ['n', 'negative'],
+  ['s', 'static'],
+]);
+
+/** The criteria as `RolloutCounts` has them. */
+export function codesOf(criteria: readonly CriterionCount[]): string {
+  return criteria.map(({ kind, passed }) => CODES[kind] + (passed ? '+' : '-')).join('');
+}
+
+/** The criteria by name: `positive_1` is the first positive criterion of the row, and so on. */
+export function namedCriteria(criteria: string): { readonly name: string; readonly passed: boolean }[] {
+  const numbers = new Map<string, number>();
+  return Array.from({ length: criteria.length / 2 }, (_, n) => {
+    const code = criteria.charAt(2 * n);
+    const number = (numbers.get(code) ?? 0) + 1;
+    numbers.set(code, number);
+    return { name: `${NAMES.get(code) ?? code}_${number}`, passed: criteria.charAt(2 * n + 1) === '+' };
+  });
+}
