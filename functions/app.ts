@@ -20,6 +20,7 @@ import { documentRoutes } from './http/routes/documents.ts';
 import { fileRoutes } from './http/routes/files.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { judgmentRoutes } from './http/routes/judgments.ts';
+import { metricsRoutes } from './http/routes/metrics.ts';
 import { refineRoutes } from './http/routes/refine.ts';
 import { replayRoutes } from './http/routes/replay.ts';
 import { runFileRoutes } from './http/routes/run-files.ts';
@@ -73,6 +74,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
     }),
   );
   app.route('/', healthRoutes);
+  app.route('/', metricsRoutes);
   app.route('/', documentRoutes);
   app.route('/', verifyRoutes);
   app.route('/', scoreRoutes);

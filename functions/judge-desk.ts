@@ -13,7 +13,9 @@ import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PROMPT_LEASE_MS, Prompt
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
 import { deskIn } from './desk/desk-client.ts';
+import type { DeskFigures } from './desk/desk-figures.ts';
 import {
+  type AddFiguresMessage,
   DESK_MESSAGE_VERSION,
   type DeskPlace,
   type EarlierMessage,
@@ -32,6 +34,8 @@ import { BridgedJudgments } from './desk/finished-judgments.ts';
 import { FinishedTables } from './desk/finished-tables.ts';
 import { MAX_BACKLOG } from './desk/store-limits.ts';
 import type { Environment } from './environment.ts';
+import { type Increment, isolateCounts } from './metrics/counts.ts';
+import { FigureTotals } from './metrics/figure-totals.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
 
 const now = (): number => Date.now();
@@ -47,6 +51,7 @@ export class JudgeDesk extends DurableObject<Environment> {
   readonly #bridged: BridgedJudgments;
   readonly #platforms: PlatformFactory;
   readonly #earlier: EarlierOwners;
+  #totals: FigureTotals | null = null;
   #calls: DeskCalls | null = null;
   #history: LayoutHistory | null = null;
 
@@ -94,8 +99,33 @@ export class JudgeDesk extends DurableObject<Environment> {
     return { outcomes: await Promise.all(judgments.map((judgment) => calls.import(judgment, place))) };
   }
 
+  /** Returns `null` for a caller of another version. */
+  async figures(v: number): Promise<DeskFigures | null> {
+    if (v !== DESK_MESSAGE_VERSION) return null;
+    return {
+      lanes: this.#calls?.figures ?? [],
+      connections_waiting: this.#gate.waiting,
+      prompt_bytes: prompts.held,
+      kv_backlog: this.#bridged.backlog,
+      storage_bytes: this.ctx.storage.sql.databaseSize,
+      increments: isolateCounts.drain(),
+    };
+  }
+
+  async addFigures({ v, increments, read }: AddFiguresMessage): Promise<readonly Increment[]> {
+    if (v !== DESK_MESSAGE_VERSION) return [];
+    this.#totals ??= new FigureTotals(this.ctx.storage.sql);
+    this.#totals.add(increments);
+    return read ? this.#totals.read() : [];
+  }
+
   override async alarm(): Promise<void> {
-    await this.#bridged.tidy();
+    try {
+      await this.#bridged.tidy();
+    } catch (error) {
+      isolateCounts.count('citeward_alarm_failures', ['JudgeDesk']);
+      throw error;
+    }
   }
 
   async #callsAt(place: DeskPlace): Promise<DeskCalls> {

@@ -3,6 +3,7 @@
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { consumeJobs } from './batches/consume-queue.ts';
+import { sendCounts } from './desk/send-counts.ts';
 import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformParts } from './platform.ts';
 import { AuditTable } from './projects/audit-table.ts';
@@ -16,8 +17,15 @@ export function createWorker(options: WorkerOptions = {}) {
   const platforms = createPlatformFactory(options);
   const app = createApp(platforms, options);
   return {
-    fetch: (request, environment, context) => app.fetch(request, environment, context),
-    queue: (batch, environment) => consumeJobs(batch, environment, platforms),
+    async fetch(request, environment, context) {
+      const reply = await app.fetch(request, environment, context);
+      context.waitUntil(sendCounts(environment));
+      return reply;
+    },
+    async queue(batch, environment) {
+      await consumeJobs(batch, environment, platforms);
+      await sendCounts(environment);
+    },
     async scheduled(_, environment) {
       const settings = platforms.settingsOf(environment);
       const now = Date.now();

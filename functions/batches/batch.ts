@@ -4,6 +4,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { BatchReply } from '../../src/wire/batches/batch.ts';
+import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import { announce } from '../webhooks/endpoint-client.ts';
@@ -88,6 +89,10 @@ export class Batch extends DurableObject<Environment> {
   }
 
   override async alarm(): Promise<void> {
+    await countedAlarm('Batch', this.env, () => this.#watch());
+  }
+
+  async #watch(): Promise<void> {
     // Set before the batch is read: the platform drops an alarm that keeps failing, and the batch would never wake.
     await this.ctx.storage.setAlarm(Date.now() + BATCH_WATCH_MS);
     const advanced = await this.#answer(() => this.#advance());

@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import type { Environment } from '../environment.ts';
+import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { FileStore } from '../storage/files.ts';
 import { batchObjectName } from './batch-client.ts';
@@ -46,6 +47,7 @@ export async function consumeJobs(
     const read = messageSchema.safeParse(message.body);
     if (DEAD_LETTERS.test(queued.queue) || !read.success) {
       const named = read.success ? { project: read.data.project, batch: read.data.batch, task: read.data.task } : {};
+      isolateCounts.count('citeward_dead_letters', []);
       console.error(JSON.stringify({ event: 'job_dead_lettered', queue: queued.queue, id: message.id, ...named }));
       message.ack();
       continue;
@@ -54,6 +56,7 @@ export async function consumeJobs(
       await doTask(read.data, environment, { platforms, chunkLimits });
       message.ack();
     } catch (error) {
+      isolateCounts.count('citeward_task_failures', ['object_unreachable']);
       console.error(JSON.stringify({ event: 'job_failed', ...read.data, error: nameOf(error) }));
       message.retry({ delaySeconds: REDELIVER_S });
     }
@@ -123,6 +126,7 @@ async function work(
     }
   } catch (error) {
     // A storage failure or a bug, not a fault of the lines. The message may quote content, so it is not logged.
+    isolateCounts.count('citeward_task_failures', [claimed.kind]);
     console.error(
       JSON.stringify({ event: 'task_broke', batch: claimed.batch.id, kind: claimed.kind, error: nameOf(error) }),
     );

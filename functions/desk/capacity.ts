@@ -65,6 +65,11 @@ export class PromptMemory {
   #release(held: HeldPrompt): void {
     if (this.#held.delete(held)) this.#bytes -= held.bytes;
   }
+
+  /** Bytes that are reserved now. */
+  get held(): number {
+    return this.#bytes;
+  }
 }
 
 /** The size of a request's texts in bytes of UTF-8; half a surrogate pair counts as three. */
@@ -145,6 +150,12 @@ export class CallSlots {
 
   get waiting(): number {
     return this.#waiting.live.size + this.#waiting.batch.size;
+  }
+
+  /** The slots, how many are taken, and the calls that wait by class. */
+  get figures(): { readonly slots: number; readonly running: number; readonly waiting: Record<CallClass, number> } {
+    const { live, batch } = this.#waiting;
+    return { slots: this.#slots, running: this.#running.size, waiting: { live: live.size, batch: batch.size } };
   }
 
   #grant(): void {

@@ -41,6 +41,11 @@ export class CircuitBreaker {
     this.#rest_ms = options.rest_ms;
   }
 
+  /** Whether the circuit is open, also while a probe tests the backend. */
+  get isOpen(): boolean {
+    return this.#openUntil !== null;
+  }
+
   /** Whether a call would be admitted; does not claim the probe. */
   peek(): Admission {
     if (this.#openUntil === null) return { ok: true, probe: false };

@@ -22,6 +22,11 @@ export class ConnectionGate implements Connections {
     return this.#enter(this.#waiting);
   }
 
+  /** Calls that wait for a connection. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Enters before all calls that wait. */
   enterAhead(): Promise<() => void> {
     return this.#enter(this.#ahead);
@@ -57,17 +62,22 @@ export class ConnectionGate implements Connections {
   }
 }
 
+/** Called once for each connection, when the headers have arrived. Both times are in milliseconds. */
+type OnHeaders = (times: { readonly waited_ms: number; readonly headers_ms: number }) => void;
+
 /** The connections of one judge call. They know whether the call works or waits, for the desk's own time limit. */
 export class CallConnections implements Connections {
   readonly #gate: ConnectionGate;
   readonly #now: () => number;
+  readonly #onHeaders: OnHeaders;
   #waiting = 0;
   #since: number;
 
   /** @param now a clock in milliseconds. */
-  constructor(gate: ConnectionGate, now: () => number) {
+  constructor(gate: ConnectionGate, now: () => number, onHeaders: OnHeaders) {
     this.#gate = gate;
     this.#now = now;
+    this.#onHeaders = onHeaders;
     this.#since = now();
   }
 
@@ -78,9 +88,16 @@ export class CallConnections implements Connections {
 
   async enter(): Promise<() => void> {
     this.#waiting++;
+    const asked = this.#now();
     const leave = await this.#gate.enter();
     this.#waiting--;
-    this.#since = this.#now();
-    return leave;
+    const entered = this.#now();
+    this.#since = entered;
+    let inside = true;
+    return () => {
+      if (inside) this.#onHeaders({ waited_ms: entered - asked, headers_ms: this.#now() - entered });
+      inside = false;
+      leave();
+    };
   }
 }

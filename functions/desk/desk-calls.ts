@@ -44,6 +44,7 @@ import {
   STILL_RUNNING,
   STORE_BEHIND,
 } from './desk-failures.ts';
+import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
 import { ownersOf } from './desk-layout.ts';
 import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
 import type { EarlierOwners } from './earlier-layouts.ts';
@@ -80,6 +81,7 @@ export class DeskCalls {
   async judge(call: JudgmentCall, place: DeskPlace): Promise<DeskJudgment> {
     const joined = this.#running.get(call.key);
     if (call.class === 'live') joined?.ticket.raise();
+    if (joined !== undefined) countLookup('running');
     const { result } = joined ?? this.#begin(call, place);
     const outcome = await withinMs(result, call.deadline_ms);
     return outcome === 'late' ? { ok: false, failure: STILL_RUNNING } : outcome;
@@ -94,6 +96,13 @@ export class DeskCalls {
     if (call === undefined || call.ticket.asks) return null;
     const outcome = await call.result;
     return outcome.ok ? outcome.judgment : null;
+  }
+
+  /** The state of each judge. */
+  get figures(): LaneFigures[] {
+    return [...this.#parts.lanes.values()].map(({ judge, slots, breaker }) => {
+      return { judge: judge.name, ...slots.figures, breaker_open: breaker.isOpen };
+    });
   }
 
   /** Stores a judgment that was made elsewhere, unless the key has one. Holds the key meanwhile, like a call. */
@@ -142,15 +151,22 @@ export class DeskCalls {
 
   async #obtain(call: JudgmentCall, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
     const kept = this.#parts.bridged.find(call.key);
-    if (kept !== null) return found(kept);
+    if (kept !== null) return foundIn('desk', kept);
     // Judges with the same identity share their judgments, but not their failures: a failure is remembered by judge and
     // key.
     const attempt = `${call.judge}/${call.key}`;
     const failed = this.#parts.failures.get(attempt);
-    if (failed !== undefined) return { ok: false, failure: failed };
+    if (failed !== undefined) {
+      countLookup('recent_failure');
+      return { ok: false, failure: failed };
+    }
     // Counted before KV is read: the prompt is in memory while that takes its time, too.
     const release = this.#parts.memory.take(promptBytes(call.request), ticket.class);
-    if (release === null) return { ok: false, failure: DESK_FULL };
+    if (release === null) {
+      const full = { ok: false, failure: DESK_FULL } as const;
+      countCall(call.judge, full);
+      return full;
+    }
     try {
       return await this.#lookUp(call, attempt, place, ticket);
     } finally {
@@ -162,16 +178,21 @@ export class DeskCalls {
     const { kv, signing, lanes } = this.#parts;
     const read = (await kv.get([call.key])).get(call.key);
     const stored = read === undefined ? undefined : await usableFor(call.request, read, signing.known);
-    if (stored?.ok === true) return found(stored.judgment);
+    if (stored?.ok === true) return foundIn('kv', stored.judgment);
     const earlier = await this.#earlier(call, place, ticket);
-    if (earlier !== null) return earlier;
+    if (earlier !== null) {
+      countLookup('earlier_desk');
+      return earlier;
+    }
 
     const lane = lanes.get(call.judge);
     if (lane === undefined) return { ok: false, failure: JUDGE_NOT_HERE };
     if (canonicalize(lane.judge.identityFor(call.preimage.kind)) !== canonicalize(call.preimage.judge)) {
       return { ok: false, failure: OTHER_JUDGE };
     }
+    countLookup('judge');
     const made = await this.#call(call, lane, ticket);
+    countCall(lane.judge.name, made);
     if (made.ok) return this.#keep(made.judgment, stored?.failure ?? null);
     this.#parts.failures.add(attempt, made.failure);
     return made;
@@ -198,8 +219,10 @@ export class DeskCalls {
     const open = lane.breaker.peek();
     if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
     try {
+      const asked = this.#parts.now();
       ticket.enter(lane);
       if ((await withinMs(ticket.granted, waits_ms)) === 'late') return { ok: false, failure: NO_SLOT };
+      countSeconds('citeward_judge_slot_wait_seconds', lane.judge.name, this.#parts.now() - asked);
       const admission = lane.breaker.admit();
       if (!admission.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: admission.retry_after_s } };
       return await this.#ask(call, lane, admission.probe);
@@ -215,9 +238,11 @@ export class DeskCalls {
   async #ask(call: JudgmentCall, lane: JudgeLane, probe: boolean): Promise<MadeJudgment> {
     let evidence: CallEvidence = 'unknown';
     let retryAfter_s: number | undefined;
+    const { name } = lane.judge;
+    const started = this.#parts.now();
     try {
       const { key, preimage, request } = call;
-      const connections = new CallConnections(this.#parts.gate, this.#parts.now);
+      const connections = new CallConnections(this.#parts.gate, this.#parts.now, (times) => countHeaders(name, times));
       const making = makeJudgment(
         lane.judge,
         { key, preimage, request, deadline_ms: JUDGE_DEADLINE_MS, connections },
@@ -229,6 +254,7 @@ export class DeskCalls {
       retryAfter_s = made.ok ? undefined : made.failure.retry_after_s;
       return made;
     } finally {
+      countSeconds('citeward_judge_call_seconds', name, this.#parts.now() - started);
       lane.breaker.settle(evidence, probe, retryAfter_s);
     }
   }
@@ -255,6 +281,11 @@ async function unlessStuck(making: Promise<MadeJudgment>, connections: CallConne
 
 function found(judgment: Judgment): DeskJudgment {
   return { ok: true, judgment, cached: true, stored: true, storeProblem: null };
+}
+
+function foundIn(source: 'desk' | 'kv', judgment: Judgment): DeskJudgment {
+  countLookup(source);
+  return found(judgment);
 }
 
 /** A call's place in the queue for a slot of its judge. The ticket is created before the judge's lane is known. */

@@ -6,6 +6,8 @@ import type { DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
 import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import type { Increment } from '../metrics/counts.ts';
+import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 
 export const DESK_MESSAGE_VERSION = 2;
@@ -28,6 +30,12 @@ export type FindMessage = {
 /** A layout that was in use before another, and how long its owners are asked, in milliseconds since 1970. */
 export type EarlierLayout = { readonly layout: DeskLayout; readonly until_ms: number };
 export type EarlierMessage = { readonly v: number; readonly layout: DeskLayout };
+/** `read`: return and save the totals. */
+export type AddFiguresMessage = {
+  readonly v: number;
+  readonly increments: readonly Increment[];
+  readonly read: boolean;
+};
 export type ImportMessage = { readonly v: number; readonly place: DeskPlace; readonly judgments: readonly Judgment[] };
 
 export type JudgeReplyMessage = DeskJudgment;
@@ -47,6 +55,10 @@ export type DeskMethods = {
   import(message: ImportMessage): Promise<ImportReplyMessage>;
   /** Only desk 0 is asked. */
   earlierLayouts(message: EarlierMessage): Promise<EarlierReplyMessage>;
+  /** Reports the state of the desk and removes the counts of its isolate. */
+  figures(v: number): Promise<DeskFigures | null>;
+  /** Adds increments to the totals of the deployment. Only desk 0 is asked. */
+  addFigures(message: AddFiguresMessage): Promise<readonly Increment[]>;
 };
 
 /** Caller and desk run different versions of the Worker, so the desk refused the message. */

@@ -7,6 +7,7 @@
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import { checkRecord } from '../../src/judgments/record.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
+import { isolateCounts } from '../metrics/counts.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import type { FinishedTables, WaitingRecord } from './finished-tables.ts';
 import { GATHER_MS, KV_PUTS_AT_ONCE } from './store-limits.ts';
@@ -47,6 +48,11 @@ export class BridgedJudgments {
   /** Whether so many judgments wait for KV that the desk must not make more. */
   get isFull(): boolean {
     return this.#tables.backlog >= this.#maxBacklog;
+  }
+
+  /** Judgments that wait for KV. */
+  get backlog(): number {
+    return this.#tables.backlog;
   }
 
   /** Finds a judgment that this desk has finished. A record of an unknown form counts as absent. */
@@ -106,6 +112,7 @@ export class BridgedJudgments {
     const leave = await this.#gate.enterAhead();
     try {
       const receipt = await this.#kv.put(judgment);
+      isolateCounts.count('citeward_kv_writes', [receipt.ok ? 'ok' : 'failed']);
       if (receipt.ok) this.#tables.stored(one, this.#now());
       return receipt.ok;
     } finally {

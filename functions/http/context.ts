@@ -5,6 +5,7 @@ import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
 import { RequestError } from '../failures.ts';
+import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { KnownKeys } from '../projects/known-keys.ts';
 import type { ScoringReply } from '../services/score.ts';
@@ -82,6 +83,8 @@ export function succeeded<T extends ScoredRollout | readonly ScoredRollout[]>(c:
   if (!scored.ok) throw new RequestError(scored.failure);
   const members: readonly ScoredRollout[] = 'reply' in scored.reply ? [scored.reply] : scored.reply;
   const judgments = members.flatMap(({ obtained }) => obtained);
+  for (const { reply } of members)
+    isolateCounts.count('citeward_rollouts', [reply.reward === null ? 'unscored' : 'scored']);
   c.set('storeProblems', judgments.filter(({ storeProblem }) => storeProblem !== null).length);
   return scored.reply;
 }

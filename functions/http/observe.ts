@@ -7,6 +7,7 @@ import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
 import { describeError } from '../error-log.ts';
 import { RequestError } from '../failures.ts';
+import { isolateCounts } from '../metrics/counts.ts';
 import { wireReason } from '../problems.ts';
 import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
 
@@ -29,7 +30,9 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   c.header('x-content-type-options', 'nosniff');
   const timing = serverTiming(c.get('phases'));
   if (timing !== '') c.header('server-timing', timing);
-  console.log(JSON.stringify(logLine(c, performance.now() - start)));
+  const ms = performance.now() - start;
+  isolateCounts.count('citeward_requests', [routePattern(c), String(c.res.status), reasonOf(c.error)]);
+  console.log(JSON.stringify(logLine(c, ms)));
 });
 
 function serverTiming(phases: PhaseTimings): string {
@@ -59,6 +62,12 @@ function logLine(c: Context, ms: number): Readonly<Record<string, unknown>> {
 /** The most specific pattern that matched; patterns of middleware end in `*`. */
 export function routePattern(c: Context): string {
   return matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))?.path ?? 'none';
+}
+
+/** Empty for a request that did not fail. */
+function reasonOf(error: Error | undefined): string {
+  if (error === undefined) return '';
+  return error instanceof RequestError ? wireReason(error.failure) : 'internal';
 }
 
 function failedWith(error: Error): Readonly<Record<string, unknown>> {

@@ -5,6 +5,7 @@
 import { sha256 } from '../../src/digest.ts';
 import type { Environment } from '../environment.ts';
 import { RequestError } from '../failures.ts';
+import { isolateCounts } from '../metrics/counts.ts';
 import { rpcFailure } from '../rpc.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import type { LedgerAnswer, LedgerRefusal } from './ledger-messages.ts';
@@ -58,6 +59,7 @@ export async function callShard<T>(
   if (answer.ok) return answer;
   const { refusal } = answer;
   if (refusal === 'unopened' || refusal === 'erased') return { ok: false, refusal };
+  isolateCounts.count('citeward_store_errors', ['ledger', refusal]);
   console.error(JSON.stringify({ event: 'ledger_refused', project: life.project, run: life.run, shard, refusal }));
   throw new StorageError('ledger', refusal, refusal);
 }
@@ -76,6 +78,7 @@ export async function repeated<T>(
     } catch (error) {
       const why = rpcFailure(error);
       if (why === null) throw error;
+      isolateCounts.count('citeward_store_errors', ['ledger', why]);
       console.error(JSON.stringify({ event: 'ledger_call_failed', project, run, shard, attempt, why }));
       if (why === 'overloaded' || attempt === CALL_ATTEMPTS) throw new StorageError('ledger', 'call', error);
     }

@@ -4,6 +4,7 @@
  * begin it again.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
@@ -85,6 +86,11 @@ export class RunLedger extends DurableObject<Environment> {
     return this.#answer(v, null, () => ({ rollouts: this.#records.rollouts, recipes: this.#records.recipes }));
   }
 
+  /** The size of the object's database in bytes. */
+  async bytes(v: number): Promise<LedgerAnswer<number>> {
+    return this.#answer(v, null, () => this.ctx.storage.sql.databaseSize);
+  }
+
   async page(call: PageCall): Promise<LedgerAnswer<LedgerPage>> {
     return this.#answer(call.v, null, () => this.#records.page(call));
   }
@@ -114,6 +120,10 @@ export class RunLedger extends DurableObject<Environment> {
 
   /** Removes objects that a late writer put after the erasure; a day later also the mark. */
   override async alarm(): Promise<void> {
+    await countedAlarm('RunLedger', this.env, () => this.#tidy());
+  }
+
+  async #tidy(): Promise<void> {
     // Set before the run is read: the platform drops an alarm that keeps failing, and the object would never wake.
     await this.ctx.storage.setAlarm(Date.now() + ERASURE_REPEAT_MS);
     try {

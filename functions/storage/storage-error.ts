@@ -1,6 +1,8 @@
+import { isolateCounts } from '../metrics/counts.ts';
+
 /**
- * A failure of R2, D1 or a `RunLedger` object. `functions/problems.ts` maps it to a retryable 503. The platform's message may name keys and
- * statements, so only its code is logged.
+ * A failure of R2, D1 or a `RunLedger` object. `functions/problems.ts` maps it to a retryable 503. The platform's
+ * message may name keys and statements, so only its code is logged.
  */
 export class StorageError extends Error {
   readonly store: 'r2' | 'd1' | 'ledger';
@@ -19,6 +21,7 @@ export async function stored<T>(store: 'r2' | 'd1', operation: string, call: () 
   try {
     return await call();
   } catch (error) {
+    isolateCounts.count('citeward_store_errors', [store, operation]);
     console.error(JSON.stringify({ event: 'storage_error', store, operation, code: codeOf(error) }));
     throw new StorageError(store, operation, error);
   }

@@ -6,6 +6,7 @@
  * There is one alarm, and it is always set to the time of the next due work.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
 import { createPlatformFactory, type PlatformParts, uncachedJudgments } from '../platform.ts';
 import { newId } from '../storage/ids.ts';
@@ -195,6 +196,10 @@ export class Deliveries extends DurableObject<Environment> {
   }
 
   override async alarm(): Promise<void> {
+    await countedAlarm('Deliveries', this.env, () => this.#doDue());
+  }
+
+  async #doDue(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + WATCHDOG_MS);
     await this.#loop.run(Date.now() + ALARM_MS);
     this.ctx.storage.transactionSync(() => this.#tidy(Date.now()));

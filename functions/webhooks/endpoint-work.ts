@@ -5,6 +5,7 @@
 
 import type { Environment } from '../environment.ts';
 import type { RequestFailure } from '../failures.ts';
+import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { failureOf, problemOf, wireReason } from '../problems.ts';
 import { answer } from '../services/answer-request.ts';
@@ -148,6 +149,7 @@ export class EndpointWork {
       if (attempt.reason === 'gone') this.#endpoint.disable('gone');
     });
     const { reason, status, duration_ms } = attempt;
+    isolateCounts.count('citeward_webhook_attempts', [reason === null ? 'delivered' : 'failed']);
     this.#log({ event: 'webhook_attempt', message: id, status, reason, ms: duration_ms });
   }
 

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 
-export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin'] as const;
+export const SCOPES = ['verify', 'score', 'generate', 'batch', 'admin', 'metrics'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /**

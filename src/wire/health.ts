@@ -19,12 +19,13 @@ export const readinessSchema = z.strictObject({
   stores: z
     .array(
       z.strictObject({
-        name: z.enum(['judgments', 'database', 'files', 'judge_desk', 'run_ledger']),
+        name: z.enum(['judgments', 'database', 'files', 'queue', 'judge_desk', 'run_ledger', 'batch', 'deliveries']),
         reachable: z.boolean(),
       }),
     )
     .describe(
-      'The KV namespace, the D1 database, the R2 bucket, and the Durable Objects that call judges and hold runs.',
+      'The KV namespace, the D1 database, the R2 bucket, the queue, and the Durable Objects that call judges, hold ' +
+        'runs, run batches and send webhooks.',
     ),
   default_judge: z.string().nullable(),
   judges: z.array(

@@ -170,9 +170,14 @@ describe('the gate of connections', () => {
 
   it('knows whether a call works or waits', async () => {
     const clock = { ms: 0 };
+    const headers: { waited_ms: number; headers_ms: number }[] = [];
     const gate = new ConnectionGate(1);
     const leave = await gate.enter();
-    const call = new CallConnections(gate, () => clock.ms);
+    const call = new CallConnections(
+      gate,
+      () => clock.ms,
+      (times) => headers.push(times),
+    );
     clock.ms = 40;
     expect(call.quiet_ms).toBe(40);
     const waits = call.enter();
@@ -182,6 +187,7 @@ describe('the gate of connections', () => {
     (await waits)();
     clock.ms = 100;
     expect(call.quiet_ms).toBe(10);
+    expect(headers).toEqual([{ waited_ms: 50, headers_ms: 0 }]);
   });
 });
 

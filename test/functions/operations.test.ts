@@ -162,6 +162,9 @@ describe('health', () => {
       ['FILES', 'files'],
       ['JUDGE_DESK', 'judge_desk'],
       ['RUN_LEDGER', 'run_ledger'],
+      ['JOBS', 'queue'],
+      ['BATCH', 'batch'],
+      ['DELIVERIES', 'deliveries'],
     ]) {
       const reply = await sendTo(
         { ALLOW_ANONYMOUS: 'true', ALLOW_LEXICAL_JUDGE: 'true', [`${binding}`]: failing },

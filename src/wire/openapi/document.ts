@@ -71,6 +71,16 @@ const OPERATIONS: Section = {
     },
     {
       method: 'get',
+      path: '/metrics',
+      summary: 'Returns the figures of the deployment for Prometheus.',
+      scope: 'metrics',
+      replies: {
+        200: { description: 'OpenMetrics text.', schema: null, media: 'application/openmetrics-text' },
+      },
+      problems: [...KEY_PROBLEMS, 422, 503],
+    },
+    {
+      method: 'get',
       path: '/openapi.json',
       summary: 'Returns this document.',
       scope: 'any',
@@ -116,7 +126,7 @@ export function buildOpenApi(version: string): Json {
     paths: pathsOf(ROUTES),
     components: {
       securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'Scopes: verify, score, generate, batch, admin.' },
+        key: { type: 'http', scheme: 'bearer', description: 'Scopes: verify, score, generate, batch, admin, metrics.' },
         signature: {
           type: 'apiKey',
           in: 'header',

@@ -10,7 +10,11 @@ export const JSON_LINES = 'application/jsonl';
 export type RouteReply = {
   readonly description: string;
   readonly schema: string | null;
-  readonly media?: typeof JSON_LINES | 'application/octet-stream' | 'text/event-stream';
+  readonly media?:
+    | typeof JSON_LINES
+    | 'application/octet-stream'
+    | 'application/openmetrics-text'
+    | 'text/event-stream';
   /** Schema of the data of one event, where a request can ask for an event stream instead. */
   readonly events?: string;
 };
@@ -21,7 +25,7 @@ export type Route = {
   readonly path: string;
   readonly summary: string;
   /** The scope that a key needs. `null` = public, `any` = any key. */
-  readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'any' | null;
+  readonly scope: 'verify' | 'score' | 'generate' | 'batch' | 'admin' | 'metrics' | 'any' | null;
   /** The scopes that a key needs in addition, and when it needs them. */
   readonly moreScopes?: string;
   readonly query?: z.ZodObject;

@@ -1,0 +1,42 @@
+/** Moves the counts of this isolate to desk 0 from time to time. */
+import type { Environment } from '../environment.ts';
+import { isolateCounts } from '../metrics/counts.ts';
+import { deskIn } from './desk-client.ts';
+import { DESK_MESSAGE_VERSION } from './desk-messages.ts';
+
+/** A busy isolate sends its counts this often, in milliseconds; an idle one with its next request. */
+const SEND_EVERY_MS = 15_000;
+
+let sentAt: number | null = null;
+
+/** Sends the counts if they are due. Never rejects: figures must not fail what they describe. */
+export async function sendCounts({ JUDGE_DESK }: Pick<Environment, 'JUDGE_DESK'>): Promise<void> {
+  const now = Date.now();
+  // The first counts of an isolate wait for others, too.
+  sentAt ??= now;
+  if (isolateCounts.isEmpty || now - sentAt < SEND_EVERY_MS) return;
+  sentAt = now;
+  const increments = isolateCounts.drain();
+  try {
+    await deskIn(JUDGE_DESK, 0).addFigures({ v: DESK_MESSAGE_VERSION, increments, read: false });
+  } catch {
+    // Desk 0 restarts, as in a deployment. The increments wait for the next time; some may be counted twice.
+    isolateCounts.restore(increments);
+  }
+}
+
+/** Runs the work of an alarm: counts its failure and sends the counts of the isolate. @throws what the work throws. */
+export async function countedAlarm(
+  object: 'Batch' | 'Deliveries' | 'RunLedger',
+  environment: Environment,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    isolateCounts.count('citeward_alarm_failures', [object]);
+    throw error;
+  } finally {
+    await sendCounts(environment);
+  }
+}

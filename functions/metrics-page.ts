@@ -1,0 +1,131 @@
+/**
+ * Gathers the figures of a deployment for `GET /metrics`. Every desk is asked for its state and for the counts of its
+ * isolate; desk 0 adds the counts to its totals. docs/decisions/2026-11-23-metrics.md says why.
+ */
+import { deskIn } from './desk/desk-client.ts';
+import type { DeskFigures } from './desk/desk-figures.ts';
+import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
+import type { Environment, Settings } from './environment.ts';
+import { RequestError } from './failures.ts';
+import { activeShardBytes } from './ledger/ledger-size.ts';
+import { type GaugeName, sampleOf } from './metrics/catalogue.ts';
+import { type Increment, isolateCounts } from './metrics/counts.ts';
+import { openMetricsPage } from './metrics/open-metrics.ts';
+import { withinMs } from './rpc.ts';
+import { StorageError } from './storage/storage-error.ts';
+
+/** How long an object may take to answer, in milliseconds. */
+const ANSWER_MS = 5_000;
+
+type Bindings = Pick<Environment, 'JUDGE_DESK' | 'RUN_LEDGER' | 'DB' | 'JOBS' | 'DEAD_JOBS'>;
+
+/**
+ * Returns the page. A desk or store that does not answer is missing from the gauges, and `citeward_desks_unanswered`
+ * counts it. @throws RequestError `storage_failed` (retryable) if desk 0, which has the totals, does not answer.
+ */
+export async function metricsPage(bindings: Bindings, { desks }: Settings): Promise<string> {
+  const [figures, shards, queues] = await Promise.all([
+    Promise.all(Array.from({ length: desks }, (_, desk) => figuresOf(bindings, desk))),
+    ledgerBytes(bindings),
+    queueGauges(bindings),
+  ]);
+  const answered = figures.filter((one) => one !== null);
+  const increments = [...answered.flatMap((one) => one.increments), ...isolateCounts.drain()];
+  const totals = await totalsWith(bindings, increments);
+  return openMetricsPage([
+    ...totals,
+    ...deskGauges(answered, desks),
+    ...laneGauges(answered),
+    ...ledgerGauges(shards),
+    ...queues,
+  ]);
+}
+
+async function figuresOf({ JUDGE_DESK }: Bindings, desk: number): Promise<DeskFigures | null> {
+  const asked = await answerOf(async () => await deskIn(JUDGE_DESK, desk).figures(DESK_MESSAGE_VERSION));
+  return asked ?? null;
+}
+
+async function totalsWith({ JUDGE_DESK }: Bindings, increments: readonly Increment[]): Promise<readonly Increment[]> {
+  const message = { v: DESK_MESSAGE_VERSION, increments, read: true };
+  const totals = await answerOf(async () => await deskIn(JUDGE_DESK, 0).addFigures(message));
+  if (totals !== undefined) return totals;
+  isolateCounts.restore(increments);
+  throw new RequestError({ reason: 'storage_failed' });
+}
+
+/** `undefined` = no answer in time. */
+async function answerOf<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    const answer = await withinMs(ask(), ANSWER_MS);
+    return answer === 'late' ? undefined : answer;
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error;
+    console.error(JSON.stringify({ event: 'figures_missing', error: name }));
+    return undefined;
+  }
+}
+
+function deskGauges(figures: readonly DeskFigures[], desks: number): Increment[] {
+  const backlogs = figures.map(({ kv_backlog }) => kv_backlog);
+  return [
+    gauge('citeward_desks', [], desks),
+    gauge('citeward_desks_unanswered', [], desks - figures.length),
+    gauge('citeward_desk_connections_waiting', [], sumOf(figures.map((one) => one.connections_waiting))),
+    gauge('citeward_desk_prompt_bytes_highest', [], Math.max(0, ...figures.map((one) => one.prompt_bytes))),
+    gauge('citeward_desk_kv_backlog', [], sumOf(backlogs)),
+    gauge('citeward_desk_kv_backlog_highest', [], Math.max(0, ...backlogs)),
+    gauge('citeward_desk_storage_bytes', [], sumOf(figures.map((one) => one.storage_bytes))),
+  ];
+}
+
+function laneGauges(figures: readonly DeskFigures[]): Increment[] {
+  const judges = Map.groupBy(
+    figures.flatMap(({ lanes }) => lanes),
+    ({ judge }) => judge,
+  );
+  return [...judges].flatMap(([judge, lanes]) => [
+    gauge('citeward_judge_slots', [judge], sumOf(lanes.map(({ slots }) => slots))),
+    gauge('citeward_judge_running', [judge], sumOf(lanes.map(({ running }) => running))),
+    gauge('citeward_judge_waiting', [judge, 'live'], sumOf(lanes.map(({ waiting }) => waiting.live))),
+    gauge('citeward_judge_waiting', [judge, 'batch'], sumOf(lanes.map(({ waiting }) => waiting.batch))),
+    gauge('citeward_judge_breakers_open', [judge], lanes.filter(({ breaker_open }) => breaker_open).length),
+  ]);
+}
+
+/** The bytes of the active shards; `null` = D1 or an object did not answer. */
+async function ledgerBytes({ DB, RUN_LEDGER }: Bindings): Promise<readonly number[] | null> {
+  try {
+    return await activeShardBytes(DB, RUN_LEDGER, Date.now());
+  } catch (error) {
+    // A run that is erased meanwhile is a RequestError.
+    if (error instanceof StorageError || error instanceof RequestError) return null;
+    throw error;
+  }
+}
+
+function ledgerGauges(shards: readonly number[] | null): Increment[] {
+  if (shards === null) return [];
+  return [
+    gauge('citeward_ledger_shards_active', [], shards.length),
+    gauge('citeward_ledger_bytes', [], sumOf(shards)),
+    gauge('citeward_ledger_bytes_highest', [], Math.max(0, ...shards)),
+  ];
+}
+
+async function queueGauges({ JOBS, DEAD_JOBS }: Bindings): Promise<Increment[]> {
+  const queues = [['jobs', JOBS] as const, ['dead', DEAD_JOBS] as const];
+  const gauges = queues.map(async ([name, queue]) => {
+    const metrics = await answerOf(() => queue.metrics());
+    return metrics === undefined ? [] : [gauge('citeward_queue_backlog', [name], metrics.backlogCount)];
+  });
+  return (await Promise.all(gauges)).flat();
+}
+
+function gauge(name: GaugeName, labels: readonly string[], value: number): Increment {
+  return { sample: sampleOf(name, '', labels), value };
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
