@@ -13,7 +13,7 @@ import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
 
 /** The binding of the desks, `env.JUDGE_DESK`. */
-type DeskNamespace = { getByName(name: string): DeskMethods };
+export type DeskNamespace = { getByName(name: string): DeskMethods };
 
 /** The stub of a desk. A new one per call: a stub whose call failed stays broken even after the object recovers. */
 export function deskIn(namespace: DeskNamespace, desk: number): DeskMethods {

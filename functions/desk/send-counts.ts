@@ -1,8 +1,10 @@
 /** Moves the counts of this isolate to desk 0 from time to time. */
-import type { Environment } from '../environment.ts';
 import { isolateCounts } from '../metrics/counts.ts';
-import { deskIn } from './desk-client.ts';
+import { type DeskNamespace, deskIn } from './desk-client.ts';
 import { DESK_MESSAGE_VERSION } from './desk-messages.ts';
+
+/** The binding of the desks. */
+type Desks = { readonly JUDGE_DESK: DeskNamespace };
 
 /** A busy isolate sends its counts this often, in milliseconds; an idle one with its next request. */
 const SEND_EVERY_MS = 15_000;
@@ -10,7 +12,7 @@ const SEND_EVERY_MS = 15_000;
 let sentAt: number | null = null;
 
 /** Sends the counts if they are due. Never rejects: figures must not fail what they describe. */
-export async function sendCounts({ JUDGE_DESK }: Pick<Environment, 'JUDGE_DESK'>): Promise<void> {
+export async function sendCounts({ JUDGE_DESK }: Desks): Promise<void> {
   const now = Date.now();
   // The first counts of an isolate wait for others, too.
   sentAt ??= now;
@@ -28,7 +30,7 @@ export async function sendCounts({ JUDGE_DESK }: Pick<Environment, 'JUDGE_DESK'>
 /** Runs the work of an alarm: counts its failure and sends the counts of the isolate. @throws what the work throws. */
 export async function countedAlarm(
   object: 'Batch' | 'Deliveries' | 'RunLedger',
-  environment: Environment,
+  environment: Desks,
   work: () => Promise<void>,
 ): Promise<void> {
   try {
