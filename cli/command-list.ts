@@ -71,7 +71,7 @@ const RECEIPT_COMMANDS: CommandGroup = {
 
 const RUNS_COMMANDS: CommandGroup = {
   name: 'runs',
-  summary: 'List, show, export, import and delete the runs that a Worker has recorded.',
+  summary: 'List, show, watch, export, import and delete the runs that a Worker has recorded.',
   commands: [
     {
       name: 'runs list',
@@ -82,6 +82,11 @@ const RUNS_COMMANDS: CommandGroup = {
       name: 'runs show',
       summary: 'Show a run step by step: rewards, spread within groups, components, unscored rollouts.',
       load: async () => (await import('./commands/runs/run.ts')).showCommand,
+    },
+    {
+      name: 'runs watch',
+      summary: 'Watch a run for signs that it earns its reward in a way nobody wanted.',
+      load: async () => (await import('./commands/runs/watch.ts')).watchCommand,
     },
     {
       name: 'runs export',

@@ -5,6 +5,9 @@ export const EXIT_OK = 0;
 /** Some lines are invalid or not scored; the others are done. */
 export const EXIT_INCOMPLETE = 1;
 
+/** A watched run has an active alert. */
+export const EXIT_ALERT = 3;
+
 /** The command line is wrong; nothing was done. */
 export const EXIT_USAGE = 2;
 

@@ -1,6 +1,7 @@
 /** Runs: reads, exports, imports and deletes the ledger of scored rollouts. Replay is in replay.ts. */
 import type * as z from 'zod';
 import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
+import { type RunAlertsReply, runAlertsSchema } from '../../src/wire/alerts.ts';
 import {
   type RunDetail,
   rolloutListSchema,
@@ -43,6 +44,11 @@ export type RunsClient = {
    * steps.
    */
   retrieve(id: string, query?: { readonly from_step?: number; readonly limit?: number }): Promise<Reply<RunDetail>>;
+  /**
+   * Watches a run: signs that it earns its reward in a way nobody wanted. @param query `from_step`: the first step to
+   * watch; the first four are always read.
+   */
+  alerts(id: string, query?: { readonly from_step?: number }): Promise<Reply<RunAlertsReply>>;
   rollouts(id: string, query?: RolloutQuery): Promise<Reply<RolloutPage>>;
   /** Exports the run file as a stream. The file is complete only with its end record. */
   export(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
@@ -62,6 +68,7 @@ export function createRuns(connection: Connection): RunsClient {
   return {
     list: (query = {}) => connection.get(`v1/runs${queryText(query)}`, runListSchema),
     retrieve: (id, query = {}) => connection.get(path(id, queryText(query)), runDetailSchema),
+    alerts: (id, query = {}) => connection.get(path(id, `/alerts${queryText(query)}`), runAlertsSchema),
     rollouts: (id, query = {}) => connection.get(path(id, `/rollouts${queryText(query)}`), rolloutListSchema),
     export: (id) => connection.stream(path(id, '/export')),
     judgments: (id) => connection.stream(path(id, '/judgments.jsonl')),

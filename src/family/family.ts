@@ -18,6 +18,7 @@ import type { Result } from '../result.ts';
 import type { Contributions, WithReward } from './contributions.ts';
 import type { FactCounts } from './fact-counts.ts';
 import type { BaseFacts, Observed } from './facts.ts';
+import type { Monitor } from './monitor.ts';
 import type { RecipeOrigin } from './provenance.ts';
 import type { Gap } from './requirements.ts';
 import type { Rollout } from './rollout.ts';
@@ -123,6 +124,8 @@ export interface Composer<T extends FamilyTypes = FamilyTypes> {
    * Returns what `after` reads and facts recorded under `before` may lack. `changed`: the measure fields that differ.
    */
   gaps(before: T['recipe'], after: T['recipe'], changed: readonly string[]): readonly Gap<T['facts']>[];
+  /** What the alerts of a run watch. Absent: only rules that read rewards alone. */
+  readonly monitor?: Monitor<T['recipe'], T['facts']>;
 }
 
 /** The parts of a family that scoring needs: a composer that also reads recipes and plans judgments. */

@@ -12,7 +12,8 @@ const digitsSchema = z
   .string()
   .regex(/^\d{1,10}$/, { error: 'expected digits' })
   .transform(Number);
-const stepParameter = digitsSchema.pipe(stepSchema);
+/** A step in a query. */
+export const stepParameter = digitsSchema.pipe(stepSchema);
 const pageSize = (most: number, usual: number) =>
   digitsSchema.pipe(z.int().min(1).max(most)).default(usual).describe(`1 to ${most}.`);
 const cursorSchema = z.string().min(1).max(4096).describe('`next` of the previous page.');

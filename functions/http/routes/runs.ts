@@ -1,7 +1,9 @@
 /** `/v1/runs`: lists runs, describes one step by step, lists its rollouts, and deletes it. */
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
+import { alertsQuerySchema } from '../../../src/wire/alerts.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import {
   type RunDetail,
@@ -16,6 +18,7 @@ import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import type { RowPosition } from '../../ledger/ledger-messages.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { RowSelection, StoredRow } from '../../ledger/run-rows.ts';
+import { alertsOf } from '../../services/alerts.ts';
 import { requireScope } from '../auth.ts';
 import { readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
@@ -44,6 +47,12 @@ export const runRoutes = new Hono<AppEnvironment>()
       next_step,
     };
     return c.json(detail);
+  })
+  .get('/v1/runs/:id/alerts', requireScope('score'), async (c) => {
+    const { from_step } = readQuery(c, alertsQuerySchema);
+    const run = await foundRun(c);
+    const alerts = await alertsOf(storesOf(c).ledger, run, from_step ?? null);
+    return c.json({ run: run.id, window: ALERT_WINDOW_STEPS, ...alerts });
   })
   .get('/v1/runs/:id/rollouts', requireScope('score'), async (c) => {
     const { step, group, sample, attempts, detail, limit, after } = readQuery(c, rolloutListQuerySchema);

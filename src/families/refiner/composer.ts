@@ -8,6 +8,7 @@ import { finishReasonGaps } from '../../family/requirements.ts';
 import { withTerms } from '../../family/terms.ts';
 import { composeRefiner, neededJudgments } from './compose.ts';
 import type { RefinerFacts } from './facts.ts';
+import { refinerMonitor } from './monitor.ts';
 import type { RefinerRecipe } from './recipe.ts';
 import type { RefinerReply, RefinerScore } from './reply.ts';
 
@@ -92,6 +93,7 @@ export const refinerComposer = withTerms({
   contributions: (score, { non_stop_penalty }) =>
     contributionsOf(score, ['rubric', 'citation'], non_stop_penalty.enabled ? ['non_stop_penalty'] : []),
   groupVote: () => null,
+  monitor: refinerMonitor,
   gaps: (before, after, changed) => [
     ...changed.map((field) => {
       const part = ASKED_FOR.get(field);

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { runImportReportSchema } from '../../runs/import-run.ts';
 import { runIdSchema } from '../../runs/row.ts';
+import { alertsQuerySchema, runAlertsSchema } from '../alerts.ts';
 import { replayLineSchema, replayRequestSchema } from '../replay.ts';
 import {
   rolloutListQuerySchema,
@@ -71,6 +72,16 @@ export const RUNS: Section = {
     },
     {
       method: 'get',
+      path: `${RUN}/alerts`,
+      summary:
+        'Watches a run: signs that it earns its reward in a way nobody wanted, from its facts and without a judge.',
+      scope: 'score',
+      query: alertsQuerySchema,
+      replies: { 200: { description: 'The alerts, each with figures and rollouts.', schema: 'RunAlerts' } },
+      problems: [...PROBLEMS, 409],
+    },
+    {
+      method: 'get',
       path: `${RUN}/rollouts`,
       summary:
         'Lists the rows of a run by step, group, sample and attempt; with detail, their reports and stored text.',
@@ -108,6 +119,7 @@ export const RUNS: Section = {
   ],
   requests: { RunFileLineInput: runFileLineSchema, ReplayRequest: replayRequestSchema },
   replies: {
+    RunAlerts: runAlertsSchema,
     RunList: runListSchema,
     Run: runDetailSchema,
     RunDeletion: runDeletionSchema,

@@ -1,0 +1,75 @@
+/** `citeward runs watch`: the alerts of a run in a Worker, or in an exported file. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../../clients/typescript/client.ts';
+import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
+import type { Command, CommandSyntax } from '../../shared/command.ts';
+import { EXIT_ALERT, EXIT_OK, UsageError } from '../../shared/exit.ts';
+import type { Flags } from '../../shared/flags.ts';
+import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
+import { Screen } from '../../shared/screen.ts';
+import { WORKER_FLAGS } from '../../shared/worker.ts';
+import { runErrorOf } from '../../shared/worker-failures.ts';
+import { alertLines } from './alert-text.ts';
+import { connectForRuns, runIdOf } from './options.ts';
+
+const syntax: CommandSyntax = {
+  usage: ['runs watch RUN --url URL [flags]', 'runs watch --file RUN.jsonl'],
+  flags: [
+    { name: 'file', kind: 'text', value: 'FILE', help: 'A file of runs export, in place of a run of a Worker.' },
+    { name: 'from', kind: 'text', value: 'N', help: 'The first step to watch (default: all; the first 4 are read).' },
+    { name: 'every', kind: 'text', value: 'S', help: 'Ask again every S seconds until an alert is active.' },
+    { name: 'json', kind: 'switch', help: 'Print the alerts as one JSON object.' },
+    ...WORKER_FLAGS,
+  ],
+  details: [
+    'Compares the last 4 steps with the first 4, from recorded facts: no text, no judge.',
+    'Exit code: 0 no alert is active, 1 the Worker refused or stopped answering, 2 wrong command line,',
+    '3 an alert is active.',
+  ],
+};
+
+export const watchCommand: Command = { ...syntax, run };
+
+async function run(flags: Flags): Promise<number> {
+  const screen = new Screen(flags.isOn('no-color'));
+  const every_s = flags.count('every', { min: 1, max: 86_400 });
+  const file = flags.text('file');
+  const from = flags.count('from', { min: 0, max: 1_000_000_000 });
+  if (file !== null) {
+    if (flags.positionals.length > 0) throw new UsageError(`--file names the run; also got ${flags.positionals[0]}`);
+    if (every_s !== null || from !== null) throw new UsageError('--every and --from need a run of a Worker: --url');
+    return print(await alertsOfFile(file), flags, screen);
+  }
+  const id = runIdOf(flags.positionals, 'watch');
+  const client = await connectForRuns(flags, screen);
+  for (;;) {
+    const alerts = await alertsOfWorker(client, id, from);
+    if (every_s === null || isActive(alerts)) return print(alerts, flags, screen);
+    screen.message(`${id} · ${alerts.steps} steps · no alert is active`, 'dim');
+    await pause(every_s * 1000);
+  }
+}
+
+async function alertsOfWorker({ runs }: Client, id: string, from: number | null): Promise<RunAlerts> {
+  const reply = await runs.alerts(id, from === null ? {} : { from_step: from });
+  if (!reply.ok) throw runErrorOf(reply.failure);
+  return reply.body;
+}
+
+/** @throws UsageError or RunError for a file that is missing or no run. */
+async function alertsOfFile(path: string): Promise<RunAlerts> {
+  const { recipes } = await recipesOfFile(path);
+  const watch = new AlertWatch(recipes);
+  for await (const rows of groupsOfFile(path, undefined)) watch.add(rows);
+  return watch.alerts;
+}
+
+async function print(alerts: RunAlerts, flags: Flags, screen: Screen): Promise<number> {
+  if (flags.isOn('json')) await screen.result(JSON.stringify(alerts));
+  else for (const line of alertLines(alerts)) await screen.result(line);
+  return isActive(alerts) ? EXIT_ALERT : EXIT_OK;
+}
+
+function isActive({ alerts }: RunAlerts): boolean {
+  return alerts.some(({ active }) => active);
+}
