@@ -66,7 +66,7 @@ const [CLEAR_RISE, SOME_RISE] = [0.1, 0.05];
 export const RULES: readonly Rule[] = [
   {
     rule: 'reference_gap',
-    message: 'the reward rose, but under the reference recipe the same answers earn a fifth of the range less',
+    message: 'the reward rose, but the same answers earn less under the reference recipe',
     reads: ['reward', 'gap'],
     isMet: (last, first, rise) => rise >= CLEAR_RISE && last('gap') >= 0.2 && last('gap') >= 0.5 * first('gap'),
     clarity: ({ gap }) => gap,

@@ -123,6 +123,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'post /v1/batches/{id}/redrive': refused(({ batch }) => ({ path: `/v1/batches/${batch}/redrive` })),
   'get /v1/runs': { kind: 'list', path: '/v1/runs', after: ({ run }) => ({ path: `/v1/runs?after=${run}` }) },
   'get /v1/runs/{id}': refused(({ run }) => ({ path: `/v1/runs/${run}` })),
+  'get /v1/runs/{id}/alerts': refused(({ run }) => ({ path: `/v1/runs/${run}/alerts` })),
   'get /v1/runs/{id}/rollouts': refused(({ run }) => ({ path: `/v1/runs/${run}/rollouts?detail=true` })),
   'get /v1/runs/{id}/export': refused(({ run }) => ({ path: `/v1/runs/${run}/export` })),
   'get /v1/runs/{id}/judgments.jsonl': refused(({ run }) => ({ path: `/v1/runs/${run}/judgments.jsonl` })),

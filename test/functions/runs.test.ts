@@ -19,6 +19,7 @@ import { LEDGER_PAGE_ROWS, readGroups, readRows } from '../../functions/ledger/r
 import { sha256 } from '../../src/digest.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { rolloutCounts } from '../../src/runs/recorded-score.ts';
+import { runAlertsSchema } from '../../src/wire/alerts.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,
@@ -31,6 +32,7 @@ import type { RunRecord } from '../../src/wire/score.ts';
 import { type Detour, detoured, failing, unacknowledged } from '../contract/detoured-binding.ts';
 import { Faults } from '../contract/faulty-bindings.ts';
 import { keysOf } from '../contract/file-storage.case.ts';
+import { syntheticRunLines } from '../unit/runs/synthetic-rows.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, score, scoreOf, send, wrongFields } from './api.ts';
 import { ended, line, linesOf, submit } from './batch-api.ts';
 
@@ -583,6 +585,26 @@ describe('an erased run', () => {
     expect([await runDurableObjectAlarm(object), await runDurableObjectAlarm(object)]).toEqual([true, false]);
     expect(await object.record({ ...call, open: false })).toEqual({ ok: false, refusal: 'unopened' });
     expect(await object.page({ ...EVERYTHING, v: 0 })).toEqual({ ok: false, refusal: 'version_skew' });
+  });
+});
+
+describe('the alerts of a run', () => {
+  it('are those of its steps, also from a later step on', async () => {
+    const lines = [...syntheticRunLines({ run: 'watched', rollouts: 320, perStep: 32 })];
+    const imported = send(new Request(`${ORIGIN}/v1/runs/watched/import`, { method: 'POST', body: lines.join('') }));
+    await ok(runImportReportSchema, imported);
+    // The last steps have groups without a signal.
+    for (const step of [10, 11, 12, 13]) await record(at('watched', step, 'g', 's'));
+    const alerts = await ok(runAlertsSchema, get('/v1/runs/watched/alerts'));
+    expect(alerts).toMatchObject({ run: 'watched', window: 4, steps: 14, unwatched: [] });
+    const silent = alerts.alerts.find(({ rule }) => rule === 'no_signal');
+    expect(silent).toMatchObject({ since: 13, until: 13, active: true });
+    expect(silent?.rollouts[0]).toMatchObject({ step: 13, group: 'g', sample: 's' });
+    const later = await ok(runAlertsSchema, get('/v1/runs/watched/alerts?from_step=8'));
+    expect(later.steps).toBe(10);
+    expect(later.alerts.find(({ rule }) => rule === 'no_signal')).toEqual(silent);
+    expect(await wrongFields(await get('/v1/runs/watched/alerts?from_step=x'))).toEqual(['query.from_step']);
+    expect((await get('/v1/runs/absent/alerts')).status).toBe(404);
   });
 });
 
