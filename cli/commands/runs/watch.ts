@@ -1,6 +1,7 @@
 /** `citeward runs watch`: the alerts of a run in a Worker, or in an exported file. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../../clients/typescript/client.ts';
+import { alertLines } from '../../../src/runs/alert-text.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_OK, UsageError } from '../../shared/exit.ts';
@@ -9,7 +10,6 @@ import { groupsOfFile, recipesOfFile } from '../../shared/run-file.ts';
 import { Screen } from '../../shared/screen.ts';
 import { WORKER_FLAGS } from '../../shared/worker.ts';
 import { runErrorOf } from '../../shared/worker-failures.ts';
-import { alertLines } from './alert-text.ts';
 import { connectForRuns, runIdOf } from './options.ts';
 
 const syntax: CommandSyntax = {

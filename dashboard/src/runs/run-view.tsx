@@ -10,6 +10,7 @@ import { Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
+import { AlertsCard } from './alerts-card.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
 import { numberedSteps } from './step-columns.ts';
@@ -45,6 +46,7 @@ function Run({ run }: { run: RunDetail }) {
       <section class="card" aria-label="Run">
         <RunFacts run={run} />
       </section>
+      <AlertsCard run={run} />
       {numbered.length > 0 ? (
         <section aria-label="Charts">
           <RunCharts steps={numbered} />

@@ -1,10 +1,10 @@
 /** The alerts of a run: each rule on a run that earns its reward in the way that the rule names, and on one that does not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alertLines } from '../../../cli/commands/runs/alert-text.ts';
 import { RECIPES, type Recipe } from '../../../src/families/composers.ts';
 import type { CriterionFact, RefinerFacts, StatementFact } from '../../../src/families/refiner/facts.ts';
 import type { AlertRule } from '../../../src/runs/alert-rules.ts';
+import { alertLines } from '../../../src/runs/alert-text.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
 import { FAMILIES_OF_FACTS, rowsOf, syntheticRun } from './synthetic-rows.ts';
 

@@ -1,7 +1,6 @@
 /** The alerts of a run as lines of text. */
-import type { AlertFigure } from '../../../src/runs/alert-rules.ts';
-import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
-import type { Alert, AlertExample, RunAlerts, Unwatched } from '../../../src/runs/alerts.ts';
+import { ALERT_FIGURES, ALERT_WINDOW_STEPS, type AlertFigure } from './alert-rules.ts';
+import type { Alert, AlertExample, RunAlerts, Unwatched } from './alerts.ts';
 
 const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   reward: 'reward',
@@ -15,9 +14,9 @@ const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
 };
 
 /** Figures that are shares. */
-const SHARES: ReadonlySet<string> = new Set(['criteria_met', 'irrelevant', 'degenerate', 'unscored']);
+const SHARES: ReadonlySet<AlertFigure> = new Set(['criteria_met', 'irrelevant', 'degenerate', 'unscored']);
 
-const REASON_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
+export const UNWATCHED_WORDS: Readonly<Record<Unwatched['reason'], string>> = {
   no_reference: 'the family has no reference recipe',
   not_observed: 'the facts of the run do not say it',
 };
@@ -30,27 +29,35 @@ export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
   else if (alerts.length === 0) lines.push(`${steps} steps, no alerts`);
   for (const reason of new Set(unwatched.map((one) => one.reason))) {
     const rules = unwatched.filter((one) => one.reason === reason).map(({ rule }) => rule);
-    lines.push(`not watched: ${rules.join(', ')}: ${REASON_WORDS[reason]}`);
+    lines.push(`not watched: ${rules.join(', ')}: ${UNWATCHED_WORDS[reason]}`);
   }
   return lines;
 }
 
-function linesOf({ rule, message, since, until, active, figures, rollouts }: Alert): string[] {
-  const when = active ? `since step ${since}` : `steps ${since} to ${until}, no longer`;
+function linesOf(alert: Alert): string[] {
+  const { rule, message, active, rollouts } = alert;
   return [
-    `${active ? '!' : ' '} ${rule}, ${when}: ${message}`,
-    `    ${Object.entries(figures)
-      .map(([name, { first, last }]) => `${wordsOf(name)} ${valueText(name, first)} -> ${valueText(name, last)}`)
-      .join(' · ')}`,
+    `${active ? '!' : ' '} ${rule}, ${alertTime(alert)}: ${message}`,
+    `    ${figureTexts(alert).join(' · ')}`,
     ...(rollouts.length === 0 ? [] : [`    see ${rollouts.map(exampleText).join(', ')}`]),
   ];
 }
 
-function wordsOf(name: string): string {
-  return new Map<string, string>(Object.entries(FIGURE_WORDS)).get(name) ?? name;
+/** The steps during which an alert holds. */
+export function alertTime({ since, until, active }: Alert): string {
+  return active ? `since step ${since}` : `steps ${since} to ${until}, no longer`;
 }
 
-function valueText(name: string, value: number | null): string {
+/** The figures of an alert, each with its first and last value: `reward 4.25 -> 9.53`. */
+export function figureTexts({ figures }: Alert): string[] {
+  return ALERT_FIGURES.flatMap((name) => {
+    const values = figures[name];
+    if (values === undefined) return [];
+    return [`${FIGURE_WORDS[name]} ${valueText(name, values.first)} -> ${valueText(name, values.last)}`];
+  });
+}
+
+function valueText(name: AlertFigure, value: number | null): string {
   if (value === null) return 'unknown';
   return SHARES.has(name) ? `${(100 * value).toFixed(0)} %` : value.toFixed(2);
 }

@@ -1,0 +1,82 @@
+/** The alerts of a run: what each says, its figures, and the rollouts that show it. */
+import { useEffect } from 'preact/hooks';
+import { alertTime, figureTexts } from '../../../src/runs/alert-text.ts';
+import type { Alert } from '../../../src/runs/alerts.ts';
+import type { RunAlertsReply } from '../../../src/wire/alerts.ts';
+import type { RunDetail } from '../../../src/wire/runs.ts';
+import { runPath } from '../api/call.ts';
+import { useApi } from '../api/use-api.ts';
+import { numberText, plural } from '../display/number-text.ts';
+import { hrefOf } from '../navigation/route.ts';
+
+/** Rollouts of the last steps that are watched at once; the Worker reads some thousand in a second. */
+const WATCHED_ROLLOUTS = 50_000;
+
+/** Shows nothing for a run without alerts, and while they are computed. */
+export function AlertsCard({ run }: { run: RunDetail }) {
+  const from = firstWatched(run);
+  const path = `${runPath(run.id)}/alerts${from === null ? '' : `?from_step=${from}`}`;
+  const { loaded, reload } = useApi<RunAlertsReply>(path);
+  // The alerts that are shown stay until the new ones are computed.
+  useEffect(reload, [run.active_at]);
+  if (loaded.state !== 'loaded' || loaded.value.alerts.length === 0) return null;
+  const { alerts } = loaded.value;
+  const active = alerts.filter((alert) => alert.active);
+  return (
+    <section class="card" aria-label="Alerts">
+      <header class="card-head">
+        <h2>Alerts</h2>
+        <span class="muted">
+          {active.length === 0 ? 'none is active' : `${plural(active.length, 'alert')} active`} · from recorded facts,
+          no judge
+        </span>
+      </header>
+      <ul class="alerts">
+        {alerts.map((alert) => (
+          <AlertItem key={alert.rule} run={run.id} alert={alert} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function AlertItem({ run, alert }: { run: string; alert: Alert }) {
+  return (
+    <li class={alert.active ? 'is-active' : ''}>
+      <p>
+        <b>{alert.rule.replaceAll('_', ' ')}</b> <span class="muted">{alertTime(alert)}</span>
+      </p>
+      <p>{capital(alert.message)}.</p>
+      <p class="muted">{figureTexts(alert).join(' · ')}</p>
+      {alert.rollouts.length > 0 && (
+        <p>
+          Shown by{' '}
+          {alert.rollouts.map(({ step, group, sample, reward, reference }, position) => (
+            <>
+              {position > 0 && ', '}
+              <a href={hrefOf('runs', run, String(step), group, sample)}>
+                {group}, sample {sample}
+              </a>
+              {reward !== null &&
+                ` (${numberText(reward)}${reference === null ? '' : `; ${numberText(reference)} by the reference`})`}
+            </>
+          ))}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** The first step from which the last steps have at most the watched rollouts; `null` = all of them. */
+function firstWatched({ steps }: RunDetail): number | null {
+  let rollouts = 0;
+  for (const { step, rollouts: own } of steps.toReversed()) {
+    rollouts += own;
+    if (rollouts > WATCHED_ROLLOUTS) return step;
+  }
+  return null;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
