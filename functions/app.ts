@@ -21,6 +21,7 @@ import { fileRoutes } from './http/routes/files.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { judgmentRoutes } from './http/routes/judgments.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
+import { projectRoutes } from './http/routes/projects.ts';
 import { refineRoutes } from './http/routes/refine.ts';
 import { replayRoutes } from './http/routes/replay.ts';
 import { runFileRoutes } from './http/routes/run-files.ts';
@@ -91,6 +92,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', webhookRoutes);
   app.route('/', webhookScoreRoutes);
   app.route('/', apiKeyRoutes);
+  app.route('/', projectRoutes);
 
   app.notFound((c) => problemResponse({ reason: 'route_unknown' }, c.get('requestId'), c.req.path));
   app.onError((error, c) => problemResponse(failureOf(error), c.get('requestId'), c.req.path));

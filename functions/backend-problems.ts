@@ -14,6 +14,7 @@ const JUDGE_PROBLEMS: Readonly<Record<JudgeFailureReason, StatusAndTitle>> = {
   judge_unknown: [422, 'Judge unknown'],
   judge_capacity: [503, 'No judge capacity'],
   judge_circuit_open: [503, 'Circuit breaker open'],
+  judge_budget_exhausted: [429, 'Budget used up'],
   judge_timeout: [503, 'Judge timed out'],
   judge_unreachable: [503, 'Judge unreachable'],
   judge_interrupted: [503, 'Judge connection interrupted'],
@@ -63,7 +64,9 @@ const GENERATION_PROBLEMS: Readonly<Record<GenerationFailureReason, StatusAndTit
 };
 
 export function judgeProblem(failure: JudgeFailure): Entry {
-  return backendProblem(failure, JUDGE_PROBLEMS[failure.reason]);
+  const { budget, reason } = failure;
+  const problem = backendProblem(failure, JUDGE_PROBLEMS[reason]);
+  return budget === undefined ? problem : { ...problem, extra: { budget } };
 }
 
 export function generationProblem(failure: GenerationFailure): Entry {

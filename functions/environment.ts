@@ -4,11 +4,13 @@
  */
 
 import { pathText, problemsOfIssues } from '../src/input-problem.ts';
+import { MAX_BUDGET } from '../src/limits.ts';
 import { apiKeysSchema, type Scope } from '../src/wire/api-keys.ts';
 import { isAiBinding, isService } from './backends/bindings.ts';
 import { readBackends, type Surroundings } from './backends/settings.ts';
 import type { BackendsConfig } from './backends/settings-schema.ts';
 import { DEFAULT_DESKS } from './desk/desk-layout.ts';
+import type { Budgets } from './projects/budgets.ts';
 
 /** The bindings of wrangler.toml (worker-configuration.d.ts), and the secrets and variables that it does not list. */
 export type Environment = Env & {
@@ -26,6 +28,12 @@ export type Environment = Env & {
   readonly RUN_RETENTION_DAYS?: string;
   /** Number of objects that hold a run which begins now; absent = 1. */
   readonly RUN_SHARDS?: string;
+  /** The daily budgets of each project that has none of its own; absent = no limit (docs/projects.md). */
+  readonly JUDGE_CALLS_PER_DAY?: string;
+  readonly JUDGE_TOKENS_PER_DAY?: string;
+  /** The rate limits of keys by tier; absent = no limit. */
+  readonly RATE_LIMIT_STANDARD?: RateLimit;
+  readonly RATE_LIMIT_HIGH?: RateLimit;
   /** "true" = webhooks may be registered at http://127.0.0.1, for tests and local development. */
   readonly WEBHOOK_ALLOW_LOOPBACK?: string;
 };
@@ -33,6 +41,8 @@ export type Environment = Env & {
 export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
 
 export type Settings = {
+  /** The daily budgets of each project that has none of its own. */
+  readonly budgets: Budgets;
   readonly allowAnonymous: boolean;
   readonly allowLexicalJudge: boolean;
   readonly allowExtractiveRefiner: boolean;
@@ -78,6 +88,10 @@ export function readSettings(environment: Environment): SettingsResult {
   if (runShards === 'malformed') {
     return { ok: false, setting: 'RUN_SHARDS', problems: [`expected a whole number from 1 to ${MAX_RUN_SHARDS}`] };
   }
+  const judge_calls_per_day = readBudget(environment.JUDGE_CALLS_PER_DAY);
+  if (judge_calls_per_day === 'malformed') return badBudget('JUDGE_CALLS_PER_DAY');
+  const judge_tokens_per_day = readBudget(environment.JUDGE_TOKENS_PER_DAY);
+  if (judge_tokens_per_day === 'malformed') return badBudget('JUDGE_TOKENS_PER_DAY');
   const keys = readApiKeys(environment.API_KEYS);
   if (!keys.ok) return { ok: false, setting: 'API_KEYS', problems: keys.problems };
   const backends = readBackends(environment.BACKENDS, surroundingsOf(environment));
@@ -85,6 +99,7 @@ export function readSettings(environment: Environment): SettingsResult {
   return {
     ok: true,
     settings: {
+      budgets: { judge_calls_per_day, judge_tokens_per_day },
       allowAnonymous,
       allowLexicalJudge,
       allowExtractiveRefiner,
@@ -118,6 +133,19 @@ function readSwitch(text: string | undefined): boolean | null {
 function readDays(text: string | undefined): number | null | 'malformed' {
   if (text === undefined || text === '') return null;
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_RETENTION_DAYS ? Number(text) : 'malformed';
+}
+
+function readBudget(text: string | undefined): number | null | 'malformed' {
+  if (text === undefined || text === '') return null;
+  return /^[1-9]\d*$/.test(text) && Number(text) <= MAX_BUDGET ? Number(text) : 'malformed';
+}
+
+function badBudget(setting: string): SettingsResult {
+  return {
+    ok: false,
+    setting,
+    problems: [`expected a whole number from 1 to ${MAX_BUDGET}; leave it empty for no limit`],
+  };
 }
 
 /** @param usual if the setting is absent. */

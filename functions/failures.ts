@@ -21,7 +21,10 @@ export type FailureFields = {
   readonly key_attempts_exceeded: { readonly retry_after_s: number };
   /** `needed_by` = what only the operator may do, as the subject of a sentence. */
   readonly operator_needed: { readonly needed_by: string };
+  /** The key sends more requests than its tier allows. */
+  readonly rate_limited: { readonly retry_after_s: number };
   readonly key_not_found: unknown;
+  readonly project_not_found: unknown;
   readonly key_limit_reached: { readonly limit: number };
   /** `needed_by` = what needs the scope, as the subject of a sentence. */
   readonly scope_missing: { readonly scope: Scope; readonly needed_by: string };

@@ -9,6 +9,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../src/judgments/desk.ts';
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
+import { BudgetLeases } from './desk/budget-leases.ts';
 import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PROMPT_LEASE_MS, PromptMemory } from './desk/capacity.ts';
 import { ConnectionGate, MAX_CALLS_WITHOUT_HEADERS } from './desk/connection-gate.ts';
 import { DeskCalls, lanesOf } from './desk/desk-calls.ts';
@@ -37,6 +38,8 @@ import type { Environment } from './environment.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { FigureTotals } from './metrics/figure-totals.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
+import { NO_BUDGETS } from './projects/budgets.ts';
+import { ProjectTable } from './projects/project-table.ts';
 
 const now = (): number => Date.now();
 
@@ -52,6 +55,7 @@ export class JudgeDesk extends DurableObject<Environment> {
   readonly #platforms: PlatformFactory;
   readonly #earlier: EarlierOwners;
   #totals: FigureTotals | null = null;
+  readonly #budgets: BudgetLeases;
   #calls: DeskCalls | null = null;
   #history: LayoutHistory | null = null;
 
@@ -61,6 +65,7 @@ export class JudgeDesk extends DurableObject<Environment> {
     this.#platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
     const kv = uncachedJudgments(environment);
     this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk), now });
+    this.#budgets = new BudgetLeases({ table: new ProjectTable(environment.DB), now });
     const tables = new FinishedTables(state.storage.sql);
     const { storage: alarms } = state;
     this.#bridged = new BridgedJudgments({ tables, kv, gate: this.#gate, alarms, now, maxBacklog: MAX_BACKLOG });
@@ -129,7 +134,10 @@ export class JudgeDesk extends DurableObject<Environment> {
   }
 
   async #callsAt(place: DeskPlace): Promise<DeskCalls> {
-    const platform = await this.#platforms.createPlatform(this.env, { callClass: 'live', project: DEFAULT_PROJECT });
+    const platform = await this.#platforms.createPlatform(this.env, {
+      callClass: 'live',
+      payer: { project: DEFAULT_PROJECT, budgets: NO_BUDGETS },
+    });
     if (!platform.ok) throw new Error(`JudgeDesk: the setting ${platform.error.setting} is malformed`);
     const { backends, judgments, signing } = platform.value;
     this.#calls ??= new DeskCalls({
@@ -139,6 +147,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       gate: this.#gate,
       bridged: this.#bridged,
       earlier: this.#earlier,
+      budgets: this.#budgets,
       kv: judgments,
       signing,
       now,

@@ -20,6 +20,8 @@ import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
 import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
 import type { FailureOf } from './failures.ts';
 import { LedgerClient } from './ledger/ledger-client.ts';
+import type { Payer } from './projects/budgets.ts';
+import { payerOf } from './projects/known-payers.ts';
 import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
@@ -36,8 +38,8 @@ export type PlatformParts = {
 /** For whom a platform works. */
 export type PlatformUse = {
   readonly callClass: CallClass;
-  /** The project whose runs, files and uploads it reads and writes. */
-  readonly project: string;
+  /** The project whose runs, files and uploads it reads and writes, and which pays for judge calls. */
+  readonly payer: Payer;
 };
 
 /** The ports that do not depend on the deployment's signing key. */
@@ -61,7 +63,13 @@ type ConfigFailure = FailureOf<'config_invalid'>;
 
 export type PlatformFactory = Pick<PlatformParts, 'backendsOf'> & {
   readonly settingsOf: (environment: Environment) => Result<Settings, ConfigFailure>;
-  readonly createStores: (environment: Environment, settings: Settings, project: string) => Stores;
+  readonly createStores: (environment: Environment, settings: Settings, payer: Payer) => Stores;
+  /** The platform of work that belongs to a project and has no key. @throws StorageError. */
+  readonly createProjectPlatform: (
+    environment: Environment,
+    callClass: CallClass,
+    project: string,
+  ) => Promise<Result<Platform, ConfigFailure>>;
   readonly createPlatform: (environment: Environment, use: PlatformUse) => Promise<Result<Platform, ConfigFailure>>;
 };
 
@@ -80,12 +88,12 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     return read.ok ? { ok: true, value: read.settings } : malformed(read.setting);
   };
 
-  const createStores: PlatformFactory['createStores'] = (environment, settings, project) => ({
-    files: new FileStore(environment.FILES, environment.DB, project),
-    uploads: new UploadStore(environment.FILES, environment.DB, project),
+  const createStores: PlatformFactory['createStores'] = (environment, settings, payer) => ({
+    files: new FileStore(environment.FILES, environment.DB, payer.project),
+    uploads: new UploadStore(environment.FILES, environment.DB, payer.project),
     ledger: new LedgerClient(
       {
-        project,
+        project: payer.project,
         db: environment.DB,
         bucket: environment.FILES,
         objects: environment.RUN_LEDGER,
@@ -94,17 +102,17 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
       settings.runRetentionDays,
     ),
     judgments: judgmentStoreOf(environment),
-    desk: createDeskClient(environment.JUDGE_DESK, layoutIn(backendsOf(settings, environment), settings)),
+    desk: createDeskClient(environment.JUDGE_DESK, layoutIn(backendsOf(settings, environment), settings), payer),
   });
 
-  const createPlatform: PlatformFactory['createPlatform'] = async (environment, { callClass, project }) => {
+  const createPlatform: PlatformFactory['createPlatform'] = async (environment, { callClass, payer }) => {
     const settings = settingsOf(environment);
     if (!settings.ok) return settings;
     const issuer = await issuerOf(environment);
     if (!issuer.ok) return malformed(issuer.setting);
     const bindingOf = (name: string): unknown => Reflect.get(environment, name);
     const value: Platform = {
-      ...createStores(environment, settings.value, project),
+      ...createStores(environment, settings.value, payer),
       readSources,
       settings: settings.value,
       issuer,
@@ -116,7 +124,14 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
     return { ok: true, value };
   };
 
-  return { backendsOf, settingsOf, createStores, createPlatform };
+  const createProjectPlatform: PlatformFactory['createProjectPlatform'] = async (environment, callClass, project) => {
+    const settings = settingsOf(environment);
+    if (!settings.ok) return settings;
+    const payer = await payerOf(environment.DB, project, settings.value.budgets);
+    return createPlatform(environment, { callClass, payer });
+  };
+
+  return { backendsOf, settingsOf, createStores, createPlatform, createProjectPlatform };
 }
 
 function layoutIn({ named, sandbox }: Backends, { desks }: Settings): DeskLayout {

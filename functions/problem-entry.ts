@@ -9,7 +9,7 @@ export type Entry = {
   readonly retryable?: boolean;
   /** Seconds for `Retry-After`. */
   readonly retryAfterS?: number;
-  readonly extra?: Pick<Problem, 'errors' | 'missing' | 'unobserved'>;
+  readonly extra?: Pick<Problem, 'errors' | 'missing' | 'unobserved' | 'budget'>;
   readonly headers?: Readonly<Record<string, string>>;
 };
 

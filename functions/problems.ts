@@ -57,6 +57,12 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
     }),
   operator_needed: ({ needed_by }) =>
     entry(403, 'Operator key needed', `${needed_by} needs a key of the secret API_KEYS.`),
+  rate_limited: ({ retry_after_s }) =>
+    entry(429, 'Too many requests', `The key sends too many requests; retry in ${retry_after_s} s.`, {
+      retryable: true,
+      retryAfterS: retry_after_s,
+    }),
+  project_not_found: () => entry(404, 'Project not found', 'The key has no access to a project of this name.'),
   key_not_found: () => entry(404, 'Key not found', 'No API key has this id.'),
   key_limit_reached: ({ limit }) =>
     entry(409, 'Limit reached', `The project has its maximum of ${limit} API keys; revoke one first.`),

@@ -7,10 +7,15 @@ import { sendCounts } from './desk/send-counts.ts';
 import type { Environment } from './environment.ts';
 import { createPlatformFactory, type PlatformParts } from './platform.ts';
 import { AuditTable } from './projects/audit-table.ts';
+import { NO_BUDGETS, type Payer } from './projects/budgets.ts';
 import { KeyTable } from './projects/key-table.ts';
+import { ProjectTable } from './projects/project-table.ts';
 
 /** Replaceable parts of the Worker, for tests; each has a production default. */
 type WorkerOptions = Partial<PlatformParts> & AppOptions;
+
+/** The clearing of runs belongs to no project. */
+const EVERYONE: Payer = { project: DEFAULT_PROJECT, budgets: NO_BUDGETS };
 
 /** Creates the handlers that an isolate shares between all its requests. */
 export function createWorker(options: WorkerOptions = {}) {
@@ -29,10 +34,14 @@ export function createWorker(options: WorkerOptions = {}) {
     async scheduled(_, environment) {
       const settings = platforms.settingsOf(environment);
       const now = Date.now();
-      const clearing = [new KeyTable(environment.DB).clear(now), new AuditTable(environment.DB).clear(now)];
+      const clearing = [
+        new KeyTable(environment.DB).clear(now),
+        new AuditTable(environment.DB).clear(now),
+        new ProjectTable(environment.DB).clear(now),
+      ];
       // Malformed settings do not say how long runs are kept, so no run is deleted. The ledger clears all projects.
       if (settings.ok) {
-        clearing.push(platforms.createStores(environment, settings.value, DEFAULT_PROJECT).ledger.clear(now));
+        clearing.push(platforms.createStores(environment, settings.value, EVERYONE).ledger.clear(now));
       }
       await Promise.all(clearing);
     },

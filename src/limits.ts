@@ -230,3 +230,5 @@ export const MAX_ADMIN_PAGE = 100;
 export const MAX_KEY_LIFETIME_S = 10 * 365 * 24 * 60 * 60;
 /** Keys of one project that are not revoked. */
 export const MAX_PROJECT_KEYS = 1_000;
+/** Largest daily budget of a project: judge calls or tokens. */
+export const MAX_BUDGET = 1_000_000_000_000;

@@ -117,7 +117,7 @@ async function work(
       case 'validate':
         return await validateInput(claimed.batch, files, chunkLimits);
       case 'chunk': {
-        const platform = await platforms.createPlatform(environment, { callClass: 'batch', project });
+        const platform = await platforms.createProjectPlatform(environment, 'batch', project);
         if (!platform.ok) return { kind: 'broke', reason: 'config_invalid' };
         return await scoreChunk(claimed, { files, results, platform: platform.value, isHeld, now });
       }

@@ -126,6 +126,7 @@ export function evidenceOf({ reason }: JudgeFailure): CallEvidence {
     case 'judge_unknown':
     case 'judge_capacity':
     case 'judge_circuit_open':
+    case 'judge_budget_exhausted':
     case 'judgment_missing':
     case 'judgment_skipped':
     case 'judgment_store_failed':

@@ -2,7 +2,7 @@
  * The judge calls of one desk, single-flight per key: concurrent and retried requests join the call in progress, which
  * ends at its own deadline even if all callers leave. A judgment is looked up in this order:
  *
- * in progress -> SQLite -> recent failures -> memory -> KV -> earlier owners -> slot, breaker -> judge -> SQLite
+ * in progress -> SQLite -> recent failures -> memory -> KV -> earlier owners -> budget, slot, breaker -> judge -> SQLite
  */
 import canonicalize from 'canonicalize';
 import type { CallClass, DeskJudgment, JudgmentCall } from '../../src/judgments/desk.ts';
@@ -16,6 +16,7 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
 import type { Backends } from '../backends/configured.ts';
 import { withinMs } from '../rpc.ts';
+import type { BudgetLeases } from './budget-leases.ts';
 import {
   CallSlots,
   LIVE_CALLS_PER_BATCH_TURN,
@@ -46,13 +47,16 @@ import {
 } from './desk-failures.ts';
 import { countCall, countHeaders, countLookup, countSeconds, type LaneFigures } from './desk-figures.ts';
 import { ownersOf } from './desk-layout.ts';
-import { DESK_GRACE_MS, type DeskPlace } from './desk-messages.ts';
+import { DESK_GRACE_MS, type DeskPlace, type PaidCall } from './desk-messages.ts';
 import type { EarlierOwners } from './earlier-layouts.ts';
 import type { FailureMemory } from './failure-memory.ts';
 import type { BridgedJudgments } from './finished-judgments.ts';
 
 /** The longest time that a call waits for a slot; calls of queued batches may wait this long. */
 const MAX_DESK_WAIT_MS = 15 * 60 * 1000;
+
+/** Estimates the tokens of a call until they are known: texts have about four bytes for each. */
+const BYTES_PER_TOKEN = 4;
 
 type DeskParts = {
   readonly lanes: ReadonlyMap<string, JudgeLane>;
@@ -61,13 +65,19 @@ type DeskParts = {
   readonly gate: ConnectionGate;
   readonly bridged: BridgedJudgments;
   readonly earlier: EarlierOwners;
+  readonly budgets: BudgetLeases;
   readonly kv: JudgmentStore;
   readonly signing: Signing;
   /** A clock in milliseconds. */
   readonly now: () => number;
 };
 
-type RunningCall = { readonly result: Promise<DeskJudgment>; readonly ticket: Ticket };
+type RunningCall = {
+  readonly result: Promise<DeskJudgment>;
+  readonly ticket: Ticket;
+  /** The project that the call is counted for; `null` = it is no call, but an import. */
+  readonly project: string | null;
+};
 
 export class DeskCalls {
   readonly #parts: DeskParts;
@@ -78,13 +88,18 @@ export class DeskCalls {
   }
 
   /** Returns the judgment of a key. The caller waits until its deadline at most; the call continues. */
-  async judge(call: JudgmentCall, place: DeskPlace): Promise<DeskJudgment> {
-    const joined = this.#running.get(call.key);
-    if (call.class === 'live') joined?.ticket.raise();
-    if (joined !== undefined) countLookup('running');
-    const { result } = joined ?? this.#begin(call, place);
-    const outcome = await withinMs(result, call.deadline_ms);
-    return outcome === 'late' ? { ok: false, failure: STILL_RUNNING } : outcome;
+  async judge(call: PaidCall, place: DeskPlace): Promise<DeskJudgment> {
+    const end = this.#parts.now() + call.deadline_ms;
+    for (;;) {
+      const joined = this.#running.get(call.key);
+      if (call.class === 'live') joined?.ticket.raise();
+      if (joined !== undefined) countLookup('running');
+      const { result, project } = joined ?? this.#begin(call, place);
+      const outcome = await withinMs(result, end - this.#parts.now());
+      if (outcome === 'late') return { ok: false, failure: STILL_RUNNING };
+      const isOthersBudget = !outcome.ok && outcome.failure.budget !== undefined && project !== call.payer.project;
+      if (!isOthersBudget) return outcome;
+    }
   }
 
   /**
@@ -113,7 +128,7 @@ export class DeskCalls {
     }
     let outcome: ImportOutcome = 'present';
     const ticket = new Ticket('batch');
-    const { result } = this.#hold(key, ticket, async () => {
+    const { result } = this.#hold(key, ticket, null, async () => {
       const had = this.#parts.bridged.find(key);
       if (had !== null) return found(had);
       const stored = (await this.#parts.kv.get([key])).get(key);
@@ -129,13 +144,13 @@ export class DeskCalls {
     return had.ok ? outcome : { failure: had.failure };
   }
 
-  #begin(call: JudgmentCall, place: DeskPlace): RunningCall {
+  #begin(call: PaidCall, place: DeskPlace): RunningCall {
     const ticket = new Ticket(call.class);
-    return this.#hold(call.key, ticket, () => this.#obtain(call, place, ticket));
+    return this.#hold(call.key, ticket, call.payer.project, () => this.#obtain(call, place, ticket));
   }
 
   /** Registers a call under its key while its work runs, so that no second call for the key starts. */
-  #hold(key: string, ticket: Ticket, work: () => Promise<DeskJudgment>): RunningCall {
+  #hold(key: string, ticket: Ticket, project: string | null, work: () => Promise<DeskJudgment>): RunningCall {
     const run = async (): Promise<DeskJudgment> => {
       try {
         return await work();
@@ -144,12 +159,12 @@ export class DeskCalls {
       }
     };
     // `work` starts a microtask later, when `held` is in the map.
-    const held: RunningCall = { result: Promise.resolve().then(run), ticket };
+    const held: RunningCall = { result: Promise.resolve().then(run), ticket, project };
     this.#running.set(key, held);
     return held;
   }
 
-  async #obtain(call: JudgmentCall, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
+  async #obtain(call: PaidCall, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
     const kept = this.#parts.bridged.find(call.key);
     if (kept !== null) return foundIn('desk', kept);
     // Judges with the same identity share their judgments, but not their failures: a failure is remembered by judge and
@@ -174,7 +189,7 @@ export class DeskCalls {
     }
   }
 
-  async #lookUp(call: JudgmentCall, attempt: string, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
+  async #lookUp(call: PaidCall, attempt: string, place: DeskPlace, ticket: Ticket): Promise<DeskJudgment> {
     const { kv, signing, lanes } = this.#parts;
     const read = (await kv.get([call.key])).get(call.key);
     const stored = read === undefined ? undefined : await usableFor(call.request, read, signing.known);
@@ -191,7 +206,7 @@ export class DeskCalls {
       return { ok: false, failure: OTHER_JUDGE };
     }
     countLookup('judge');
-    const made = await this.#call(call, lane, ticket);
+    const made = await this.#call(call, lane, ticket, place.layout.desks);
     countCall(lane.judge.name, made);
     if (made.ok) return this.#keep(made.judgment, stored?.failure ?? null);
     this.#parts.failures.add(attempt, made.failure);
@@ -212,12 +227,16 @@ export class DeskCalls {
     return judgment === undefined ? null : found(judgment);
   }
 
-  /** Acquires slot and breaker, calls the judge, and releases them. */
-  async #call(call: JudgmentCall, lane: JudgeLane, ticket: Ticket): Promise<MadeJudgment> {
+  /** Acquires budget, slot and breaker, calls the judge, and releases them. @param desks number of all desks. */
+  async #call(call: PaidCall, lane: JudgeLane, ticket: Ticket, desks: number): Promise<MadeJudgment> {
     if (this.#parts.bridged.isFull) return { ok: false, failure: STORE_BEHIND };
     const waits_ms = Math.min(Math.max(call.deadline_ms, JUDGE_DEADLINE_MS), MAX_DESK_WAIT_MS);
     const open = lane.breaker.peek();
     if (!open.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: open.retry_after_s } };
+    const estimate = Math.ceil(promptBytes(call.request) / BYTES_PER_TOKEN);
+    const admitted = await this.#parts.budgets.admit(call.payer, estimate, desks);
+    if (!admitted.ok) return admitted;
+    let made: MadeJudgment | null = null;
     try {
       const asked = this.#parts.now();
       ticket.enter(lane);
@@ -225,9 +244,12 @@ export class DeskCalls {
       countSeconds('citeward_judge_slot_wait_seconds', lane.judge.name, this.#parts.now() - asked);
       const admission = lane.breaker.admit();
       if (!admission.ok) return { ok: false, failure: { ...CIRCUIT_OPEN, retry_after_s: admission.retry_after_s } };
-      return await this.#ask(call, lane, admission.probe);
+      made = await this.#ask(call, lane, admission.probe);
+      return made;
     } finally {
       ticket.leave();
+      if (made === null) admitted.allowance.cancel();
+      else admitted.allowance.spend(tokensOf(made));
     }
   }
 
@@ -277,6 +299,12 @@ async function unlessStuck(making: Promise<MadeJudgment>, connections: CallConne
     if (made !== 'late') return made;
   }
   return { ok: false, failure: DEADLINE_MISSED };
+}
+
+/** The tokens that a call used; 0 if it failed or its server does not count them. */
+function tokensOf(made: MadeJudgment): number {
+  const usage = made.ok ? made.judgment.usage : null;
+  return usage === null ? 0 : usage.prompt_tokens + usage.completion_tokens;
 }
 
 function found(judgment: Judgment): DeskJudgment {

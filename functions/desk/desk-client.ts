@@ -7,6 +7,8 @@ import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
+import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
+import { NO_BUDGETS, type Payer } from '../projects/budgets.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
@@ -29,13 +31,16 @@ export type DeskClient = Desk & {
 
 const v = DESK_MESSAGE_VERSION;
 
-export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout): DeskClient {
+const FREE_PAYER: Payer = { project: DEFAULT_PROJECT, budgets: NO_BUDGETS };
+
+/** @param payer the project that new judgments are counted for. Default: no project with budgets. */
+export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout, payer: Payer = FREE_PAYER): DeskClient {
   const stubOf = (desk: number) => deskIn(namespace, desk);
   const ownerOfJudgment = ({ key, preimage }: Judgment) => ownerOf(layout, key, preimage.judge.model);
   return {
     async judge(call): Promise<DeskJudgment> {
       const desk = ownerOf(layout, call.key, call.preimage.judge.model);
-      const message = { ...call, v, place: { desk, layout } };
+      const message = { ...call, payer, v, place: { desk, layout } };
       const sent = await send(async () => await stubOf(desk).judge(message), call.deadline_ms + DESK_GRACE_MS);
       return sent.ok ? sent.reply : sent;
     },

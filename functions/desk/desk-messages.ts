@@ -7,10 +7,11 @@ import type { ImportOutcome } from '../../src/judgments/import-judgments.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Increment } from '../metrics/counts.ts';
+import type { Payer } from '../projects/budgets.ts';
 import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 
-export const DESK_MESSAGE_VERSION = 2;
+export const DESK_MESSAGE_VERSION = 3;
 
 /** How much longer than its own deadline a caller waits for the desk. */
 export const DESK_GRACE_MS = 5_000;
@@ -18,7 +19,10 @@ export const DESK_GRACE_MS = 5_000;
 /** The number of the desk in the layout of its caller. Both determine the desk's share of every judge's slots. */
 export type DeskPlace = { readonly desk: number; readonly layout: DeskLayout };
 
-export type JudgeMessage = JudgmentCall & { readonly v: number; readonly place: DeskPlace };
+/** A call, and the project that it is counted for if it is made. */
+export type PaidCall = JudgmentCall & { readonly payer: Payer };
+
+export type JudgeMessage = PaidCall & { readonly v: number; readonly place: DeskPlace };
 export type FindMessage = {
   readonly v: number;
   /** `null` = look only in this desk; else also ask the owners under earlier layouts. */

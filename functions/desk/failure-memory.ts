@@ -75,6 +75,8 @@ function isRemembered({ reason }: JudgeFailure): boolean {
     // Missing capacity passes quickly; slots and breaker report it themselves.
     case 'judge_capacity':
     case 'judge_circuit_open':
+    // Another project may have a budget left.
+    case 'judge_budget_exhausted':
     // Errors of the caller.
     case 'judge_prompt_too_long':
     case 'judge_unknown':

@@ -6,13 +6,14 @@
 import { createMiddleware } from 'hono/factory';
 import { DEFAULT_PROJECT, SCOPES, type Scope } from '../../src/wire/api-keys.ts';
 import { isStoredKeyText, STORED_KEY_PREFIX } from '../../src/wire/key-text.ts';
-import type { ApiKey } from '../environment.ts';
+import type { Settings } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { KeyTable } from '../projects/key-table.ts';
 import { KnownKeys } from '../projects/known-keys.ts';
 import type { RequiredScope } from '../services/required-scopes.ts';
 import { type AppEnvironment, type Context, callerOf, type Principal } from './context.ts';
+import { checkRate } from './rate-limit.ts';
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
 
@@ -22,13 +23,14 @@ const ADAPTER_PATHS = '/v1/adapters/';
 /** Signed requests carry no key: the route checks their signature, and they have no scopes until then. */
 const SIGNED_PATH = /^\/v1\/webhooks\/[^/]+\/score$/;
 
-const ANONYMOUS: Principal = {
+const ANONYMOUS = {
   name: 'anonymous',
   id: 'anonymous',
   project: DEFAULT_PROJECT,
   scopes: new Set(SCOPES),
+  tier: 'standard',
   isOperator: true,
-};
+} as const;
 
 /** Authenticates every request outside the public paths, and stores the settings in the context. */
 export function authenticate(platforms: PlatformFactory) {
@@ -41,7 +43,9 @@ export function authenticate(platforms: PlatformFactory) {
     c.set('platforms', platforms);
     c.set('knownKeys', knownKeys);
     if (SIGNED_PATH.test(c.req.path)) return next();
-    c.set('principal', await callerIn(c));
+    const caller = await callerIn(c);
+    c.set('principal', caller);
+    await checkRate(c.env, caller);
     return next();
   });
 }
@@ -71,13 +75,13 @@ export function checkOperator(c: Context, needed_by: string): void {
 
 /** @throws RequestError if the caller is unknown. */
 async function callerIn(c: Context): Promise<Principal> {
-  const { keys, allowAnonymous } = c.get('settings');
+  const { keys, allowAnonymous, budgets } = c.get('settings');
   const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS));
   if (presented === null && keys.length > 0) throw new RequestError({ reason: 'key_missing' });
-  const found = presented === null ? null : await principalOf(c, presented, keys);
+  const found = presented === null ? null : await principalOf(c, presented);
   if (found !== null) return found;
   if (keys.length > 0) throw new RequestError({ reason: 'key_unknown' });
-  if (allowAnonymous) return ANONYMOUS;
+  if (allowAnonymous) return { ...ANONYMOUS, budgets };
   throw new RequestError({ reason: 'auth_unconfigured' });
 }
 
@@ -117,24 +121,28 @@ function passwordOf(credentials: string): Uint8Array | null {
 }
 
 /** The principal of a key; `null` if the key is not known. @throws RequestError if a stored key may not be used. */
-async function principalOf(
-  c: Context,
-  { bytes, only }: PresentedKey,
-  keys: readonly ApiKey[],
-): Promise<Principal | null> {
+async function principalOf(c: Context, { bytes, only }: PresentedKey): Promise<Principal | null> {
   const sha256 = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  const found = configuredKey(sha256, keys) ?? (await storedKey(c, bytes, sha256));
+  const found = configuredKey(sha256, c.get('settings')) ?? (await storedKey(c, bytes, sha256));
   if (found === null || only === null) return found;
   return { ...found, scopes: found.scopes.has(only) ? new Set([only]) : new Set(), isOperator: false };
 }
 
-function configuredKey(presented: Uint8Array, keys: readonly ApiKey[]): Principal | null {
+function configuredKey(presented: Uint8Array, { keys, budgets }: Settings): Principal | null {
   // Compares all keys, each in constant time, so that the duration reveals neither which key matched nor how much of
   // it.
   let found: Principal | null = null;
   for (const { name, sha256, scopes } of keys) {
     if (crypto.subtle.timingSafeEqual(presented, sha256)) {
-      found = { name, id: `setting:${name}`, project: DEFAULT_PROJECT, scopes, isOperator: true };
+      found = {
+        name,
+        id: `setting:${name}`,
+        project: DEFAULT_PROJECT,
+        scopes,
+        tier: 'standard',
+        budgets,
+        isOperator: true,
+      };
     }
   }
   return found;
@@ -154,9 +162,18 @@ async function storedKey(c: Context, bytes: Uint8Array, sha256: Uint8Array): Pro
     case 'too_many':
       throw new RequestError({ reason: 'key_attempts_exceeded', retry_after_s: found.retry_after_s });
     case 'known': {
-      const { id, label, project, scopes, expires_at } = found.key;
+      const { id, label, project, scopes, tier, expires_at } = found.key;
       if (expires_at !== null && expires_at <= Date.now()) throw new RequestError({ reason: 'key_expired' });
-      return { name: label, id, project, scopes: new Set(scopes), isOperator: false };
+      const budgets = project === DEFAULT_PROJECT ? null : found.budgets;
+      return {
+        name: label,
+        id,
+        project,
+        scopes: new Set(scopes),
+        tier,
+        budgets: budgets ?? c.get('settings').budgets,
+        isOperator: false,
+      };
     }
   }
 }

@@ -2,11 +2,12 @@
 
 import type { Context as HonoContext } from 'hono';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
-import type { Scope } from '../../src/wire/api-keys.ts';
+import type { RateTier, Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
 import { RequestError } from '../failures.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
+import type { Budgets, Payer } from '../projects/budgets.ts';
 import type { KnownKeys } from '../projects/known-keys.ts';
 import type { ScoringReply } from '../services/score.ts';
 import type { BodyLease } from './body-leases.ts';
@@ -19,6 +20,9 @@ export type Principal = {
   /** The project whose data the caller sees. */
   readonly project: string;
   readonly scopes: ReadonlySet<Scope>;
+  readonly tier: RateTier;
+  /** The budgets of the project. */
+  readonly budgets: Budgets;
   /** Whether the caller may act for all projects: it has a key of API_KEYS, or no key is needed. */
   readonly isOperator: boolean;
 };
@@ -65,14 +69,20 @@ export function projectOf(c: Context): string {
   return callerOf(c).project;
 }
 
+/** The caller's project as the one that pays for judge calls. */
+function payerOf(c: Context): Payer {
+  const { project, budgets } = callerOf(c);
+  return { project, budgets };
+}
+
 /** The stores of the caller's project. Verification uses none, so they are created on demand. */
 export function storesOf(c: Context): Stores {
-  return c.get('platforms').createStores(c.env, c.get('settings'), projectOf(c));
+  return c.get('platforms').createStores(c.env, c.get('settings'), payerOf(c));
 }
 
 /** The ports for scoring while the caller waits. @throws RequestError if a setting is malformed. */
 export async function platformOf(c: Context): Promise<Platform> {
-  const platform = await c.get('platforms').createPlatform(c.env, { callClass: 'live', project: projectOf(c) });
+  const platform = await c.get('platforms').createPlatform(c.env, { callClass: 'live', payer: payerOf(c) });
   if (!platform.ok) throw new RequestError(platform.error);
   return platform.value;
 }

@@ -100,7 +100,7 @@ export class EndpointWork {
 
   /** @param lastTry applies the request's own `on_judge_failure`; an earlier try is retried instead. */
   async #outcomeOf(body: Uint8Array, project: string, lastTry: boolean): Promise<JobOutcome> {
-    const platform = await this.#platforms.createPlatform(this.#environment, { callClass: 'live', project });
+    const platform = await this.#platforms.createProjectPlatform(this.#environment, 'live', project);
     // The operator may correct the configuration before the job expires.
     if (!platform.ok) return { ok: false, failure: platform.error, retryable: true, retry_after_s: null };
     const request: unknown = JSON.parse(new TextDecoder().decode(body));

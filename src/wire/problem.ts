@@ -15,6 +15,8 @@ const REQUEST_PROBLEM_REASONS = [
   'key_not_found',
   'key_limit_reached',
   'scope_missing',
+  'rate_limited',
+  'project_not_found',
   'config_invalid',
   'route_unknown',
   'method_not_allowed',
@@ -82,6 +84,15 @@ export const problemSchema = z.strictObject({
     .record(z.string(), z.int().min(0))
     .exactOptional()
     .describe('What a replay reads and the run lacks: rollout counts by recipe.<measure field> or rollout.<field>.'),
+  budget: z
+    .strictObject({
+      name: z.enum(['judge_calls_per_day', 'judge_tokens_per_day']),
+      limit: z.int(),
+      used: z.int().describe('With what the desks have reserved.'),
+      renews_at: z.iso.datetime(),
+    })
+    .exactOptional()
+    .describe('The daily budget of the project that is used up.'),
   error: z
     .strictObject({
       message: z.string(),

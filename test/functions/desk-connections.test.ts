@@ -13,6 +13,7 @@ import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
 import { layoutOf } from '../../functions/desk/desk-layout.ts';
 import { DESK_MESSAGE_VERSION } from '../../functions/desk/desk-messages.ts';
 import type { JudgeDesk } from '../../functions/judge-desk.ts';
+import { NO_BUDGETS } from '../../functions/projects/budgets.ts';
 import type { Transport } from '../../lib/model-servers/calls/transport.ts';
 import { createVllmBackend } from '../../lib/model-servers/vllm/vllm-chat.ts';
 import type { JudgmentCall } from '../../src/judgments/desk.ts';
@@ -92,7 +93,8 @@ describe('a desk with 64 slots', () => {
   it('lets five calls wait for headers, and more as headers arrive, although no reply is complete', async () => {
     // Inside the object, because its streams are of no other.
     await runInDurableObject(env.JUDGE_DESK.getByName('desk-0'), async (desk: JudgeDesk) => {
-      const message = { v: DESK_MESSAGE_VERSION, place: { desk: 0, layout: ONE_DESK } };
+      const payer = { project: 'default', budgets: NO_BUDGETS };
+      const message = { v: DESK_MESSAGE_VERSION, payer, place: { desk: 0, layout: ONE_DESK } };
       const replies = Array.from({ length: 12 }, (_, number) => desk.judge({ ...callOf(number), ...message }));
       await vi.waitFor(() => expect(server.asked).toBe(5));
       await new Promise((resolve) => setTimeout(resolve, 50));

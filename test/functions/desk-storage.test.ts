@@ -2,6 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { BudgetLeases } from '../../functions/desk/budget-leases.ts';
 import { PromptMemory } from '../../functions/desk/capacity.ts';
 import { ConnectionGate } from '../../functions/desk/connection-gate.ts';
 import { DeskCalls, lanesOf } from '../../functions/desk/desk-calls.ts';
@@ -10,6 +11,8 @@ import { FailureMemory } from '../../functions/desk/failure-memory.ts';
 import { BridgedJudgments } from '../../functions/desk/finished-judgments.ts';
 import { FinishedTables } from '../../functions/desk/finished-tables.ts';
 import { MAX_BACKLOG } from '../../functions/desk/store-limits.ts';
+import { NO_BUDGETS } from '../../functions/projects/budgets.ts';
+import { ProjectTable } from '../../functions/projects/project-table.ts';
 import { createKvJudgmentStore, createRecentJudgments } from '../../lib/kv-store.ts';
 import { createKnownIssuers } from '../../src/judgments/issuer.ts';
 import type { Judgment } from '../../src/judgments/judgment.ts';
@@ -235,6 +238,7 @@ describe('above its backlog', () => {
         memory: new PromptMemory({ bytes: 1_000_000, liveReserve: 1 / 4, leaseMs: 1_000 }, () => 0),
         gate: new ConnectionGate(5),
         bridged,
+        budgets: new BudgetLeases({ table: new ProjectTable(env.DB), now: () => 0 }),
         earlier: new EarlierOwners({ deskOf: () => LONE_DESK, now: () => 0 }),
         kv: createKvJudgmentStore(kv, createRecentJudgments({ entries: 0, chars: 0 })),
         signing: { issuer: null, known: createKnownIssuers([]) },
@@ -246,8 +250,13 @@ describe('above its backlog', () => {
       const refused = { reason: 'judge_capacity', retryable: true, retry_after_s: 30 };
       expect(await calls.import(third, PLACE)).toMatchObject({ failure: refused });
       const call = callOf(third);
-      expect(await calls.judge(call, PLACE)).toMatchObject({ ok: false, failure: refused });
-      expect(await calls.judge(callOf(second), PLACE)).toMatchObject({ ok: true, cached: true, stored: true });
+      const payer = { project: 'default', budgets: NO_BUDGETS };
+      expect(await calls.judge({ ...call, payer }, PLACE)).toMatchObject({ ok: false, failure: refused });
+      expect(await calls.judge({ ...callOf(second), payer }, PLACE)).toMatchObject({
+        ok: true,
+        cached: true,
+        stored: true,
+      });
       expect(counting.calls).toEqual([]);
       kv.refusesWrites = false;
       await bridged.tidy();

@@ -30,6 +30,7 @@ type Ids = {
   readonly job: string;
   readonly delivery: string;
   readonly key: string;
+  readonly project: string;
 };
 
 type Sent = { readonly body?: unknown; readonly form?: FormData; readonly text?: string; readonly signed?: Request };
@@ -39,7 +40,14 @@ type Named = (ids: Ids) => Sent & { readonly path: string };
 
 type Case =
   /** Ids that the project does not have are refused like ids that nobody has. */
-  | { readonly kind: 'refused'; readonly requests: readonly Named[]; readonly status?: number }
+  | {
+      readonly kind: 'refused';
+      readonly requests: readonly Named[];
+      /** Another status than 404 and 422. */
+      readonly status?: number;
+      /** Only the operator may do it. */
+      readonly operatorOnly?: true;
+    }
   /** The id is the caller's to choose, so each project may have one of its own. */
   | { readonly kind: 'own'; readonly requests: readonly Named[] }
   /** A list without ids of others; `after` refuses their ids. */
@@ -59,6 +67,7 @@ const NOBODY: Ids = {
   job: `job_${'x'.repeat(24)}`,
   delivery: `msg_${'x'.repeat(24)}`,
   key: `key_${'x'.repeat(24)}`,
+  project: 'nobody',
 };
 
 const refused = (...requests: Named[]): Case => ({ kind: 'refused', requests });
@@ -88,6 +97,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'get /healthz': none('public'),
   'get /readyz': none('states of the deployment'),
   'get /openapi.json': none('a constant'),
+  'get /metrics': none('figures of the deployment'),
   'post /v1/verify': none('stores nothing'),
   'post /v1/verify/stream': none('stores nothing'),
   'post /v1/advantages': none('stores nothing'),
@@ -168,6 +178,12 @@ const CASES: Readonly<Record<string, Case>> = {
     after: ({ key }) => ({ path: `/v1/api-keys?after=${key}` }),
   },
   'post /v1/api-keys': none('makes a key with a new id, in the own project (api-keys.test.ts)'),
+  'get /v1/projects/{project}': refused(({ project }) => ({ path: `/v1/projects/${project}` })),
+  'patch /v1/projects/{project}': {
+    kind: 'refused',
+    operatorOnly: true,
+    requests: [({ project }) => ({ path: `/v1/projects/${project}`, body: { judge_calls_per_day: 1 } })],
+  },
   'get /v1/audit': { kind: 'list', path: '/v1/audit', after: null },
   'post /v1/score': own(({ run }) => ({ path: '/v1/score', body: RECORDED(run) })),
   'post /v1/groups': own(({ run }) => ({
@@ -267,7 +283,7 @@ async function furnish(caller: Caller, project: string): Promise<Ids> {
   const delivery = await delivered();
   const { id: key } = await projectKey(project);
   const partId = uploadPartSchema.parse(JSON.parse(added)).id;
-  return { run, longRun, file, upload, part: partId, batch, endpoint, secret, job, delivery, key };
+  return { run, longRun, file, upload, part: partId, batch, endpoint, secret, job, delivery, key, project };
 }
 
 /** Everything that is stored of a project, as its own key and the stores show it. */
@@ -358,7 +374,7 @@ describe('a list shows only what the project has', () => {
     if (one.kind !== 'list') throw new Error('the filter');
     const shown = await beta.ok('get', one.path);
     for (const id of Object.values(ids)) expect(shown).not.toContain(`"${id}"`);
-    expect(shown).not.toContain('alpha');
+    expect(shown).not.toContain('"alpha"');
     if (one.after === null) return;
     const refusal = await refusalOf(await beta.send('get', one.after(ids)));
     expect(refusal).toMatchObject({ status: 422 });
@@ -393,6 +409,7 @@ describe('the project itself may do all of it', () => {
     const [first] = requests;
     const reply = await alpha.send(method, first?.(ids) ?? { path: '' });
     const text = await reply.text();
-    expect([200, 201, 202, 204, 409], text).toContain(reply.status);
+    const isForbidden = one.kind === 'refused' && one.operatorOnly === true;
+    expect(isForbidden ? [403] : [200, 201, 202, 204, 409], text).toContain(reply.status);
   });
 });

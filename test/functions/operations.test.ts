@@ -9,7 +9,14 @@ import { healthSchema, readinessSchema } from '../../src/wire/health.ts';
 import { buildOpenApi, ROUTES } from '../../src/wire/openapi/document.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, sha256Hex, TOOL_OUTPUT } from './api.ts';
 
-type Variables = { ALLOW_ANONYMOUS?: string; ALLOW_LEXICAL_JUDGE?: string; API_KEYS?: string; DESKS?: string };
+type Variables = {
+  ALLOW_ANONYMOUS?: string;
+  ALLOW_LEXICAL_JUDGE?: string;
+  API_KEYS?: string;
+  DESKS?: string;
+  JUDGE_CALLS_PER_DAY?: string;
+  JUDGE_TOKENS_PER_DAY?: string;
+};
 
 /** The Worker under another configuration. */
 async function sendTo(variables: Variables, request: Request): Promise<Response> {
@@ -111,6 +118,8 @@ describe('authentication', () => {
       { ALLOW_ANONYMOUS: '1' },
       { ALLOW_LEXICAL_JUDGE: 'yes' },
       { DESKS: '0' },
+      { JUDGE_CALLS_PER_DAY: '-1' },
+      { JUDGE_TOKENS_PER_DAY: '1e9' },
       { DESKS: '1025' },
     ];
     for (const variables of malformed) {

@@ -6,6 +6,7 @@ export const UNSCORED_WORDS: Readonly<Record<UnscoredReason, string>> = {
   judge_unknown: 'the judge is unknown',
   judge_capacity: 'the judge is at capacity',
   judge_circuit_open: 'the judge’s circuit breaker is open',
+  judge_budget_exhausted: 'the daily budget of the project is used up',
   judge_timeout: 'the judge timed out',
   judge_unreachable: 'the judge is unreachable',
   judge_interrupted: 'the connection to the judge was interrupted',

@@ -14,6 +14,7 @@ import {
   secretRotationSchema,
 } from '../../../src/wire/webhooks.ts';
 import { invalidInput, RequestError, type RequestFailure } from '../../failures.ts';
+import { NO_BUDGETS } from '../../projects/budgets.ts';
 import { newId } from '../../storage/ids.ts';
 import {
   type Asked,
@@ -35,6 +36,7 @@ import { type PresentedSignature, readSignature, verifySignature } from '../../w
 import { requireScope } from '../auth.ts';
 import { parseBody, readBytes, readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, projectOf } from '../context.ts';
+import { checkRate } from '../rate-limit.ts';
 
 const v = WEBHOOK_MESSAGE_VERSION;
 const ENDPOINT = '/v1/webhooks/:endpoint';
@@ -178,7 +180,18 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   c.get('phases').body = performance.now() - start;
   const endpoint = c.req.param('endpoint');
   const project = await checkSignature(c, endpoint, read.presented, body);
-  c.set('principal', { name: endpoint, id: endpoint, project, scopes: new Set(), isOperator: false });
+  const caller = {
+    name: endpoint,
+    id: endpoint,
+    project,
+    scopes: new Set<never>(),
+    tier: 'standard',
+    // Its object reads the budgets when it scores.
+    budgets: NO_BUDGETS,
+    isOperator: false,
+  } as const;
+  c.set('principal', caller);
+  await checkRate(c.env, caller);
 
   readQuery(c, emptyQuerySchema);
   // An invalid request is refused at once and does not consume its webhook-id.

@@ -172,6 +172,7 @@ function endsRouting(reason: JudgeFailureReason): boolean {
     case 'judge_unknown':
     case 'judge_capacity':
     case 'judge_circuit_open':
+    case 'judge_budget_exhausted':
     case 'judgment_missing':
     case 'judgment_skipped':
     case 'judgment_store_failed':

@@ -6,6 +6,8 @@ export const JUDGE_FAILURE_REASONS = [
   // The deployment had no capacity: the desk's memory, its slots, or an open circuit breaker.
   'judge_capacity',
   'judge_circuit_open',
+  // The caller's project has used its daily budget.
+  'judge_budget_exhausted',
   // The backend could not be reached, or its reply was incomplete.
   'judge_timeout',
   'judge_unreachable',
@@ -48,6 +50,17 @@ export type JudgeFailure = {
   readonly retryable: boolean;
   /** Seconds until a retry makes sense, if the backend named a delay. */
   readonly retry_after_s?: number;
+  /** The budget that is used up. */
+  readonly budget?: UsedBudget;
+};
+
+/** A daily budget of a project that is used up. */
+export type UsedBudget = {
+  readonly name: 'judge_calls_per_day' | 'judge_tokens_per_day';
+  readonly limit: number;
+  readonly used: number;
+  /** ISO 8601, UTC. */
+  readonly renews_at: string;
 };
 
 /** Tokens that a judge call used, as the server counted them. */

@@ -1,4 +1,6 @@
-/** API keys and the audit in the OpenAPI document. */
+/** API keys, projects and the audit in the OpenAPI document. */
+
+import { projectChangeSchema, projectSchema } from '../projects.ts';
 import {
   auditQuerySchema,
   auditSchema,
@@ -41,6 +43,23 @@ export const API_KEYS: Section = {
     },
     {
       method: 'get',
+      path: '/v1/projects/{project}',
+      summary: 'Returns the daily budgets of a project, and what is used of them today.',
+      scope: 'score',
+      replies: { 200: { description: 'The project.', schema: 'Project' } },
+      problems: [...KEY_PROBLEMS, 404, 422, 503],
+    },
+    {
+      method: 'patch',
+      path: '/v1/projects/{project}',
+      summary: 'Changes the daily budgets of a project. Needs a key of the secret API_KEYS.',
+      scope: 'admin',
+      request: 'ProjectChange',
+      replies: { 200: { description: 'The changed project.', schema: 'Project' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 503],
+    },
+    {
+      method: 'get',
       path: '/v1/audit',
       summary: 'Lists the uses of routes that need the scope admin, newest first.',
       scope: 'admin',
@@ -49,11 +68,12 @@ export const API_KEYS: Section = {
       problems: [...KEY_PROBLEMS, 422, 503],
     },
   ],
-  requests: { NewApiKey: newKeySchema },
+  requests: { NewApiKey: newKeySchema, ProjectChange: projectChangeSchema },
   replies: {
     CreatedApiKey: createdKeySchema,
     ApiKeyList: keyListSchema,
     RevokedApiKey: revokedKeySchema,
     Audit: auditSchema,
+    Project: projectSchema,
   },
 };

@@ -1,0 +1,53 @@
+/** `/v1/projects/{project}`: the budgets of a project and what is used of them today; the operator changes them. */
+import { Hono } from 'hono';
+import { DEFAULT_PROJECT, PROJECT_NAME } from '../../../src/wire/api-keys.ts';
+import { type ProjectReply, projectChangeSchema } from '../../../src/wire/projects.ts';
+import { emptyQuerySchema } from '../../../src/wire/query.ts';
+import { invalidInput, RequestError } from '../../failures.ts';
+import { dayOf, renewalAfter } from '../../projects/budgets.ts';
+import { ProjectTable } from '../../projects/project-table.ts';
+import { checkOperator, requireScope } from '../auth.ts';
+import { readJson, readQuery } from '../body.ts';
+import { type AppEnvironment, type Context, callerOf } from '../context.ts';
+
+export const projectRoutes = new Hono<AppEnvironment>()
+  .get('/v1/projects/:project', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    return c.json(await projectReply(c, projectIn(c)));
+  })
+  .patch('/v1/projects/:project', requireScope('admin'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const change = await readJson(c, projectChangeSchema);
+    const project = projectIn(c);
+    checkOperator(c, 'A change of budgets');
+    if (project === DEFAULT_PROJECT) {
+      throw invalidInput(['project'], 'the settings JUDGE_CALLS_PER_DAY and JUDGE_TOKENS_PER_DAY are its budgets');
+    }
+    const table = new ProjectTable(c.env.DB);
+    const before = (await table.budgets(project)) ?? c.get('settings').budgets;
+    await table.setBudgets(project, { ...before, ...change });
+    return c.json(await projectReply(c, project));
+  });
+
+/** The project in the path. @throws RequestError if the caller may not see it. */
+function projectIn(c: Context): string {
+  const asked = c.req.param('project') ?? '';
+  const { isOperator, project } = callerOf(c);
+  if (asked === project || (isOperator && PROJECT_NAME.test(asked))) return asked;
+  throw new RequestError({ reason: 'project_not_found' });
+}
+
+async function projectReply(c: Context, project: string): Promise<ProjectReply> {
+  const now = Date.now();
+  const table = new ProjectTable(c.env.DB);
+  const [own, { calls, tokens }] = await Promise.all([
+    project === DEFAULT_PROJECT ? null : table.budgets(project),
+    table.used(project, dayOf(now)),
+  ]);
+  return {
+    project,
+    ...(own ?? c.get('settings').budgets),
+    used_today: { judge_calls: calls, judge_tokens: tokens },
+    renews_at: new Date(renewalAfter(now)).toISOString(),
+  };
+}
