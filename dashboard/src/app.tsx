@@ -36,7 +36,7 @@ function Page({ route: { page, path, query } }: { route: Route }) {
     case 'playground':
       return <PlaygroundPage example={path[0] ?? ''} />;
     case 'runs':
-      return <LazyPage key={page} load={runsPage} props={{ path }} />;
+      return <LazyPage key={page} load={runsPage} props={{ path, query }} />;
     case 'replay':
       return <LazyPage key={page} load={replayPage} props={{ path, query }} />;
     case 'batches':

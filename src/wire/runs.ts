@@ -1,5 +1,6 @@
 /** Runs: the list, one run step by step, its rollouts, and the result of a deletion. */
 import * as z from 'zod';
+import { findingCountsSchema } from '../citations/finding-schema.ts';
 import { FAMILY_NAMES } from '../families/composers.ts';
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_RUN_PAGE, MAX_RUN_ROLLOUT_PAGE, MAX_RUN_STEPS_PAGE } from '../limits.ts';
@@ -73,13 +74,16 @@ export const rolloutListQuerySchema = z
     sample: placeIdSchema.exactOptional(),
     attempts: z.enum(['latest', 'all']).default('latest'),
     detail: z
-      .enum(['true', 'false'])
+      .enum(['true', 'summary', 'false'])
       .default('false')
-      .describe(`Whether to include report and stored text; at most ${MAX_RUN_ROLLOUT_PAGE.detail} rollouts a page.`),
+      .describe(
+        `true: with report and stored text, at most ${MAX_RUN_ROLLOUT_PAGE.detail} rollouts a page. ` +
+          'summary: with the question and the number of findings.',
+      ),
     limit: pageSize(MAX_RUN_ROLLOUT_PAGE.rows, MAX_RUN_ROLLOUT_PAGE.detail),
     after: cursorSchema.exactOptional(),
   })
-  .refine(({ detail, limit }) => detail === 'false' || limit <= MAX_RUN_ROLLOUT_PAGE.detail, {
+  .refine(({ detail, limit }) => detail !== 'true' || limit <= MAX_RUN_ROLLOUT_PAGE.detail, {
     path: ['limit'],
     error: `expected at most ${MAX_RUN_ROLLOUT_PAGE.detail} with detail`,
   });
@@ -101,6 +105,14 @@ export const runRolloutSchema = ledgerRowSchema.extend({
     .nullable()
     .exactOptional()
     .describe('null where none was recorded, as for an import.'),
+  summary: z
+    .strictObject({
+      question: z.string().nullable().describe('null = the run keeps no text.'),
+      finding_counts: findingCountsSchema.nullable().describe('null = the family reports no findings.'),
+    })
+    .nullable()
+    .exactOptional()
+    .describe('With detail=summary; null where nothing was recorded beside the row, as for an import.'),
 });
 
 /** A recorded rollout: its place in the run, its reward and, on request, its report and text. */

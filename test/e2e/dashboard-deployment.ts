@@ -79,18 +79,23 @@ export class DashboardDeployment {
   }
 
   /**
-   * Records four samples of one prompt with their text: each is the example's answer with some claims removed.
-   * @param removed claims that each of them lacks, besides those by which they differ.
+   * Records four samples of one prompt with their text: the example's answer; without its first claim; with an invented
+   * id; with claims but without citations.
+   * @param removed number of further claims that each of them lacks.
    * @param samples their ids; default: their positions.
    */
   async recordGroup(run: Group, removed: number, samples?: readonly string[]): Promise<void> {
     const { response, reasoning: _reasoning, finish_reason, ...shared } = requestOf(example('good-answer'));
-    const whole = String(response);
-    const claims = whole.match(/<snippet [^>]*>.*?<\/snippet>/gs) ?? [];
-    const responses = [0, 1, 2, 3].map((n) => ({
-      response: claims.slice(0, n + removed).reduce((text, claim) => text.replace(claim, ''), whole),
-      finish_reason,
-    }));
+    const claims = String(response).match(/<snippet [^>]*>.*?<\/snippet>/gs) ?? [];
+    const [first = '', ...rest] = claims;
+    const whole = rest.slice(0, removed).reduce((text, claim) => text.replace(claim, ''), String(response));
+    const texts = [
+      whole,
+      whole.replace(first, ''),
+      whole.replace(first, first.replace(/id=\S+?>/, 'id=S99>')),
+      whole.replaceAll(/<\/?snippet[^>]*>/g, ''),
+    ];
+    const responses = texts.map((text) => ({ response: text, finish_reason }));
     const { run: id, step, group } = run;
     const place = { id, step, group, ...(samples === undefined ? {} : { samples }) };
     await this.post('/v1/groups', { ...shared, responses, run: place, store_text: true });

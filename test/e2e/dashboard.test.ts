@@ -231,7 +231,7 @@ describe('runs', () => {
         await expect.poll(() => row.getByRole('cell').nth(2).textContent()).toBe(reward.mean.toFixed(2));
       }
       await page.getByRole('rowheader', { name: '1' }).getByRole('link').click();
-      await page.getByRole('button', { name: 'Read: text of prompt, sample 0' }).click();
+      await page.getByRole('link', { name: 'Read prompt, sample 0' }).click();
       await page.locator('a.claim').first().waitFor();
       await expect.poll(() => page.locator('.question').textContent()).toBe(example('good-answer')['question']);
     });
@@ -265,6 +265,7 @@ describe('every page can be used by everybody', () => {
     ['runs', () => '#/runs', 'table'],
     ['run', () => `#/runs/${RUN}`, 'canvas'],
     ['step', () => `#/runs/${RUN}/0`, 'table'],
+    ['rollout', () => `#/runs/${RUN}/0/prompt/2`, 'a.claim'],
     ['replay', () => `#/replay/${RUN}`, '.figures'],
     ['batches', () => '#/batches', 'table'],
     ['batch', () => `#/batches/${batch}`, '.redrive'],

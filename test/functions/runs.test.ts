@@ -361,8 +361,13 @@ describe('what is kept', () => {
   it('holds no text', async () => {
     await record(at('r', 0, 'g', 's', canaries));
     expect(await everythingKept()).not.toContain(CANARY);
-    const reply = await get('/v1/runs/r/rollouts?detail=true');
-    expect(await reply.text()).not.toContain(CANARY);
+    for (const detail of ['true', 'summary']) {
+      const reply = await get(`/v1/runs/r/rollouts?detail=${detail}`);
+      expect(await reply.text()).not.toContain(CANARY);
+    }
+    const { rollouts } = await rolloutsOf('r', '?detail=summary');
+    expect(rollouts[0]?.summary).toMatchObject({ question: null, finding_counts: { citation_id_unknown: 1 } });
+    expect(rollouts[0]).not.toHaveProperty('detail');
   });
 
   it('holds it where the request says so, until the run is deleted', async () => {

@@ -2,8 +2,9 @@
  * Runs inside the copy with the fifth family: scores its rows alone and as a group, replays the recorded facts, and
  * prepares the dashboard's replay. Prints one JSON object.
  */
+
+import { composeFields } from '../../dashboard/src/recipe/recipe-fields.ts';
 import { LivePass } from '../../dashboard/src/replay/live-pass.ts';
-import { composeFields } from '../../dashboard/src/replay/recipe-fields.ts';
 import { composeGroup, RECIPES } from '../../src/families/composers.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
 import { factsSchema } from '../../src/families/schemas.ts';
@@ -117,7 +118,12 @@ const shortRows = rows.map((row, position) => ({ ...row, facts: short.members[po
 const asksMore = replayGroup(shortRows, outcomeOnly, RECIPE);
 
 const before = new Map([[DIGEST, RECIPE]]);
-const pass = new LivePass([prepareGroup(rows, before)], rows.length, before, new Map([[DIGEST, other]]), 'mean');
+const pass = new LivePass(
+  { prepared: [prepareGroup(rows, before)], after: new Map([[DIGEST, other]]) },
+  rows.length,
+  before,
+  'mean',
+);
 while (pass.step());
 
 console.log(

@@ -30,7 +30,8 @@ export function CriteriaTable({ criteria }: { criteria: Criteria }) {
               <tr key={key}>
                 <td>
                   {title !== undefined && <b>{title} </b>}
-                  {description}
+                  {/* A run that keeps no text keeps the keys only. */}
+                  {description ?? <code>{key}</code>}
                   {origin !== null && <span class="tag">{origin}</span>}
                 </td>
                 <td>{negative ? 'negative' : 'positive'}</td>

@@ -1,5 +1,5 @@
 /** A draft: the rollout in the editor, its verification in the browser, and the request that scores it. */
-import type { GrammarName } from '../../../src/citations/grammars.ts';
+import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesOf as readSources, type SourceInput } from '../../../src/citations/sources.ts';
 import type { Source } from '../../../src/citations/types.ts';
@@ -137,6 +137,12 @@ export function curlOf(origin: string, body: unknown, withKey: boolean): string 
 }
 
 export type ParseOptions = { readonly grammar: GrammarName; readonly mode: 'full' | 'answer_only' };
+
+/** The first grammar in which the response has a citation; `snippet` if there is none. */
+export function grammarOf({ response }: Draft): GrammarName {
+  const sources = readSources({ sources: [] });
+  return GRAMMAR_NAMES.find((grammar) => parseResponse(response, sources, { grammar }).claims.length > 0) ?? 'snippet';
+}
 
 export type DraftVerification =
   | {

@@ -1,5 +1,5 @@
 /** The playground: verifies the citations of a rollout and scores it. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ScoreResponse } from '../../../src/wire/score.ts';
 import { callApi } from '../api/call.ts';
 import { CopyButton } from '../display/copy-button.tsx';
@@ -25,6 +25,7 @@ import { FindingsList } from './findings-list.tsx';
 import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from './pickers.tsx';
 import { type Scored, ScorePanel } from './score-panel.tsx';
 import { SourcePanel } from './source-panel.tsx';
+import { useClaimFocus } from './use-claim-focus.ts';
 
 /**
  * An example with findings: two numbers that its sources do not contain. The built-in judge judges all rows of this
@@ -72,9 +73,6 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
   const [judge, setJudge] = useState('');
   const [isEditing, setEditing] = useState(isEmpty);
   const [scored, setScored] = useState<Scored>({ state: 'none' });
-  const [active, setActive] = useState<number | null>(null);
-  const [pinned, setPinned] = useState<number | null>(null);
-  const panel = useRef<HTMLElement>(null);
   const withKey = useObservable(apiKey) !== '';
 
   const verified = useMemo(() => verifyDraft(draft, options), [draft, options]);
@@ -95,18 +93,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
         : { state: 'failed', of: requestText, failure: answer.failure },
     );
   };
-  const follow = (claim: number): void => {
-    setActive(claim);
-    setPinned(claim);
-    panel.current?.focus({ preventScroll: true });
-    panel.current?.scrollIntoView({ block: 'nearest' });
-  };
-  const leave = (): void => {
-    // Returns focus to the claim, so that Tab moves on to the next claim.
-    if (pinned !== null) document.getElementById(`claim-${pinned}`)?.focus();
-    setActive(null);
-    setPinned(null);
-  };
+  const { active, panel, look, follow, leave } = useClaimFocus(claims.length);
 
   return (
     <>
@@ -154,9 +141,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
             verification={verified.verification}
             states={states}
             active={active}
-            onLook={(claim) => {
-              if (pinned === null || document.activeElement?.id === `claim-${claim}`) setActive(claim);
-            }}
+            onLook={look}
             onFollow={follow}
           />
           <SourcePanel
@@ -164,7 +149,7 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
             verification={verified.verification}
             sources={verified.sources}
             states={states}
-            active={active !== null && active < claims.length ? active : null}
+            active={active}
             onLeave={leave}
           />
         </div>

@@ -46,13 +46,14 @@ export function ScorePanel({ scored, isStale, onScore }: ScorePanelProps) {
       return (
         <div class={isStale ? 'is-stale' : ''} aria-live="polite">
           {isStale && <p class="stale-note">The rollout was edited after this score.</p>}
-          <Score reply={scored.reply} milliseconds={scored.milliseconds} />
+          <ScoreReport reply={scored.reply} milliseconds={scored.milliseconds} />
         </div>
       );
   }
 }
 
-function Score({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: number }) {
+/** @param milliseconds how long the reply took; `null` = it was recorded earlier. */
+export function ScoreReport({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: number | null }) {
   const { reward, reason, components, recipe, judgments, decided_by } = reply;
   const details = Object.entries(reply.details);
   const failed = judgments.filter(({ failure }) => failure !== null);
@@ -80,7 +81,7 @@ function Score({ reply, milliseconds }: { reply: ScoreResponse; milliseconds: nu
           <span class="muted">
             {' · '}
             {judgments.every(({ cached }) => cached) && judgments.length > 0 ? 'from the store · ' : ''}
-            {numberText(milliseconds, 0)} ms
+            {milliseconds === null ? 'recorded' : `${numberText(milliseconds, 0)} ms`}
           </span>
         </summary>
         <ul class="judgments">
@@ -125,7 +126,7 @@ type RewardFigureProps = {
 };
 
 /** The number over its range, or the reason it is missing: an unscored rollout is never shown as 0. */
-function RewardFigure({ reward, reason, range: [least, most] }: RewardFigureProps) {
+export function RewardFigure({ reward, reason, range: [least, most] }: RewardFigureProps) {
   if (reward === null) {
     return (
       <div class="reward is-unscored">

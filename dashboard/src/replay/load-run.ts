@@ -6,13 +6,14 @@ import type { LedgerRow } from '../../../src/runs/row.ts';
 import { readRunLine } from '../../../src/runs/run-file.ts';
 import { openApi, type Reply, runPath } from '../api/call.ts';
 import { textLines } from '../api/text-lines.ts';
+import type { RunRecipes } from '../recipe/recipe-changes.ts';
 
 export type ReplayedRun = {
   readonly id: string;
   /** Name of the file on disk; `null` for a run from the API. */
   readonly file: string | null;
   /** Recipes by digest, in the order of the run; never empty. */
-  readonly recipes: ReadonlyMap<string, { readonly name: string | null; readonly recipe: Recipe }>;
+  readonly recipes: RunRecipes;
   /** The samples of one prompt and step; of each sample the latest attempt. */
   readonly groups: readonly (readonly LedgerRow[])[];
   readonly rollouts: number;

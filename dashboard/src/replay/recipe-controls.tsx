@@ -1,7 +1,7 @@
 /** Controls for the compose fields of a recipe: sliders, switches and selects, each with its description and problem. */
 import { useId, useState } from 'preact/hooks';
 import { numberText } from '../display/number-text.ts';
-import type { Changes, FieldValue, RecipeField } from './recipe-fields.ts';
+import type { Changes, FieldValue, RecipeField } from '../recipe/recipe-fields.ts';
 
 type ControlsProps = {
   fields: readonly RecipeField[];

@@ -1,9 +1,9 @@
 /** Exports the changed recipe as a file, as JSON text, and as the CLI command that replays the run with it. */
 import { CopyButton } from '../display/copy-button.tsx';
 import { saveBlob } from '../display/save-blob.ts';
+import { type ReplaySettings, replayCommand, USUAL_PRESET } from '../recipe/replay-link.ts';
 import type { ReplayRequest } from './live-pass.ts';
 import type { ReplayedRun } from './load-run.ts';
-import { type ReplaySettings, replayCommand, USUAL_PRESET } from './replay-link.ts';
 
 type RecipeExportProps = { run: ReplayedRun; settings: ReplaySettings; recipes: ReplayRequest['after'] };
 

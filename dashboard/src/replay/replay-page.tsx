@@ -1,6 +1,6 @@
 /** The replay page: recomputes the rewards of a run under a changed recipe, in the browser. */
 
-import './zod-without-eval.ts';
+import '../recipe/zod-without-eval.ts';
 import { useState } from 'preact/hooks';
 import { useLoading } from '../api/use-api.ts';
 import { countText } from '../display/number-text.ts';

@@ -2,8 +2,8 @@
 import type { ReplayMover } from '../../../src/runs/replay-report.ts';
 import { Fact } from '../display/fact.tsx';
 import { columnText, countText, numberText, plural } from '../display/number-text.ts';
-import { hrefOf, type Query, withQuery } from '../navigation/route.ts';
-import { NO_STEP } from '../runs/step-table.tsx';
+import type { Query } from '../navigation/route.ts';
+import { rolloutHref, stepText } from '../runs/place.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import type { ReplayedRun } from './load-run.ts';
 import type { SettledFigures } from './settled-pass.ts';
@@ -129,13 +129,13 @@ function Movers({ run, movers, query }: MoversProps) {
         </thead>
         <tbody>
           {movers.map(({ step, group, sample, rank, reward }) => {
-            const place = [run.id, String(step ?? NO_STEP), group, sample];
+            const place = { run: run.id, step: stepText(step), group, sample };
             const words = `${group}, sample ${sample}`;
             return (
               <tr key={`${step} ${group} ${sample}`}>
                 <th scope="row" class="place-id">
                   {/* A file may be of a run that this Worker does not have. */}
-                  {run.file === null ? <a href={withQuery(hrefOf('runs', ...place), query)}>{words}</a> : words}
+                  {run.file === null ? <a href={rolloutHref(place, query)}>{words}</a> : words}
                 </th>
                 <td class="number">{step ?? 'none'}</td>
                 <td class="number">

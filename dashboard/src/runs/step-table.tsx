@@ -1,12 +1,9 @@
 /** The steps of a run as a table: the values of the charts, with links to the rollouts. */
 import type { RunStep } from '../../../src/runs/summary.ts';
 import { columnText, countText, percentText } from '../display/number-text.ts';
-import { hrefOf } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
+import { stepHref, stepText } from './place.ts';
 import { componentNames } from './step-columns.ts';
-
-/** The step segment of routes for rollouts recorded without a step. */
-export const NO_STEP = 'none';
 
 export function StepTable({ run, steps }: { run: string; steps: readonly RunStep[] }) {
   const names = componentNames(steps);
@@ -31,7 +28,7 @@ export function StepTable({ run, steps }: { run: string; steps: readonly RunStep
           {steps.map((step) => (
             <tr key={step.step}>
               <th scope="row" class="row-name">
-                <a class="list-link" href={hrefOf('runs', run, String(step.step ?? NO_STEP))}>
+                <a class="list-link" href={stepHref(run, stepText(step.step))}>
                   {step.step ?? 'none'}
                 </a>
               </th>

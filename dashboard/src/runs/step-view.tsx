@@ -1,153 +1,186 @@
-/** The rollouts of one step, group by group. */
-import { useEffect, useState } from 'preact/hooks';
-import type { RunRollout } from '../../../src/wire/runs.ts';
-import { type CallFailure, callApi, runPath } from '../api/call.ts';
-import { columnText, plural } from '../display/number-text.ts';
+/** The rollouts of one step: filtered, sorted, exported. */
+import { useMemo, useState } from 'preact/hooks';
+import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/scoring/advantage-presets.ts';
+import type { RunDetail, RunRollout } from '../../../src/wire/runs.ts';
+import { runPath } from '../api/call.ts';
+import { useApi } from '../api/use-api.ts';
+import { countText, plural } from '../display/number-text.ts';
 import { ProblemNotice } from '../display/problem-notice.tsx';
-import { hrefOf } from '../navigation/route.ts';
-import { openDraft } from '../playground/draft.ts';
-import { apiKey } from '../settings/api-key.ts';
-import { useObservable } from '../settings/observable.ts';
-import { unscoredWords } from '../words/unscored.ts';
-import { NO_STEP } from './step-table.tsx';
+import { saveBlob } from '../display/save-blob.ts';
+import { hrefOf, type Query } from '../navigation/route.ts';
+import { useReplayed } from '../recipe/use-replayed.ts';
+import { stepTitle } from './place.ts';
+import { csvOf, jsonLinesOf } from './rollout-export.ts';
+import { RolloutTable } from './rollout-table.tsx';
+import {
+  completeGroups,
+  FILTER_NAMES,
+  FILTERS,
+  type Filter,
+  filtered,
+  matches,
+  type ShownGroup,
+  type Sort,
+  shownGroups,
+  sorted,
+} from './step-rollouts.ts';
+import { useStepRollouts } from './use-step-rollouts.ts';
 
-type RolloutPage = { readonly rollouts: readonly RunRollout[]; readonly next: string | null };
+const NO_RECIPES: RunDetail['recipes'] = [];
+const NO_ROLLOUTS: readonly RunRollout[] = [];
 
-const PAGE_ROLLOUTS = 200;
-
-export function StepView({ run, step }: { run: string; step: string }) {
-  const key = useObservable(apiKey);
-  const [rows, setRows] = useState<RolloutPage | null>(null);
-  const [failure, setFailure] = useState<CallFailure | null>(null);
-  const load = async (before: RolloutPage | null): Promise<void> => {
-    const after = before?.next == null ? '' : `&after=${encodeURIComponent(before.next)}`;
-    const path = `${runPath(run)}/rollouts?step=${encodeURIComponent(step)}&limit=${PAGE_ROLLOUTS}${after}`;
-    const reply = await callApi<RolloutPage>(path);
-    setFailure(reply.ok ? null : reply.failure);
-    if (reply.ok) setRows({ ...reply.value, rollouts: [...(before?.rollouts ?? []), ...reply.value.rollouts] });
-  };
-  useEffect(() => {
-    setRows(null);
-    load(null);
-  }, [run, step, key]);
+/** @param query settings of a replay, under which the step is also shown; and the preset of the advantages. */
+export function StepView({ run, step, query }: { run: string; step: string; query: Query }) {
+  const { rollouts: loaded, state, failure, load } = useStepRollouts(run, step);
+  const described = useApi<RunDetail>(`${runPath(run)}?limit=1`).loaded;
+  const recipes = described.state === 'loaded' ? described.value.recipes : NO_RECIPES;
+  const asked = ADVANTAGE_PRESET_NAMES.find((name) => name === query.get('advantages')) ?? 'mean';
+  const [preset, setPreset] = useState<AdvantagePreset>(asked);
+  const rollouts = useMemo(() => completeGroups(loaded, state === 'whole'), [loaded, state]);
+  const replayed = useReplayed(state === 'loading' ? NO_ROLLOUTS : rollouts, recipes, query);
+  const groups = useMemo(() => shownGroups(rollouts, preset, replayed), [rollouts, preset, replayed]);
   return (
     <>
       <div class="page-head">
-        <h1>{step === NO_STEP ? 'Rollouts without a step' : `Step ${step}`}</h1>
+        <h1>{stepTitle(step)}</h1>
         <a href={hrefOf('runs', run)}>{run}</a>
+        <span class="muted" role="status">
+          {state === 'loading' ? 'Loading… ' : ''}
+          {plural(rollouts.length, 'rollout')} in {plural(groups.length, 'group')}
+          {state === 'more' ? ' so far' : ''}
+        </span>
+        {state === 'more' && (
+          <button type="button" onClick={load}>
+            Load more
+          </button>
+        )}
       </div>
-      {failure !== null && <ProblemNotice failure={failure} retry={() => load(rows)} />}
-      {rows === null && failure === null && (
-        <p class="muted" role="status">
-          Loading the rollouts…
+      {failure !== null && <ProblemNotice failure={failure} retry={load} />}
+      {replayed.state === 'failed' && (
+        <div class="notice notice-bad" role="alert">
+          <p class="notice-title">Not replayed</p>
+          <p>{replayed.problem}</p>
+        </div>
+      )}
+      {replayed.state === 'replayed' && (
+        <p class="note">
+          Replayed with <b>{replayed.changes}</b>.{' '}
+          <a href={hrefOf('runs', run, step)}>Show the recorded rewards only</a>
         </p>
       )}
-      {rows !== null && (
-        <section class="card" aria-label="Rollouts">
-          <Rollouts run={run} rollouts={rows.rollouts} />
-          {rows.next !== null && (
-            <p class="pad">
-              <button type="button" onClick={() => load(rows)}>
-                Load more
-              </button>
-            </p>
-          )}
-        </section>
+      {rollouts.length > 0 && (
+        <Rollouts
+          name={`${run}-step-${step}`}
+          groups={groups}
+          hasReplayed={replayed.state === 'replayed'}
+          query={query}
+          preset={preset}
+          onPreset={setPreset}
+        />
       )}
+      {rollouts.length === 0 && state === 'whole' && <p class="note">This step has no rollouts.</p>}
     </>
   );
 }
 
-function Rollouts({ run, rollouts }: { run: string; rollouts: readonly RunRollout[] }) {
-  const names = [...new Set(rollouts.flatMap(({ components }) => Object.keys(components)))];
-  const groups = Map.groupBy(rollouts, ({ group }) => group);
-  return (
-    <div class="scroll-both">
-      <table class="list">
-        <thead class="sticky-head">
-          <tr>
-            <th scope="col">Sample</th>
-            <th scope="col" class="number">
-              Reward
-            </th>
-            {names.map((name) => (
-              <th key={name} scope="col" class="number">
-                {name.replaceAll('_', ' ')}
-              </th>
-            ))}
-            <th scope="col">Text</th>
-          </tr>
-        </thead>
-        {[...groups].map(([group, samples]) => (
-          <tbody key={group}>
-            <tr class="group-row">
-              <th scope="rowgroup" colSpan={names.length + 3}>
-                {group} <span class="muted">{plural(samples.length, 'sample')}</span>
-              </th>
-            </tr>
-            {samples.map((one) => (
-              <Rollout key={`${one.sample} ${one.attempt}`} run={run} rollout={one} names={names} />
-            ))}
-          </tbody>
-        ))}
-      </table>
-    </div>
-  );
-}
+type RolloutsProps = {
+  /** Name of exported files. */
+  name: string;
+  groups: readonly ShownGroup[];
+  hasReplayed: boolean;
+  query: Query;
+  preset: AdvantagePreset;
+  onPreset: (preset: AdvantagePreset) => void;
+};
 
-function Rollout({ run, rollout, names }: { run: string; rollout: RunRollout; names: readonly string[] }) {
-  const { sample, attempt, reward, reason, components } = rollout;
-  return (
-    <tr>
-      <th scope="row" class="row-name">
-        {sample}
-        {attempt > 0 && <span class="tag">attempt {attempt + 1}</span>}
-      </th>
-      <td class="number">
-        {reward === null ? (
-          <span class="muted">not scored{reason === null ? '' : `: ${unscoredWords(reason)}`}</span>
-        ) : (
-          <b>{columnText(reward)}</b>
-        )}
-      </td>
-      {names.map((name) => {
-        const value = components[name];
-        return (
-          <td key={name} class="number">
-            {value == null ? 'n/a' : columnText(value)}
-          </td>
-        );
-      })}
-      <td>
-        <ReadButton run={run} rollout={rollout} />
-      </td>
-    </tr>
-  );
-}
-
-/** Loads the stored text of a rollout and opens it in the playground. */
-function ReadButton({ run, rollout }: { run: string; rollout: RunRollout }) {
-  const [label, setLabel] = useState<'Read' | 'Failed to load - Retry' | 'Not stored'>('Read');
-  const { step, group, sample } = rollout;
-  const open = async (): Promise<void> => {
-    const place = new URLSearchParams({ step: String(step ?? NO_STEP), group, sample, detail: 'true', limit: '1' });
-    const reply = await callApi<RolloutPage>(`${runPath(run)}/rollouts?${place}`);
-    if (!reply.ok) return setLabel('Failed to load - Retry');
-    const text = reply.value.rollouts[0]?.detail?.rollout ?? null;
-    if (text === null || !openDraft(text, `${run}, step ${step ?? 'none'}, ${group}, sample ${sample}`)) {
-      return setLabel('Not stored');
-    }
-    location.hash = hrefOf('playground', 'own');
+function Rollouts({ name, groups, hasReplayed, query, preset, onPreset }: RolloutsProps) {
+  const [filters, setFilters] = useState<ReadonlySet<Filter>>(new Set());
+  const [sort, setSort] = useState<Sort>({ by: 'group', isDescending: true });
+  const all = useMemo(() => groups.flatMap(({ rollouts }) => rollouts), [groups]);
+  const chosen = useMemo(() => filtered(groups, filters), [groups, filters]);
+  const rollouts = useMemo(() => sorted(chosen, sort), [chosen, sort]);
+  const toggle = (filter: Filter): void => {
+    const next = new Set(filters);
+    if (!next.delete(filter)) next.add(filter);
+    setFilters(next);
   };
+  const save = (ending: 'csv' | 'jsonl', text: string): void =>
+    saveBlob(
+      `${name}.${ending}`,
+      new Blob([text], { type: ending === 'csv' ? 'text/csv;charset=utf-8' : 'application/jsonl' }),
+    );
   return (
-    <button
-      type="button"
-      class="quiet is-small"
-      onClick={open}
-      disabled={label === 'Not stored'}
-      aria-label={`${label}: text of ${group}, sample ${sample}`}
-    >
-      {label}
-    </button>
+    <>
+      <div class="step-tools">
+        <fieldset class="filters">
+          <legend>Only</legend>
+          {FILTER_NAMES.filter((filter) => filter !== 'flipped' || hasReplayed).map((filter) => (
+            <button
+              key={filter}
+              type="button"
+              class="filter"
+              aria-pressed={filters.has(filter)}
+              onClick={() => toggle(filter)}
+            >
+              {FILTERS[filter]} <b>{countText(all.filter((one) => matches(one, filter)).length)}</b>
+            </button>
+          ))}
+        </fieldset>
+        <label class="inline-field">
+          <span>Sort</span>
+          <select
+            value={sort.by}
+            onChange={(event) => {
+              const by = event.currentTarget.value;
+              setSort({ by: by === 'reward' || by === 'advantage' ? by : 'group', isDescending: sort.isDescending });
+            }}
+          >
+            <option value="group">by group</option>
+            <option value="reward">by reward</option>
+            <option value="advantage">by advantage</option>
+          </select>
+        </label>
+        {sort.by !== 'group' && (
+          <button type="button" onClick={() => setSort({ ...sort, isDescending: !sort.isDescending })}>
+            {sort.isDescending ? 'Largest first' : 'Smallest first'}
+          </button>
+        )}
+        <label class="inline-field">
+          <span>Advantages of</span>
+          <select
+            value={preset}
+            onChange={(event) => {
+              const known = ADVANTAGE_PRESET_NAMES.find((one) => one === event.currentTarget.value);
+              if (known !== undefined) onPreset(known);
+            }}
+          >
+            {ADVANTAGE_PRESET_NAMES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <div class="actions">
+          <button type="button" onClick={() => save('csv', csvOf(rollouts))}>
+            Save CSV
+          </button>
+          <button type="button" onClick={() => save('jsonl', jsonLinesOf(rollouts))}>
+            Save JSONL
+          </button>
+        </div>
+      </div>
+      <section class="card" aria-label="Rollouts">
+        {rollouts.length === 0 ? (
+          <p class="muted pad">No rollout matches.</p>
+        ) : (
+          <RolloutTable
+            key={`${sort.by} ${sort.isDescending} ${[...filters].join(' ')}`}
+            groups={sort.by === 'group' ? chosen : null}
+            rollouts={rollouts}
+            hasReplayed={hasReplayed}
+            query={query}
+          />
+        )}
+      </section>
+    </>
   );
 }

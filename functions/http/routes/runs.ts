@@ -16,6 +16,7 @@ import {
 import { invalidInput, RequestError } from '../../failures.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import type { RowPosition } from '../../ledger/ledger-messages.ts';
+import type { RolloutDetail } from '../../ledger/run-details.ts';
 import type { StoredRun } from '../../ledger/run-list.ts';
 import type { RowSelection, StoredRow } from '../../ledger/run-rows.ts';
 import { alertsOf } from '../../services/alerts.ts';
@@ -66,7 +67,7 @@ export const runRoutes = new Hono<AppEnvironment>()
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return c.json({
-      rollouts: await Promise.all(page.map((row) => rolloutReply(row, detail === 'true' ? ledger : null))),
+      rollouts: await Promise.all(page.map((row) => rolloutReply(row, detail, ledger))),
       next: rows.length > limit && last !== undefined ? writeCursor(last.position) : null,
     });
   })
@@ -111,14 +112,19 @@ function runReply(c: Context, run: StoredRun): RunReply {
   };
 }
 
-/** @param ledger where the detail is read; `null` = the reply omits the detail. */
 async function rolloutReply(
   { row, components, cached, detail }: StoredRow,
-  ledger: LedgerClient | null,
+  depth: z.infer<typeof rolloutListQuerySchema>['detail'],
+  ledger: LedgerClient,
 ): Promise<Partial<Record<keyof RunRollout, unknown>>> {
   const rollout = { ...row, components, cached };
-  if (ledger === null) return rollout;
-  return { ...rollout, detail: detail === null ? null : await ledger.detail(detail) };
+  if (depth === 'false') return rollout;
+  const stored = detail === null ? null : await ledger.detail(detail);
+  return depth === 'true' ? { ...rollout, detail: stored } : { ...rollout, summary: stored && summaryOf(stored) };
+}
+
+function summaryOf({ report, rollout }: RolloutDetail): Readonly<Record<string, unknown>> {
+  return { question: rollout?.['question'] ?? null, finding_counts: report?.['finding_counts'] ?? null };
 }
 
 function stepsOf(step: number | 'none' | undefined): Omit<RowSelection, 'attempts'> {

@@ -23,7 +23,7 @@ const PROBLEMS = [401, 403, 404, 422, 500, 503] as const;
 const runFileLineSchema = z.union([
   z.strictObject({ run: z.looseObject({ v: z.literal(1), id: runIdSchema }) }),
   z.strictObject({ recipe: z.looseObject({ digest: z.string() }) }),
-  z.strictObject({ rollout: runRolloutSchema.omit({ detail: true }) }),
+  z.strictObject({ rollout: runRolloutSchema.omit({ detail: true, summary: true }) }),
   z.strictObject({ end: z.strictObject({ v: z.literal(1), rollouts: z.int().min(0) }) }),
 ]);
 

@@ -1,7 +1,7 @@
 /** The length and turn terms: added to every reward, only with their counts, and the same in replay. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { composeFields } from '../../../dashboard/src/replay/recipe-fields.ts';
+import { composeFields } from '../../../dashboard/src/recipe/recipe-fields.ts';
 import {
   compose,
   composeGroup,

@@ -4,7 +4,6 @@
  */
 import { ADVANTAGE_PRESET_NAMES, type AdvantagePreset } from '../../../src/scoring/advantage-presets.ts';
 import type { Query } from '../navigation/route.ts';
-import type { ReplayedRun } from './load-run.ts';
 import type { Changes, FieldValue, RecipeField } from './recipe-fields.ts';
 
 export type ReplaySettings = { readonly changes: Changes; readonly preset: AdvantagePreset };
@@ -42,7 +41,11 @@ export function queryOfSettings({ changes, preset }: ReplaySettings): Query {
 }
 
 /** The CLI command that replays the run on the server, or the file, with the same settings. */
-export function replayCommand(origin: string, { id, file }: ReplayedRun, { changes, preset }: ReplaySettings): string {
+export function replayCommand(
+  origin: string,
+  { id, file }: { readonly id: string; readonly file: string | null },
+  { changes, preset }: ReplaySettings,
+): string {
   const flags = [...changes].map(([path, value]) => ` \\\n  --set ${path}=${value}`);
   if (preset !== USUAL_PRESET) flags.push(` \\\n  --advantages ${preset}`);
   const run = file === null ? `${id} --url ${origin}` : `--file '${file.replaceAll("'", `'\\''`)}'`;

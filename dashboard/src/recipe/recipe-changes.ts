@@ -2,8 +2,10 @@
 import type { Recipe } from '../../../src/families/composers.ts';
 import { recipeSchema } from '../../../src/families/schemas.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import type { ReplayedRun } from './load-run.ts';
 import type { Changes } from './recipe-fields.ts';
+
+/** The recipes of a run by digest. */
+export type RunRecipes = ReadonlyMap<string, { readonly name: string | null; readonly recipe: Recipe }>;
 
 export type ChangedRecipes =
   | { readonly ok: true; readonly recipes: ReadonlyMap<string, Recipe> }
@@ -11,7 +13,7 @@ export type ChangedRecipes =
   | { readonly ok: false; readonly problems: ReadonlyMap<string, string> };
 
 /** The changed recipes, by the digests of the recorded recipes that they replace. */
-export function changedRecipes(recorded: ReplayedRun['recipes'], changes: Changes): ChangedRecipes {
+export function changedRecipes(recorded: RunRecipes, changes: Changes): ChangedRecipes {
   const recipes = new Map<string, Recipe>();
   for (const [digest, { recipe }] of recorded) {
     const changed = withChanges(recipe, changes);

@@ -1,0 +1,162 @@
+/** Rollouts as a table: by group with question and mean, or as one sorted list. */
+import { useState } from 'preact/hooks';
+import { columnText, countText, plural } from '../display/number-text.ts';
+import type { Query } from '../navigation/route.ts';
+import { unscoredWords } from '../words/unscored.ts';
+import { FindingChips } from './finding-chips.tsx';
+import { advantageText } from './group-table.tsx';
+import { rolloutHref, stepText } from './place.ts';
+import type { ShownGroup, ShownRollout } from './step-rollouts.ts';
+
+type RolloutTableProps = {
+  /** `null` = one list. */
+  groups: readonly ShownGroup[] | null;
+  /** All rollouts, in the order of the list. */
+  rollouts: readonly ShownRollout[];
+  hasReplayed: boolean;
+  query: Query;
+};
+
+/** More rows make the page slow. */
+const ROWS_AT_ONCE = 400;
+
+export function RolloutTable({ groups, rollouts, hasReplayed, query }: RolloutTableProps) {
+  const [most, setMost] = useState(ROWS_AT_ONCE);
+  const names = [...new Set(rollouts.flatMap(({ rollout }) => Object.keys(rollout.components)))];
+  const row = (one: ShownRollout) => (
+    <Row
+      key={JSON.stringify([one.rollout.group, one.rollout.sample])}
+      shown={one}
+      names={names}
+      hasGroup={groups === null}
+      hasReplayed={hasReplayed}
+      query={query}
+    />
+  );
+  const columns = names.length + (hasReplayed ? 6 : 4);
+  return (
+    <>
+      <div class="scroll-x">
+        <table class="list rollouts">
+          <thead>
+            <tr>
+              <th scope="col">{groups === null ? 'Rollout' : 'Sample'}</th>
+              {[
+                'Reward',
+                'Advantage',
+                ...(hasReplayed ? ['Replayed', 'Advantage replayed'] : []),
+                ...names.map((name) => name.replaceAll('_', ' ')),
+              ].map((name) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+              <th scope="col">Findings</th>
+            </tr>
+          </thead>
+          {groups === null ? (
+            <tbody>{rollouts.slice(0, most).map(row)}</tbody>
+          ) : (
+            upTo(groups, most).map((group) => (
+              <tbody key={group.group}>
+                <tr class="group-row">
+                  <th scope="rowgroup" colSpan={columns}>
+                    <GroupHead group={group} />
+                  </th>
+                </tr>
+                {group.rollouts.map(row)}
+              </tbody>
+            ))
+          )}
+        </table>
+      </div>
+      {rollouts.length > most && (
+        <p class="pad">
+          <button type="button" onClick={() => setMost(most + ROWS_AT_ONCE)}>
+            Show more of {countText(rollouts.length)} rollouts
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The first groups that together have about `most` rollouts. */
+function upTo(groups: readonly ShownGroup[], most: number): readonly ShownGroup[] {
+  let rows = 0;
+  const end = groups.findIndex(({ rollouts }) => {
+    rows += rollouts.length;
+    return rows >= most;
+  });
+  return end === -1 ? groups : groups.slice(0, end + 1);
+}
+
+function GroupHead({ group: { group, question, rollouts, standings } }: { group: ShownGroup }) {
+  const { mean, degenerate, samples } = standings;
+  return (
+    <>
+      <span class="place-id">{group}</span>{' '}
+      <span class="muted">
+        {rollouts.length === samples.length
+          ? plural(samples.length, 'sample')
+          : `${rollouts.length} of ${plural(samples.length, 'sample')}`}
+        {mean === null ? '' : ` · mean ${columnText(mean)}`}
+        {degenerate === null ? '' : ` · no training signal: ${degenerate}`}
+      </span>
+      {question !== null && <p class="group-question">{question}</p>}
+    </>
+  );
+}
+
+type RowProps = {
+  shown: ShownRollout;
+  names: readonly string[];
+  hasGroup: boolean;
+  hasReplayed: boolean;
+  query: Query;
+};
+
+function Row({ shown: { rollout, standing, replayed }, names, hasGroup, hasReplayed, query }: RowProps) {
+  const { run, step, group, sample, attempt, reward, reason, components, summary } = rollout;
+  const counts = summary?.finding_counts ?? null;
+  return (
+    <tr>
+      <th scope="row" class="place-id">
+        <a
+          href={rolloutHref({ run, step: stepText(step), group, sample }, query)}
+          aria-label={`Read ${group}, sample ${sample}`}
+        >
+          {hasGroup && `${group} · `}
+          {sample}
+        </a>
+        {attempt > 0 && <span class="tag">attempt {attempt + 1}</span>}
+      </th>
+      <td class="number">
+        {reward === null ? (
+          <span class="muted">not scored{reason === null ? '' : `: ${unscoredWords(reason)}`}</span>
+        ) : (
+          <b>{columnText(reward)}</b>
+        )}
+      </td>
+      <td class="number">{advantageText(standing.advantage)}</td>
+      {hasReplayed && (
+        <>
+          <td class="number">{replayed?.reward == null ? 'not scored' : columnText(replayed.reward)}</td>
+          <td class="number">
+            {replayed === null ? 'n/a' : advantageText(replayed.advantage)}
+            {replayed?.hasFlipped === true && <span class="tag">flipped</span>}
+          </td>
+        </>
+      )}
+      {names.map((name) => {
+        const value = components[name];
+        return (
+          <td key={name} class="number">
+            {value == null ? 'n/a' : columnText(value)}
+          </td>
+        );
+      })}
+      <td>{counts === null ? <span class="muted">not kept</span> : <FindingChips counts={counts} />}</td>
+    </tr>
+  );
+}

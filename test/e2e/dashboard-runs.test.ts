@@ -1,0 +1,136 @@
+/** The pages of runs in Chromium: steps, rollouts, live runs, comparisons. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunRollout } from '../../src/wire/runs.ts';
+import { audit, DESK, PHONE } from './dashboard-browser.ts';
+import { DashboardDeployment, shoot } from './dashboard-deployment.ts';
+import { INSTALL_MS } from './processes.ts';
+
+const RUN = 'recorded';
+/** Ids that need an escape in an address, or would be read as a part of it. */
+const ODD_GROUP = 'a/b ?c#d %2F "e" é 日本';
+const ODD_SAMPLES = ['x y/1', '..', '%41', '日本?a=b'];
+
+let deployment: DashboardDeployment;
+
+beforeAll(async () => {
+  deployment = await DashboardDeployment.start();
+  for (const step of [0, 1]) await deployment.recordGroup({ run: RUN, step, group: 'prompt' }, step);
+  await deployment.recordGroup({ run: RUN, step: 1, group: ODD_GROUP }, 2, ODD_SAMPLES);
+}, INSTALL_MS);
+
+afterAll(async () => {
+  await deployment?.stop();
+});
+
+async function rolloutsOf(step: number): Promise<readonly RunRollout[]> {
+  return (await deployment.api<{ rollouts: RunRollout[] }>(`/v1/runs/${RUN}/rollouts?step=${step}`)).rollouts;
+}
+
+/** A number as the page prints it. */
+function text(value: number | null | undefined): string {
+  return String(Number(value?.toFixed(3)));
+}
+
+describe('a rollout', () => {
+  it('has an address that shows what was recorded, also after a reload', async () => {
+    const rollouts = await rolloutsOf(0);
+    await deployment.onPage(`#/runs/${RUN}/0`, DESK, async ({ page }) => {
+      await page.getByRole('link', { name: 'Read prompt, sample 2' }).click();
+      for (let visits = 0; visits < 2; visits++) {
+        await page.getByRole('heading', { level: 1, name: 'Sample 2 of prompt' }).waitFor();
+        expect(page.url()).toBe(`${deployment.worker.url}/#/runs/${RUN}/0/prompt/2`);
+        const reward = page.getByRole('region', { name: 'Recorded reward' });
+        expect(await reward.locator('.reward-value').textContent()).toBe(`${text(rollouts[2]?.reward)} of 10`);
+        await reward.getByText('Invented source').waitFor();
+        expect(await page.getByRole('region', { name: 'Criteria' }).getByRole('row').count()).toBeGreaterThan(2);
+        await page.locator('a.claim').first().waitFor();
+        expect(await page.locator('a.claim').first().getAttribute('aria-label')).toContain('do not exist');
+        const own = page.getByRole('region', { name: 'In its group' }).locator('tr.is-shown');
+        expect(await own.getByRole('cell').nth(1).textContent()).toBe(rollouts[2]?.reward?.toFixed(2));
+        await page.reload();
+      }
+      await page.getByRole('link', { name: 'Next sample' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Sample 3 of prompt' }).waitFor();
+      await page.getByText('Last sample').waitFor();
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'Sample 2 of prompt' }).waitFor();
+      await shoot(page, 'rollout');
+    });
+  });
+
+  it('keeps its ids, whatever characters they have', async () => {
+    await deployment.onPage(`#/runs/${RUN}/1`, PHONE, async ({ page }) => {
+      for (const sample of ODD_SAMPLES) {
+        await page.getByRole('link', { name: `Read ${ODD_GROUP}, sample ${sample}` }).click();
+        await page.getByRole('heading', { level: 1, name: `Sample ${sample} of ${ODD_GROUP}` }).waitFor();
+        await page.reload();
+        await page.locator('.reward-value').waitFor();
+        expect(await page.locator('h1').textContent()).toBe(`Sample ${sample} of ${ODD_GROUP}`);
+        expect(await audit(page)).toEqual([]);
+        await page.goBack();
+      }
+    });
+  });
+
+  it('says so where the run does not have it', async () => {
+    await deployment.onPage(`#/runs/${RUN}/0/prompt/absent`, DESK, async ({ page }) => {
+      await page.getByRole('alert').getByText('Rollout not found').waitFor();
+    });
+  });
+
+  it('opens from the largest changes of a replay, with the replayed reward', async () => {
+    await deployment.onPage(`#/replay/${RUN}?citation_weight=1`, DESK, async ({ page }) => {
+      const changes = page.getByRole('region', { name: 'Largest changes' });
+      await changes.getByRole('link').first().waitFor();
+      const row = changes.getByRole('row').nth(1);
+      const after = (await row.getByRole('cell').last().textContent())?.split(' → ')[1];
+      await row.getByRole('link').click();
+      const own = page.getByRole('region', { name: 'In its group' }).locator('tr.is-shown');
+      await page.getByText('citation_weight 1', { exact: true }).waitFor();
+      expect(await own.getByRole('cell').nth(3).textContent()).toBe(after);
+      // Back to the replay as it was.
+      await page.goBack();
+      await expect.poll(() => page.getByLabel('citation weight, as a number').inputValue()).toBe('1');
+    });
+  });
+});
+
+describe('a step', () => {
+  it('shows questions, advantages and findings, filters, sorts and exports what it shows', async () => {
+    const rollouts = await rolloutsOf(1);
+    await deployment.onPage(`#/runs/${RUN}/1?citation_weight=1`, DESK, async ({ page }) => {
+      const table = page.getByRole('region', { name: 'Rollouts' });
+      await page.getByText('Replayed with citation_weight 1').waitFor();
+      expect(await table.getByText(/^Which|^How|^What|\?$/).count()).toBe(2);
+      expect(await table.locator('tbody tr:not(.group-row)').count()).toBe(8);
+      await shoot(page, 'step');
+      await page.getByRole('button', { name: 'Invented ids 2' }).click();
+      expect(await table.locator('tbody tr:not(.group-row)').count()).toBe(2);
+      await page.getByRole('button', { name: 'Invented ids 2' }).click();
+      await page.getByLabel('Sort').selectOption('reward');
+      const shown = await table.locator('tbody tr td:nth-child(2)').allTextContents();
+      const expected = rollouts.map(({ reward }) => reward ?? 0).sort((a, b) => b - a);
+      expect(shown).toEqual(expected.map((reward) => reward.toFixed(2)));
+      const saved = async (button: string): Promise<string> => {
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: button }).click(),
+        ]);
+        return readFileSync(await download.path(), 'utf8');
+      };
+      const lines = (await saved('Save JSONL'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(lines.map(({ reward }) => reward)).toEqual(expected);
+      expect(new Set(lines.map(({ group }) => group))).toEqual(new Set(['prompt', ODD_GROUP]));
+      const csv = await saved('Save CSV');
+      expect(csv.split('\r\n')[0]).toContain(
+        'run,step,group,sample,attempt,reward,reason,rank,advantage,replayed_reward',
+      );
+      expect(csv).toContain(`"${ODD_GROUP.replaceAll('"', '""')}"`);
+      expect(csv.trim().split('\r\n')).toHaveLength(9);
+    });
+  });
+});
