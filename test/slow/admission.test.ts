@@ -3,7 +3,9 @@
  * answers all of them, and stays up.
  */
 import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as z from 'zod';
 import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { MAX_CLAIMS, MAX_GROUP } from '../../src/limits.ts';
 import { replyText } from '../contract/stub-replies.ts';
@@ -113,3 +115,33 @@ it.each([
   expect(new Set(many)).toEqual(new Set([oversized ? 1 : 0]));
   expect((await score(1, 1_000 + claims)).status).toBe(200);
 });
+
+const batchSchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  request_counts: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
+});
+
+it('answers a batch of the largest groups with a heap of 128 MB, and requests beside it', async () => {
+  const groups = Array.from({ length: 8 }, (_, n) => groupOf((MAX_CLAIMS * 8) / MAX_GROUP, 10_000 + n));
+  const lines = groups.map((body, n) =>
+    JSON.stringify({ custom_id: `g${n}`, method: 'POST', url: '/v1/groups', body }),
+  );
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob([`${lines.join('\n')}\n`]), 'groups.jsonl');
+  const file = await fetch(`${worker.url}/v1/files`, { method: 'POST', body: form });
+  const { id: input_file_id } = z.object({ id: z.string() }).parse(await file.json());
+  const asked = { input_file_id, endpoint: '/v1/groups', completion_window: '24h' };
+  const { id } = batchSchema.parse(await (await post('/v1/batches', asked)).json());
+  for (let n = 0; ; n++) {
+    const batch = batchSchema.parse(await (await fetch(`${worker.url}/v1/batches/${id}`)).json());
+    if (batch.status === 'completed') {
+      expect(batch.request_counts).toEqual({ total: 8, completed: 8, failed: 0 });
+      return;
+    }
+    expect(['validating', 'in_progress', 'finalizing']).toContain(batch.status);
+    expect((await score(1, 20_000 + n)).status).toBe(200);
+    await pause(1_000);
+  }
+}, 900_000);
