@@ -4,13 +4,12 @@
  */
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { MAX_BODY_BYTES_IN_FLIGHT } from '../src/limits.ts';
+import { MAX_BODY_BYTES_IN_FLIGHT, MAX_CLAIMS_IN_FLIGHT } from '../src/limits.ts';
 import { ADAPTER_RETRY_WINDOW_MS } from './http/adapters/adapter-scoring.ts';
 import { adapterRoutes } from './http/adapters/routes.ts';
 import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
-import { BodyLeases } from './http/body-leases.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { observe } from './http/observe.ts';
 import { agentRoutes } from './http/routes/agent.ts';
@@ -30,6 +29,7 @@ import { scoreRoutes } from './http/routes/score.ts';
 import { uploadRoutes } from './http/routes/uploads.ts';
 import { verifyRoutes } from './http/routes/verify.ts';
 import { webhookRoutes, webhookScoreRoutes } from './http/routes/webhooks.ts';
+import { Leases } from './leases.ts';
 import type { PlatformFactory } from './platform.ts';
 import { failureOf, problemResponse } from './problems.ts';
 
@@ -41,24 +41,33 @@ export type AppOptions = {
   readonly adapterRetryWindowMs?: number;
   /** Bytes of bodies that the isolate holds at a time. Default: MAX_BODY_BYTES_IN_FLIGHT. */
   readonly maxBodyBytesInFlight?: number;
+  /** Claims that the isolate holds at a time. Default: MAX_CLAIMS_IN_FLIGHT. */
+  readonly maxClaimsInFlight?: number;
 };
 
 /** Longer than any scoring: its deadline is 95 s, and recording follows. */
-const BODY_LEASE_MS = 150_000;
+const LEASE_MS = 150_000;
 
 /** Builds the app, once per isolate. */
 export function createApp(platforms: PlatformFactory, options: AppOptions = {}): Hono<AppEnvironment> {
-  const { adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS, maxBodyBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT } = options;
-  const leases = new BodyLeases({ bytes: maxBodyBytesInFlight, leaseMs: BODY_LEASE_MS }, () => Date.now());
+  const {
+    adapterRetryWindowMs = ADAPTER_RETRY_WINDOW_MS,
+    maxBodyBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT,
+    maxClaimsInFlight = MAX_CLAIMS_IN_FLIGHT,
+  } = options;
+  const bodies = new Leases({ limit: maxBodyBytesInFlight, leaseMs: LEASE_MS }, () => Date.now());
+  const claims = new Leases({ limit: maxClaimsInFlight, leaseMs: LEASE_MS }, () => Date.now());
   const app = new Hono<AppEnvironment>();
   app.use(observe);
-  app.use(async function leaseBody(c, next) {
-    const lease = leases.begin();
-    c.set('bodyLease', lease);
+  app.use(async function beginLeases(c, next) {
+    const [body, claim] = [bodies.begin(), claims.begin()];
+    c.set('bodyLease', body);
+    c.set('claimLease', claim);
     try {
       await next();
     } finally {
-      lease.end();
+      body.end();
+      claim.end();
     }
   });
   app.use(async function discardRefused(c, next) {

@@ -15,6 +15,12 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
  * of 1 MB and a judge of 3 s: with 12 MB the Worker answers all requests, with 24 MB it dies.
  */
 export const MAX_BODY_BYTES_IN_FLIGHT = 12 * 1024 * 1024;
+/**
+ * Claims whose parse, verdicts and reports the requests of one isolate hold at a time; a request beyond it is a
+ * retryable 503. A group of the largest size has 16,000, and a typical group of 8 has 112. Batches have a limit of their
+ * own.
+ */
+export const MAX_CLAIMS_IN_FLIGHT = 24_000;
 /** Part of a refused body that is read and discarded, so that the caller receives the reply. */
 export const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 /** The same for a caller without a valid key or signature: enough for a rollout, and no free work. */

@@ -5,10 +5,14 @@
  * is logged; the object's alarm sends the task again in any case.
  */
 import * as z from 'zod';
+import { mostClaims } from '../../src/citations/answer-limits.ts';
+import { MAX_CLAIMS, MAX_FULL_ANSWERS } from '../../src/limits.ts';
 import { CHUNK_LIMITS, type ChunkLimits } from '../../src/wire/batches/chunk-plan.ts';
 import type { Environment } from '../environment.ts';
+import { Leases } from '../leases.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
+import type { AnswerRoom } from '../services/answer-request.ts';
 import { FileStore } from '../storage/files.ts';
 import { batchObjectName } from './batch-client.ts';
 import { validateInput } from './batch-input.ts';
@@ -31,10 +35,27 @@ const messageSchema = z.object({
  * does not tell the name of its queue, so the names are a convention (docs/deploy.md).
  */
 const DEAD_LETTERS = /-dead(-|$)/;
+/** Longer than the scoring of a line, whose deadline is 95 s and which is recorded then. */
+const CLAIM_LEASE_MS = 150_000;
+/** How often a line that waits for room asks for it. */
+const ROOM_POLL_MS = 250;
 /** Delay of a message whose object could not be reached, in seconds. */
 const REDELIVER_S = 10;
 
 type ConsumerParts = { readonly platforms: PlatformFactory; readonly chunkLimits: ChunkLimits };
+
+/**
+ * One per isolate: batches have a limit of their own, so that live requests and batches cannot keep each other out. It
+ * is one group of the largest size. A line may wait for the group before it.
+ */
+const claims = new Leases({ limit: MAX_FULL_ANSWERS * MAX_CLAIMS, leaseMs: CLAIM_LEASE_MS }, () => Date.now());
+
+const room: AnswerRoom = async (responses) => {
+  const needed = responses.reduce((sum, response) => sum + mostClaims(response, responses.length), 0);
+  const lease = claims.begin();
+  while (!lease.grow(needed)) await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
+  return lease.end;
+};
 
 /** Consumes the messages of one delivery. Acknowledges or retries each of them. */
 export async function consumeJobs(
@@ -119,7 +140,7 @@ async function work(
       case 'chunk': {
         const platform = await platforms.createProjectPlatform(environment, 'batch', project);
         if (!platform.ok) return { kind: 'broke', reason: 'config_invalid' };
-        return await scoreChunk(claimed, { files, results, platform: platform.value, isHeld, now });
+        return await scoreChunk(claimed, { files, results, platform: platform.value, room, isHeld, now });
       }
       case 'finalise':
         return await finalise(claimed, { files, results, isHeld, now });

@@ -13,7 +13,7 @@ import { evidenceOf } from '../desk/circuit-breaker.ts';
 import { describeError } from '../error-log.ts';
 import type { RequestFailure } from '../failures.ts';
 import { failureOf, problemOf } from '../problems.ts';
-import { answer } from '../services/answer-request.ts';
+import { type AnswerRoom, answer } from '../services/answer-request.ts';
 import type { ScoringPlatform } from '../services/ports.ts';
 import { requiredScopes } from '../services/required-scopes.ts';
 import type { FileStore } from '../storage/files.ts';
@@ -29,6 +29,7 @@ type ChunkParts = {
   readonly files: FileStore;
   readonly results: ChunkResults;
   readonly platform: ScoringPlatform;
+  readonly room: AnswerRoom;
   /** Returns false once another consumer holds the chunk; the rest is then skipped. */
   readonly isHeld: () => boolean;
   readonly now: () => number;
@@ -56,7 +57,7 @@ export async function scoreChunk(task: ClaimedChunk, parts: ChunkParts): Promise
   // The last round, if the next one would start after the window.
   const isLastRound = parts.now() + CHUNK_MAX_BACKOFF_MS >= batch.expires_at;
   const ask = (some: readonly NumberedRequest[], lastTry: boolean): Promise<Outcomes | null> =>
-    answerAll(some, (request) => answerLine(batch, request, parts.platform, lastTry), parts);
+    answerAll(some, (request) => answerLine(batch, request, parts, lastTry), parts);
   const unfinished = requests.filter(({ line }) => there.lines?.has(line) !== true);
   const outcomes = await ask(unfinished, isLastRound);
   if (outcomes === null) return LEASE_LOST;
@@ -119,7 +120,7 @@ async function answerAll(
 async function answerLine(
   batch: NewBatch,
   { line, body }: NumberedRequest,
-  platform: ScoringPlatform,
+  { platform, room }: ChunkParts,
   lastTry: boolean,
 ): Promise<Outcome> {
   const missing = requiredScopes(batch.endpoint, body).find(({ scope }) => !batch.scopes.includes(scope));
@@ -128,7 +129,7 @@ async function answerLine(
     return { ok: false, error: { reason: 'scope_missing', scope, needed_by: `Line ${line}, ${needed_by},` } };
   }
   try {
-    return await answer(batch.endpoint, body, platform, lastTry);
+    return await answer(batch.endpoint, body, platform, { lastTry, room });
   } catch (error) {
     console.error(JSON.stringify({ event: 'batch_line_failed', batch: batch.id, line, ...describeError(error) }));
     return { ok: false, error: failureOf(error) };

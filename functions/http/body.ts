@@ -4,10 +4,11 @@
  * passed on unchanged.
  */
 import type * as z from 'zod';
+import { mostClaims } from '../../src/citations/answer-limits.ts';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
 import { RequestError } from '../failures.ts';
-import type { BodyLease } from './body-leases.ts';
+import type { Lease } from '../leases.ts';
 import type { Context } from './context.ts';
 
 /** How long the rest of a refused body of unknown length is read. */
@@ -66,12 +67,7 @@ function requireJson(headers: Headers): void {
  * isolate holds too many bodies, or the connection closes.
  * @param waitMs how long the body waits for room in the isolate.
  */
-export async function readBytes(
-  request: Request,
-  limit_bytes: number,
-  lease: BodyLease,
-  waitMs = 0,
-): Promise<Uint8Array> {
+export async function readBytes(request: Request, limit_bytes: number, lease: Lease, waitMs = 0): Promise<Uint8Array> {
   const room = new LeasedRoom(lease, waitMs);
   if (request.body === null) return new Uint8Array();
   // Made on demand, because an error captures the stack.
@@ -107,18 +103,18 @@ export async function readBytes(
 /** How often a waiting body asks for room. Requests cannot wake one another: each has its own I/O context. */
 const ROOM_POLL_MS = 250;
 
-/** Takes the bytes of one body from its lease, and waits for room for a limited time in all. */
+/** Takes what one request needs from its lease, and waits for room for a limited time in all. */
 class LeasedRoom {
-  readonly #lease: BodyLease;
+  readonly #lease: Lease;
   #waitsMs: number;
 
-  constructor(lease: BodyLease, waitMs: number) {
+  constructor(lease: Lease, waitMs: number) {
     this.#lease = lease;
     this.#waitsMs = waitMs;
   }
 
-  async take(bytes: number): Promise<boolean> {
-    while (!this.#lease.grow(bytes)) {
+  async take(amount: number): Promise<boolean> {
+    while (!this.#lease.grow(amount)) {
       if (this.#waitsMs <= 0) return false;
       this.#waitsMs -= ROOM_POLL_MS;
       await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
@@ -131,11 +127,22 @@ class LeasedRoom {
  * Reserves the buffers of a route that streams its body. They count less than a parsed body, which takes about eight
  * times its bytes. @throws RequestError if the isolate holds too much.
  */
-export function reserveBuffers(lease: BodyLease, bytes: number): void {
+export function reserveBuffers(lease: Lease, bytes: number): void {
   if (!lease.grow(Math.ceil(bytes / PARSED_BYTES_PER_BODY_BYTE))) throw new RequestError({ reason: 'overloaded' });
 }
 
 const PARSED_BYTES_PER_BODY_BYTE = 8;
+
+/**
+ * Reserves the claims of the answers that a request scores together or verifies. @throws RequestError if the isolate
+ * holds too many.
+ * @param waitMs how long the request waits for room.
+ */
+export async function admitAnswers(c: Context, responses: readonly string[], waitMs = 0): Promise<void> {
+  const claims = responses.reduce((sum, response) => sum + mostClaims(response, responses.length), 0);
+  const room = new LeasedRoom(c.get('claimLease'), waitMs);
+  if (!(await room.take(claims))) throw new RequestError({ reason: 'overloaded' });
+}
 
 function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   const whole = new Uint8Array(bytes);

@@ -5,12 +5,12 @@ import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RateTier, Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
 import { RequestError } from '../failures.ts';
+import type { Lease } from '../leases.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { Budgets, Payer } from '../projects/budgets.ts';
 import type { KnownKeys } from '../projects/known-keys.ts';
 import type { ScoringReply } from '../services/score.ts';
-import type { BodyLease } from './body-leases.ts';
 
 /** The authenticated caller: an API key, a webhook endpoint, or `anonymous`. */
 export type Principal = {
@@ -43,7 +43,9 @@ export type AppEnvironment = {
     platforms: PlatformFactory;
     phases: PhaseTimings;
     /** Reserves the bytes of this request's body. */
-    bodyLease: BodyLease;
+    bodyLease: Lease;
+    /** Reserves the claims of this request's answers. */
+    claimLease: Lease;
     /** Judgments of this request that the store failed to read or write. */
     storeProblems: number;
     /** The stored keys that the isolate has seen. */

@@ -3,8 +3,8 @@
 import { readLines } from '../../src/judgments/jsonl.ts';
 import { MAX_BODY_BYTES } from '../../src/limits.ts';
 import { RequestError } from '../failures.ts';
+import type { Lease } from '../leases.ts';
 import { discardForAWhile, readChunk } from './body.ts';
-import type { BodyLease } from './body-leases.ts';
 
 /** Content type of JSON lines. */
 export const JSON_LINES = { 'content-type': 'application/jsonl' };
@@ -16,7 +16,7 @@ const CHUNK_CHARS = 64 * 1024;
  * The bytes of a body, as they arrive. Each chunk renews the lease on what the caller has reserved.
  * @throws RequestError if the connection closes before the body is complete.
  */
-export async function* chunksOf(request: Request, lease: BodyLease): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(request: Request, lease: Lease): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
   const reader = request.body.getReader();
   for (let chunk = await readChunk(reader); chunk !== null; chunk = await readChunk(reader)) {
@@ -59,12 +59,12 @@ export async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<st
  */
 export class BodyLines {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;
-  readonly #lease: BodyLease;
+  readonly #lease: Lease;
   readonly #lines: AsyncGenerator<string>;
   #bytes = 0;
   #number = 0;
 
-  constructor(request: Request, lease: BodyLease) {
+  constructor(request: Request, lease: Lease) {
     this.#reader = request.body === null ? null : request.body.getReader();
     this.#lease = lease;
     this.#lines = this.#read();

@@ -15,6 +15,12 @@ import { scoreRecorded, scoreTogetherRecorded } from './record.ts';
 import { readyRefinement, refine } from './refine.ts';
 import type { ScoringReply } from './score.ts';
 
+/** Waits until the isolate has room for the claims of some answers. Returns the function that frees them. */
+export type AnswerRoom = (responses: readonly string[]) => Promise<() => void>;
+
+/** For callers that score few answers at a time. */
+const unlimited: AnswerRoom = async () => () => undefined;
+
 /**
  * Answers one body. A failed judge is a failure here even if the body asks for a `null` reward, because a later try may
  * succeed. On the last try (`lastTry`) the body's own `on_judge_failure` applies.
@@ -23,7 +29,7 @@ export async function answer(
   endpoint: BatchEndpoint,
   body: unknown,
   platform: ScoringPlatform,
-  lastTry: boolean,
+  { lastTry, room = unlimited }: { readonly lastTry: boolean; readonly room?: AnswerRoom },
 ): Promise<Result<unknown, RequestFailure>> {
   switch (endpoint) {
     case '/v1/score': {
@@ -32,8 +38,10 @@ export async function answer(
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedPlacement(read.value);
       const rollout = requestedRollout(read.value);
-      const scored = await scoreRecorded(rollout, options, placement, platform);
-      return resultOf(scored, (member) => scoreReplyOf(read.value, rollout, member));
+      return within(room, [rollout], async () => {
+        const scored = await scoreRecorded(rollout, options, placement, platform);
+        return resultOf(scored, (member) => scoreReplyOf(read.value, rollout, member));
+      });
     }
     case '/v1/groups': {
       const read = parse(groupRequestSchema, body);
@@ -41,19 +49,37 @@ export async function answer(
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedGroupPlacement(read.value);
       const rollouts = groupRollouts(read.value);
-      const scored = await scoreTogetherRecorded(rollouts, options, placement, platform);
-      if (!scored.ok) return { ok: false, error: scored.failure };
-      const group = groupReplyOf(read.value, rollouts, scored.reply);
-      return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
+      return within(room, rollouts, async () => {
+        const scored = await scoreTogetherRecorded(rollouts, options, placement, platform);
+        if (!scored.ok) return { ok: false, error: scored.failure };
+        const group = groupReplyOf(read.value, rollouts, scored.reply);
+        return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
+      });
     }
     case '/v1/verify': {
       const read = parse(verifyRequestSchema, body);
       if (!read.ok) return read;
-      const result = verifyRequested(read.value, 'lexical');
-      return result.ok ? { ok: true, value: result.verification } : invalid(result.problems);
+      return within(room, [read.value], async () => {
+        const result = verifyRequested(read.value, 'lexical');
+        return result.ok ? { ok: true, value: result.verification } : invalid(result.problems);
+      });
     }
     case '/v1/refine':
       return refined(body, platform);
+  }
+}
+
+/** Works while the answers have their room. */
+async function within(
+  room: AnswerRoom,
+  answers: readonly { readonly response: string }[],
+  work: () => Promise<Result<unknown, RequestFailure>>,
+): Promise<Result<unknown, RequestFailure>> {
+  const release = await room(answers.map(({ response }) => response));
+  try {
+    return await work();
+  } finally {
+    release();
   }
 }
 

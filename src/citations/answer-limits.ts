@@ -34,3 +34,18 @@ export function answerLimits(samples: number): AnswerLimits {
 export function sharesLimits(samples: number): boolean {
   return samples > MAX_FULL_ANSWERS;
 }
+
+/** The start of a tag that is not a closing one, or of a marker. */
+const OPENING = /<(?!\/)|[[【]/g;
+
+/**
+ * The most claims that an answer can have within its limits, from its characters that can open a citation. Linear.
+ *
+ * @param samples the number of samples that are scored together, from 1.
+ */
+export function mostClaims(response: string, samples: number): number {
+  const { claims } = answerLimits(samples);
+  let count = 0;
+  for (const _ of response.matchAll(OPENING)) if (++count === claims) break;
+  return count;
+}

@@ -1,12 +1,15 @@
 /**
- * What one isolate holds at a time, through the API: while a stream holds all room, other bodies are refused with
- * `overloaded`, and adapters whose clients hardly retry wait for room.
+ * What one isolate holds at a time, through the API: while a stream holds all room, or a judged answer all claims, other
+ * requests are refused with `overloaded`, and adapters whose clients hardly retry wait for room.
  */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../functions/app.ts';
+import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
+import { mostClaims } from '../../src/citations/answer-limits.ts';
+import { LEXICAL_JUDGE } from '../../src/judgments/lexical-judge.ts';
 import { BODIES, requestOf, TRAINERS } from './adapters-trainers.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, TOOL_OUTPUT } from './api.ts';
 
@@ -100,5 +103,40 @@ describe('while a stream fills the isolate', () => {
     await problemOf(await patient(post('/v1/score', ROLLOUT)), 503, 'overloaded');
     await stream.end();
     expect((await reply).status, await (await reply).clone().text()).toBe(200);
+  });
+});
+
+describe('while an answer with as many claims as fit is judged', () => {
+  const gate = { opened: Promise.withResolvers<void>(), asked: Promise.withResolvers<void>() };
+  const backend: JudgeBackend = {
+    ...lexicalBackend,
+    judge: {
+      ...LEXICAL_JUDGE,
+      async judge(request, options) {
+        gate.asked.resolve();
+        await gate.opened.promise;
+        return LEXICAL_JUDGE.judge(request, options);
+      },
+    },
+  };
+  const backends = { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
+  const claims = mostClaims(ROLLOUT.response, 1);
+
+  it('other answers are refused, or wait, and no judge call is paid for them', async () => {
+    const app = createApp(createPlatformFactory({ backendsOf: () => backends }), {
+      maxClaimsInFlight: claims,
+      adapterRetryWindowMs: 60_000,
+    });
+    const into: Isolate = async (request) => app.fetch(request, env, createExecutionContext());
+    const judged = into(post('/v1/score', { ...ROLLOUT, replicate: 1 }));
+    await gate.asked.promise;
+    await problemOf(await into(post('/v1/score', { ...ROLLOUT, replicate: 2 })), 503, 'overloaded');
+    const { response, ...shared } = ROLLOUT;
+    await problemOf(await into(post('/v1/groups', { ...shared, responses: [response] })), 503, 'overloaded');
+    await problemOf(await into(post('/v1/verify', { response, tool_output: TOOL_OUTPUT })), 503, 'overloaded');
+    await problemOf(await into(requestOf('slime')), 503, 'overloaded');
+    const patient = into(requestOf('openrlhf'));
+    gate.opened.resolve();
+    for (const reply of [await judged, await patient]) expect(reply.status, await reply.clone().text()).toBe(200);
   });
 });

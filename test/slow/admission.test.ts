@@ -145,3 +145,17 @@ it('answers a batch of the largest groups with a heap of 128 MB, and requests be
     await pause(1_000);
   }
 }, 900_000);
+
+it('answers 12 of the largest groups in parallel with a heap of 128 MB', async () => {
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, async (_, n) => {
+      const reply = await post('/v1/groups', groupOf((MAX_CLAIMS * 8) / MAX_GROUP, 30_000 + n));
+      await reply.arrayBuffer();
+      return `${reply.status} ${reply.headers.has('retry-after') ? 'retry' : ''}`.trim();
+    }),
+  );
+  console.log(JSON.stringify(replies));
+  expect(replies.filter((one) => one !== '200' && one !== '503 retry')).toEqual([]);
+  expect(replies).toContain('200');
+  expect((await score(1, 40_000)).status).toBe(200);
+});

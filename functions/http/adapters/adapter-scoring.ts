@@ -20,6 +20,7 @@ import { type PlacedSample, placeSamples } from '../../services/place-samples.ts
 import type { Ledger, ScoringPlatform } from '../../services/ports.ts';
 import { recordScores } from '../../services/record.ts';
 import { SCORING_DEADLINE_MS, type ScoringOptions, type ScoringReply, scoreOne } from '../../services/score.ts';
+import { admitAnswers } from '../body.ts';
 import { type Context, platformOf, succeeded } from '../context.ts';
 
 type Path = InputProblem['path'];
@@ -74,8 +75,12 @@ export async function scoreSamples(
     measureAll: wanted.length > 0,
     samples: samples.length,
   };
-  // A body that waited for room has used part of the window.
-  const windowMs = retryWindowMs - (c.get('phases').body ?? 0);
+  // A body that waited for room has used part of the window, and the answers may use more.
+  const ends = performance.now() + retryWindowMs - (c.get('phases').body ?? 0);
+  const left = (): number => (retryWindowMs === 0 ? 0 : ends - performance.now());
+  const responses = samples.map(({ rollout }) => rollout.response);
+  await admitAnswers(c, responses, left());
+  const windowMs = left();
   const scored = await Promise.all(
     samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, windowMs, c.req.raw.signal)),
   );

@@ -5,12 +5,12 @@ import { problemsOfIssues } from '../../../src/input-problem.ts';
 import { MAX_FILE_BYTES } from '../../../src/limits.ts';
 import { type FileListReply, type FileReply, fileFieldsSchema, fileListQuerySchema } from '../../../src/wire/files.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
+import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { R2_PART_BYTES } from '../../storage/part-writer.ts';
 import { StorageError } from '../../storage/storage-error.ts';
 import { requireScope } from '../auth.ts';
 import { declaredBytes, readQuery, reserveBuffers } from '../body.ts';
-import type { BodyLease } from '../body-leases.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
 
@@ -56,7 +56,7 @@ export const fileRoutes = new Hono<AppEnvironment>()
   });
 
 /** Stores the file of a form; after a failure nothing of it remains. */
-async function receiveFile(request: Request, store: FileStore, lease: BodyLease): Promise<StoredFile> {
+async function receiveFile(request: Request, store: FileStore, lease: Lease): Promise<StoredFile> {
   const id = newFileId();
   const writer = store.writer(id);
   try {

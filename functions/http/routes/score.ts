@@ -11,7 +11,7 @@ import { scoreReplyOf } from '../../../src/wire/score-detail.ts';
 import { RequestError } from '../../failures.ts';
 import { scoreRecorded, scoreTogetherRecorded } from '../../services/record.ts';
 import { requireScope } from '../auth.ts';
-import { readJson, readQuery } from '../body.ts';
+import { admitAnswers, readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, platformOf, succeeded } from '../context.ts';
 
 export const scoreRoutes = new Hono<AppEnvironment>()
@@ -19,6 +19,7 @@ export const scoreRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, scoreRequestSchema);
     const rollout = requestedRollout(request);
+    await admitAnswers(c, [rollout.response]);
     const member = succeeded(
       c,
       await scoreRecorded(rollout, request, requestedPlacement(request), await platformOf(c)),
@@ -29,6 +30,10 @@ export const scoreRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, groupRequestSchema);
     const rollouts = groupRollouts(request);
+    await admitAnswers(
+      c,
+      rollouts.map(({ response }) => response),
+    );
     const members = succeeded(
       c,
       await scoreTogetherRecorded(rollouts, request, requestedGroupPlacement(request), await platformOf(c)),

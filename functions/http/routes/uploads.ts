@@ -12,11 +12,11 @@ import {
   uploadRequestSchema,
 } from '../../../src/wire/files.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
+import type { Lease } from '../../leases.ts';
 import { type FileStore, newFileId, nowSeconds, type StoredFile } from '../../storage/files.ts';
 import { newPartId, newUploadId, type StoredUpload, type UploadStore } from '../../storage/uploads.ts';
 import { requireScope } from '../auth.ts';
 import { declaredBytes, readJson, reserveBuffers } from '../body.ts';
-import type { BodyLease } from '../body-leases.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 import { readForm } from '../upload-form.ts';
 import { FILE_BUFFER_BYTES, fileReply, ignoringStorageErrors, outlivingCaller } from './files.ts';
@@ -84,7 +84,7 @@ async function receivePart(
   request: Request,
   upload: StoredUpload,
   store: UploadStore,
-  lease: BodyLease,
+  lease: Lease,
 ): Promise<UploadPartReply> {
   const id = newPartId();
   const writer = store.partWriter(upload.id, id);

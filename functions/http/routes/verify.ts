@@ -18,7 +18,7 @@ import {
 import { invalidInput, RequestError } from '../../failures.ts';
 import { StreamedVerification } from '../../services/verify.ts';
 import { requireScope } from '../auth.ts';
-import { parseText, readJson, readQuery } from '../body.ts';
+import { admitAnswers, parseText, readJson, readQuery } from '../body.ts';
 import type { AppEnvironment } from '../context.ts';
 import { type EventStream, eventStream } from '../event-stream.ts';
 import { BodyLines } from '../json-lines.ts';
@@ -30,6 +30,7 @@ export const verifyRoutes = new Hono<AppEnvironment>()
     if (offsets !== undefined && request.offsets !== undefined) {
       throw invalidInput(['offsets'], 'give offsets in the query or in the body, not in both');
     }
+    await admitAnswers(c, [request.response]);
     const result = verifyRequested(request, evidence, offsets);
     if (!result.ok) throw new RequestError({ reason: 'input_invalid', problems: result.problems });
     return c.json(result.verification);

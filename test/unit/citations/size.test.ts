@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerLimits } from '../../../src/citations/answer-limits.ts';
+import { answerLimits, mostClaims } from '../../../src/citations/answer-limits.ts';
 import { parseResponse, scorableResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesFromList } from '../../../src/citations/sources.ts';
 import { MAX_CITATIONS, MAX_CLAIMS, MAX_COMPARED_CHARS, MAX_SOURCES } from '../../../src/limits.ts';
@@ -52,4 +52,21 @@ it('gives each answer of a large group an equal share of the limits, and each of
   const parsed = parseResponse(`<answer>${'<snippet id=S1>It opened.</snippet>'.repeat(251)}</answer>`, sources);
   expect(scorableResponse(parsed, sources, 63)).toBe(parsed);
   expect(scorableResponse(parsed, sources, 64).counts).toMatchObject({ no_answer: 1, answer_oversized: 1 });
+});
+
+it('counts at least the claims that an answer has, up to its limits', () => {
+  const sources = sourcesFromList([{ id: 'S1', text: 'It opened.', url: 'https://a.test/1' }]);
+  for (const [answer, grammar] of [
+    ['<snippet id=S1>It opened.</snippet> <snippet id=S1>It closed.</snippet>', 'snippet'],
+    ['It opened [S1]. It closed [S1].', 'bracket'],
+    ['It opened 【S1】. It closed 【S1】.', 'lenticular'],
+    ['It opened [one](https://a.test/1). It closed [two](https://a.test/1).', 'link'],
+  ] as const) {
+    const text = grammar === 'snippet' ? `<answer>${answer}</answer>` : answer;
+    const { claims } = parseResponse(text, sources, { grammar });
+    expect(claims).toHaveLength(2);
+    expect(mostClaims(text, 1)).toBeGreaterThanOrEqual(2);
+  }
+  expect(mostClaims('<a>'.repeat(5_000), 1)).toBe(2_000);
+  expect(mostClaims('<a></a>'.repeat(5_000), 64)).toBe(250);
 });

@@ -1,34 +1,34 @@
 /**
- * Leases on the request bodies that one isolate holds at the same time. Without a limit, parallel large bodies fill the
- * heap, and the isolate dies with everyone's requests. A lease ends with its request; a request that is torn down runs
- * no `finally`, so its lease ends at a deadline.
+ * Leases on what one isolate holds at the same time: bytes of bodies, claims of answers. Without a limit, parallel large
+ * requests fill the heap, and the isolate dies with everyone's requests. A lease ends with its request; a request that
+ * is torn down runs no `finally`, so its lease ends at a deadline.
  */
 
-export type BodyLease = {
+export type Lease = {
   /**
-   * Reserves more bytes and renews the deadline. Returns false, and reserves nothing, if the isolate holds too many.
+   * Reserves more and renews the deadline. Returns false, and reserves nothing, if the isolate holds too many.
    */
-  readonly grow: (bytes: number) => boolean;
+  readonly grow: (amount: number) => boolean;
   /** Keeps the lease beyond the end of its handler, for a reply that is streamed. Returns the function that ends it. */
   readonly hold: () => () => void;
-  /** Frees the bytes, unless a stream holds them. Idempotent. */
+  /** Frees all of it, unless a stream holds it. Idempotent. */
   readonly end: () => void;
 };
 
 type LeaseOptions = {
-  readonly bytes: number;
+  readonly limit: number;
   /** When a lease ends at the latest, after its begin. */
   readonly leaseMs: number;
 };
 
-type Held = { bytes: number; until: number; streams: number };
+type Held = { amount: number; until: number; streams: number };
 
-export class BodyLeases {
+export class Leases {
   readonly #options: LeaseOptions;
   readonly #now: () => number;
   /** In order of their deadlines, because all leases live equally long and renewed ones move to the end. */
   readonly #held = new Set<Held>();
-  #bytes = 0;
+  #amount = 0;
 
   /** @param now a clock in milliseconds. */
   constructor(options: LeaseOptions, now: () => number) {
@@ -36,15 +36,15 @@ export class BodyLeases {
     this.#now = now;
   }
 
-  begin(): BodyLease {
-    const held: Held = { bytes: 0, until: this.#now() + this.#options.leaseMs, streams: 0 };
+  begin(): Lease {
+    const held: Held = { amount: 0, until: this.#now() + this.#options.leaseMs, streams: 0 };
     this.#held.add(held);
     let handled = false;
     const settle = (): void => {
       if (handled && held.streams === 0) this.#end(held);
     };
     return {
-      grow: (bytes) => this.#grow(held, bytes),
+      grow: (amount) => this.#grow(held, amount),
       hold: () => {
         held.streams++;
         let holds = true;
@@ -61,17 +61,17 @@ export class BodyLeases {
     };
   }
 
-  #grow(held: Held, bytes: number): boolean {
+  #grow(held: Held, amount: number): boolean {
     this.#expire();
-    // One body alone is admitted whatever its size: its own limit holds.
-    const isAlone = this.#bytes === held.bytes;
-    if (bytes > 0 && !isAlone && this.#bytes + bytes > this.#options.bytes) return false;
-    // Past its deadline a lease counts no more: its bytes could not be freed twice.
+    // One request alone is admitted whatever it needs: its own limits hold.
+    const isAlone = this.#amount === held.amount;
+    if (amount > 0 && !isAlone && this.#amount + amount > this.#options.limit) return false;
+    // Past its deadline a lease counts no more: it could not be freed twice.
     if (!this.#held.delete(held)) return true;
     held.until = this.#now() + this.#options.leaseMs;
     this.#held.add(held);
-    held.bytes += bytes;
-    this.#bytes += bytes;
+    held.amount += amount;
+    this.#amount += amount;
     return true;
   }
 
@@ -84,6 +84,6 @@ export class BodyLeases {
   }
 
   #end(held: Held): void {
-    if (this.#held.delete(held)) this.#bytes -= held.bytes;
+    if (this.#held.delete(held)) this.#amount -= held.amount;
   }
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { BodyLeases } from '../../../functions/http/body-leases.ts';
+import { Leases } from '../../functions/leases.ts';
 
 it('admits bodies up to the limit, and again when one has ended', () => {
-  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => 0);
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => 0);
   const [first, second] = [leases.begin(), leases.begin()];
   expect([first.grow(60), second.grow(40), second.grow(1)]).toEqual([true, true, false]);
   first.end();
@@ -11,13 +11,13 @@ it('admits bodies up to the limit, and again when one has ended', () => {
 });
 
 it('admits one body beyond the limit if it is alone', () => {
-  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => 0);
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => 0);
   expect([leases.begin().grow(150), leases.begin().grow(1)]).toEqual([true, false]);
 });
 
 it('frees the bytes of a request that was torn down, once', () => {
   let now = 0;
-  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => now);
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => now);
   const lost = leases.begin();
   expect(lost.grow(100)).toBe(true);
   now = 999;
@@ -29,7 +29,7 @@ it('frees the bytes of a request that was torn down, once', () => {
 });
 
 it('keeps the bytes of a stream until the stream ends', () => {
-  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => 0);
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => 0);
   const streamed = leases.begin();
   const release = streamed.hold();
   expect(streamed.grow(100)).toBe(true);
@@ -42,7 +42,7 @@ it('keeps the bytes of a stream until the stream ends', () => {
 
 it('renews a lease that grows, also by nothing', () => {
   let now = 0;
-  const leases = new BodyLeases({ bytes: 100, leaseMs: 1_000 }, () => now);
+  const leases = new Leases({ limit: 100, leaseMs: 1_000 }, () => now);
   const [arriving, lost] = [leases.begin(), leases.begin()];
   expect([arriving.grow(60), lost.grow(40)]).toEqual([true, true]);
   now = 900;
