@@ -100,11 +100,12 @@ async function attend(
 ): Promise<Server> {
   const { pid } = child;
   const lastLines: string[] = [];
-  let badSetting: string | null = null;
+  const badSetting = Promise.withResolvers<string>();
   onLogLine(child, (line) => {
     lastLines.push(line.message);
     if (lastLines.length > 20) lastLines.shift();
-    badSetting ??= badSettingOf(line);
+    const problem = badSettingOf(line);
+    if (problem !== null) badSetting.resolve(problem);
     onLog(line);
   });
   const ended = new Promise<string>((end) => {
@@ -127,8 +128,11 @@ async function attend(
     });
     const listening = portOf(child);
     const url = `http://${addressOf(reachableHost(host), await Promise.race([listening, failed]))}`;
-    await Promise.race([waitUntilUp(url, start_ms), failed]);
-    if (badSetting !== null) throw new ServeError(badSetting, 'Correct the setting and start again.');
+    if (!(await Promise.race([waitUntilUp(url, start_ms), failed]))) {
+      // The reply may be faster than the log, which says more.
+      const problem = await Promise.race([badSetting.promise, failed]);
+      throw new ServeError(problem, 'Correct the setting and start again.');
+    }
     const stop = async (limit_ms: number): Promise<void> => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), limit_ms);
@@ -181,16 +185,17 @@ function portOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** Asks a path that needs the settings, so that a malformed one is found now: the Worker logs it. */
-async function waitUntilUp(url: string, limit_ms: number): Promise<void> {
+/** Waits until the Worker answers. Returns whether its settings are well-formed; if not, it logs which is not. */
+async function waitUntilUp(url: string, limit_ms: number): Promise<boolean> {
   const deadline = performance.now() + limit_ms;
   while (performance.now() < deadline) {
     try {
       const reply = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(limit_ms) });
       await reply.arrayBuffer();
       if (reply.ok) {
-        await (await fetch(`${url}/v1/`, { signal: AbortSignal.timeout(limit_ms) })).arrayBuffer();
-        return;
+        // A path that needs the settings.
+        const first = await fetch(`${url}/v1/`, { signal: AbortSignal.timeout(limit_ms) });
+        return !(await first.text()).includes('"config_invalid"');
       }
     } catch {
       // Not up yet: workerd listens before the Worker is loaded. The deadline ends the polling.
