@@ -14,7 +14,7 @@ const PARTS = ['compose', 'compose, recipes', 'advantages', 'verifyCitations', '
 
 const folder = mkdtempSync(join(tmpdir(), 'citeward-bundles-'));
 try {
-  buildLibrary(join(folder, 'citeward'));
+  await buildLibrary(join(folder, 'citeward'));
   for (const names of PARTS) {
     const code = `import { ${names} } from './citeward/lib/index.js';\nglobalThis.citeward = { ${names} };\n`;
     const bytes = gzipSync(await bundledCode(folder, code)).byteLength;

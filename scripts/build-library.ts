@@ -1,10 +1,12 @@
 /**
- * `npm run build:library`: compiles the npm package into dist/npm. Publish from there, not from the root: the root
- * manifest also installs the Worker's framework and a Node binary.
+ * `npm run build:library`: compiles the npm package into dist/npm, with the Worker that `citeward serve` runs. Publish
+ * from there, not from the root: the root manifest also installs the Worker's framework and a Node binary.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { SERVE_FILES } from '../serve/worker-description.ts';
+import { ensureServeFiles } from './build-serve.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -14,13 +16,19 @@ type Manifest = Readonly<Record<string, unknown>> & {
   /** Entry point to source file. */
   readonly exports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 };
 
+/** The folder of the Worker's files in the package. */
+const WORKER = 'worker';
+
 /**
- * Compiles src/, clients/typescript/ and cli/ and writes the manifest of the package. @param output is emptied first.
+ * Compiles src/, clients/typescript/ and cli/, builds the Worker, and writes the manifest of the package.
+ *
+ * @param output is emptied first.
  * @throws Error if the compiler fails, or if the code imports a package that package.json does not list.
  */
-export function buildLibrary(output: string): void {
+export async function buildLibrary(output: string): Promise<void> {
   rmSync(output, { recursive: true, force: true });
   const tsc = resolve(root, 'node_modules/.bin/tsc');
   const built = spawnSync(tsc, ['-p', 'tsconfig.library.json', '--outDir', output], { cwd: root, stdio: 'inherit' });
@@ -39,9 +47,20 @@ export function buildLibrary(output: string): void {
     exports: Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, compiled(file)])),
     bin,
     dependencies: dependenciesOf(output, manifest),
+    // 110 MB, for `citeward serve` alone.
+    peerDependencies: { workerd: workerdRange(manifest) },
+    peerDependenciesMeta: { workerd: { optional: true } },
   };
   writeFileSync(resolve(output, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   for (const file of ['README.md', 'LICENSE', 'bin/citeward.mjs']) cpSync(resolve(root, file), resolve(output, file));
+  // The fake AI is for `npm run dev`.
+  const isPublished = (file: string): boolean => !file.endsWith(SERVE_FILES.fakeAi);
+  cpSync(await ensureServeFiles(), resolve(output, WORKER), { recursive: true, filter: isPublished });
+}
+
+/** Later versions of workerd run a Worker of an earlier compatibility date the same way. */
+function workerdRange({ devDependencies }: Manifest): string {
+  return `>=${devDependencies['workerd']}`;
 }
 
 /** An entry point of the package: `./lib/index.ts` as its compiled code and types. */
@@ -88,6 +107,6 @@ function packageOf(specifier: string): string {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  buildLibrary(resolve(root, 'dist/npm'));
+  await buildLibrary(resolve(root, 'dist/npm'));
   console.log('built dist/npm; publish it with: npm publish ./dist/npm');
 }

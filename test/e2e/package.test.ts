@@ -1,8 +1,10 @@
 /** The npm package works where nothing but the package and its declared dependencies is installed. */
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unstable_startWorker } from 'wrangler';
@@ -36,17 +38,17 @@ function runModule(code: string): unknown {
   return JSON.parse(run(process.execPath, 'probe.mjs'));
 }
 
-beforeAll(() => {
+beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'citeward-package-'));
   project = join(directory, 'project');
   const built = join(directory, 'built');
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true }');
-  buildLibrary(built);
+  await buildLibrary(built);
   run('npm', 'pack', built, '--pack-destination', directory, '--silent');
   const tarball = join(directory, `citeward-${manifestAt(built).version}.tgz`);
   run('npm', 'install', tarball, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error');
-});
+}, 400_000);
 
 afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
@@ -130,6 +132,33 @@ describe('the installed package', () => {
     const lines = jsonLines(run(command, 'score', 'rollouts.jsonl', '--json'));
     expect(lines.length).toBeGreaterThan(15);
     for (const { reward } of lines) expect(reward).toEqual(expect.any(Number));
+  });
+
+  test('serves the Worker once workerd is installed beside it', async () => {
+    const command = join(project, 'node_modules/citeward/bin/citeward.mjs');
+    const args = [command, 'serve', '--port', '0', '--var', 'ALLOW_LEXICAL_JUDGE=true'];
+    const without = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+    const { devDependencies } = manifestAt(root);
+    const version = Object(devDependencies)['workerd'];
+    expect([without.status, without.stderr]).toEqual([
+      1,
+      expect.stringContaining(`Install it: npm install workerd@${version}`),
+    ]);
+
+    symlinkSync(resolve(root, 'node_modules/workerd'), join(project, 'node_modules/workerd'));
+    const child = spawn(process.execPath, args, { cwd: project, stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [line = ''] = await once(createInterface({ input: child.stdout }), 'line');
+      const url = /http:\S+/u.exec(String(line))?.[0];
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ ...ROLLOUT, recipe: 'refiner-rl-balanced' });
+      const reply = await fetch(`${url}/v1/score`, { method: 'POST', headers, body });
+      expect(await reply.json()).toMatchObject({ reward: await rewardInNode() });
+      expect((await fetch(`${url}/`)).headers.get('content-type')).toContain('text/html');
+    } finally {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
   });
 
   test('scores in a browser, without polyfills', async () => {
