@@ -56,6 +56,34 @@ export const BATCH_COMMANDS: CommandGroup = {
   ],
 };
 
+const KEYS_COMMANDS: CommandGroup = {
+  name: 'keys',
+  summary: 'Make, list and revoke API keys; see who used admin routes.',
+  commands: [
+    {
+      name: 'keys add',
+      summary: 'Make an API key, for a deployment or in a Worker.',
+      load: async () => (await import('./commands/keys/run.ts')).addCommand,
+    },
+    {
+      name: 'keys list',
+      summary: 'List the API keys that a Worker stores, newest first.',
+      load: async () => (await import('./commands/keys/run.ts')).listCommand,
+    },
+    {
+      name: 'keys revoke',
+      summary: 'Revoke an API key that a Worker stores.',
+      load: async () => (await import('./commands/keys/run.ts')).revokeCommand,
+    },
+    {
+      name: 'keys audit',
+      summary: 'List the uses of routes that need the scope admin.',
+      load: async () => (await import('./commands/keys/run.ts')).auditCommand,
+    },
+  ],
+  details: [`Try: ${CITEWARD} keys add trainer --scopes verify,score`],
+};
+
 const RECEIPT_COMMANDS: CommandGroup = {
   name: 'receipt',
   summary: 'Verify the signed receipts of rewards.',
@@ -149,11 +177,7 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     summary: 'Run the Worker on this machine, without an account.',
     load: async () => (await import('./commands/serve/run.ts')).serveCommand,
   },
-  {
-    name: 'keys',
-    summary: 'Make an API key for a deployment.',
-    load: async () => (await import('./commands/keys/run.ts')).keysCommand,
-  },
+  KEYS_COMMANDS,
   RECEIPT_COMMANDS,
   RUNS_COMMANDS,
   {

@@ -21,6 +21,7 @@ import { type ScoreResponse, scoreResponseSchema } from '../../src/wire/score.ts
 import { type RewardResponse, rewardResponseSchema } from '../../src/wire/score-detail.ts';
 import { type verifyQuerySchema, type verifyRequestSchema, verifyResponseSchema } from '../../src/wire/verify.ts';
 import { type AgentInput, type AgentStreamEvent, agentStream } from './agent.ts';
+import { type ApiKeysClient, createApiKeys } from './api-keys.ts';
 import { type BatchesClient, createBatches } from './batches.ts';
 import { createConnection } from './connection.ts';
 import { createFiles, createUploads, type FilesClient, type UploadsClient } from './files.ts';
@@ -118,6 +119,7 @@ export type Client = {
   readonly uploads: UploadsClient;
   readonly batches: BatchesClient;
   readonly runs: RunsClient;
+  readonly apiKeys: ApiKeysClient;
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
@@ -183,5 +185,6 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
     uploads,
     batches: createBatches(connection),
     runs: createRuns(connection),
+    apiKeys: createApiKeys(connection),
   };
 }

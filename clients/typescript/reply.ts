@@ -32,10 +32,13 @@ export type ReceivedProblem = z.infer<typeof receivedProblemSchema>;
 
 /** Reads a response: a success is validated with `schema`, anything else becomes a failure. */
 export function understood<S extends z.ZodType>(answer: Answer, schema: S): Reply<z.output<S>> {
-  if (answer.kind === 'reply' && answer.status === 200) {
+  if (answer.kind === 'reply' && (answer.status === 200 || answer.status === 201)) {
     const parsed = schema.safeParse(answer.body);
     if (parsed.success) return { ok: true, body: parsed.data };
-    return unexpected(200, `200, but not as this version expects: ${firstProblem(parsed.error, answer.body)}`);
+    return unexpected(
+      answer.status,
+      `${answer.status}, but not as this version expects: ${firstProblem(parsed.error, answer.body)}`,
+    );
   }
   return { ok: false, failure: failureOf(answer) };
 }

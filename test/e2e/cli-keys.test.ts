@@ -52,3 +52,36 @@ test('a Worker accepts a key of `citeward keys add` and no other', async () => {
     await guarded.stop();
   }
 });
+
+test('a Worker makes, lists and revokes keys of projects, and says who did', async () => {
+  const file = join(directory, 'operator-vars');
+  await writeFile(file, "ALLOW_LEXICAL_JUDGE='true'\n");
+  const operator = await citeward('keys', 'add', 'boss', '--scopes', 'verify,score,admin', '--file', file);
+  const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: 60_000 });
+  const withKey = (key: string, ...args: string[]) =>
+    runScript('cli/main.ts', { args: [...args, '--url', guarded.url], env: { CITEWARD_KEY: key.trim() } });
+  const asOperator = (...args: string[]) => withKey(operator.stdout, ...args);
+  try {
+    const made = await asOperator('keys', 'add', 'trainer', '--project', 'search', '--expires', '90d');
+    expect(made.code, made.stderr).toBe(0);
+    expect(made.stdout).toMatch(/^cwk_[A-Za-z0-9_-]{43}[0-9a-f]{8}\n$/);
+    expect(made.stderr).toContain('of the project search');
+    expect(await withKey(made.stdout, 'score', EXAMPLES, '--run', 'r', '--step', '0')).toMatchObject({ code: 0 });
+    expect((await withKey(made.stdout, 'runs', 'list')).stdout).toContain('r ');
+    expect((await asOperator('runs', 'list')).stdout).not.toContain('r ');
+    const [listed] = (await asOperator('keys', 'list', '--project', 'search', '--json')).stdout.split('\n');
+    const { id, label, expires_at } = JSON.parse(listed ?? '');
+    expect([label, Date.parse(expires_at) > Date.now()]).toEqual(['trainer', true]);
+    expect(await asOperator('keys', 'revoke', id)).toMatchObject({ code: 0 });
+    const refused = await withKey(made.stdout, 'score', EXAMPLES);
+    expect(refused.stderr).toContain('401 key_unknown');
+    const audit = await asOperator('keys', 'audit', '--limit', '5');
+    expect(audit.stdout).toContain(`DELETE /v1/api-keys/${id}`);
+    expect(audit.stdout).toContain('setting:boss');
+    const wrong = await citeward('keys', 'add', 'x', '--expires', '90 days', '--url', guarded.url);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--expires: expected a number')]);
+    expect((await citeward('keys', 'add', 'x', '--project', 'p')).code).toBe(2);
+  } finally {
+    await guarded.stop();
+  }
+});

@@ -1,4 +1,4 @@
-/** `citeward keys add`: makes an API key and prints the configuration that admits it. */
+/** `citeward keys`: makes API keys, for the setting API_KEYS or in a Worker; lists and revokes those of a Worker. */
 
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { type ApiKeys, KEY_NAME } from '../../../src/wire/api-keys.ts';
@@ -7,19 +7,21 @@ import { EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { isMissingFile, readError } from '../../shared/input.ts';
 import { CITEWARD } from '../../shared/program.ts';
-import { didYouMean } from '../../shared/suggest.ts';
 import { entryOf, makeKey, readApiKeys } from './api-keys.ts';
-import { keysSyntax, readScopes, VARIABLE } from './options.ts';
+import { addSyntax, auditSyntax, listSyntax, readScopes, revokeSyntax, VARIABLE } from './options.ts';
 import { readVariable, withVariable } from './vars-file.ts';
+import { addToWorker, listKeys, listUses, revokeKey } from './worker-keys.ts';
 
-export const keysCommand: Command = { ...keysSyntax, run };
+export const addCommand: Command = { ...addSyntax, run: addKey };
+export const listCommand: Command = { ...listSyntax, run: listKeys };
+export const revokeCommand: Command = { ...revokeSyntax, run: revokeKey };
+export const auditCommand: Command = { ...auditSyntax, run: listUses };
 
-async function run(flags: Flags): Promise<number> {
-  const [action, name, ...more] = flags.positionals;
-  if (action !== 'add') {
-    const hint = action === undefined ? null : didYouMean(action, ['add']);
-    throw new UsageError(`expected: ${CITEWARD} keys add NAME`, hint);
-  }
+/** Flags of `keys add` that only a Worker or only a file understands. */
+const WORKER_ONLY = ['project', 'expires', 'tier', 'key'] as const;
+
+async function addKey(flags: Flags): Promise<number> {
+  const [name, ...more] = flags.positionals;
   if (name === undefined || more.length > 0) throw new UsageError(`expected one name: ${CITEWARD} keys add NAME`);
   if (!KEY_NAME.test(name)) {
     throw new UsageError(
@@ -27,6 +29,15 @@ async function run(flags: Flags): Promise<number> {
     );
   }
   const scopes = readScopes(flags.text('scopes'));
+  if (flags.text('url') !== null) {
+    if (flags.text('file') !== null || flags.isOn('replace')) {
+      throw new UsageError('--url and --file', 'Give one of them: the Worker stores the key, or the file does.');
+    }
+    return addToWorker(flags, name, scopes);
+  }
+  for (const flag of WORKER_ONLY) {
+    if (flags.text(flag) !== null) throw new UsageError(`--${flag} needs --url URL`, 'A Worker stores such keys.');
+  }
   const file = flags.text('file');
   const text = file === null ? null : await readFileIfThere(file);
   const existing = text === null || file === null ? {} : existingKeys(text, file);
