@@ -59,17 +59,6 @@ const runSchema = z.discriminatedUnion('state', [
   z.object({ v: z.literal(1), state: z.literal('erased'), prefix: z.string(), until: z.int() }),
 ]);
 
-/** A record without its lines, as a segment stores it. */
-export type RecordHeader = {
-  readonly seq: number;
-  readonly step: number;
-  readonly group: string;
-  readonly at: number;
-  readonly rows_key: string | null;
-  readonly details_key: string | null;
-  readonly entries: unknown;
-};
-
 /** The run as its object knows it. `prefix`: of its R2 keys. `until`: when an erased run may be forgotten. */
 export type ShardRun = z.infer<typeof runSchema>;
 
@@ -242,15 +231,27 @@ export class LedgerRecords {
     return { ...content, ...this.#segments.blocksOf(place) };
   }
 
-  /** The records of a range of numbers, without their lines, in the order of the run. */
-  headers(first: number, last: number): RecordHeader[] {
+  /** The numbers of the records from `first` to `last`, in the order of the run. */
+  inOrder(first: number, last: number): number[] {
     // The plus keeps SQLite from the index of the order, which covers the whole run.
-    const rows = this.#sql.exec<Omit<RecordHeader, 'entries'> & { entries: string }>(
-      `SELECT seq, step, group_id AS "group", at, rows_key, details_key, entries FROM records_v1
-       WHERE seq BETWEEN ? AND ? ORDER BY +step, group_id, seq`,
+    const rows = this.#sql.exec<{ seq: number }>(
+      'SELECT seq FROM records_v1 WHERE seq BETWEEN ? AND ? ORDER BY +step, group_id, seq',
       ...[first, last],
     );
-    return [...rows].map(({ entries, ...header }): RecordHeader => ({ ...header, entries: JSON.parse(entries) }));
+    return [...rows].map(({ seq }) => seq);
+  }
+
+  /** All that the object knows of a record besides its content, as JSON: a segment stores it, too. */
+  headerOf(seq: number): string {
+    const { header } = this.#sql
+      .exec<{ header: string }>(
+        `SELECT json_object('seq', seq, 'step', step, 'group', group_id, 'at', at, 'rows_key', rows_key,
+           'details_key', details_key, 'entries', json(entries)) AS header
+         FROM records_v1 WHERE seq = ?`,
+        seq,
+      )
+      .one();
+    return header;
   }
 
   /**

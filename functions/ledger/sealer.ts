@@ -30,10 +30,10 @@
  */
 import { StorageError } from '../storage/storage-error.ts';
 import type { SegmentBlock, StoredContent } from './ledger-messages.ts';
-import type { LedgerRecords, RecordHeader } from './ledger-records.ts';
+import type { LedgerRecords } from './ledger-records.ts';
 import { inflateLines } from './packed-lines.ts';
 import { putSegment, removeObject } from './run-objects.ts';
-import { type BlockHeader, type Section, SegmentWriter } from './segment-format.ts';
+import { type Section, SegmentWriter } from './segment-format.ts';
 import { SegmentReader } from './segment-reader.ts';
 import type { PlannedSegment, SealingLimits, SegmentTable, WrittenSegment } from './segment-table.ts';
 
@@ -114,12 +114,12 @@ export class Sealer {
   async #write({ first, last }: PlannedSegment): Promise<WrittenSegment | null> {
     const { records, bucket } = this.#object;
     const run = this.#ifOpen(() => records.run);
-    const headers = this.#ifOpen(() => records.headers(first, last));
-    if (run?.state !== 'open' || headers === null) return null;
+    const numbers = this.#ifOpen(() => records.inOrder(first, last));
+    if (run?.state !== 'open' || numbers === null) return null;
     const writer = new SegmentWriter();
-    for (const { seq } of headers) writer.addRecord(seq);
+    for (const seq of numbers) writer.addRecord(seq);
     for (const section of ['rows', 'details'] as const) {
-      if (!(await this.#add(section, writer, headers))) return null;
+      if (!(await this.#add(section, writer, numbers))) return null;
     }
     const { bytes, blocks } = writer.finish();
     const key = await putSegment(bucket, `${run.prefix}segments/${run.shard}/${first}-${last}`, bytes);
@@ -127,19 +127,22 @@ export class Sealer {
   }
 
   /** Adds one kind of lines of all records. Returns false if the run was erased in the meantime. */
-  async #add(section: Section, writer: SegmentWriter, headers: readonly RecordHeader[]): Promise<boolean> {
+  async #add(section: Section, writer: SegmentWriter, numbers: readonly number[]): Promise<boolean> {
     const { bucket, records } = this.#object;
     const reader = new SegmentReader(bucket);
-    for (let from = 0; from < headers.length; from += RECORDS_AT_ONCE) {
-      const some = headers.slice(from, from + RECORDS_AT_ONCE);
-      const contents = this.#ifOpen(() => some.map((header) => linesOf(section, records.content(header.seq))));
-      if (contents === null) return false;
-      await reader.prepare(contents.flatMap(({ packed, block }) => (packed === null && block !== null ? [block] : [])));
-      for (const [n, header] of some.entries()) {
-        const { packed = null, block = null } = contents[n] ?? {};
+    for (let from = 0; from < numbers.length; from += RECORDS_AT_ONCE) {
+      const some = this.#ifOpen(() =>
+        numbers.slice(from, from + RECORDS_AT_ONCE).map((seq) => {
+          const header = section === 'rows' ? records.headerOf(seq) : JSON.stringify({ seq });
+          return { seq, header, ...linesOf(section, records.content(seq)) };
+        }),
+      );
+      if (some === null) return false;
+      await reader.prepare(some.flatMap(({ packed, block }) => (packed === null && block !== null ? [block] : [])));
+      for (const { seq, header, packed, block } of some) {
         const lines = packed !== null ? await inflateLines(packed) : block !== null ? await reader.text(block) : null;
         // Lines that are an object of their own in R2 stay there.
-        if (lines !== null && (await writer.add(section, headOf(section, header), lines))) await pause();
+        if (lines !== null && (await writer.add(section, seq, header, lines))) await pause();
       }
     }
     await writer.endMember(section);
@@ -155,10 +158,6 @@ function linesOf(section: Section, { rows, rows_at, details, details_at }: Store
 }
 
 type SectionLines = { readonly packed: ArrayBuffer | null; readonly block: SegmentBlock | null };
-
-function headOf(section: Section, { seq, ...header }: RecordHeader): BlockHeader {
-  return section === 'rows' ? { seq, ...header } : { seq };
-}
 
 /** Lets requests to the object run between two members: compressing a member takes about 2 ms. */
 async function pause(): Promise<void> {

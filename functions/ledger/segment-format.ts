@@ -34,9 +34,6 @@ export type RecordBlocks = { rows: Block | null; details: Block | null };
 type Pending = { readonly seq: number; readonly start: number; readonly end: number };
 export type Section = keyof RecordBlocks;
 
-/** The first line of a block: the number of its record; before rows also everything that the object knows of it. */
-export type BlockHeader = { readonly seq: number } & Readonly<Record<string, unknown>>;
-
 /** Writes a segment in memory. */
 export class SegmentWriter {
   readonly #members: Uint8Array[] = [];
@@ -51,13 +48,16 @@ export class SegmentWriter {
     this.#blocks.set(seq, { rows: null, details: null });
   }
 
-  /** Adds a block of an added record. @param lines the record's lines, as UTF-8. @returns whether a member was compressed. */
-  async add(section: Section, header: BlockHeader, lines: Uint8Array): Promise<boolean> {
-    const head = new TextEncoder().encode(`${JSON.stringify(header)}\n`);
+  /**
+   * Adds a block of an added record. @param header JSON. @param lines the record's lines, as UTF-8.
+   * @returns whether a member was compressed.
+   */
+  async add(section: Section, seq: number, header: string, lines: Uint8Array): Promise<boolean> {
+    const head = new TextEncoder().encode(`${header}\n`);
     const start = this.#openBytes;
     this.#append(head);
     this.#append(lines);
-    this.#pending.push({ seq: header.seq, start, end: this.#openBytes });
+    this.#pending.push({ seq, start, end: this.#openBytes });
     this.#append(LINE_FEED);
     if (this.#openBytes < MEMBER_BYTES) return false;
     await this.endMember(section);

@@ -15,6 +15,7 @@ const PRICES = {
   objectGbSecond: 12.5e-6,
   objectRowWritten: 1e-6,
   objectGbMonth: 0.2,
+  r2GbMonth: 0.015,
   kvGbMonth: 0.5,
 } as const;
 
@@ -33,10 +34,14 @@ export const COUNTED = {
   deskRowsPerTurn: 4,
   /** Rows that a run's object writes for a recorded group. */
   ledgerRowsPerGroup: 3,
+  /** Rows that it writes later to move the content of the group into R2; a segment of 1,000 groups takes few more. */
+  ledgerRowsPerSealedGroup: 2,
   /** CPU of the Worker for a rollout of a group of 8 whose judgments are made anew, in milliseconds. */
   cpuMsPerRollout: 2.4,
-  /** Bytes of a rollout in the run's object, with its report, compressed. */
-  ledgerBytesPerRollout: 650,
+  /** Bytes of a sealed rollout in the run's object, which keeps its entry. */
+  ledgerBytesPerRollout: 270,
+  /** Bytes of a sealed rollout in R2, with its report, compressed. */
+  segmentBytesPerRollout: 550,
   /** Bytes of a judgment in KV. */
   kvBytesPerJudgment: 2_000,
 } as const;
@@ -64,7 +69,9 @@ export function costOf(load: Load, turns_per_s: number, ledgers: number): readon
     dollars: perMillion * price,
   });
   const rows =
-    fresh * COUNTED.deskRowsPerJudgment + turns * COUNTED.deskRowsPerTurn + groups * COUNTED.ledgerRowsPerGroup;
+    fresh * COUNTED.deskRowsPerJudgment +
+    turns * COUNTED.deskRowsPerTurn +
+    groups * (COUNTED.ledgerRowsPerGroup + COUNTED.ledgerRowsPerSealedGroup);
   return [
     line('KV writes', fresh * COUNTED.kvWritesPerJudgment, PRICES.kvWrite),
     line('KV reads', stored + fresh * COUNTED.kvReadsPerFreshJudgment, PRICES.kvRead),
@@ -89,6 +96,7 @@ export type StoreLine = {
 export function storesAfter(rollouts: number, load: Load, ledgers: number): readonly StoreLine[] {
   const kvBytes = rollouts * load.judgments * (1 - load.stored) * COUNTED.kvBytesPerJudgment;
   const ledgerBytes = rollouts * COUNTED.ledgerBytesPerRollout;
+  const segmentBytes = rollouts * COUNTED.segmentBytesPerRollout;
   return [
     { store: 'KV', bytes: kvBytes, limit: null, dollarsPerMonth: (kvBytes / 1e9) * PRICES.kvGbMonth },
     {
@@ -97,5 +105,6 @@ export function storesAfter(rollouts: number, load: Load, ledgers: number): read
       limit: ledgers * OBJECT_BYTES,
       dollarsPerMonth: (ledgerBytes / 1e9) * PRICES.objectGbMonth,
     },
+    { store: 'R2', bytes: segmentBytes, limit: null, dollarsPerMonth: (segmentBytes / 1e9) * PRICES.r2GbMonth },
   ];
 }

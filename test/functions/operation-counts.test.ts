@@ -1,7 +1,10 @@
 /** The operations of stores that a recorded group costs: scripts/capacity computes the cost of rollouts from them. */
+import { listDurableObjectIds, runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
 import type { Environment } from '../../functions/environment.ts';
+import { SEALING } from '../../functions/ledger/sealer.ts';
 import { COUNTED } from '../../scripts/capacity/cost.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { post, ROLLOUT, send } from './api.ts';
@@ -55,18 +58,21 @@ function countingState(state: DurableObjectState, place: string): DurableObjectS
   return state;
 }
 
-replaceParts({ backendsOf: countingBackends, environmentOf: countingKv, stateOf: countingState });
+let clock = Date.now();
+const ledger = { now: () => clock };
+replaceParts({ backendsOf: countingBackends, environmentOf: countingKv, stateOf: countingState, ledger });
+
+async function record(group: number): Promise<void> {
+  const { response, ...shared } = ROLLOUT;
+  const responses = Array.from({ length: GROUP_SIZE }, (_, n) => response.replace('Thousands', `${group}${n}1`));
+  const reply = await send(post('/v1/groups', { ...shared, responses, run: { id: 'counted', step: 0, group } }));
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  const { members } = groupResponseSchema.parse(JSON.parse(text));
+  expect(members.flatMap(({ judgments }) => judgments).length).toBe(JUDGMENTS);
+}
 
 it('a recorded group of 8 with two fresh judgments each', async () => {
-  const { response, ...shared } = ROLLOUT;
-  const record = async (group: number): Promise<void> => {
-    const responses = Array.from({ length: GROUP_SIZE }, (_, n) => response.replace('Thousands', `${group}${n}1`));
-    const reply = await send(post('/v1/groups', { ...shared, responses, run: { id: 'counted', step: 0, group } }));
-    const text = await reply.text();
-    expect(reply.status, text).toBe(200);
-    const { members } = groupResponseSchema.parse(JSON.parse(text));
-    expect(members.flatMap(({ judgments }) => judgments).length).toBe(JUDGMENTS);
-  };
   // The first group makes the run and the tables.
   await record(0);
   await runDeskAlarms();
@@ -79,4 +85,19 @@ it('a recorded group of 8 with two fresh judgments each', async () => {
     deskRows: COUNTED.deskRowsPerJudgment * JUDGMENTS + COUNTED.deskRowsPerTurn * DEFAULT_DESKS,
     ledgerRows: COUNTED.ledgerRowsPerGroup,
   });
+});
+
+it('a group whose content moves into R2', async () => {
+  const groups = 10;
+  for (let group = 2; group < groups; group++) await record(group);
+  const [id] = await listDurableObjectIds(env.RUN_LEDGER);
+  if (id === undefined) throw new Error('there is no ledger');
+  resetCounts();
+  for (const ms of [SEALING.ageMs, SEALING.keptMs]) {
+    clock += ms;
+    expect(await runDurableObjectAlarm(env.RUN_LEDGER.get(id))).toBe(true);
+  }
+  const perSegment = counts.ledgerRows - groups * COUNTED.ledgerRowsPerSealedGroup;
+  expect(perSegment).toBeGreaterThan(0);
+  expect(perSegment).toBeLessThan(16);
 });
