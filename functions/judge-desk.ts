@@ -40,6 +40,7 @@ import { FigureTotals } from './metrics/figure-totals.ts';
 import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
 import { NO_BUDGETS } from './projects/budgets.ts';
 import { ProjectTable } from './projects/project-table.ts';
+import { inTrace, receivedTrace } from './trace-context.ts';
 
 const now = (): number => Date.now();
 
@@ -73,7 +74,10 @@ export class JudgeDesk extends DurableObject<Environment> {
 
   async judge(message: JudgeMessage): Promise<JudgeReplyMessage> {
     if (message.v !== DESK_MESSAGE_VERSION) return { ok: false, failure: VERSION_SKEW } satisfies DeskJudgment;
-    return (await this.#callsAt(message.place)).judge(message, message.place);
+    const calls = await this.#callsAt(message.place);
+    return inTrace(receivedTrace(message.trace?.traceparent, message.trace?.tracestate), () =>
+      calls.judge(message, message.place),
+    );
   }
 
   /** Finds the judgments of some keys that this desk, or their earlier owner, has finished. */

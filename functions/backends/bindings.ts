@@ -3,6 +3,7 @@
  * uses a VPC service.
  */
 import { publicTransport, type Transport } from '../../lib/model-servers/calls/transport.ts';
+import { traceHeaders } from '../trace-context.ts';
 import type { AiBinding } from './workers-ai/ai-run.ts';
 
 /** A Workers VPC service; its `fetch` has the type of the global `fetch`. */
@@ -33,10 +34,21 @@ export function vpcTransport(service: Service): Transport {
 /** Looks up a binding of the Worker by name; `undefined` if the Worker has no binding of that name. */
 export type BindingOf = (name: string) => unknown;
 
-/** Returns the transport to a server. @param vpcBinding the Workers VPC service; `null` = the public internet. */
+/**
+ * Returns the transport to a server, which carries on the trace of the work. @param vpcBinding the Workers VPC service;
+ * `null` = the public internet.
+ */
 export function transportOf(vpcBinding: string | null, bindingOf: BindingOf): Transport {
-  if (vpcBinding === null) return publicTransport;
+  if (vpcBinding === null) return traced(publicTransport);
   const service = bindingOf(vpcBinding);
   if (!isService(service)) throw new Error('transportOf: the VPC binding of the settings is missing');
-  return vpcTransport(service);
+  return traced(vpcTransport(service));
+}
+
+function traced(transport: Transport): Transport {
+  return (url, init) => {
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
+    return transport(url, { ...init, headers });
+  };
 }

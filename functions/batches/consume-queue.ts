@@ -14,6 +14,7 @@ import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
 import type { AnswerRoom } from '../services/answer-request.ts';
 import { FileStore } from '../storage/files.ts';
+import { inTrace, receivedTrace } from '../trace-context.ts';
 import { batchObjectName } from './batch-client.ts';
 import { validateInput } from './batch-input.ts';
 import { BATCH_MESSAGE_VERSION, type ClaimedTask, type TaskReport } from './batch-messages.ts';
@@ -74,7 +75,8 @@ export async function consumeJobs(
       continue;
     }
     try {
-      await doTask(read.data, environment, { platforms, chunkLimits });
+      // A task has a trace of its own: its batch may have been created days ago.
+      await inTrace(receivedTrace(null), () => doTask(read.data, environment, { platforms, chunkLimits }));
       message.ack();
     } catch (error) {
       isolateCounts.count('citeward_task_failures', ['object_unreachable']);

@@ -10,6 +10,7 @@ import type { StoredJudgment } from '../../src/judgments/record.ts';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { NO_BUDGETS, type Payer } from '../projects/budgets.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
+import { traceHeaders } from '../trace-context.ts';
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
 import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
@@ -40,7 +41,7 @@ export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout, p
   return {
     async judge(call): Promise<DeskJudgment> {
       const desk = ownerOf(layout, call.key, call.preimage.judge.model);
-      const message = { ...call, payer, v, place: { desk, layout } };
+      const message = { ...call, payer, v, place: { desk, layout }, trace: traceHeaders() };
       const sent = await send(async () => await stubOf(desk).judge(message), call.deadline_ms + DESK_GRACE_MS);
       return sent.ok ? sent.reply : sent;
     },

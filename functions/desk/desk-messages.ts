@@ -8,6 +8,7 @@ import type { Judgment } from '../../src/judgments/judgment.ts';
 import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { Increment } from '../metrics/counts.ts';
 import type { Payer } from '../projects/budgets.ts';
+import type { TraceHeaders } from '../trace-context.ts';
 import type { DeskFigures } from './desk-figures.ts';
 import type { DeskLayout } from './desk-layout.ts';
 
@@ -22,7 +23,12 @@ export type DeskPlace = { readonly desk: number; readonly layout: DeskLayout };
 /** A call, and the project that it is counted for if it is made. */
 export type PaidCall = JudgmentCall & { readonly payer: Payer };
 
-export type JudgeMessage = PaidCall & { readonly v: number; readonly place: DeskPlace };
+export type JudgeMessage = PaidCall & {
+  readonly v: number;
+  readonly place: DeskPlace;
+  /** The trace of the caller's work. The first caller of a shared call decides about its trace. */
+  readonly trace?: TraceHeaders;
+};
 export type FindMessage = {
   readonly v: number;
   /** `null` = look only in this desk; else also ask the owners under earlier layouts. */

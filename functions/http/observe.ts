@@ -9,6 +9,7 @@ import { describeError } from '../error-log.ts';
 import { RequestError } from '../failures.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { wireReason } from '../problems.ts';
+import { inTrace, receivedTrace } from '../trace-context.ts';
 import type { AppEnvironment, Context, PhaseTimings } from './context.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -24,7 +25,8 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   c.set('storeProblems', 0);
   c.set('namedRun', null);
   c.set('isAdminUse', false);
-  await next();
+  const trace = receivedTrace(c.req.header('traceparent'), c.req.header('tracestate'));
+  await inTrace(trace, next);
   c.header('x-request-id', requestId);
   c.header('cache-control', 'no-store');
   c.header('x-content-type-options', 'nosniff');
@@ -32,7 +34,7 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   if (timing !== '') c.header('server-timing', timing);
   const ms = performance.now() - start;
   isolateCounts.count('citeward_requests', [routePattern(c), String(c.res.status), reasonOf(c.error)]);
-  console.log(JSON.stringify(logLine(c, ms)));
+  console.log(JSON.stringify({ ...logLine(c, ms), trace_id: trace.trace_id }));
 });
 
 function serverTiming(phases: PhaseTimings): string {

@@ -5,6 +5,7 @@
 
 import { withDeadline } from '../../lib/model-servers/calls/deadline.ts';
 import { retryAfterSeconds } from '../../lib/model-servers/calls/transport.ts';
+import { traceHeaders } from '../trace-context.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { signatureHeader } from './signature.ts';
 
@@ -69,6 +70,7 @@ async function resultOf(outgoing: Outgoing, timestamp: number, timeoutMs: number
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': await signatureHeader(id, timestamp, body, secrets),
+    ...traceHeaders(),
   };
   let status: number | null = null;
   const done = await withDeadline(timeoutMs, async (signal) => {

@@ -29,7 +29,8 @@ export type RegisterMessage = Message<{
 export type ChangeMessage = Message<{ change: EndpointChange }>;
 export type RotateMessage = Message<{ grace_s: number }>;
 /** A request with a valid signature. */
-export type ReceiveMessage = Message<{ webhook_id: string; digest: string; body: Uint8Array }>;
+/** `trace`: `traceparent` of the request; absent = none. */
+export type ReceiveMessage = Message<{ webhook_id: string; digest: string; body: Uint8Array; trace?: string | null }>;
 export type JobMessage = Message<{ job: string }>;
 export type AnnounceMessage = Message<{ type: string; data: string; key: string | null }>;
 export type DeliveriesMessage = Message<{ state: DeliveryState | null; limit: number; after: string | null }>;

@@ -9,6 +9,7 @@ import { isolateCounts } from '../metrics/counts.ts';
 import type { PlatformFactory } from '../platform.ts';
 import { failureOf, problemOf, wireReason } from '../problems.ts';
 import { answer } from '../services/answer-request.ts';
+import { inTrace, receivedTrace } from '../trace-context.ts';
 import { attemptDelivery } from './attempt.ts';
 import type { EndpointRecord } from './endpoint-record.ts';
 import type { Inbox } from './inbox.ts';
@@ -94,8 +95,10 @@ export class EndpointWork {
     if (job === null) return;
     const project = this.#endpoint.target?.project;
     if (project === undefined) return;
-    const outcome = await this.#outcomeOf(job.body, project, this.#inbox.isLastTry(id, Date.now()));
-    this.#endJob(id, outcome);
+    await inTrace(receivedTrace(job.trace), async () => {
+      const outcome = await this.#outcomeOf(job.body, project, this.#inbox.isLastTry(id, Date.now()));
+      this.#endJob(id, outcome);
+    });
   }
 
   /** @param lastTry applies the request's own `on_judge_failure`; an earlier try is retried instead. */
@@ -143,7 +146,8 @@ export class EndpointWork {
   async #deliver(id: string): Promise<void> {
     const target = this.#endpoint.target;
     if (target === null) return;
-    const attempt = await this.send(target.url, id, this.#outbox.body(id));
+    const trace = receivedTrace(this.#outbox.trace(id));
+    const attempt = await inTrace(trace, () => this.send(target.url, id, this.#outbox.body(id)));
     this.#storage.transactionSync(() => {
       this.#outbox.settle(id, attempt, Date.now(), Math.random());
       if (attempt.reason === 'gone') this.#endpoint.disable('gone');

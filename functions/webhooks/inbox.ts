@@ -9,6 +9,7 @@ import { newId } from '../storage/ids.ts';
 import { JOB_BACKOFF, nextTry } from './backoff.ts';
 import { type JobDescription, type ReceiveMessage, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';
+import { addTraceColumn } from './trace-column.ts';
 import type { DueWork } from './work-loop.ts';
 
 type Row = {
@@ -23,6 +24,7 @@ type Row = {
   finished_ms: number | null;
   reason: string | null;
   message: string | null;
+  trace: string | null;
 };
 
 type JobClaim =
@@ -54,12 +56,13 @@ export class Inbox {
       bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, attempts INTEGER NOT NULL, next_ms INTEGER,
       finished_ms INTEGER, reason TEXT, message TEXT
     ) STRICT`);
+    addTraceColumn(sql, 'jobs_v1');
     sql.exec('CREATE INDEX IF NOT EXISTS jobs_v1_due ON jobs_v1 (status, next_ms)');
     sql.exec('CREATE INDEX IF NOT EXISTS jobs_v1_finished ON jobs_v1 (finished_ms)');
   }
 
   /** Creates a job for a request, unless its id has one already. @param full refuses new ids. */
-  claim({ webhook_id, digest, body }: Omit<ReceiveMessage, 'v'>, full: boolean, now: number): JobClaim {
+  claim({ webhook_id, digest, body, trace = null }: Omit<ReceiveMessage, 'v'>, full: boolean, now: number): JobClaim {
     const known = this.#first<Row>('SELECT * FROM jobs_v1 WHERE webhook_id = ?', webhook_id);
     if (known !== undefined) {
       if (known.digest !== digest) return { status: 'id_reused' };
@@ -68,14 +71,15 @@ export class Inbox {
     if (full || this.#isFull()) return { status: 'full' };
     const id = newId('job_');
     this.#sql.exec(
-      `INSERT INTO jobs_v1 (id, webhook_id, digest, status, bytes, created_ms, attempts, next_ms)
-       VALUES (?, ?, ?, 'pending', ?, ?, 0, ?)`,
+      `INSERT INTO jobs_v1 (id, webhook_id, digest, status, bytes, created_ms, attempts, next_ms, trace)
+       VALUES (?, ?, ?, 'pending', ?, ?, 0, ?, ?)`,
       id,
       webhook_id,
       digest,
       body.length,
       now,
       now,
+      trace,
     );
     this.#texts.add(id, body);
     return { status: 'new', job: { job: id, webhook_id, status: 'pending' } };
@@ -96,9 +100,10 @@ export class Inbox {
   }
 
   /** The stored request of a pending job; `null` if there is no such pending job. */
-  open(id: string): { readonly webhook_id: string; readonly body: Uint8Array } | null {
+  open(id: string): { readonly webhook_id: string; readonly body: Uint8Array; readonly trace: string | null } | null {
     const row = this.#row(id);
-    return row?.status === 'pending' ? { webhook_id: row.webhook_id, body: this.#texts.read(id) } : null;
+    if (row?.status !== 'pending') return null;
+    return { webhook_id: row.webhook_id, body: this.#texts.read(id), trace: row.trace };
   }
 
   /** Returns whether a failure now would leave no time for another try. */

@@ -5,10 +5,12 @@
 
 import type { DeliveriesReply, DeliveryReply, DeliveryState } from '../../src/wire/webhooks.ts';
 import { newId } from '../storage/ids.ts';
+import { currentTraceparent } from '../trace-context.ts';
 import type { Attempt } from './attempt.ts';
 import { DELIVERY_BACKOFF, nextTry } from './backoff.ts';
 import { type DeliveriesMessage, type DeliveryDescription, timeText } from './endpoint-messages.ts';
 import type { StoredTexts } from './stored-texts.ts';
+import { addTraceColumn } from './trace-column.ts';
 import type { DueWork } from './work-loop.ts';
 
 type DeliveryRow = {
@@ -24,6 +26,7 @@ type DeliveryRow = {
   next_ms: number | null;
   settled_ms: number | null;
   reason: string | null;
+  trace: string | null;
 };
 
 type NewEvent = {
@@ -61,6 +64,7 @@ export class Outbox {
       bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, window_ms INTEGER NOT NULL, failures INTEGER NOT NULL,
       attempts INTEGER NOT NULL, next_ms INTEGER, settled_ms INTEGER, reason TEXT
     ) STRICT`);
+    addTraceColumn(sql, 'deliveries_v1');
     sql.exec('CREATE INDEX IF NOT EXISTS deliveries_v1_due ON deliveries_v1 (state, next_ms)');
     sql.exec('CREATE INDEX IF NOT EXISTS deliveries_v1_settled ON deliveries_v1 (state, settled_ms)');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts_v1 (
@@ -88,8 +92,8 @@ export class Outbox {
     const head = JSON.stringify({ type, timestamp: timeText(now) });
     const body = new TextEncoder().encode(`${head.slice(0, -1)},"data":${data}}`);
     this.#sql.exec(
-      `INSERT INTO deliveries_v1 (id, key, type, state, bytes, created_ms, window_ms, failures, attempts, next_ms)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, 0, 0, ?)`,
+      `INSERT INTO deliveries_v1 (id, key, type, state, bytes, created_ms, window_ms, failures, attempts, next_ms, trace)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, 0, 0, ?, ?)`,
       id,
       key,
       type,
@@ -97,6 +101,7 @@ export class Outbox {
       now,
       now,
       now,
+      currentTraceparent(),
     );
     this.#texts.add(id, body);
     return id;
@@ -118,6 +123,11 @@ export class Outbox {
 
   body(id: string): Uint8Array {
     return this.#texts.read(id);
+  }
+
+  /** The `traceparent` of the work that added the message; `null` = none. */
+  trace(id: string): string | null {
+    return this.#row(id)?.trace ?? null;
   }
 
   /**

@@ -16,6 +16,7 @@ import {
 import { invalidInput, RequestError, type RequestFailure } from '../../failures.ts';
 import { NO_BUDGETS } from '../../projects/budgets.ts';
 import { newId } from '../../storage/ids.ts';
+import { currentTraceparent } from '../../trace-context.ts';
 import {
   type Asked,
   askEndpoint,
@@ -196,7 +197,8 @@ export const webhookScoreRoutes = new Hono<AppEnvironment>().post('/v1/webhooks/
   readQuery(c, emptyQuerySchema);
   // An invalid request is refused at once and does not consume its webhook-id.
   parseBody(body, scoreRequestSchema);
-  const request = { v, webhook_id: read.presented.id, digest: await sha256(body), body };
+  const digest = await sha256(body);
+  const request = { v, webhook_id: read.presented.id, digest, body, trace: currentTraceparent() };
   const object = endpointObject(c.env, { project, id: endpoint });
   const job = granted(await askObject(object, async () => await object.receive(request)));
   return c.json(job, job.status === 'pending' ? 202 : 200);
