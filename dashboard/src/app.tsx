@@ -27,6 +27,7 @@ export function App() {
 }
 
 const batchesPage = async () => (await import('./batches/batches-page.tsx')).BatchesPage;
+const comparePage = async () => (await import('./compare/compare-page.tsx')).ComparePage;
 const docsPage = async () => (await import('./docs/docs-page.tsx')).DocsPage;
 const replayPage = async () => (await import('./replay/replay-page.tsx')).ReplayPage;
 const runsPage = async () => (await import('./runs/runs-page.tsx')).RunsPage;
@@ -37,6 +38,8 @@ function Page({ route: { page, path, query } }: { route: Route }) {
       return <PlaygroundPage example={path[0] ?? ''} />;
     case 'runs':
       return <LazyPage key={page} load={runsPage} props={{ path, query }} />;
+    case 'compare':
+      return <LazyPage key={page} load={comparePage} props={{ query }} />;
     case 'replay':
       return <LazyPage key={page} load={replayPage} props={{ path, query }} />;
     case 'batches':

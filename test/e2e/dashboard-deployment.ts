@@ -64,18 +64,29 @@ export class DashboardDeployment {
     await this.worker.stop();
   }
 
+  /** @throws Error if the Worker refuses the request. */
   async api<T>(path: string, init: RequestInit = {}): Promise<T> {
+    const response = await this.#send(path, init);
+    return response.json();
+  }
+
+  async post<T>(path: string, body: unknown): Promise<T> {
+    return (await this.call(path, body)).json();
+  }
+
+  /** Posts JSON. @throws Error if the Worker refuses the request. */
+  call(path: string, body: unknown): Promise<Response> {
+    const headers = { 'content-type': 'application/json' };
+    return this.#send(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(`${this.worker.url}${path}`, {
       ...init,
       headers: { authorization: `Bearer ${KEY}`, ...init.headers },
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  }
-
-  post<T>(path: string, body: unknown): Promise<T> {
-    const headers = { 'content-type': 'application/json' };
-    return this.api(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    return response;
   }
 
   /**

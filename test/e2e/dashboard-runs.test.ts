@@ -134,3 +134,81 @@ describe('a step', () => {
     });
   });
 });
+
+describe('a comparison', () => {
+  it('shows one run under two recipes: curves, differences, and links to the rollouts', async () => {
+    const reply = await deployment.call(`/v1/runs/${RUN}/replay`, { recipe: { set: { citation_weight: 1 } } });
+    const { figures } = JSON.parse((await reply.text()).trim().split('\n').at(-1) ?? '');
+    await deployment.onPage(`#/compare?a=${RUN}&b=${RUN}&citation_weight=1`, DESK, async ({ page }) => {
+      const both = page.getByRole('region', { name: 'Rollouts of both' });
+      await both.waitFor();
+      await page.getByText('B is replayed with citation_weight 1.').waitFor();
+      await page.getByRole('img', { name: /^Reward\. A: .*; B: / }).waitFor();
+      await page.getByText(/^0 at every step: .*not scored/).waitFor();
+      const mean = both.getByText('mean of B − A').locator('..').getByRole('definition');
+      expect((await mean.textContent())?.replace('+', '')).toBe(figures.shift.mean.toFixed(2).replace('-', '−'));
+      expect(await both.getByText('compared').locator('..').getByRole('definition').textContent()).toBe('12');
+      const [, b] = await both.getByRole('row').nth(1).getByRole('link').allTextContents();
+      await shoot(page, 'compare');
+      await both.getByRole('row').nth(1).getByRole('link').nth(1).click();
+      const own = page.getByRole('region', { name: 'In its group' }).locator('tr.is-shown');
+      await page.getByText('citation_weight 1', { exact: true }).waitFor();
+      expect(await own.getByRole('cell').nth(3).textContent()).toBe(b);
+    });
+  });
+
+  it('shows two runs, which are chosen on the page', async () => {
+    await deployment.recordGroup({ run: 'other', step: 1, group: 'prompt' }, 0);
+    await deployment.onPage(`#/runs/${RUN}`, PHONE, async ({ page }) => {
+      await page.getByRole('link', { name: 'Compare' }).click();
+      await page.getByRole('combobox', { name: 'B', exact: true }).selectOption('other');
+      const both = page.getByRole('region', { name: 'Rollouts of both' });
+      await both.waitFor();
+      expect(page.url()).toBe(`${deployment.worker.url}/#/compare?a=${RUN}&b=other`);
+      expect(await both.getByText('only in A').locator('..').getByRole('definition').textContent()).toBe('8');
+      expect(await audit(page)).toEqual([]);
+    });
+  });
+});
+
+describe('a run that is recorded', () => {
+  it('shows a new step and when it last changed, and is not asked for while the tab is hidden', async () => {
+    const live = { run: 'live', group: 'prompt' };
+    await deployment.recordGroup({ ...live, step: 0 }, 0);
+    await deployment.onPage('#/runs/live', DESK, async ({ page }) => {
+      // The time of the page passes as the test says.
+      await page.clock.install();
+      await page.reload();
+      const table = page.getByRole('region', { name: 'Steps' });
+      const afterPoll = async (value: () => Promise<unknown>): Promise<unknown> => {
+        await page.clock.runFor(3_100);
+        return value();
+      };
+      await table.getByRole('rowheader').first().waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      await deployment.recordGroup({ ...live, step: 1 }, 1);
+      const steps = () => table.getByRole('rowheader').allTextContents();
+      await expect.poll(() => afterPoll(steps), { timeout: 30_000 }).toEqual(['0', '1']);
+      await page.getByText(/^Live, last changed \d\d:\d\d:\d\d$/).waitFor();
+      // Another group of an earlier step: the steps from the last one on do not show it.
+      await deployment.recordGroup({ ...live, step: 0, group: 'other' }, 2);
+      const rollouts = () => table.getByRole('row').nth(1).getByRole('cell').first().textContent();
+      await expect.poll(() => afterPoll(rollouts), { timeout: 30_000 }).toBe('8');
+
+      const setVisibility = (state: string): Promise<unknown> =>
+        page.evaluate(`{
+          Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }`);
+      await setVisibility('hidden');
+      let asked = 0;
+      page.on('request', (request) => {
+        if (request.url().includes('/v1/runs/live')) asked++;
+      });
+      await page.clock.runFor(600_000);
+      expect(asked).toBe(0);
+      await setVisibility('visible');
+      await expect.poll(() => asked).toBeGreaterThan(0);
+    });
+  });
+});

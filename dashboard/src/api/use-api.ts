@@ -51,20 +51,20 @@ export function useLoading<T>(load: (signal: AbortSignal) => Promise<Reply<T>>, 
 const POLL_MS = 1_500;
 
 /**
- * Calls `poll` every 1.5 s while `isActive` and the page is visible, and once when the page becomes visible again.
+ * Calls `poll` every `periodMs` while `isActive` and the page is visible, and once when the page becomes visible again.
  * @param since changes with every answer; the next call waits for it.
  */
-export function usePolling(isActive: boolean, poll: () => void, since: unknown): void {
+export function usePolling(isActive: boolean, poll: () => void, since: unknown, periodMs: number = POLL_MS): void {
   useEffect(() => {
     if (!isActive) return;
     const pollIfVisible = (): void => {
       if (document.visibilityState === 'visible') poll();
     };
-    const timer = setTimeout(pollIfVisible, POLL_MS);
+    const timer = setTimeout(pollIfVisible, periodMs);
     document.addEventListener('visibilitychange', pollIfVisible);
     return () => {
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', pollIfVisible);
     };
-  }, [isActive, since]);
+  }, [isActive, since, periodMs]);
 }

@@ -20,8 +20,17 @@ const TONES: Readonly<Record<BatchReply['status'], string>> = {
   cancelled: 'partial',
 };
 
-export function StatusTag({ status }: { status: BatchReply['status'] }) {
-  return <span class={`status is-${TONES[status]}`}>{status.replaceAll('_', ' ')}</span>;
+/** A completed batch with failed lines is not shown as a success. */
+export function StatusTag({ batch: { status, request_counts } }: { batch: BatchReply }) {
+  const { failed } = request_counts;
+  const words = status.replaceAll('_', ' ');
+  if (failed === 0) return <span class={`status is-${TONES[status]}`}>{words}</span>;
+  const tone = status === 'completed' ? 'partial' : TONES[status];
+  return (
+    <span class={`status is-${tone}`}>
+      {words}, {countText(failed)} failed
+    </span>
+  );
 }
 
 export function BatchProgress({ batch: { request_counts } }: { batch: BatchReply }) {

@@ -62,7 +62,7 @@ function Summary({ batch }: { batch: BatchReply }) {
       <header class="card-head">
         <h2>Progress</h2>
         <span aria-live="polite">
-          <StatusTag status={batch.status} />
+          <StatusTag batch={batch} />
         </span>
       </header>
       <div class="pad">

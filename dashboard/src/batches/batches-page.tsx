@@ -92,7 +92,7 @@ function Batches({ first }: { first: BatchPage }) {
                   </a>
                 </th>
                 <td>
-                  <StatusTag status={batch.status} />
+                  <StatusTag batch={batch} />
                 </td>
                 <td>
                   <BatchProgress batch={batch} />

@@ -23,17 +23,18 @@ export function FailedLinesCard({ batch, errorFile }: { batch: BatchReply; error
 }
 
 function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; failed: FailedLines }) {
-  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
+  const retryable = reasons.filter(({ canSucceedUnchanged }) => canSucceedUnchanged).map(({ code }) => code);
+  const [included, setIncluded] = useState<ReadonlySet<string>>(new Set(retryable));
   const [state, setState] = useState<Redriven | 'none' | 'sending'>('none');
-  const chosen = [...codes].flatMap(([id, code]) => (excluded.has(code) ? [] : [id]));
+  const chosen = [...codes].flatMap(([id, code]) => (included.has(code) ? [id] : []));
   const redrive = async (): Promise<void> => {
     setState('sending');
     setState(await redriveLines(batch, new Set(chosen)));
   };
   const toggle = (code: string): void => {
-    const next = new Set(excluded);
+    const next = new Set(included);
     if (!next.delete(code)) next.add(code);
-    setExcluded(next);
+    setIncluded(next);
   };
   return (
     <>
@@ -46,17 +47,18 @@ function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; fai
               <th scope="col" class="number">
                 Lines
               </th>
+              <th scope="col">The same lines again</th>
               <th scope="col">Example</th>
             </tr>
           </thead>
           <tbody>
-            {reasons.map(({ code, count, example }) => (
+            {reasons.map(({ code, count, canSucceedUnchanged, example }) => (
               <tr key={code}>
                 <td>
                   <input
                     type="checkbox"
                     aria-label={`Retry lines with ${code}`}
-                    checked={!excluded.has(code)}
+                    checked={included.has(code)}
                     onChange={() => toggle(code)}
                   />
                 </td>
@@ -64,6 +66,7 @@ function Reasons({ batch, failed: { reasons, codes } }: { batch: BatchReply; fai
                   <code>{code}</code>
                 </th>
                 <td class="number">{countText(count)}</td>
+                <td>{canSucceedUnchanged ? 'can succeed' : 'fail again: correct the lines or the settings first'}</td>
                 <td class="example">
                   <code>{example.custom_id}</code> {example.message}
                 </td>

@@ -7,6 +7,8 @@ import { textLines } from '../api/text-lines.ts';
 export type FailureReason = {
   readonly code: string;
   readonly count: number;
+  /** Whether the same lines can succeed later; otherwise lines or settings must change first. */
+  readonly canSucceedUnchanged: boolean;
   /** The first line with this reason. */
   readonly example: { readonly custom_id: string; readonly message: string };
 };
@@ -25,28 +27,38 @@ export async function loadFailedLines(errorFile: string, signal: AbortSignal): P
   const codes = new Map<string, string>();
   const reasons = new Map<string, FailureReason>();
   for await (const line of textLines(file.value)) {
-    const { custom_id, code, message } = failureOf(line);
+    const { custom_id, code, message, canSucceedUnchanged } = failureOf(line);
     if (custom_id !== null) codes.set(custom_id, code);
     const known = reasons.get(code);
     const example = known?.example ?? { custom_id: custom_id ?? '', message };
-    reasons.set(code, { code, count: (known?.count ?? 0) + 1, example });
+    reasons.set(code, { code, count: (known?.count ?? 0) + 1, canSucceedUnchanged, example });
   }
   return { ...file, value: { reasons: [...reasons.values()].sort((a, b) => b.count - a.count), codes } };
 }
 
-type FailedLine = { readonly custom_id: string | null; readonly code: string; readonly message: string };
+type FailedLine = {
+  readonly custom_id: string | null;
+  readonly code: string;
+  readonly message: string;
+  readonly canSucceedUnchanged: boolean;
+};
 
 /** A line without an error code counts as `not_said`. */
 function failureOf(line: string): FailedLine {
-  const fields = fieldsOf(line);
-  const error = fields.get('error');
-  const { code, message } = textsOf(error);
+  const fields = membersOf(JSON.parse(line));
+  const { code, message } = textsOf(fields.get('error'));
   const id = fields.get('custom_id');
-  return { custom_id: typeof id === 'string' ? id : null, code: code ?? 'not_said', message: message ?? '' };
+  const response = fields.get('response');
+  return {
+    custom_id: typeof id === 'string' ? id : null,
+    code: code ?? 'not_said',
+    message: message ?? '',
+    // Without a response the request was never sent: the batch ended before.
+    canSucceedUnchanged: response === null || membersOf(membersOf(response).get('body')).get('retryable') === true,
+  };
 }
 
-function fieldsOf(line: string): ReadonlyMap<string, unknown> {
-  const value: unknown = JSON.parse(line);
+function membersOf(value: unknown): ReadonlyMap<string, unknown> {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }
 
@@ -70,7 +82,7 @@ export async function redriveLines(batch: BatchReply, ids: ReadonlySet<string>):
   const lines: string[] = [];
   let bytes = 0;
   for await (const line of textLines(input.value)) {
-    const id = fieldsOf(line).get('custom_id');
+    const id = membersOf(JSON.parse(line)).get('custom_id');
     if (typeof id !== 'string' || !ids.has(id)) continue;
     const text = `${line}\n`;
     bytes += text.length;

@@ -12,10 +12,12 @@ import { shownTheme } from '../settings/theme.ts';
 export type Values = readonly (number | null)[];
 export type ChartLine = { readonly name: string; readonly values: Values };
 
-type LineChartProps = {
+export type LineChartProps = {
   title: string;
   /** A short description beside the title. */
   hint: string;
+  /** Title of the y axis. */
+  axis: string;
   /** Ascending; `values[i]` of each line belongs to `steps[i]`. */
   steps: readonly number[];
   lines: readonly ChartLine[];
@@ -26,19 +28,25 @@ type LineChartProps = {
   text: (value: number) => string;
 };
 
+type DrawnProps = Pick<LineChartProps, 'lines' | 'text' | 'axis'> & {
+  readonly band: LineChartProps['band'] | undefined;
+  readonly range: LineChartProps['range'] | undefined;
+};
+
 /** Lines differ in dashes too, for readers who cannot tell the colours apart. */
 const LINE_DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 4]];
 
 /** Number of distinct line styles. */
 export const LINE_LOOKS = LINE_DASHES.length;
 
-const HEIGHT_PX = 190;
+const HEIGHT_PX = 210;
+const LABEL_PX = 16;
 const AXIS_PX = 52;
 const FONT = '11px system-ui, sans-serif';
 /** Charts with one sync key share the pointer. */
 const SYNC = 'steps';
 
-export function LineChart({ title, hint, steps, lines, band, range, text }: LineChartProps) {
+export function LineChart({ title, hint, axis, steps, lines, band, range, text }: LineChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const theme = useObservable(shownTheme);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -49,7 +57,7 @@ export function LineChart({ title, hint, steps, lines, band, range, text }: Line
   useEffect(() => {
     const target = place.current;
     if (target === null) return;
-    const plot = new uPlot(optionsOf(target, lines.length, band !== undefined, range, text, setPointed), data, target);
+    const plot = new uPlot(optionsOf(target, { lines, band, range, text, axis }, setPointed), data, target);
     drawn.current = plot;
     const observer = new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: HEIGHT_PX }));
     observer.observe(target);
@@ -58,7 +66,7 @@ export function LineChart({ title, hint, steps, lines, band, range, text }: Line
       plot.destroy();
       drawn.current = null;
     };
-  }, [looks, band === undefined, range, text, theme]);
+  }, [looks, band === undefined, range, text, axis, theme]);
   // New values reuse the chart: a slider changes them many times a second.
   useEffect(() => drawn.current?.setData(data), [steps, lines, band]);
 
@@ -101,15 +109,19 @@ function dataOf(
 
 function optionsOf(
   target: HTMLElement,
-  lines: number,
-  hasBand: boolean,
-  range: LineChartProps['range'],
-  text: LineChartProps['text'],
+  { lines, band, range, text, axis: title }: DrawnProps,
   onPoint: (position: number | null) => void,
 ): uPlot.Options {
   const colour = (variable: string): string => colourAt(target, variable);
-  const axis = { stroke: colour('--muted'), font: FONT, grid: { stroke: colour('--line'), width: 1 } };
-  const series = Array.from({ length: lines }, (_, position): uPlot.Series => {
+  const axis = {
+    stroke: colour('--muted'),
+    font: FONT,
+    labelFont: FONT,
+    labelSize: LABEL_PX,
+    labelGap: 0,
+    grid: { stroke: colour('--line'), width: 1 },
+  };
+  const series = lines.map((_, position): uPlot.Series => {
     const look = position % LINE_LOOKS;
     const stroke = colour(`--line-${look + 1}`);
     return { stroke, width: 2, dash: [...(LINE_DASHES[look] ?? [])], points: { size: 5 } };
@@ -125,11 +137,16 @@ function optionsOf(
       y: { range: (_plot, least, most) => rangeOf(least, most, range) },
     },
     axes: [
-      { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000], size: 30 },
-      { ...axis, size: AXIS_PX, values: (_plot, ticks) => ticks.map((tick) => text(tick)) },
+      {
+        ...axis,
+        label: 'step',
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000],
+        size: 30,
+      },
+      { ...axis, label: title, size: AXIS_PX, values: (_plot, ticks) => ticks.map((tick) => text(tick)) },
     ],
-    series: [{}, ...series, ...(hasBand ? [edge, edge] : [])],
-    bands: hasBand ? [{ series: [lines + 2, lines + 1], fill: colour('--line-1-wash') }] : [],
+    series: [{}, ...series, ...(band === undefined ? [] : [edge, edge])],
+    bands: band !== undefined ? [{ series: [lines.length + 2, lines.length + 1], fill: colour('--line-1-wash') }] : [],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
   };
 }

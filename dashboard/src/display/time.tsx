@@ -17,3 +17,10 @@ export function Time({ at }: { at: number }) {
     </time>
   );
 }
+
+const CLOCK = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' });
+
+/** A time of today to the second: `14:03:27`. @param at milliseconds since 1970. */
+export function clockText(at: number): string {
+  return CLOCK.format(at);
+}

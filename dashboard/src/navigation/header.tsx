@@ -22,8 +22,8 @@ export function Header({ page }: { page: Page }) {
         <span>Citeward</span>
       </a>
       <nav aria-label="Pages">
-        {PAGES.map((name) => (
-          <a key={name} href={hrefOf(name)} {...(name === page ? { 'aria-current': 'page' } : {})}>
+        {PAGES.filter((name) => name !== 'compare').map((name) => (
+          <a key={name} href={hrefOf(name)} {...(name === shownUnder(page) ? { 'aria-current': 'page' } : {})}>
             {PAGE_NAMES[name]}
           </a>
         ))}
@@ -60,4 +60,9 @@ export function Header({ page }: { page: Page }) {
       </div>
     </header>
   );
+}
+
+/** A comparison begins at a run, so it has no entry of its own. */
+function shownUnder(page: Page): Page {
+  return page === 'compare' ? 'runs' : page;
 }

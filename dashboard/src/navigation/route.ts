@@ -1,13 +1,13 @@
 /** Routes in the URL hash: the server serves one file and never sees which page is open. */
 import { observable, useObservable } from '../settings/observable.ts';
 
-/** The pages of the header. */
-export const PAGES = ['playground', 'runs', 'replay', 'batches', 'docs'] as const;
+export const PAGES = ['playground', 'runs', 'compare', 'replay', 'batches', 'docs'] as const;
 export type Page = (typeof PAGES)[number];
 
 export const PAGE_NAMES: Readonly<Record<Page, string>> = {
   playground: 'Playground',
   runs: 'Runs',
+  compare: 'Compare',
   replay: 'Replay',
   batches: 'Batches',
   docs: 'API',

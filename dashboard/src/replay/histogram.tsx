@@ -1,4 +1,6 @@
-/** Reward histogram: recorded and replayed rewards over the same bins. */
+/** Reward histogram: recorded and replayed rewards over the same bins. A pointer or a finger on a bin shows its counts. */
+import { useState } from 'preact/hooks';
+import { countText } from '../display/number-text.ts';
 
 const BINS = 32;
 const WIDTH = 640;
@@ -15,29 +17,42 @@ export function Histogram({ before, after, text }: HistogramProps) {
   const old = countsOf(before, least, most);
   const other = countsOf(after, least, most);
   const top = Math.max(1, ...old, ...other);
+  const [bin, setBin] = useState<number | null>(null);
+  const point = (event: PointerEvent & { readonly currentTarget: SVGSVGElement }): void => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    setBin(Math.max(0, Math.min(BINS - 1, Math.floor(((event.clientX - left) / width) * BINS))));
+  };
+  const edge = (at: number): string => text(least + ((most - least) * at) / BINS);
   return (
     <figure class="histogram">
       <figcaption>
         <h2>Rewards</h2>
         <span class="histogram-key">
-          <span class="key-before" aria-hidden="true" /> recorded
+          <span class="key-before" aria-hidden="true" /> recorded {bin !== null && <b>{countText(old[bin] ?? 0)}</b>}
         </span>
         <span class="histogram-key">
-          <span class="key-after" aria-hidden="true" /> replayed
+          <span class="key-after" aria-hidden="true" /> replayed {bin !== null && <b>{countText(other[bin] ?? 0)}</b>}
+        </span>
+        <span class="muted histogram-bin">
+          {bin === null ? `rollouts, at most ${countText(top)} in a bin` : `${edge(bin)} to ${edge(bin + 1)}`}
         </span>
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
+        onPointerMove={point}
+        onPointerDown={point}
+        onPointerLeave={() => setBin(null)}
         aria-label={`Distribution of the rewards, recorded and replayed, from ${text(least)} to ${text(most)}`}
       >
+        {bin !== null && <rect class="pointed" x={(bin * WIDTH) / BINS} y="0" width={WIDTH / BINS} height={HEIGHT} />}
         <path class="after" d={outline(other, top)} />
         <path class="before" d={outline(old, top)} />
       </svg>
       <p class="histogram-axis" aria-hidden="true">
         <span>{text(least)}</span>
-        <span>{text((least + most) / 2)}</span>
+        <span>{text((least + most) / 2)} · reward</span>
         <span>{text(most)}</span>
       </p>
     </figure>

@@ -22,7 +22,14 @@ export function LiveCharts({ prepared, recorded, live }: LiveChartsProps) {
     <section class="card live-charts" aria-label="Charts">
       <Histogram before={recorded.rewards} after={live.rewards} text={numberText} />
       {numbered.length > 1 && (
-        <LineChart title="Mean reward" hint="over steps" steps={numbered} lines={lines} text={numberText} />
+        <LineChart
+          title="Mean reward"
+          hint="over steps"
+          axis="reward"
+          steps={numbered}
+          lines={lines}
+          text={numberText}
+        />
       )}
     </section>
   );

@@ -54,7 +54,9 @@ export function ReplayDesk({ run, query }: { run: ReplayedRun; query: Query }) {
   const [settled, setSettled] = useState<SettledFigures | null>(null);
   const lives = useSlices<LiveFigures>(setLive);
   const settling = useSlices<SettledFigures>(({ figures }) => setSettled(figures));
-  const href = withQuery(hrefOf('replay', run.id), queryOfSettings({ changes: changesInForce, preset }));
+  const settings = queryOfSettings({ changes: changesInForce, preset });
+  const href = withQuery(hrefOf('replay', run.id), settings);
+  const compareHref = withQuery(hrefOf('compare'), new Map([['a', run.id], ['b', run.id], ...settings]));
 
   useEffect(() => {
     lives.ask(() => new LivePass(request, run.rollouts, before, preset));
@@ -93,7 +95,14 @@ export function ReplayDesk({ run, query }: { run: ReplayedRun; query: Query }) {
         <header class="card-head">
           <h2>Recipe</h2>
           <div class="actions">
-            {run.file === null && <CopyButton text={addressOf(href)} label="Copy link" />}
+            {run.file === null && (
+              <>
+                <a class="button quiet" href={compareHref}>
+                  Compare
+                </a>
+                <CopyButton text={addressOf(href)} label="Copy link" />
+              </>
+            )}
             <button
               type="button"
               class="quiet"
@@ -158,12 +167,7 @@ export function ReplayDesk({ run, query }: { run: ReplayedRun; query: Query }) {
           </>
         )}
         {settled !== null && (
-          <SettledView
-            run={run}
-            settled={settled}
-            isOlder={settled.request !== request}
-            query={queryOfSettings({ changes: changesInForce, preset })}
-          />
+          <SettledView run={run} settled={settled} isOlder={settled.request !== request} query={settings} />
         )}
         <RecipeExport run={run} settings={{ changes: changesInForce, preset }} recipes={after} />
       </div>

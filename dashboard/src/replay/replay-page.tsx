@@ -8,7 +8,8 @@ import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, type Query } from '../navigation/route.ts';
 import { RunList } from '../runs/run-list.tsx';
 import '../styles/replay.css';
-import { type LoadedRun, loadReplayedRun, MAX_ROLLOUTS, readRunFile } from './load-run.ts';
+import { type LoadedRun, loadReplayedRun, readRunFile } from './load-run.ts';
+import { RefusedRun } from './refused-run.tsx';
 import { ReplayDesk } from './replay-desk.tsx';
 
 export function ReplayPage({ path: [run], query }: { path: readonly string[]; query: Query }) {
@@ -90,29 +91,4 @@ function RunFromFile() {
       )}
     </>
   );
-}
-
-function RefusedRun({ refused: { why, line } }: { refused: Extract<LoadedRun, { kind: 'refused' }> }) {
-  return (
-    <div class="notice notice-bad" role="alert">
-      <p class="notice-title">This run cannot be replayed</p>
-      <p>{wordsOf(why, line)}</p>
-    </div>
-  );
-}
-
-function wordsOf(why: Extract<LoadedRun, { kind: 'refused' }>['why'], line: number): string {
-  switch (why) {
-    case 'line':
-      return `Line ${line} is not a valid line of a run file of a supported version.`;
-    case 'cut_off':
-      return `The file is truncated: it ends after line ${line}, without a matching end record.`;
-    case 'too_many':
-      return [
-        `The run has more than ${countText(MAX_ROLLOUTS)} rollouts. Replay its file on the command line:`,
-        'npx citeward replay --file RUN.jsonl --set citation_weight=0.5',
-      ].join(' ');
-    case 'empty':
-      return 'The run has no rollouts.';
-  }
 }

@@ -2,31 +2,39 @@
 
 import { useMemo } from 'preact/hooks';
 import type { RunDetail } from '../../../src/wire/runs.ts';
-import { callApi, type Reply, runPath } from '../api/call.ts';
-import { useLoading } from '../api/use-api.ts';
 import { Fact } from '../display/fact.tsx';
 import { countText, plural } from '../display/number-text.ts';
-import { Time } from '../display/time.tsx';
+import { clockText, Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
-import { hrefOf } from '../navigation/route.ts';
+import { hrefOf, withQuery } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
 import { AlertsCard } from './alerts-card.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
 import { numberedSteps } from './step-columns.ts';
 import { StepTable } from './step-table.tsx';
+import { useLiveRun } from './use-live-run.ts';
 
 export function RunView({ id }: { id: string }) {
-  const loading = useLoading((signal) => loadRun(id, signal), id);
+  const { loading, isActive, changedAt, isBehind } = useLiveRun(id);
   return (
     <>
       <div class="page-head">
         <h1>{id}</h1>
         <a href={hrefOf('runs')}>All runs</a>
+        {loading.loaded.state === 'loaded' && (
+          <span class={`live${isActive ? ' is-active' : ''}`}>
+            {isBehind ? 'Not updated: the server does not answer' : isActive ? 'Live' : 'Not active'}
+            {changedAt !== null && `, last changed ${clockText(changedAt)}`}
+          </span>
+        )}
         <div class="actions">
           <button type="button" onClick={loading.reload}>
             Reload
           </button>
+          <a class="button" href={withQuery(hrefOf('compare'), new Map([['a', id]]))}>
+            Compare
+          </a>
           <a class="button" href={hrefOf('replay', id)}>
             Replay this run
           </a>
@@ -102,19 +110,4 @@ function RunFacts({ run }: { run: RunDetail }) {
       </div>
     </dl>
   );
-}
-
-/** Loads a run with all its steps, page by page. @throws DOMException (AbortError) when `signal` aborts. */
-async function loadRun(run: string, signal: AbortSignal): Promise<Reply<RunDetail>> {
-  const first = await callApi<RunDetail>(`${runPath(run)}?limit=1000`, { signal });
-  if (!first.ok) return first;
-  const steps = [...first.value.steps];
-  let next = first.value.next_step;
-  while (next !== null) {
-    const more = await callApi<RunDetail>(`${runPath(run)}?limit=1000&from_step=${next}`, { signal });
-    if (!more.ok) return more;
-    steps.push(...more.value.steps);
-    next = more.value.next_step;
-  }
-  return { ...first, value: { ...first.value, steps, next_step: null } };
 }

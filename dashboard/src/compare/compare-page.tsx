@@ -1,0 +1,166 @@
+/** Compares two runs, or one run under two recipes: `#/compare?a=RUN&b=RUN&citation_weight=0.5`. */
+import '../recipe/zod-without-eval.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { RunReply } from '../../../src/wire/runs.ts';
+import type { Reply } from '../api/call.ts';
+import { useApi, useLoading } from '../api/use-api.ts';
+import { WhenLoaded } from '../display/when-loaded.tsx';
+import { hrefOf, type Query, withQuery } from '../navigation/route.ts';
+import { changedRecipes } from '../recipe/recipe-changes.ts';
+import { composeFields } from '../recipe/recipe-fields.ts';
+import { settingsOfQuery } from '../recipe/replay-link.ts';
+import { type LoadedRun, loadReplayedRun, type ReplayedRun } from '../replay/load-run.ts';
+import { RefusedRun } from '../replay/refused-run.tsx';
+import { ChangesCard } from './changes-card.tsx';
+import { CompareCharts } from './compare-charts.tsx';
+import { computeSide, type Side, type SideRequest } from './compared-runs.ts';
+
+/** The parameters that name the runs; the others are the settings of B. */
+const RUNS: ReadonlySet<string> = new Set(['a', 'b']);
+
+export function ComparePage({ query }: { query: Query }) {
+  const a = query.get('a') ?? '';
+  const b = query.get('b') ?? '';
+  const settings = useMemo(() => new Map([...query].filter(([name]) => !RUNS.has(name))), [query]);
+  return (
+    <main class="page">
+      <div class="page-head">
+        <h1>Compare</h1>
+        <span class="muted">two runs, or one run under two recipes</span>
+      </div>
+      <ChooseRuns a={a} b={b} settings={settings} />
+      {a !== '' && b !== '' && <LoadedRuns key={JSON.stringify([a, b])} a={a} b={b} settings={settings} />}
+    </main>
+  );
+}
+
+type RunNames = { a: string; b: string; settings: Query };
+
+function ChooseRuns({ a, b, settings }: RunNames) {
+  const { loaded } = useApi<{ readonly runs: readonly RunReply[] }>('/v1/runs?limit=100');
+  const known = loaded.state === 'loaded' ? loaded.value.runs.map(({ id }) => id) : [];
+  const choose = (side: 'a' | 'b', id: string): void => {
+    location.hash = withQuery(hrefOf('compare'), new Map([['a', a], ['b', b], [side, id], ...settings]));
+  };
+  return (
+    <section class="card pad compare-runs" aria-label="Runs to compare">
+      {(['a', 'b'] as const).map((side) => {
+        const id = side === 'a' ? a : b;
+        return (
+          <label key={side} class="field">
+            <span>{side === 'a' ? 'A' : 'B'}</span>
+            <select value={id} onChange={(event) => choose(side, event.currentTarget.value)}>
+              {id === '' && <option value="">Choose a run…</option>}
+              {[...new Set([...(id === '' ? [] : [id]), ...known])].map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        );
+      })}
+      {b !== '' && (
+        <p>
+          {settings.size === 0 ? 'B has its recorded rewards.' : `B is replayed with ${settingsText(settings)}.`}{' '}
+          <a href={withQuery(hrefOf('replay', b), settings)}>Change its recipe in the replay</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function settingsText(settings: Query): string {
+  return [...settings].map(([name, value]) => `${name} ${value}`).join(', ');
+}
+
+type TwoRuns = { readonly a: LoadedRun; readonly b: LoadedRun };
+
+function LoadedRuns({ a, b, settings }: RunNames) {
+  const [progress, setProgress] = useState(0);
+  const loading = useLoading((signal) => loadBoth(a, b, signal, setProgress), JSON.stringify([a, b]));
+  return (
+    <WhenLoaded loading={loading} waiting={`Loading the rollouts… ${progress === 0 ? '' : progress}`}>
+      {(loaded) => {
+        if (loaded.a.kind === 'refused') return <RefusedRun refused={loaded.a} />;
+        if (loaded.b.kind === 'refused') return <RefusedRun refused={loaded.b} />;
+        return <Compared a={loaded.a.run} b={loaded.b.run} settings={settings} />;
+      }}
+    </WhenLoaded>
+  );
+}
+
+async function loadBoth(
+  a: string,
+  b: string,
+  signal: AbortSignal,
+  onProgress: (rollouts: number) => void,
+): Promise<Reply<TwoRuns>> {
+  const first = await loadReplayedRun(a, signal, onProgress);
+  if (!first.ok) return first;
+  const second = a === b ? first : await loadReplayedRun(b, signal, onProgress);
+  if (!second.ok) return second;
+  return { ...second, value: { a: first.value, b: second.value } };
+}
+
+function Compared({ a, b, settings }: { a: ReplayedRun; b: ReplayedRun; settings: Query }) {
+  const asked = useMemo(() => requestsOf(a, b, settings), [a, b, settings]);
+  const [sides, setSides] = useState<{ readonly of: Requests; readonly a: Side; readonly b: Side } | null>(null);
+  useEffect(() => {
+    if (!asked.ok) return;
+    const aborter = new AbortController();
+    const compute = async (): Promise<void> => {
+      const one = await computeSide(asked.a, aborter.signal);
+      const other = one === null ? null : await computeSide(asked.b, aborter.signal);
+      if (one !== null && other !== null) setSides({ of: asked, a: one, b: other });
+    };
+    void compute();
+    return () => aborter.abort();
+  }, [asked]);
+  if (!asked.ok) {
+    return (
+      <div class="notice notice-bad" role="alert">
+        <p class="notice-title">B cannot be replayed with these settings</p>
+        <p>{asked.problem}</p>
+      </div>
+    );
+  }
+  if (sides === null || sides.of !== asked) {
+    return (
+      <p class="muted" role="status">
+        Comparing…
+      </p>
+    );
+  }
+  return (
+    <>
+      <CompareCharts a={sides.a} b={sides.b} />
+      <ChangesCard a={a.id} b={b.id} settings={settings} sides={sides} />
+    </>
+  );
+}
+
+type Requests =
+  | { readonly ok: true; readonly a: SideRequest; readonly b: SideRequest }
+  | { readonly ok: false; readonly problem: string };
+
+function requestsOf(a: ReplayedRun, b: ReplayedRun, query: Query): Requests {
+  const [recipesOfA, recipesOfB] = [a, b].map(
+    ({ recipes }) => new Map([...recipes].map(([digest, { recipe }]) => [digest, recipe])),
+  );
+  const [first] = recipesOfB?.values() ?? [];
+  if (recipesOfA === undefined || recipesOfB === undefined || first === undefined) {
+    return { ok: false, problem: 'The run has no recipe.' };
+  }
+  const { changes, preset, unknown } = settingsOfQuery(query, composeFields(first));
+  if (unknown.length > 0) return { ok: false, problem: `Its recipe has no such setting: ${unknown.join(', ')}.` };
+  const changed = changedRecipes(b.recipes, changes);
+  if (!changed.ok) {
+    return { ok: false, problem: [...changed.problems].map(([path, message]) => `${path}: ${message}`).join('; ') };
+  }
+  return {
+    ok: true,
+    a: { groups: a.groups, before: recipesOfA, after: null, preset },
+    b: { groups: b.groups, before: recipesOfB, after: changes.size === 0 ? null : changed.recipes, preset },
+  };
+}
