@@ -1,71 +1,112 @@
 /**
- * `npm run demo:run`: scores a synthetic training run of 12 steps x 32 prompts x 8 samples on a local Worker, then
- * serves the dashboard for it until Ctrl-C (`--once` exits instead). It also exports the run to a file, for
- * `citeward replay --file`. The places are invented, the policy is the extractive refiner with faults that decrease by
- * step, the judge compares words. Data stays in .citeward/, so a second start scores nothing.
+ * `npm run demo:run`: trains a small policy three times with GRPO against a local Worker, which scores and records the
+ * runs, and tells what the policy learned. Then it serves the dashboard for the runs until Ctrl-C (`--once` exits
+ * instead). It exports each run to a file, for `citeward replay --file`. Data stays in .citeward/, so a second start
+ * scores nothing, and an interrupted run continues.
  */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { durationText } from '../cli/shared/number-text.ts';
+import { parseArgs } from 'node:util';
+import { countText, durationText } from '../cli/shared/number-text.ts';
+import { LiveLine } from '../cli/shared/progress.ts';
 import { styleFor } from '../cli/shared/style.ts';
-import { createClient } from '../clients/typescript/client.ts';
+import { type Client, createClient } from '../clients/typescript/client.ts';
 import { ensureDashboard } from './build-dashboard.ts';
-import { recordedSteps, recordRun, type ScoredStep, DEMO_RUN as SHAPE } from './demo-run/record.ts';
+import { stepFigures } from './demo-run/figures.ts';
+import { recordedRollouts, trainAndRecord } from './demo-run/record.ts';
+import { DEFAULT_SEED, type DemoRun, demoRuns, RUN_NAMES } from './demo-run/runs.ts';
 import { demoState, STATE } from './demo-run/state.ts';
+import { COLUMN_NOTES, type Paper, printStory } from './demo-run/story.ts';
+import type { TrainedStep } from './demo-run/train.ts';
 import { showWithWorker } from './demo-worker.ts';
-import type { LocalWorker } from './local-worker.ts';
 
-/** The exported run; relative to the root of the project. */
-const EXPORT = `${STATE}/${SHAPE.run}.jsonl`;
+const USAGE = `usage: npm run demo:run [-- [--once] [--seed N] [--only ${RUN_NAMES.join('|')}]]`;
 const START_MS = 60_000;
+const MAX_SEED = 1_000_000;
 
 const style = styleFor(process.stdout, false);
 const say = (text = ''): void => console.log(text);
+const paper: Paper = { width: Math.min(100, process.stdout.columns ?? 100), style, write: say };
 
-async function demoRun(worker: LocalWorker): Promise<void> {
-  const done = await recordedSteps(worker.url, SHAPE.run, SHAPE.prompts * SHAPE.samples);
-  const rollouts = SHAPE.steps * SHAPE.prompts * SHAPE.samples;
-  say(`   ${SHAPE.steps} steps x ${SHAPE.prompts} prompts x ${SHAPE.samples} samples = ${rollouts} rollouts`);
-  if (done.size === SHAPE.steps) {
-    say('   all steps are already recorded: nothing to score');
-    return;
+type Options = { readonly isOnce: boolean; readonly runs: readonly DemoRun[] };
+
+/** Reads the command line; `null` = it is wrong. */
+function readOptions(args: string[]): Options | null {
+  const options = {
+    once: { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(DEFAULT_SEED) },
+    only: { type: 'string' },
+  } as const;
+  try {
+    const { once, seed, only } = parseArgs({ args, options }).values;
+    if (!/^\d+$/u.test(seed) || Number(seed) > MAX_SEED) return null;
+    const runs = demoRuns(Number(seed)).filter(({ name }) => only === undefined || name === only);
+    return runs.length === 0 ? null : { isOnce: once, runs };
+  } catch (error) {
+    // parseArgs throws a TypeError for an unknown flag.
+    if (error instanceof TypeError) return null;
+    throw error;
   }
-  if (done.size > 0) say(`   ${done.size} steps are already recorded`);
-  const client = createClient({ url: new URL(worker.url), key: null });
-  const started = performance.now();
-  for await (const scored of recordRun(client, SHAPE, done)) say(stepLine(scored));
-  say(`   scored in ${durationText((performance.now() - started) / 1000)}`);
+}
+
+async function showRun(client: Client, run: DemoRun): Promise<void> {
+  say(`\n${style('bold', run.id)}`);
+  say(`   ${run.setup}`);
+  const before = await recordedRollouts(client, run.id);
+  const { steps, prompts, samples } = run.size;
+  const rollouts = steps * prompts * samples;
+  if (before.length === rollouts) say('   all steps are already recorded: nothing to score');
+  else if (before.length > 0) say(`   ${countText(before.length)} rollouts are already recorded`);
+  const live = new LiveLine(process.stderr);
+  const trained: TrainedStep[] = [];
+  for await (const step of trainAndRecord(client, run, before)) {
+    trained.push(step);
+    live.update(() => `   step ${step.step + 1} of ${steps}`);
+  }
+  live.clear();
+  const last = trained.at(-1);
+  if (last === undefined) throw new Error(`${run.id} has no step`);
+  if (before.length < rollouts) {
+    const scored = countText(rollouts - before.length);
+    say(
+      `   ${steps} steps x ${prompts} prompts x ${samples} samples: ${scored} scored in ${durationText(live.seconds)}`,
+    );
+  }
+  const recorded = before.length === rollouts ? before : await recordedRollouts(client, run.id);
+  say();
+  await printStory({ run, figures: trained.map((step) => stepFigures(step, recorded)), last }, paper);
+  await exportRun(client, run);
+}
+
+function exportPath(run: DemoRun): string {
+  return `${STATE}/${run.id}.jsonl`;
 }
 
 /** Writes the ledger of the run to a file. @throws Error if the Worker refuses the export. */
-async function exportRun(worker: LocalWorker): Promise<void> {
-  const client = createClient({ url: new URL(worker.url), key: null });
-  const exported = await client.runs.export(SHAPE.run);
-  if (!exported.ok) throw new Error(`the run was not exported: ${JSON.stringify(exported.failure)}`);
-  await writeFile(resolve(import.meta.dirname, '..', EXPORT), exported.body);
+async function exportRun(client: Client, run: DemoRun): Promise<void> {
+  const exported = await client.runs.export(run.id);
+  if (!exported.ok) throw new Error(`${run.id} was not exported: ${JSON.stringify(exported.failure)}`);
+  await writeFile(resolve(import.meta.dirname, '..', exportPath(run)), exported.body);
 }
 
-function stepLine({ step, groups, seconds }: ScoredStep): string {
-  const rewards = groups.flatMap((group) => group.rewards.filter((reward) => reward !== null));
-  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-  const degenerate = groups.filter(({ degenerate }) => degenerate !== null).length;
-  const parts = [
-    `   step ${String(step).padStart(2)}`,
-    `mean reward ${mean.toFixed(2).padStart(5)}`,
-    `${rewards.length} scored`,
-    `${degenerate} degenerate ${degenerate === 1 ? 'group' : 'groups'}`,
-    `${seconds.toFixed(1)} s`,
-  ];
-  return parts.join('   ');
+function sayReplay(runs: readonly DemoRun[]): void {
+  say(`\nReplay a run under another recipe, without a Worker:`);
+  for (const run of runs) {
+    say(`   npx citeward replay --file ${exportPath(run)} \\`);
+    say('     --recipe refiner-gpt54-instance-rubric --set negatives_require_positive=true');
+  }
+  say(`The runs are stored in ${STATE}; delete this folder to start over.`);
 }
 
-const args = process.argv.slice(2);
-if (args.some((arg) => arg !== '--once')) {
-  console.error('usage: npm run demo:run [-- --once]');
+const options = readOptions(process.argv.slice(2));
+if (options === null) {
+  console.error(USAGE);
   process.exit(2);
 }
-const staying = args.length === 0;
-say(style('bold', 'A synthetic training run: invented places, a scripted policy, a judge that compares words'));
+const { isOnce, runs } = options;
+say(style('bold', 'A small policy learns to write cited answers, with GRPO and the advantages of a local Worker'));
+say(style('yellow', 'Judge: the built-in stand-in, which compares words. Invented places, no language model.'));
+for (const line of COLUMN_NOTES) say(style('dim', line));
 await ensureDashboard();
 await showWithWorker(
   'The demo run',
@@ -79,13 +120,12 @@ await showWithWorker(
     };
   },
   async (worker) => {
-    await demoRun(worker);
-    await exportRun(worker);
-    say(`   run ${SHAPE.run}, stored in ${STATE} (delete this folder to start over)`);
-    say(`\nReplay it under another recipe, without a Worker:`);
-    say('   npx citeward replay --file .citeward/demo-run/demo-synthetic-1.jsonl --set citation_weight=0.5');
-    if (!staying) return;
-    say(`\n${style('bold', `${worker.url}/#/runs/${SHAPE.run}`)}   (Ctrl-C stops the Worker)`);
+    const client = createClient({ url: new URL(worker.url), key: null });
+    for (const run of runs) await showRun(client, run);
+    sayReplay(runs);
+    if (isOnce) return;
+    say('\nIn the dashboard (Ctrl-C stops the Worker):');
+    for (const run of runs) say(`   ${style('bold', `${worker.url}/#/runs/${run.id}`)}`);
     // Waits until a signal ends the process.
     await new Promise<never>(() => setInterval(() => undefined, 60_000));
   },

@@ -1,107 +1,58 @@
-/** Scores the groups of a demo run step by step and records them in the ledger of a deployment. */
-import { mapInOrder } from '../../cli/shared/in-order.ts';
-import type { Client, GroupInput } from '../../clients/typescript/client.ts';
-import type { GroupResponse } from '../../src/wire/groups.ts';
-import { problemSchema } from '../../src/wire/problem.ts';
-import { runDetailSchema } from '../../src/wire/runs.ts';
-import { makeSample } from './policy.ts';
-import { makePrompts, type Prompt } from './prompts.ts';
-
-export type RunShape = {
-  /** Seed of all random draws. */
-  readonly seed: string;
-  readonly run: string;
-  readonly recipe: string;
-  readonly steps: number;
-  readonly prompts: number;
-  /** Samples per prompt and step. */
-  readonly samples: number;
-};
-
-/** The settings of `npm run demo:run`; the README and docs/demo-run.md show its replay. */
-export const DEMO_RUN: RunShape = {
-  seed: 'citeward demo run 1',
-  run: 'demo-synthetic-1',
-  recipe: 'refiner-gpt54-instance-rubric',
-  steps: 12,
-  prompts: 32,
-  samples: 8,
-};
-
-export type ScoredStep = {
-  readonly step: number;
-  readonly groups: readonly GroupResponse[];
-  readonly seconds: number;
-};
-
-/** Concurrent groups: the Worker with its lexical judge is one process. */
-const CONCURRENCY = 4;
+/** Records a demo run in a Worker, and reads what is recorded: recorded groups are not scored again. */
+import type { Client } from '../../clients/typescript/client.ts';
+import { MAX_RUN_ROLLOUT_PAGE } from '../../src/limits.ts';
+import { advantages } from '../../src/scoring/advantages.ts';
+import type { RunRollout } from '../../src/wire/runs.ts';
+import type { DemoRun } from './runs.ts';
+import { type ScoredGroup, type TrainedStep, train } from './train.ts';
 
 /**
- * Scores the missing steps in order.
- * @param done steps that are completely recorded.
+ * Trains the policy of a run. The Worker scores and records the missing groups; the advantages of recorded groups are
+ * computed from their recorded rewards, with the function that the Worker uses.
+ * @param recorded what the Worker has recorded of the run.
  * @throws Error if a group cannot be scored.
  */
-export async function* recordRun(
+export function trainAndRecord(
   client: Client,
-  shape: RunShape,
-  done: ReadonlySet<number>,
-): AsyncGenerator<ScoredStep> {
-  const prompts = makePrompts(shape.seed, shape.prompts);
-  for (let step = 0; step < shape.steps; step++) {
-    if (done.has(step)) continue;
-    const started = performance.now();
-    const groups: GroupResponse[] = [];
-    const scoring = mapInOrder(each(prompts), CONCURRENCY, (prompt) => scoreGroup(client, shape, prompt, step));
-    for await (const group of scoring) groups.push(group);
-    yield { step, groups, seconds: (performance.now() - started) / 1000 };
-  }
+  run: DemoRun,
+  recorded: readonly RunRollout[],
+): AsyncGenerator<TrainedStep> {
+  const groups = Map.groupBy(recorded, ({ step, group }) => groupKey(step, group));
+  return train(run, async (request): Promise<ScoredGroup> => {
+    const rows = groups.get(groupKey(request.run?.step ?? null, String(request.run?.group))) ?? [];
+    if (rows.length === request.responses.length) return scoredAgain(rows);
+    const reply = await client.group({ ...request, detail: 'reward' });
+    if (!reply.ok) throw new Error(`${JSON.stringify(request.run)}: ${JSON.stringify(reply.failure)}`);
+    return reply.body;
+  });
 }
 
-/** The body of `POST /v1/groups` for one prompt at one step. */
-export function groupRequest(
-  { seed, run, recipe, steps, samples }: RunShape,
-  prompt: Prompt,
-  step: number,
-): GroupInput {
-  const { group, question, tool_output, positive_rubrics, negative_rubrics } = prompt;
-  const progress = steps === 1 ? 1 : step / (steps - 1);
-  return {
-    question,
-    tool_output,
-    positive_rubrics: [...positive_rubrics],
-    negative_rubrics: [...negative_rubrics],
-    responses: Array.from({ length: samples }, (_, sample) => makeSample(seed, prompt, step, progress, sample)),
-    recipe,
-    run: { id: run, step, group },
-    store_text: true,
-    receipt: true,
-  };
+/** The rollouts of a run that the Worker has recorded, by step, group and sample; none if the run is unknown. */
+export async function recordedRollouts(client: Client, run: string): Promise<RunRollout[]> {
+  const rollouts: RunRollout[] = [];
+  let after: string | null = null;
+  do {
+    const limit = MAX_RUN_ROLLOUT_PAGE.rows;
+    const page = await client.runs.rollouts(run, { limit, ...(after === null ? {} : { after }) });
+    if (!page.ok) {
+      const { failure } = page;
+      if (failure.kind === 'problem' && failure.problem.reason === 'run_not_found') return [];
+      throw new Error(`the rollouts of ${run}: ${JSON.stringify(failure)}`);
+    }
+    rollouts.push(...page.body.rollouts);
+    after = page.body.next;
+  } while (after !== null);
+  return rollouts;
 }
 
-async function scoreGroup(client: Client, shape: RunShape, prompt: Prompt, step: number): Promise<GroupResponse> {
-  const reply = await client.group({ ...groupRequest(shape, prompt, step), detail: 'full' });
-  if (!reply.ok) throw new Error(`step ${step}, ${prompt.group}: ${JSON.stringify(reply.failure)}`);
-  return reply.body;
+/** The reply that a recorded group had. */
+function scoredAgain(rows: readonly RunRollout[]): ScoredGroup {
+  const rewards = rows.toSorted((a, b) => Number(a.sample) - Number(b.sample)).map(({ reward }) => reward);
+  const result = advantages(rewards, 'trl');
+  if (!result.ok) throw new Error(`recorded rewards: ${JSON.stringify(result.problems)}`);
+  return { rewards, advantages: result.group.advantages.map((sample) => ({ ...sample })) };
 }
 
-async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
-  yield* values;
-}
-
-/**
- * Returns the steps that are completely recorded; none if the run is unknown.
- * @param rollouts number of rollouts of a complete step.
- * @throws Error if the Worker answers with another problem.
- */
-export async function recordedSteps(url: string, run: string, rollouts: number): Promise<ReadonlySet<number>> {
-  const reply = await fetch(`${url}/v1/runs/${run}`);
-  const body: unknown = await reply.json();
-  if (!reply.ok) {
-    const problem = problemSchema.parse(body);
-    if (reply.status === 404 && problem.reason !== 'route_unknown') return new Set();
-    throw new Error(`GET /v1/runs/${run}: ${problem.reason}: ${problem.detail}`);
-  }
-  const { steps } = runDetailSchema.parse(body);
-  return new Set(steps.flatMap((one) => (one.step !== null && one.rollouts === rollouts ? [one.step] : [])));
+function groupKey(step: number | null, group: string): string {
+  return `${step} ${group}`;
 }
