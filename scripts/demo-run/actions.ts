@@ -19,7 +19,7 @@ export const ACTIONS = {
   repetition: ['once', 'twice'],
   /** Remarks that no source makes and nobody asked for, at the end of the answer. */
   padding: ['none', 'one remark', 'three remarks'],
-  /** A line outside the answer block, which breaks the format. */
+  /** A line before the answer block. The recipes of the runs ignore it, so nothing teaches the policy to leave it out. */
   preface: ['none', 'one line'],
 } as const;
 

@@ -6,11 +6,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Client, createClient } from '../../clients/typescript/client.ts';
-import { makePrompts } from '../../scripts/demo-run/prompts.ts';
-import { groupRequest, type RunShape, recordedSteps, recordRun } from '../../scripts/demo-run/record.ts';
+import { type Client, createClient, type GroupInput } from '../../clients/typescript/client.ts';
+import { stepFigures } from '../../scripts/demo-run/figures.ts';
+import { recordedRollouts, trainAndRecord } from '../../scripts/demo-run/record.ts';
+import { type DemoRun, demoRuns } from '../../scripts/demo-run/runs.ts';
 import { newIssuerKey } from '../../scripts/demo-run/state.ts';
-import { type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
+import { type TrainedStep, train } from '../../scripts/demo-run/train.ts';
+import { freePort, type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { readIssuer } from '../../src/judgments/issuer-keys.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import type { GroupResponse } from '../../src/wire/groups.ts';
@@ -18,15 +20,14 @@ import { importReportSchema } from '../../src/wire/judgment-files.ts';
 import { type RunRollout, rolloutListSchema } from '../../src/wire/runs.ts';
 import { citeward } from './processes.ts';
 
-const SHAPE: RunShape = {
-  seed: 'published run',
-  run: 'published',
-  recipe: 'refiner-gpt54-instance-rubric',
-  steps: 2,
-  prompts: 3,
-  samples: 4,
-};
-const ROLLOUTS = SHAPE.steps * SHAPE.prompts * SHAPE.samples;
+const SIZE = { steps: 2, prompts: 3, samples: 4, distinct: 3 };
+const RUN: DemoRun = { ...firstOf(demoRuns()), size: SIZE };
+const ROLLOUTS = SIZE.steps * SIZE.prompts * SIZE.samples;
+
+function firstOf([run]: readonly DemoRun[]): DemoRun {
+  if (run === undefined) throw new Error('no run');
+  return run;
+}
 
 type Deployment = { readonly url: string; readonly client: Client };
 
@@ -34,6 +35,7 @@ const workers: LocalWorker[] = [];
 let directory: string;
 let first: Deployment;
 let second: Deployment;
+let requests: GroupInput[];
 let groups: GroupResponse[];
 
 async function deploy(variables: Readonly<Record<string, string>>): Promise<Deployment> {
@@ -52,8 +54,17 @@ beforeAll(async () => {
     deploy({ ISSUER_KEY: key }),
     deploy({ TRUSTED_ISSUERS: JSON.stringify([read.issuer.key.public_key]) }),
   ]);
+  requests = [];
   groups = [];
-  for await (const step of recordRun(first.client, SHAPE, new Set())) groups.push(...step.groups);
+  const scoring = train(RUN, async (request) => {
+    const reply = await first.client.group({ ...request, detail: 'full' });
+    if (!reply.ok) throw new Error(JSON.stringify(reply.failure));
+    return reply.body;
+  });
+  for await (const step of scoring) {
+    requests.push(...step.groups.map(({ request }) => request));
+    groups.push(...step.groups.map(({ scored }) => scored));
+  }
 });
 
 afterAll(async () => {
@@ -75,16 +86,14 @@ async function upload({ url }: Deployment, path: string, body: string): Promise<
 }
 
 async function ledger(deployment: Deployment): Promise<RunRollout[]> {
-  const page = rolloutListSchema.parse(
-    JSON.parse(await download(deployment, `/v1/runs/${SHAPE.run}/rollouts?limit=100`)),
-  );
+  const page = rolloutListSchema.parse(JSON.parse(await download(deployment, `/v1/runs/${RUN.id}/rollouts?limit=100`)));
   expect(page.next).toBeNull();
   return page.rollouts;
 }
 
 /** All lines of a replay. */
 async function replayed({ client }: Deployment, recipe: Readonly<Record<string, unknown>>): Promise<unknown[]> {
-  const replay = await client.replayRun(SHAPE.run, { recipe, samples: true });
+  const replay = await client.replayRun(RUN.id, { recipe, samples: true });
   if (!replay.ok) throw new Error(JSON.stringify(replay.failure));
   const lines: unknown[] = [];
   for await (const line of replay.body) lines.push(line);
@@ -95,12 +104,12 @@ const members = () => groups.flatMap((group) => group.members);
 
 test('its ledger and its judgments give the same rewards in an empty deployment, which judges nothing', async () => {
   expect(members()).toHaveLength(ROLLOUTS);
-  expect(await recordedSteps(first.url, SHAPE.run, ROLLOUTS / SHAPE.steps)).toEqual(new Set([0, 1]));
-  expect(await recordedSteps(second.url, SHAPE.run, ROLLOUTS / SHAPE.steps)).toEqual(new Set());
+  expect(await recordedRollouts(first.client, RUN.id)).toHaveLength(ROLLOUTS);
+  expect(await recordedRollouts(second.client, RUN.id)).toEqual([]);
 
-  const run = await download(first, `/v1/runs/${SHAPE.run}/export`);
-  const judgments = await download(first, `/v1/runs/${SHAPE.run}/judgments.jsonl`);
-  const imported = runImportReportSchema.parse(await upload(second, `/v1/runs/${SHAPE.run}/import`, run));
+  const run = await download(first, `/v1/runs/${RUN.id}/export`);
+  const judgments = await download(first, `/v1/runs/${RUN.id}/judgments.jsonl`);
+  const imported = runImportReportSchema.parse(await upload(second, `/v1/runs/${RUN.id}/import`, run));
   expect(imported).toMatchObject({ imported: ROLLOUTS, refused: 0, complete: true });
   const taken = importReportSchema.parse(await upload(second, '/v1/judgments:import', judgments));
   expect(taken).toMatchObject({ already_there: 0, refused: 0, complete: true });
@@ -119,16 +128,10 @@ test('its ledger and its judgments give the same rewards in an empty deployment,
   expect(new Set(rewards).size).toBeGreaterThan(5);
 
   // What the rollouts rest on is there: the same requests are scored from it alone.
-  const prompts = makePrompts(SHAPE.seed, SHAPE.prompts);
   for (const [n, group] of groups.entries()) {
-    const prompt = prompts[n % SHAPE.prompts];
-    if (prompt === undefined) throw new Error('no prompt');
-    const {
-      run: _run,
-      store_text: _text,
-      receipt: _receipt,
-      ...request
-    } = groupRequest(SHAPE, prompt, Math.floor(n / SHAPE.prompts));
+    const asked = requests[n];
+    if (asked === undefined) throw new Error('no request');
+    const { run: _run, store_text: _text, receipt: _receipt, ...request } = asked;
     const again = await second.client.group({ ...request, judgments: 'only', detail: 'full' });
     if (!again.ok) throw new Error(JSON.stringify(again.failure));
     expect(again.body.rewards).toEqual(group.rewards);
@@ -152,8 +155,6 @@ test('replayed under another recipe, both deployments say the same', async () =>
 });
 
 test('its receipts are valid by the key of the first deployment, and say what the imported ledger says', async () => {
-  const prompts = makePrompts(SHAPE.seed, SHAPE.prompts);
-  const requests = [0, 1].flatMap((step) => prompts.map((prompt) => groupRequest(SHAPE, prompt, step)));
   const write = async (name: string, values: readonly unknown[]): Promise<string> => {
     const path = join(directory, name);
     await writeFile(path, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
@@ -176,4 +177,35 @@ test('its receipts are valid by the key of the first deployment, and say what th
   const wrong = await citeward('receipt', 'verify', forged, '--keys', known);
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toContain('WRONG: the receipt differs from what');
+});
+
+test('an interrupted run continues to the same policy, and a finished one is not scored again', async () => {
+  const run: DemoRun = { ...RUN, id: 'interrupted' };
+  const steps = async (client: Client, limit: number): Promise<TrainedStep[]> => {
+    const trained: TrainedStep[] = [];
+    for await (const step of trainAndRecord(client, run, await recordedRollouts(first.client, run.id))) {
+      trained.push(step);
+      if (trained.length === limit) break;
+    }
+    return trained;
+  };
+  await steps(first.client, 1);
+  const interrupted = await recordedRollouts(first.client, run.id);
+  expect(interrupted).toHaveLength(ROLLOUTS / SIZE.steps);
+  const whole = await steps(first.client, SIZE.steps);
+  expect(whole.flatMap((step) => step.groups.map((group) => group.scored.rewards))).toEqual(
+    groups.map(({ rewards }) => rewards),
+  );
+  const finished = await recordedRollouts(first.client, run.id);
+  expect(finished.slice(0, interrupted.length)).toEqual(interrupted);
+
+  // No Worker is at this address: what is recorded is not sent.
+  const nowhere = createClient({ url: new URL(`http://127.0.0.1:${await freePort()}`), key: null });
+  const again = await steps(nowhere, SIZE.steps);
+  expect(again.map(({ preferences }) => preferences)).toEqual(whole.map(({ preferences }) => preferences));
+  for (const step of again) {
+    const { reward, reference, recall } = stepFigures(step, finished);
+    expect(reward).toBeGreaterThan(reference ?? 10);
+    expect(recall).toBeGreaterThan(0);
+  }
 });

@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import * as library from '../../../lib/index.ts';
-import { makePrompts } from '../../../scripts/demo-run/prompts.ts';
-import { DEMO_RUN, groupRequest } from '../../../scripts/demo-run/record.ts';
+import { demoRuns } from '../../../scripts/demo-run/runs.ts';
+import { train } from '../../../scripts/demo-run/train.ts';
 import { resolveRecipe } from '../../../src/families/resolve.ts';
 import { rolloutOf } from '../../../src/family/rollout-schema.ts';
 import { judgeLexically, LEXICAL_IDENTITY } from '../../../src/judgments/lexical-judge.ts';
 import { createMemoryJudgmentStore } from '../../../src/judgments/store.ts';
 import { scoreRollout } from '../../../src/scoring/score-rollouts.ts';
-import { groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
+import { scoringInProcess } from '../../house/demo-run.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8');
@@ -59,20 +59,24 @@ it('gives the reply that it shows', async () => {
   expectWithin(shown, result.reply, 'reply');
 });
 
-/** The step of the demo run as `citeward replay` prints it, without the columns after tau. */
-async function replayedStep(step: number, set: Readonly<Record<string, unknown>>): Promise<string> {
-  const recipe = library.recipes['refiner-gpt54-instance-rubric'];
-  const scorer = library.createScorer({ judge: library.lexicalJudge });
-  const groups = await Promise.all(
-    makePrompts(DEMO_RUN.seed, DEMO_RUN.prompts).map(async (prompt) => {
-      const members = groupRollouts(groupRequestSchema.parse(groupRequest(DEMO_RUN, prompt, step)));
-      const rollouts = members.map(({ messages: _messages, trajectory: _trajectory, ...text }) => text);
-      const { samples } = await scorer.group(rollouts, recipe, { measureAll: true });
-      return samples.map(({ facts, reward }) => ({ facts, reward, recipe }));
-    }),
-  );
-  const { figures } = await library.replay(groups, { set });
-  const { before, after, rollouts, shift, advantages, tau } = figures;
+/** The steps of a demo run as `citeward replay` prints them, without the columns after tau. */
+async function replayedSteps(shown: readonly number[], set: Readonly<Record<string, unknown>>): Promise<string[]> {
+  const run = demoRuns().find(({ name }) => name === 'vacuous-credit');
+  if (run === undefined) throw new Error('no run');
+  const rows: string[] = [];
+  for await (const { step, groups } of train(run, scoringInProcess(run))) {
+    if (!shown.includes(step)) continue;
+    const recipe = library.recipes['refiner-gpt54-instance-rubric'];
+    const samples = groups.map(({ scored: { facts, rewards } }) =>
+      facts.map((fact, n) => ({ facts: fact, reward: rewards[n] ?? null, recipe })),
+    );
+    const { figures } = await library.replay(samples, { set });
+    rows.push(replayedRow(step, figures));
+  }
+  return rows;
+}
+
+function replayedRow(step: number, { before, after, rollouts, shift, advantages, tau }: library.ReplayFigures): string {
   const flipped = ((advantages.flipped_share ?? Number.NaN) * 100).toFixed(1);
   const numbers = [before.mean, after.mean, after.std, shift.mean, tau.mean].map((value) => value?.toFixed(2));
   const [was, mean, std, moved = '', correlation] = numbers;
@@ -84,7 +88,8 @@ it('shows the figures of the replay', async () => {
   const rows = [...readme.matchAll(/^ +(?<row>\d+ .*%.*)$/gmu)].map(({ groups }) =>
     (groups?.['row'] ?? '').split(/\s+/u).slice(0, 8).join(' '),
   );
-  expect(rows).toEqual(await Promise.all([0, 11].map((step) => replayedStep(step, { citation_weight: 0.5 }))));
+  expect(rows).toHaveLength(3);
+  expect(rows).toEqual(await replayedSteps([0, 8, 23], { negatives_require_positive: true }));
 }, 60_000);
 
 it('imports names that exist', () => {
