@@ -12,7 +12,7 @@ import { LiveLine } from '../cli/shared/progress.ts';
 import { styleFor } from '../cli/shared/style.ts';
 import { type Client, createClient } from '../clients/typescript/client.ts';
 import { ensureDashboard } from './build-dashboard.ts';
-import { stepFigures } from './demo-run/figures.ts';
+import { figuresOf } from './demo-run/figures.ts';
 import { recordedRollouts, trainAndRecord } from './demo-run/record.ts';
 import { DEFAULT_SEED, type DemoRun, demoRuns, RUN_NAMES } from './demo-run/runs.ts';
 import { demoState, STATE } from './demo-run/state.ts';
@@ -74,7 +74,9 @@ async function showRun(client: Client, run: DemoRun): Promise<void> {
   }
   const recorded = before.length === rollouts ? before : await recordedRollouts(client, run.id);
   say();
-  await printStory({ run, figures: trained.map((step) => stepFigures(step, recorded)), last }, paper);
+  const alerts = await client.runs.alerts(run.id);
+  if (!alerts.ok) throw new Error(`the alerts of ${run.id}: ${JSON.stringify(alerts.failure)}`);
+  await printStory({ run, figures: await figuresOf(run, trained, recorded), last, alerts: alerts.body }, paper);
   await exportRun(client, run);
 }
 
@@ -92,8 +94,7 @@ async function exportRun(client: Client, run: DemoRun): Promise<void> {
 function sayReplay(runs: readonly DemoRun[]): void {
   say(`\nReplay a run under another recipe, without a Worker:`);
   for (const run of runs) {
-    say(`   npx citeward replay --file ${exportPath(run)} \\`);
-    say('     --recipe refiner-gpt54-instance-rubric --set negatives_require_positive=true');
+    say(`   npx citeward replay --file ${exportPath(run)} --set ${run.change}`);
   }
   say(`The runs are stored in ${STATE}; delete this folder to start over.`);
 }

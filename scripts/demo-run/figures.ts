@@ -1,16 +1,15 @@
 /** The figures of a training step: rewards and recall from the recorded facts, the rest from the written answers. */
-import { compose, recipes } from '../../lib/recipes.ts';
+import { BUILT_IN, compose, type Recipe } from '../../src/families/composers.ts';
+import { resolveRecipe } from '../../src/families/resolve.ts';
 import type { RunRollout } from '../../src/wire/runs.ts';
+import type { DemoRun } from './runs.ts';
 import type { TrainedStep } from './train.ts';
-
-/** The recipe that the runs are replayed under: an answer that meets no criterion gets no credit for negative ones. */
-const REFERENCE = { ...recipes['refiner-gpt54-instance-rubric'], negatives_require_positive: true };
 
 /** Means over the answers of one step; `null` = undefined, because no answer has the figure. */
 export type StepFigures = {
   readonly step: number;
   readonly reward: number | null;
-  /** The reward under `REFERENCE`, from the same facts. */
+  /** The reward of the same facts under the reference recipe of docs/alerts.md. */
   readonly reference: number | null;
   /** Over answers with a citation component. */
   readonly recall: number | null;
@@ -24,18 +23,35 @@ export type StepFigures = {
   readonly characters: number | null;
 };
 
-/** @param recorded the rollouts of the run; those of other steps are left out. */
-export function stepFigures({ step, groups }: TrainedStep, recorded: readonly RunRollout[]): StepFigures {
-  const rows = recorded.filter((row) => row.step === step);
-  const references = rows.flatMap(({ facts }) => (facts.family === 'refiner' ? [compose(facts, REFERENCE)] : []));
+/** The figures of the steps. @param recorded the rollouts of the run. */
+export async function figuresOf(
+  run: DemoRun,
+  steps: readonly TrainedStep[],
+  recorded: readonly RunRollout[],
+): Promise<StepFigures[]> {
+  const reference = await referenceOf(run);
+  const byStep = Map.groupBy(recorded, ({ step }) => step);
+  return steps.map((step) => stepFigures(step, byStep.get(step.step) ?? [], reference));
+}
+
+async function referenceOf({ recipe }: DemoRun): Promise<Recipe> {
+  const read = await resolveRecipe(recipe);
+  if (!read.ok) throw new Error(`the recipe of a demo run: ${JSON.stringify(read.problems)}`);
+  const reference = BUILT_IN.of(read.resolved.recipe).monitor?.reference(read.resolved.recipe);
+  if (reference === undefined) throw new Error('the family of the demo runs has no reference recipe');
+  return reference;
+}
+
+function stepFigures({ step, groups }: TrainedStep, rows: readonly RunRollout[], reference: Recipe): StepFigures {
+  const scores = rows.map(({ facts }) => compose(facts, reference));
   const answers = groups.flatMap(({ samples }) => samples);
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   const sentences = sum(answers.map(({ cited, uncited }) => cited + uncited));
   return {
     step,
     reward: mean(rows.map(({ reward }) => reward)),
-    reference: mean(references.map(({ reward }) => reward)),
-    recall: mean(references.map(({ details }) => details.citation_recall)),
+    reference: mean(scores.map(({ reward }) => reward)),
+    recall: mean(scores.map((score) => (score.family === 'refiner' ? score.details.citation_recall : null))),
     cited: mean(answers.map(({ cited }) => cited)),
     uncited: mean(answers.map(({ uncited }) => uncited)),
     inventedIds: mean(answers.map(({ inventedIds }) => inventedIds)),

@@ -20,6 +20,8 @@ export type DemoRun = {
   readonly id: string;
   /** The recipe and the rows, in one line. */
   readonly setup: string;
+  /** A change of the recipe that is worth a replay. */
+  readonly change: string;
   readonly recipe: DemoRecipe;
   /** Generates the rows: `distinct` prompts. */
   readonly rows: (seed: string, distinct: number) => readonly Prompt[];
@@ -55,19 +57,22 @@ export function demoRuns(seed = DEFAULT_SEED): readonly DemoRun[] {
   }));
 }
 
-const SETUPS: Readonly<Record<RunName, Pick<DemoRun, 'setup' | 'recipe' | 'rows'>>> = {
+const SETUPS: Readonly<Record<RunName, Pick<DemoRun, 'setup' | 'change' | 'recipe' | 'rows'>>> = {
   'learns-to-cite': {
     setup: 'recipe refiner-gpt54-instance-rubric; rows with three positive criteria and a negative one',
+    change: 'citation_weight=0.5',
     recipe: 'refiner-gpt54-instance-rubric',
     rows: makePrompts,
   },
   'vacuous-credit': {
     setup: 'the same recipe; rows with four negative criteria and a positive one that no source answers',
+    change: 'negatives_require_positive=true',
     recipe: 'refiner-gpt54-instance-rubric',
     rows: (seed, distinct) => makePrompts(seed, distinct).map(withUnanswerableRubric),
   },
   'no-citation-weight': {
     setup: 'the first rows; citation_weight 0, instance_rubrics_only',
+    change: 'citation_weight=0.2',
     recipe: { base: 'refiner-gpt54-instance-rubric', citation_weight: 0, instance_rubrics_only: true },
     rows: makePrompts,
   },

@@ -1,6 +1,8 @@
 /** Prints a trained run: a table of its steps, what the policy writes at the end, and what happened. */
 import type { Style } from '../../cli/shared/style.ts';
 import { type Cell, type Column, Table } from '../../cli/shared/table.ts';
+import { alertLines } from '../../src/runs/alert-text.ts';
+import type { RunAlerts } from '../../src/runs/alerts.ts';
 import { ACTIONS, DECISIONS, probabilitiesOf } from './actions.ts';
 import type { StepFigures } from './figures.ts';
 import type { DemoRun, RunName } from './runs.ts';
@@ -8,11 +10,12 @@ import type { TrainedStep } from './train.ts';
 
 export type Paper = { readonly width: number; readonly style: Style; readonly write: (line: string) => void };
 
-/** A finished run: the figures of each step, and its last step. At least one step. */
+/** A finished run: the figures of each step, its last step, and its alerts. At least one step. */
 export type FinishedRun = {
   readonly run: DemoRun;
   readonly figures: readonly StepFigures[];
   readonly last: TrainedStep;
+  readonly alerts: RunAlerts;
 };
 
 const COLUMNS: readonly Column[] = [
@@ -29,10 +32,9 @@ const COLUMNS: readonly Column[] = [
 
 /** The explanation of the columns, in lines. */
 export const COLUMN_NOTES = [
-  'Means over the 128 answers of a step. reference: the reward that the same facts give under',
-  'refiner-gpt54-instance-rubric with negatives_require_positive. cited, uncited: sentences with and',
-  'without a citation. invented: ids that no source has. copied: share of copied sentences. length: of',
-  'an answer, in characters.',
+  'Means over the 128 answers of a step. reference: the reward of the same answers under the reference',
+  'recipe (docs/alerts.md). cited, uncited: sentences with and without a citation. invented: ids that no',
+  'source has. copied: share of sentences that are copied. length: of an answer, in characters.',
 ];
 
 /** Each how many steps the table has a row; it also has the last step. */
@@ -54,7 +56,12 @@ export async function printStory(finished: FinishedRun, paper: Paper): Promise<v
     paper.write(`  ${decision.padEnd(12)}${likely.join(', ')}`);
   }
   paper.write('');
-  for (const line of typicalAnswer(finished.last)) paper.write(line);
+  for (const line of typicalAnswer(finished.last, paper.width)) paper.write(line);
+  paper.write('');
+  paper.write('Alerts:');
+  for (const line of alertLines(finished.alerts)) {
+    for (const part of wrapped(`  ${line}`, paper.width, '      ')) paper.write(part);
+  }
   paper.write('');
   for (const line of wrapped(whatHappened(finished), paper.width)) paper.write(paper.style('bold', line));
 }
@@ -79,7 +86,7 @@ async function printTable(figures: readonly StepFigures[], { width, style, write
 }
 
 /** An answer of the last step whose reward is the median, with its question. */
-function typicalAnswer({ groups }: TrainedStep): readonly string[] {
+function typicalAnswer({ groups }: TrainedStep, width: number): readonly string[] {
   const answers = groups.flatMap(({ prompt, samples, scored }) =>
     samples.flatMap(({ text }, n) => {
       const reward = scored.rewards[n] ?? null;
@@ -88,22 +95,25 @@ function typicalAnswer({ groups }: TrainedStep): readonly string[] {
   );
   const typical = answers.toSorted((a, b) => a.reward - b.reward)[Math.floor(answers.length / 2)];
   if (typical === undefined) return ['No answer of the last step was scored.'];
+  const { question, positive_rubrics } = typical.prompt;
+  const [first = '', ...others] = positive_rubrics.map(({ description }) => description);
   return [
-    `Question: ${typical.prompt.question}`,
-    `Criteria: ${typical.prompt.positive_rubrics.map(({ description }) => description).join('; ')}`,
+    ...wrapped(`Question: ${question}`, width, '          '),
+    ...wrapped(`Criteria: ${first}`, width, '          '),
+    ...others.flatMap((description) => wrapped(`          ${description}`, width, '          ')),
     `An answer with the median reward, ${typical.reward.toFixed(2)}:`,
     ...typical.text
       .replaceAll('<snippet', '\n<snippet')
       .split('\n')
-      .map((line) => `  ${line.trim()}`),
+      .flatMap((line) => wrapped(`  ${line.trim()}`, width, '  ')),
   ];
 }
 
 /** One or two sentences, with the figures of the run. */
-export function whatHappened({ run, figures }: FinishedRun): string {
+function whatHappened({ run, figures }: FinishedRun): string {
   const [first, last] = [figures[0], figures.at(-1)];
   if (first === undefined || last === undefined) throw new RangeError('whatHappened: the run has no step');
-  const from = (name: 'reward' | 'recall' | 'reference' | 'inventedIds' | 'uncited'): string =>
+  const from = (name: 'reward' | 'recall' | 'uncited'): string =>
     `${figureText(first[name])} to ${figureText(last[name])}`;
   const stories: Readonly<Record<RunName, string>> = {
     'learns-to-cite':
@@ -130,15 +140,19 @@ function shareText(share: number | null): string {
   return share === null ? '-' : `${(100 * share).toFixed(0)}%`;
 }
 
-/** Breaks a text into lines of at most `width` columns, between words. */
-function wrapped(text: string, width: number): string[] {
+/** Breaks a text into lines of at most `width` columns, between words. @param indent of all lines but the first. */
+function wrapped(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+  let line = /^ */u.exec(text)?.[0] ?? '';
+  let isEmpty = true;
+  for (const word of text.trim().split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > width) {
       lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+      line = indent;
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
   }
   return [...lines, line];
 }

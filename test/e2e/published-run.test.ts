@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient, type GroupInput } from '../../clients/typescript/client.ts';
-import { stepFigures } from '../../scripts/demo-run/figures.ts';
+import { figuresOf } from '../../scripts/demo-run/figures.ts';
 import { recordedRollouts, trainAndRecord } from '../../scripts/demo-run/record.ts';
 import { type DemoRun, demoRuns } from '../../scripts/demo-run/runs.ts';
 import { newIssuerKey } from '../../scripts/demo-run/state.ts';
+import { printStory } from '../../scripts/demo-run/story.ts';
 import { type TrainedStep, train } from '../../scripts/demo-run/train.ts';
 import { freePort, type LocalWorker, startLocalWorker } from '../../scripts/local-worker.ts';
 import { readIssuer } from '../../src/judgments/issuer-keys.ts';
@@ -203,9 +204,22 @@ test('an interrupted run continues to the same policy, and a finished one is not
   const nowhere = createClient({ url: new URL(`http://127.0.0.1:${await freePort()}`), key: null });
   const again = await steps(nowhere, SIZE.steps);
   expect(again.map(({ preferences }) => preferences)).toEqual(whole.map(({ preferences }) => preferences));
-  for (const step of again) {
-    const { reward, reference, recall } = stepFigures(step, finished);
+  const figures = await figuresOf(run, again, finished);
+  for (const { reward, reference, recall } of figures) {
     expect(reward).toBeGreaterThan(reference ?? 10);
     expect(recall).toBeGreaterThan(0);
   }
+
+  const alerts = await first.client.runs.alerts(run.id);
+  const last = again.at(-1);
+  if (!alerts.ok || last === undefined) throw new Error('no alerts, or no steps');
+  const lines: string[] = [];
+  const paper = {
+    width: 100,
+    style: (_colour: unknown, text: string) => text,
+    write: (line: string) => lines.push(line),
+  };
+  await printStory({ run, figures, last, alerts: alerts.body }, paper);
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(paper.width);
+  expect(lines.join('\n')).toMatch(/The policy learned to cite: the reward went from \d\.\d\d to \d/u);
 });

@@ -32,6 +32,8 @@ vi.setConfig({ maxConcurrency: 2 });
 const root = resolve(import.meta.dirname, '../..');
 const START_MS = 120_000;
 const PAGE_MS = 240_000;
+/** The three demo runs take about a minute on two quiet cores. */
+const DEMO_MS = 600_000;
 
 type Exception = {
   /** The page, or the source that prints the command. */
@@ -99,8 +101,8 @@ beforeAll(async () => {
   });
   model = await startFakeBackend();
   const shell = { directory: workingFolder(copy.path, folders), env };
-  // The run of the demo is in the Worker of the other commands, as they start it on the demo's state.
-  const demo = await startInBackground('npm run demo:run', /\/#\/runs\/demo-synthetic-1/u, shell, START_MS);
+  // The runs of the demo are in the Worker of the other commands, as they start it on the demo's state.
+  const demo = await startInBackground('npm run demo:run', /\/#\/runs\/demo-no-citation-weight/u, shell, DEMO_MS);
   await demo.stop();
   const [again] = await runCommands(['npm run demo:run -- --once'], shell, START_MS);
   expect(again).toMatchObject({ status: 0, output: expect.stringContaining('nothing to score') });
@@ -128,7 +130,7 @@ beforeAll(async () => {
   files = ['RUN.jsonl', 'REPLY.json', 'KEYS.txt', 'JUDGMENTS.jsonl', 'KEYS.json', 'REQUEST.json'].map((name) =>
     join(shell.directory, name),
   );
-}, PAGE_MS);
+}, DEMO_MS + PAGE_MS);
 
 afterAll(async () => {
   await worker?.stop();
