@@ -5,6 +5,8 @@ import { resolve } from 'node:path';
 import { COMMANDS } from '../../cli/command-list.ts';
 import type { CommandEntry } from '../../cli/shared/command.ts';
 import { CITEWARD } from '../../cli/shared/program.ts';
+import { demoRuns } from '../../scripts/demo-run/runs.ts';
+import { STATE } from '../../scripts/demo-run/state.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -157,6 +159,10 @@ function filledCommands(): ReadonlyMap<string, readonly string[]> {
     [`${CITEWARD} batch \${command} BATCH --url URL`, batch('status', 'wait', 'fetch', 'cancel', 'redrive')],
     [`${CITEWARD} batch \${action} \${id} --url \${urlOf(flags)}`, batch('wait', 'fetch')],
     [`${CITEWARD} replay \${run}\${flags.join('')}`, [replay('RUN --url URL'), replay('--file RUN.jsonl')]],
+    [
+      `${CITEWARD} replay --file \${exportPath(run)} --set \${run.change}`,
+      demoRuns().map(({ id, change }) => `${CITEWARD} replay --file ${STATE}/${id}.jsonl --set ${change}`),
+    ],
   ]);
 }
 
