@@ -149,6 +149,10 @@ export function describeFileStorage(name: string, { bucket, db }: Bindings): voi
         expect(await (await files.open(file.id))?.bytes()).toEqual(pattern(5));
         expect(await files.remove(file.id)).toBe(true);
         expect(await files.remove(file.id)).toBe(false);
+        // A late writer, such as the finaliser of a batch, writes the bytes again.
+        const late = files.writer(file.id);
+        await late.write(pattern(5));
+        await late.close();
         await files.record(file);
         expect([await files.get(file.id), await files.open(file.id), await keysOf(bucket)]).toEqual([null, null, []]);
       });

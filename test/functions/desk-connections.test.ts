@@ -5,7 +5,7 @@
 
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { createSandboxJudge } from '../../functions/backends/sandbox/sandbox-judge.ts';
@@ -21,6 +21,7 @@ import { judgmentKey, judgmentPreimage } from '../../src/judgments/key.ts';
 import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
 import { replyText } from '../contract/stub-replies.ts';
+import { eventually } from './desk-judge.ts';
 import { replaceParts } from './worker.ts';
 
 /** A model server that holds back the headers of its replies, and then their bodies. */
@@ -96,15 +97,15 @@ describe('a desk with 64 slots', () => {
       const payer = { project: 'default', budgets: NO_BUDGETS };
       const message = { v: DESK_MESSAGE_VERSION, payer, place: { desk: 0, layout: ONE_DESK } };
       const replies = Array.from({ length: 12 }, (_, number) => desk.judge({ ...callOf(number), ...message }));
-      await vi.waitFor(() => expect(server.asked).toBe(5));
+      await eventually(() => expect(server.asked).toBe(5));
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(server.asked).toBe(5);
       for (const arrived of server.headers.splice(0, 3)) arrived();
-      await vi.waitFor(() => expect(server.asked).toBe(8));
+      await eventually(() => expect(server.asked).toBe(8));
       for (const arrived of server.headers.splice(0)) arrived();
-      await vi.waitFor(() => expect(server.asked).toBe(12));
+      await eventually(() => expect(server.asked).toBe(12));
       for (const arrived of server.headers.splice(0)) arrived();
-      await vi.waitFor(() => expect(server.bodies).toHaveLength(12));
+      await eventually(() => expect(server.bodies).toHaveLength(12));
       for (const finished of server.bodies) finished();
       for (const reply of await Promise.all(replies)) expect(reply).toMatchObject({ ok: true, stored: true });
     });
@@ -116,20 +117,20 @@ describe('the time limit of a call', () => {
     const gate = new ConnectionGate(1);
     const leave = await gate.enter();
     const request = callOf(1).request;
-    const waiting = held.judge.judge(request, { deadline_ms: 600, connections: gate });
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    const waiting = held.judge.judge(request, { deadline_ms: 3_000, connections: gate });
+    await new Promise((resolve) => setTimeout(resolve, 3_100));
     expect(server.asked).toBe(0);
     leave();
-    await vi.waitFor(() => expect(server.headers).toHaveLength(1));
+    await eventually(() => expect(server.headers).toHaveLength(1));
     server.headers[0]?.();
-    await vi.waitFor(() => expect(server.bodies).toHaveLength(1));
+    await eventually(() => expect(server.bodies).toHaveLength(1));
     server.bodies[0]?.();
     expect(await waiting).toMatchObject({ ok: true });
   });
 });
 
 describe('a program that loops on eight tests', () => {
-  const RUN_MS = 200;
+  const RUN_MS = 1_000;
   let running = 0;
   let peak = 0;
   /** A sandbox that ends each run at its time limit. */

@@ -1,6 +1,7 @@
 /** Parts of the Worker for tests of the desk: a model judge that counts its calls, and a KV that caches its misses. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
 import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
 import { createDeskClient, type DeskClient } from '../../functions/desk/desk-client.ts';
@@ -26,6 +27,11 @@ export function onSharedKv(environment: Environment): Environment {
 export async function runDeskAlarms(): Promise<void> {
   for (let desk = 0; desk < DEFAULT_DESKS; desk++)
     await runDurableObjectAlarm(env.JUDGE_DESK.getByName(`desk-${desk}`));
+}
+
+/** Waits until an assertion holds, also on a slow machine. */
+export function eventually(assertion: () => void): Promise<void> {
+  return vi.waitFor(assertion, { timeout: 15_000 });
 }
 
 export const COUNTING = 'counting';

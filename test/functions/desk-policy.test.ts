@@ -1,7 +1,7 @@
 /**
  * The desk's policy without a desk: slots, breaker, failure memory, prompt memory. Plain classes under a test clock.
  */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CallSlots, PromptMemory, promptBytes, type SlotTicket, shareOfSlots } from '../../functions/desk/capacity.ts';
 import { CircuitBreaker, evidenceOf } from '../../functions/desk/circuit-breaker.ts';
 import { CallConnections, ConnectionGate } from '../../functions/desk/connection-gate.ts';
@@ -9,6 +9,7 @@ import { layoutOf, ownerOf, ownersOf, possibleOwners } from '../../functions/des
 import { FailureMemory } from '../../functions/desk/failure-memory.ts';
 import type { CallClass } from '../../src/judgments/desk.ts';
 import { JUDGE_FAILURE_REASONS, type JudgeFailure } from '../../src/judgments/protocol/failure.ts';
+import { eventually } from './desk-judge.ts';
 
 /** Slots that note who was granted, in order. */
 function slotsOf(slots: number, liveCallsPerBatchTurn = 1_000) {
@@ -163,7 +164,7 @@ describe('the gate of connections', () => {
     expect(entered).toEqual(['a', 'b']);
     first();
     first();
-    await vi.waitFor(() => expect(entered).toEqual(['a', 'b', 'put']));
+    await eventually(() => expect(entered).toEqual(['a', 'b', 'put']));
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(entered).toEqual(['a', 'b', 'put']);
   });
