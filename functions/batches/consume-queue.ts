@@ -51,8 +51,8 @@ type ConsumerParts = { readonly platforms: PlatformFactory; readonly chunkLimits
  */
 const claims = new Leases({ limit: MAX_FULL_ANSWERS * MAX_CLAIMS, leaseMs: CLAIM_LEASE_MS }, () => Date.now());
 
-const room: AnswerRoom = async (responses) => {
-  const needed = responses.reduce((sum, response) => sum + mostClaims(response, responses.length), 0);
+const room: AnswerRoom = async (responses, grammars) => {
+  const needed = responses.reduce((sum, response) => sum + mostClaims(response, responses.length, grammars), 0);
   const lease = claims.begin();
   while (!lease.grow(needed)) await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
   return lease.end;

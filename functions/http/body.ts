@@ -4,7 +4,7 @@
  * passed on unchanged.
  */
 import type * as z from 'zod';
-import { mostClaims } from '../../src/citations/answer-limits.ts';
+import { mostClaims, type PossibleGrammars } from '../../src/citations/answer-limits.ts';
 import { problemsOfIssues } from '../../src/input-problem.ts';
 import { MAX_BODY_BYTES, MAX_DISCARDED_BYTES, MAX_UNAUTHENTICATED_DISCARDED_BYTES } from '../../src/limits.ts';
 import { RequestError } from '../failures.ts';
@@ -136,10 +136,15 @@ const PARSED_BYTES_PER_BODY_BYTE = 8;
 /**
  * Reserves the claims of the answers that a request scores together or verifies. @throws RequestError if the isolate
  * holds too many.
- * @param waitMs how long the request waits for room.
+ * @param options.waitMs how long the request waits for room. Default 0.
+ * @param options.grammars Default: those of recipes.
  */
-export async function admitAnswers(c: Context, responses: readonly string[], waitMs = 0): Promise<void> {
-  const claims = responses.reduce((sum, response) => sum + mostClaims(response, responses.length), 0);
+export async function admitAnswers(
+  c: Context,
+  responses: readonly string[],
+  { waitMs = 0, grammars = 'recipes' }: { readonly waitMs?: number; readonly grammars?: PossibleGrammars } = {},
+): Promise<void> {
+  const claims = responses.reduce((sum, response) => sum + mostClaims(response, responses.length, grammars), 0);
   const room = new LeasedRoom(c.get('claimLease'), waitMs);
   if (!(await room.take(claims))) throw new RequestError({ reason: 'overloaded' });
 }

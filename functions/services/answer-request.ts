@@ -1,5 +1,6 @@
 /** Answers one request of a batch exactly as its endpoint would answer the same body. */
 import type * as z from 'zod';
+import type { PossibleGrammars } from '../../src/citations/answer-limits.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import type { Result } from '../../src/result.ts';
@@ -16,7 +17,7 @@ import { readyRefinement, refine } from './refine.ts';
 import type { ScoringReply } from './score.ts';
 
 /** Waits until the isolate has room for the claims of some answers. Returns the function that frees them. */
-export type AnswerRoom = (responses: readonly string[]) => Promise<() => void>;
+export type AnswerRoom = (responses: readonly string[], grammars: PossibleGrammars) => Promise<() => void>;
 
 /** For callers that score few answers at a time. */
 const unlimited: AnswerRoom = async () => () => undefined;
@@ -38,7 +39,7 @@ export async function answer(
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedPlacement(read.value);
       const rollout = requestedRollout(read.value);
-      return within(room, [rollout], async () => {
+      return within(room, [rollout], 'recipes', async () => {
         const scored = await scoreRecorded(rollout, options, placement, platform);
         return resultOf(scored, (member) => scoreReplyOf(read.value, rollout, member));
       });
@@ -49,7 +50,7 @@ export async function answer(
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedGroupPlacement(read.value);
       const rollouts = groupRollouts(read.value);
-      return within(room, rollouts, async () => {
+      return within(room, rollouts, 'recipes', async () => {
         const scored = await scoreTogetherRecorded(rollouts, options, placement, platform);
         if (!scored.ok) return { ok: false, error: scored.failure };
         const group = groupReplyOf(read.value, rollouts, scored.reply);
@@ -59,7 +60,7 @@ export async function answer(
     case '/v1/verify': {
       const read = parse(verifyRequestSchema, body);
       if (!read.ok) return read;
-      return within(room, [read.value], async () => {
+      return within(room, [read.value], 'any', async () => {
         const result = verifyRequested(read.value, 'lexical');
         return result.ok ? { ok: true, value: result.verification } : invalid(result.problems);
       });
@@ -73,9 +74,13 @@ export async function answer(
 async function within(
   room: AnswerRoom,
   answers: readonly { readonly response: string }[],
+  grammars: PossibleGrammars,
   work: () => Promise<Result<unknown, RequestFailure>>,
 ): Promise<Result<unknown, RequestFailure>> {
-  const release = await room(answers.map(({ response }) => response));
+  const release = await room(
+    answers.map(({ response }) => response),
+    grammars,
+  );
   try {
     return await work();
   } finally {

@@ -35,17 +35,20 @@ export function sharesLimits(samples: number): boolean {
   return samples > MAX_FULL_ANSWERS;
 }
 
-/** The start of a tag that is not a closing one, or of a marker. */
-const OPENING = /<(?!\/)|[[【]/g;
+/** What opens a claim in the grammars of recipes, and in any grammar. Other uses of `[` and `<`, as in code, count too. */
+const OPENINGS = { recipes: /<(?:snippet|cite)[\s/>]/gi, any: /<(?!\/)|[[【]/g } as const;
+
+/** The grammars that an answer may be written in: the two of recipes, or any. */
+export type PossibleGrammars = keyof typeof OPENINGS;
 
 /**
- * The most claims that an answer can have within its limits, from its characters that can open a citation. Linear.
+ * The most claims that an answer can have within its limits, from the places where one may open. Linear.
  *
  * @param samples the number of samples that are scored together, from 1.
  */
-export function mostClaims(response: string, samples: number): number {
+export function mostClaims(response: string, samples: number, grammars: PossibleGrammars): number {
   const { claims } = answerLimits(samples);
   let count = 0;
-  for (const _ of response.matchAll(OPENING)) if (++count === claims) break;
+  for (const _ of response.matchAll(OPENINGS[grammars])) if (++count === claims) break;
   return count;
 }

@@ -120,7 +120,7 @@ describe('while an answer with as many claims as fit is judged', () => {
     },
   };
   const backends = { named: [backend], default: backend, sandbox: null, generators: { named: [], default: null } };
-  const claims = mostClaims(ROLLOUT.response, 1);
+  const claims = mostClaims(ROLLOUT.response, 1, 'recipes');
 
   it('other answers are refused, or wait, and no judge call is paid for them', async () => {
     const app = createApp(createPlatformFactory({ backendsOf: () => backends }), {

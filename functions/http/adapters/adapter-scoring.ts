@@ -79,7 +79,7 @@ export async function scoreSamples(
   const ends = performance.now() + retryWindowMs - (c.get('phases').body ?? 0);
   const left = (): number => (retryWindowMs === 0 ? 0 : ends - performance.now());
   const responses = samples.map(({ rollout }) => rollout.response);
-  await admitAnswers(c, responses, left());
+  await admitAnswers(c, responses, { waitMs: left() });
   const windowMs = left();
   const scored = await Promise.all(
     samples.map(({ rollout }) => scoreWithRetries(rollout, options, platform, windowMs, c.req.raw.signal)),

@@ -65,8 +65,10 @@ it('counts at least the claims that an answer has, up to its limits', () => {
     const text = grammar === 'snippet' ? `<answer>${answer}</answer>` : answer;
     const { claims } = parseResponse(text, sources, { grammar });
     expect(claims).toHaveLength(2);
-    expect(mostClaims(text, 1)).toBeGreaterThanOrEqual(2);
+    expect(mostClaims(text, 1, 'any')).toBeGreaterThanOrEqual(2);
   }
-  expect(mostClaims('<a>'.repeat(5_000), 1)).toBe(2_000);
-  expect(mostClaims('<a></a>'.repeat(5_000), 64)).toBe(250);
+  expect(mostClaims('<a>'.repeat(5_000), 1, 'any')).toBe(2_000);
+  expect(mostClaims('<a></a>'.repeat(5_000), 64, 'any')).toBe(250);
+  expect(mostClaims('<Snippet id=S1>It opened.</snippet><cite\nid="S1">It closed.</cite>', 1, 'recipes')).toBe(2);
+  expect(mostClaims('if a[0] < b[1]: print("<citizen>")', 1, 'recipes')).toBe(0);
 });
