@@ -31,6 +31,8 @@ export type Environment = Env & {
   /** The daily budgets of each project that has none of its own; absent = no limit (docs/projects.md). */
   readonly JUDGE_CALLS_PER_DAY?: string;
   readonly JUDGE_TOKENS_PER_DAY?: string;
+  /** "project" = each project has judgments of its own; absent or "shared" = equal questions share them. */
+  readonly JUDGMENTS_SCOPE?: string;
   /** The rate limits of keys by tier; absent = no limit. */
   readonly RATE_LIMIT_STANDARD?: RateLimit;
   readonly RATE_LIMIT_HIGH?: RateLimit;
@@ -41,6 +43,8 @@ export type Environment = Env & {
 export type ApiKey = { readonly name: string; readonly sha256: Uint8Array; readonly scopes: ReadonlySet<Scope> };
 
 export type Settings = {
+  /** Whether projects share the judgments of equal questions. */
+  readonly judgmentsScope: 'shared' | 'project';
   /** The daily budgets of each project that has none of its own. */
   readonly budgets: Budgets;
   readonly allowAnonymous: boolean;
@@ -88,6 +92,10 @@ export function readSettings(environment: Environment): SettingsResult {
   if (runShards === 'malformed') {
     return { ok: false, setting: 'RUN_SHARDS', problems: [`expected a whole number from 1 to ${MAX_RUN_SHARDS}`] };
   }
+  const judgmentsScope = environment.JUDGMENTS_SCOPE === '' ? 'shared' : (environment.JUDGMENTS_SCOPE ?? 'shared');
+  if (judgmentsScope !== 'shared' && judgmentsScope !== 'project') {
+    return { ok: false, setting: 'JUDGMENTS_SCOPE', problems: ['expected "shared" or "project"'] };
+  }
   const judge_calls_per_day = readBudget(environment.JUDGE_CALLS_PER_DAY);
   if (judge_calls_per_day === 'malformed') return badBudget('JUDGE_CALLS_PER_DAY');
   const judge_tokens_per_day = readBudget(environment.JUDGE_TOKENS_PER_DAY);
@@ -99,6 +107,7 @@ export function readSettings(environment: Environment): SettingsResult {
   return {
     ok: true,
     settings: {
+      judgmentsScope,
       budgets: { judge_calls_per_day, judge_tokens_per_day },
       allowAnonymous,
       allowLexicalJudge,

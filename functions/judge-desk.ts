@@ -8,6 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { DeskJudgment } from '../src/judgments/desk.ts';
+import type { JudgmentStore } from '../src/judgments/store.ts';
 import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { BudgetLeases } from './desk/budget-leases.ts';
 import { LIVE_RESERVE_SHARE, MAX_PROMPT_BYTES_IN_FLIGHT, PROMPT_LEASE_MS, PromptMemory } from './desk/capacity.ts';
@@ -37,12 +38,22 @@ import { MAX_BACKLOG } from './desk/store-limits.ts';
 import type { Environment } from './environment.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { FigureTotals } from './metrics/figure-totals.ts';
-import { createPlatformFactory, type PlatformFactory, type PlatformParts, uncachedJudgments } from './platform.ts';
+import {
+  createPlatformFactory,
+  type PlatformFactory,
+  type PlatformParts,
+  uncachedJudgments,
+  uncachedJudgmentsIn,
+} from './platform.ts';
 import { NO_BUDGETS } from './projects/budgets.ts';
+import type { JudgmentScope } from './projects/judgment-scope.ts';
 import { ProjectTable } from './projects/project-table.ts';
 import { inTrace, receivedTrace } from './trace-context.ts';
 
 const now = (): number => Date.now();
+
+/** The key of the desk's scope in its storage. */
+const SCOPE = 'scope_v1';
 
 /** One per isolate, which several desks may share. */
 const prompts = new PromptMemory(
@@ -51,6 +62,9 @@ const prompts = new PromptMemory(
 );
 
 export class JudgeDesk extends DurableObject<Environment> {
+  /** The project whose judgments the desk makes; `null` = those that all projects share. */
+  #scope: JudgmentScope;
+  readonly #kv: JudgmentStore;
   readonly #gate = new ConnectionGate(MAX_CALLS_WITHOUT_HEADERS);
   readonly #bridged: BridgedJudgments;
   readonly #platforms: PlatformFactory;
@@ -64,12 +78,20 @@ export class JudgeDesk extends DurableObject<Environment> {
   constructor(state: DurableObjectState, environment: Environment, parts: Partial<PlatformParts> = {}) {
     super(state, environment);
     this.#platforms = createPlatformFactory({ ...parts, judgmentStoreOf: uncachedJudgments });
-    const kv = uncachedJudgments(environment);
-    this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk), now });
+    this.#scope = state.storage.kv.get<string>(SCOPE) ?? null;
+    this.#kv = uncachedJudgmentsIn(environment.JUDGMENTS, () => this.#scope);
+    this.#earlier = new EarlierOwners({ deskOf: (desk) => deskIn(environment.JUDGE_DESK, desk, this.#scope), now });
     this.#budgets = new BudgetLeases({ table: new ProjectTable(environment.DB), now });
     const tables = new FinishedTables(state.storage.sql);
     const { storage: alarms } = state;
-    this.#bridged = new BridgedJudgments({ tables, kv, gate: this.#gate, alarms, now, maxBacklog: MAX_BACKLOG });
+    this.#bridged = new BridgedJudgments({
+      tables,
+      kv: this.#kv,
+      gate: this.#gate,
+      alarms,
+      now,
+      maxBacklog: MAX_BACKLOG,
+    });
   }
 
   async judge(message: JudgeMessage): Promise<JudgeReplyMessage> {
@@ -83,6 +105,7 @@ export class JudgeDesk extends DurableObject<Environment> {
   /** Finds the judgments of some keys that this desk, or their earlier owner, has finished. */
   async find({ v, keys, place, wait }: FindMessage): Promise<FindReplyMessage> {
     if (v !== DESK_MESSAGE_VERSION) return { judgments: [], failure: VERSION_SKEW };
+    if (place !== null) this.#noteScope(place);
     const running = wait ? await Promise.all(keys.map((key) => this.#calls?.running(key) ?? null)) : [];
     const judgments = keys.flatMap((key, position) => running[position] ?? this.#bridged.find(key) ?? []);
     const has = new Set(judgments.map(({ key }) => key));
@@ -137,13 +160,21 @@ export class JudgeDesk extends DurableObject<Environment> {
     }
   }
 
+  /** Notes the scope that the first message names: the alarm has no message, and needs it. */
+  #noteScope({ scope }: DeskPlace): void {
+    if (scope === undefined || this.#scope !== null) return;
+    this.#scope = scope;
+    this.ctx.storage.kv.put(SCOPE, scope);
+  }
+
   async #callsAt(place: DeskPlace): Promise<DeskCalls> {
+    this.#noteScope(place);
     const platform = await this.#platforms.createPlatform(this.env, {
       callClass: 'live',
       payer: { project: DEFAULT_PROJECT, budgets: NO_BUDGETS },
     });
     if (!platform.ok) throw new Error(`JudgeDesk: the setting ${platform.error.setting} is malformed`);
-    const { backends, judgments, signing } = platform.value;
+    const { backends, signing } = platform.value;
     this.#calls ??= new DeskCalls({
       lanes: lanesOf(backends, place, now),
       failures: new FailureMemory({ ms: FAILURE_MEMORY_MS, entries: MAX_REMEMBERED_FAILURES }, now),
@@ -152,7 +183,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       bridged: this.#bridged,
       earlier: this.#earlier,
       budgets: this.#budgets,
-      kv: judgments,
+      kv: this.#kv,
       signing,
       now,
     });

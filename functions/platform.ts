@@ -6,12 +6,14 @@
 import {
   createKvJudgmentStore,
   createRecentJudgments,
+  type JudgmentKv,
   MAX_RECENT_JUDGMENT_CHARS,
   MAX_RECENT_JUDGMENTS,
 } from '../lib/kv-store.ts';
 import { createSourceReader, RECENT_SOURCES } from '../src/citations/recent-sources.ts';
 import type { CallClass } from '../src/judgments/desk.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
+import { createRecentlyUsed } from '../src/recently-used.ts';
 import type { Result } from '../src/result.ts';
 import { configuredCodeRunner } from './backends/code-runner.ts';
 import { type Backends, configuredBackends } from './backends/configured.ts';
@@ -21,6 +23,7 @@ import { createSettingsReader, type Environment, reportProblem, type Settings } 
 import type { FailureOf } from './failures.ts';
 import { LedgerClient } from './ledger/ledger-client.ts';
 import type { Payer } from './projects/budgets.ts';
+import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
 import { payerOf } from './projects/known-payers.ts';
 import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
@@ -32,7 +35,7 @@ export type PlatformParts = {
   /** The judges, the sandbox and the generators of a deployment. */
   readonly backendsOf: (settings: Settings, environment: Environment) => Backends;
   /** The judgment store. Default: KV behind a cache of the judgments that this isolate saw last. */
-  readonly judgmentStoreOf: (environment: Environment) => JudgmentStore;
+  readonly judgmentStoreOf: (environment: Environment, scope: JudgmentScope) => JudgmentStore;
 };
 
 /** For whom a platform works. */
@@ -101,8 +104,13 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
       },
       settings.runRetentionDays,
     ),
-    judgments: judgmentStoreOf(environment),
-    desk: createDeskClient(environment.JUDGE_DESK, layoutIn(backendsOf(settings, environment), settings), payer),
+    judgments: judgmentStoreOf(environment, scopeOf(settings, payer)),
+    desk: createDeskClient(
+      environment.JUDGE_DESK,
+      layoutIn(backendsOf(settings, environment), settings),
+      payer,
+      scopeOf(settings, payer),
+    ),
   });
 
   const createPlatform: PlatformFactory['createPlatform'] = async (environment, { callClass, payer }) => {
@@ -143,11 +151,38 @@ function malformed(setting: string): { readonly ok: false; readonly error: Confi
 }
 
 function cachedJudgments(): PlatformParts['judgmentStoreOf'] {
-  const recent = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
-  return ({ JUDGMENTS }) => createKvJudgmentStore(JUDGMENTS, recent);
+  const shared = createRecentJudgments({ entries: MAX_RECENT_JUDGMENTS, chars: MAX_RECENT_JUDGMENT_CHARS });
+  const ofProjects = createRecentlyUsed<typeof shared>({ entries: CACHED_PROJECTS, size: CACHED_PROJECTS });
+  return ({ JUDGMENTS }, scope) => {
+    if (scope === null) return createKvJudgmentStore(JUDGMENTS, shared);
+    const recent =
+      ofProjects.get(scope) ??
+      createRecentJudgments({
+        entries: MAX_RECENT_JUDGMENTS / CACHED_PROJECTS,
+        chars: MAX_RECENT_JUDGMENT_CHARS / CACHED_PROJECTS,
+      });
+    ofProjects.add(scope, recent, 1);
+    return createKvJudgmentStore(
+      scopedKv(JUDGMENTS, () => scope),
+      recent,
+    );
+  };
+}
+
+/** Projects whose judgments an isolate caches at a time, where they have judgments of their own. */
+const CACHED_PROJECTS = 8;
+
+/** The scope of the judgments of a project. */
+function scopeOf({ judgmentsScope }: Settings, { project }: Payer): JudgmentScope {
+  return judgmentsScope === 'project' ? project : null;
 }
 
 /** A judgment store without a cache, for Durable Objects, whose memory is needed for their own work. */
-export function uncachedJudgments({ JUDGMENTS }: Environment): JudgmentStore {
-  return createKvJudgmentStore(JUDGMENTS, createRecentJudgments({ entries: 0, chars: 0 }));
+export function uncachedJudgments({ JUDGMENTS }: Environment, scope: JudgmentScope): JudgmentStore {
+  return uncachedJudgmentsIn(JUDGMENTS, () => scope);
+}
+
+/** The same, of a scope that is known later. */
+export function uncachedJudgmentsIn(kv: JudgmentKv, scopeOf: () => JudgmentScope): JudgmentStore {
+  return createKvJudgmentStore(scopedKv(kv, scopeOf), createRecentJudgments({ entries: 0, chars: 0 }));
 }

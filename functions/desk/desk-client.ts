@@ -9,18 +9,19 @@ import type { JudgeFailure } from '../../src/judgments/protocol/failure.ts';
 import type { StoredJudgment } from '../../src/judgments/record.ts';
 import { DEFAULT_PROJECT } from '../../src/wire/api-keys.ts';
 import { NO_BUDGETS, type Payer } from '../projects/budgets.ts';
+import type { JudgmentScope } from '../projects/judgment-scope.ts';
 import { rpcFailure, withinMs } from '../rpc.ts';
 import { traceHeaders } from '../trace-context.ts';
 import { DEADLINE_MISSED, DESK_FULL, DESK_LOST } from './desk-failures.ts';
 import { type DeskLayout, ownerOf, possibleOwners } from './desk-layout.ts';
-import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods } from './desk-messages.ts';
+import { DESK_GRACE_MS, DESK_MESSAGE_VERSION, type DeskMethods, type DeskPlace } from './desk-messages.ts';
 
 /** The binding of the desks, `env.JUDGE_DESK`. */
 export type DeskNamespace = { getByName(name: string): DeskMethods };
 
 /** The stub of a desk. A new one per call: a stub whose call failed stays broken even after the object recovers. */
-export function deskIn(namespace: DeskNamespace, desk: number): DeskMethods {
-  return namespace.getByName(`desk-${desk}`);
+export function deskIn(namespace: DeskNamespace, desk: number, scope: JudgmentScope = null): DeskMethods {
+  return namespace.getByName(scope === null ? `desk-${desk}` : `desk-${desk}/${scope}`);
 }
 
 export type DeskClient = Desk & {
@@ -34,14 +35,23 @@ const v = DESK_MESSAGE_VERSION;
 
 const FREE_PAYER: Payer = { project: DEFAULT_PROJECT, budgets: NO_BUDGETS };
 
-/** @param payer the project that new judgments are counted for. Default: no project with budgets. */
-export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout, payer: Payer = FREE_PAYER): DeskClient {
-  const stubOf = (desk: number) => deskIn(namespace, desk);
+/**
+ * @param payer the project that new judgments are counted for. Default: no project with budgets.
+ * @param scope of the judgments. Default: those that all projects share.
+ */
+export function createDeskClient(
+  namespace: DeskNamespace,
+  layout: DeskLayout,
+  payer: Payer = FREE_PAYER,
+  scope: JudgmentScope = null,
+): DeskClient {
+  const stubOf = (desk: number) => deskIn(namespace, desk, scope);
+  const placeOf = (desk: number): DeskPlace => ({ desk, layout, ...(scope === null ? {} : { scope }) });
   const ownerOfJudgment = ({ key, preimage }: Judgment) => ownerOf(layout, key, preimage.judge.model);
   return {
     async judge(call): Promise<DeskJudgment> {
       const desk = ownerOf(layout, call.key, call.preimage.judge.model);
-      const message = { ...call, payer, v, place: { desk, layout }, trace: traceHeaders() };
+      const message = { ...call, payer, v, place: placeOf(desk), trace: traceHeaders() };
       const sent = await send(async () => await stubOf(desk).judge(message), call.deadline_ms + DESK_GRACE_MS);
       return sent.ok ? sent.reply : sent;
     },
@@ -53,7 +63,7 @@ export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout, p
         [...Map.groupBy(asked, ({ desk }) => desk)].map(async ([desk, group]) => {
           const some = group.map(({ key }) => key);
           const sent = await send(
-            async () => await stubOf(desk).find({ v, place: { desk, layout }, keys: some, wait: false }),
+            async () => await stubOf(desk).find({ v, place: placeOf(desk), keys: some, wait: false }),
             FIND_MS,
           );
           const { judgments, failure } = sent.ok ? sent.reply : { judgments: [], failure: sent.failure };
@@ -69,7 +79,7 @@ export function createDeskClient(namespace: DeskNamespace, layout: DeskLayout, p
       const outcomes = new Map<Judgment, ImportOutcome>();
       await Promise.all(
         [...Map.groupBy(judgments, ownerOfJudgment)].map(async ([desk, some]) => {
-          const message = { v, place: { desk, layout }, judgments: some };
+          const message = { v, place: placeOf(desk), judgments: some };
           const sent = await send(async () => await stubOf(desk).import(message), IMPORT_MS);
           some.forEach((judgment, position) => {
             const outcome = sent.ok ? sent.reply.outcomes[position] : sent;

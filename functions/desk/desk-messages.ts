@@ -18,7 +18,12 @@ export const DESK_MESSAGE_VERSION = 3;
 export const DESK_GRACE_MS = 5_000;
 
 /** The number of the desk in the layout of its caller. Both determine the desk's share of every judge's slots. */
-export type DeskPlace = { readonly desk: number; readonly layout: DeskLayout };
+export type DeskPlace = {
+  readonly desk: number;
+  readonly layout: DeskLayout;
+  /** The project whose judgments the desk makes; absent = those that all projects share. */
+  readonly scope?: string;
+};
 
 /** A call, and the project that it is counted for if it is made. */
 export type PaidCall = JudgmentCall & { readonly payer: Payer };

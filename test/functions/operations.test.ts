@@ -14,6 +14,7 @@ type Variables = {
   ALLOW_LEXICAL_JUDGE?: string;
   API_KEYS?: string;
   DESKS?: string;
+  JUDGMENTS_SCOPE?: string;
   JUDGE_CALLS_PER_DAY?: string;
   JUDGE_TOKENS_PER_DAY?: string;
 };
@@ -119,6 +120,7 @@ describe('authentication', () => {
       { ALLOW_LEXICAL_JUDGE: 'yes' },
       { DESKS: '0' },
       { JUDGE_CALLS_PER_DAY: '-1' },
+      { JUDGMENTS_SCOPE: 'projects' },
       { JUDGE_TOKENS_PER_DAY: '1e9' },
       { DESKS: '1025' },
     ];
