@@ -22,6 +22,8 @@ export type Environment = Env & {
   readonly ISSUER_KEY?: string;
   readonly ISSUER_KEYS_PREVIOUS?: string;
   readonly TRUSTED_ISSUERS?: string;
+  /** The dataset of Analytics Engine; absent = no data points are written. */
+  readonly ANALYTICS?: AnalyticsEngineDataset;
   /** Number of Durable Objects that call the judges (docs/deploy.md). */
   readonly DESKS?: string;
   /** Days that a run is kept after its last recording; absent = until it is deleted. */

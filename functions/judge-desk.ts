@@ -185,6 +185,7 @@ export class JudgeDesk extends DurableObject<Environment> {
       budgets: this.#budgets,
       kv: this.#kv,
       signing,
+      analytics: this.env.ANALYTICS,
       now,
     });
     return this.#calls;

@@ -10,7 +10,8 @@ import { CHECKS, CheckFailed, erase, type Subject } from './smoke/checks.ts';
 const HELP = `npm run smoke -- --url URL [--key KEY] [--wait S] [--batch-limit S]
 
   --url URL        The Worker, without a path such as /v1.
-  --key KEY        An API key with the scopes verify, score, batch and admin; safer in the environment, as CITEWARD_KEY.
+  --key KEY        An API key with the scopes verify, score, batch, admin and, for the times, metrics; safer as the
+                   variable CITEWARD_KEY.
   --wait S         Seconds to wait for the first answer of a new deployment. Default: 0.
   --batch-limit S  Seconds that the batch may take. Default: 120.`;
 

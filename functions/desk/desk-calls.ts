@@ -68,6 +68,8 @@ type DeskParts = {
   readonly budgets: BudgetLeases;
   readonly kv: JudgmentStore;
   readonly signing: Signing;
+  /** The dataset for data points of calls; absent = none are written. */
+  readonly analytics?: AnalyticsEngineDataset | undefined;
   /** A clock in milliseconds. */
   readonly now: () => number;
 };
@@ -179,7 +181,7 @@ export class DeskCalls {
     const release = this.#parts.memory.take(promptBytes(call.request), ticket.class);
     if (release === null) {
       const full = { ok: false, failure: DESK_FULL } as const;
-      countCall(call.judge, full);
+      countCall(call.judge, full, 0, this.#parts.analytics);
       return full;
     }
     try {
@@ -206,8 +208,9 @@ export class DeskCalls {
       return { ok: false, failure: OTHER_JUDGE };
     }
     countLookup('judge');
+    const began = this.#parts.now();
     const made = await this.#call(call, lane, ticket, place.layout.desks);
-    countCall(lane.judge.name, made);
+    countCall(lane.judge.name, made, this.#parts.now() - began, this.#parts.analytics);
     if (made.ok) return this.#keep(made.judgment, stored?.failure ?? null);
     this.#parts.failures.add(attempt, made.failure);
     return made;

@@ -1,5 +1,6 @@
 /** What one desk reports for `GET /metrics`: its state now, and the increments of its isolate. */
 import type { MadeJudgment } from '../../src/judgments/make-judgment.ts';
+import { writeJudgeCallPoint } from '../metrics/analytics.ts';
 import { type Increment, isolateCounts } from '../metrics/counts.ts';
 
 /** The state of one judge at one desk. */
@@ -33,10 +34,21 @@ export function countLookup(source: LookupSource): void {
   isolateCounts.count('citeward_desk_lookups', [source]);
 }
 
-/** Counts a call that the desk made, or refused to make. */
-export function countCall(judge: string, made: MadeJudgment): void {
-  isolateCounts.count('citeward_judge_calls', [judge, made.ok ? 'ok' : made.failure.reason]);
+/**
+ * Counts a call that the desk made, or refused to make. @param ms from the start of its waiting, in milliseconds.
+ * @param dataset gets a data point; absent = none.
+ */
+export function countCall(
+  judge: string,
+  made: MadeJudgment,
+  ms: number,
+  dataset: AnalyticsEngineDataset | undefined,
+): void {
+  const outcome = made.ok ? 'ok' : made.failure.reason;
+  isolateCounts.count('citeward_judge_calls', [judge, outcome]);
   const usage = made.ok ? made.judgment.usage : null;
+  const { prompt_tokens = 0, completion_tokens = 0 } = usage ?? {};
+  writeJudgeCallPoint(dataset, { judge, outcome, ms, prompt_tokens, completion_tokens });
   if (usage === null) return;
   isolateCounts.count('citeward_judge_tokens', [judge, 'prompt'], usage.prompt_tokens);
   isolateCounts.count('citeward_judge_tokens', [judge, 'completion'], usage.completion_tokens);

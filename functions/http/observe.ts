@@ -7,6 +7,7 @@ import { createMiddleware } from 'hono/factory';
 import { matchedRoutes } from 'hono/route';
 import { describeError } from '../error-log.ts';
 import { RequestError } from '../failures.ts';
+import { writeRequestPoint } from '../metrics/analytics.ts';
 import { isolateCounts } from '../metrics/counts.ts';
 import { wireReason } from '../problems.ts';
 import { inTrace, receivedTrace } from '../trace-context.ts';
@@ -33,7 +34,10 @@ export const observe = createMiddleware<AppEnvironment>(async function observe(c
   const timing = serverTiming(c.get('phases'));
   if (timing !== '') c.header('server-timing', timing);
   const ms = performance.now() - start;
-  isolateCounts.count('citeward_requests', [routePattern(c), String(c.res.status), reasonOf(c.error)]);
+  const done = { route: routePattern(c), status: c.res.status, reason: reasonOf(c.error) };
+  isolateCounts.count('citeward_requests', [done.route, String(done.status), done.reason]);
+  const { project = '', name: key = '' } = c.get('principal') ?? {};
+  writeRequestPoint(c.env.ANALYTICS, { ...done, project, key, ms });
   console.log(JSON.stringify({ ...logLine(c, ms), trace_id: trace.trace_id }));
 });
 

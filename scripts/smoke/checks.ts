@@ -45,6 +45,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'score again', run: checkRepeat },
   { name: 'run', run: checkRun },
   { name: 'batch of 3 lines', run: checkBatch },
+  { name: 'judge times', run: judgeTimes },
   { name: 'erase', run: erase },
 ];
 
@@ -53,25 +54,31 @@ async function checkHealth({ client }: Subject): Promise<string> {
   return 'the Worker answers';
 }
 
-async function checkReadiness({ url, key }: Subject): Promise<string> {
-  const reply = await readinessReply(url, key);
-  const read = readinessSchema.safeParse(reply.body);
+async function checkReadiness(subject: Subject): Promise<string> {
+  const reply = await get(subject, 'readyz');
+  const read = readinessSchema.safeParse(jsonOf(reply.text));
   if (!read.success) throw new CheckFailed(`GET /readyz answered ${reply.status}, which is not a readiness reply`);
   const { stores, judges, status, reason, default_judge } = read.data;
   if (status !== 'ready') throw new CheckFailed(unreadyText(read.data));
   return `${stores.length} stores; judges: ${judges.map(({ name }) => name).join(', ')}; default ${default_judge ?? reason}`;
 }
 
-async function readinessReply(
-  url: URL,
-  key: string | null,
-): Promise<{ readonly status: number; readonly body: unknown }> {
+/** A reply of a route that the client has no method for. @throws CheckFailed without a reply. */
+async function get({ url, key }: Subject, path: string): Promise<{ readonly status: number; readonly text: string }> {
   try {
-    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
-    const reply = await fetch(new URL('readyz', baseOf(url)), { headers });
-    return { status: reply.status, body: await reply.json() };
+    const headers: HeadersInit = key === null ? {} : { authorization: `Bearer ${key}` };
+    const reply = await fetch(new URL(path, baseOf(url)), { headers });
+    return { status: reply.status, text: await reply.text() };
   } catch (error) {
-    throw new CheckFailed(`GET /readyz: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CheckFailed(`GET /${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -120,6 +127,29 @@ async function checkRepeat(subject: Subject): Promise<string> {
   const fresh = again.judgments.filter(({ cached }) => !cached).length;
   if (fresh > 0) throw new CheckFailed(`${fresh} of ${again.judgments.length} judgments were made again`);
   return 'same reward, no judge call';
+}
+
+/**
+ * Reports how long judges take to send their response headers: a desk waits for five at a time. The platform promises
+ * that a connection counts only until then, so the wait for a connection stays far below the duration of calls.
+ */
+async function judgeTimes(subject: Subject): Promise<string> {
+  const { status, text } = await get(subject, 'metrics');
+  if (status === 403) return 'not read: the key lacks the scope metrics';
+  if (status !== 200) throw new CheckFailed(`GET /metrics answered ${status}`);
+  const meanOf = (name: string): number => totalOf(text, `${name}_sum`) / totalOf(text, `${name}_count`);
+  const calls = totalOf(text, 'citeward_judge_header_seconds_count');
+  if (calls === 0) return 'no judge was called over HTTP';
+  const [first, whole, waited] = ['header', 'call', 'connection_wait'].map((part) =>
+    meanOf(`citeward_judge_${part}_seconds`).toFixed(2),
+  );
+  return `means of ${calls} calls: headers ${first} s, whole call ${whole} s, wait for a connection ${waited} s`;
+}
+
+/** The sum of all samples of a name, whatever their labels. */
+function totalOf(page: string, name: string): number {
+  const samples = page.split('\n').filter((line) => line.startsWith(`${name}{`));
+  return samples.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
 async function checkRun({ client, mark, scored }: Subject): Promise<string> {

@@ -6,7 +6,7 @@ import {
   waitOnExecutionContext,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backends } from '../../functions/backends/configured.ts';
 import worker from '../../functions/index.ts';
 import { FAMILIES } from '../../functions/metrics/catalogue.ts';
@@ -45,9 +45,25 @@ function connectedBackends(): Backends {
   return { ...others, named: [connected], default: connected };
 }
 
-replaceParts({ backendsOf: connectedBackends, environmentOf: onSharedKv });
+/** What was written into the dataset that stands in for Analytics Engine. */
+const points: AnalyticsEngineDataPoint[] = [];
+const ANALYTICS: AnalyticsEngineDataset = { writeDataPoint: (point) => points.push(point ?? {}) };
+
+replaceParts({
+  backendsOf: connectedBackends,
+  environmentOf: (environment) => ({ ...onSharedKv(environment), ANALYTICS }),
+});
 
 let replicate = 0;
+
+// The clock stands still, so no isolate sends its counts on its own while a test compares two pages.
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+});
+
+afterAll(() => {
+  vi.useRealTimers();
+});
 
 beforeEach(() => {
   resetCounting();
@@ -130,18 +146,30 @@ describe('the page', () => {
   });
 
   it('shows the backlog while KV refuses writes', async () => {
-    sharedKv.refusesWrites = true;
+    // The platform may run the alarms of desks, too, so the figures are waited for.
+    const backlogIs = (size: number) =>
+      vi.waitFor(
+        async () => {
+          await runDeskAlarms();
+          const { value } = await page();
+          expect(value('citeward_desk_kv_backlog')).toBe(size);
+          expect(value('citeward_desk_kv_backlog_highest') > 0).toBe(size > 0);
+        },
+        { timeout: 15_000, interval: 200 },
+      );
+    await backlogIs(0);
     const grown = await growth(async () => {
+      sharedKv.refusesWrites = true;
       await score(fresh());
-      await runDeskAlarms();
+      await backlogIs(2);
+      await vi.waitFor(async () => {
+        expect((await page()).value('citeward_kv_writes_total{outcome="failed"}')).toBeGreaterThan(0);
+      });
+      sharedKv.refusesWrites = false;
+      await backlogIs(0);
     });
-    expect(grown('citeward_desk_kv_backlog')).toBe(2);
+    expect(grown('citeward_kv_writes_total{outcome="ok"}')).toBe(2);
     expect(grown('citeward_kv_writes_total{outcome="failed"}')).toBeGreaterThan(0);
-    expect((await page()).value('citeward_desk_kv_backlog_highest')).toBeGreaterThan(0);
-    sharedKv.refusesWrites = false;
-    const drained = await growth(runDeskAlarms);
-    expect(drained('citeward_desk_kv_backlog')).toBe(-2);
-    expect(drained('citeward_kv_writes_total{outcome="ok"}')).toBeGreaterThanOrEqual(2);
   });
 
   it('shows queues, and the size of ledgers that are recorded in', async () => {
@@ -206,6 +234,27 @@ async function request(changed: object, headers: Record<string, string> = {}): P
   await waitOnExecutionContext(context);
   return reply;
 }
+
+describe('Analytics Engine', () => {
+  it('gets a data point for each request and judge call if a dataset is bound, and nothing of a caller', async () => {
+    points.length = 0;
+    await score({ ...fresh(), question: 'How long is the canary river?' });
+    const judged = points.filter(({ indexes }) => indexes?.[0] === 'judge_call');
+    expect(judged).toHaveLength(2);
+    expect(judged[0]).toMatchObject({ blobs: [COUNTING, 'ok'], doubles: [expect.any(Number), 100, 10] });
+    const requests = points.filter(({ indexes }) => indexes?.[0] === 'request');
+    expect(requests).toEqual([
+      {
+        indexes: ['request'],
+        blobs: ['/v1/score', '200', '', 'default', 'anonymous'],
+        doubles: [expect.any(Number)],
+      },
+    ]);
+    expect(JSON.stringify(points)).not.toContain('canary');
+    // Without the binding a request works as before.
+    expect((await request({ ALLOW_ANONYMOUS: 'true' })).status).toBe(200);
+  });
+});
 
 describe('the totals', () => {
   it('bound the number of series, and count what they drop', async () => {
