@@ -54,6 +54,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /./u, command: /^npm run demo(?![:\w])/u, reason: 'test/slow/newcomer.test.ts runs it' },
   { file: /./u, command: /^npm run dev(?! --)/u, reason: 'starts the Worker that the other commands use' },
   { file: /./u, command: /^npm run demo:run\b/u, reason: 'runs before the others, which read what it leaves' },
+  { file: /./u, command: /citeward serve\b/u, reason: 'stays; test/e2e/serve.test.ts starts it' },
   { file: /deploy/u, command: /npx wrangler /u, reason: 'needs an account' },
   { file: /^(?!docs\/agent)/u, command: /citeward agent\b/u, reason: 'needs a policy and a sandbox: docs/agent.md' },
 ];
@@ -195,7 +196,7 @@ async function failuresOf(commands: readonly PrintedCommand[], shell: Shell): Pr
     if (DELETES_RUN.test(text)) return deletingCopy(text, address);
     const filled = filledIn(text, address);
     if (own === null || !OWN_WORKER.test(text)) return filled;
-    const more = `--port ${own} --inspector-port 0 --persist-to ${join(shell.directory, 'state')}`;
+    const more = `--port ${own} --state ${join(shell.directory, 'state')}`;
     return `${filled} ${more} > worker.log &\ncurl -sf --retry 60 --retry-all-errors --retry-delay 1 ${address}/healthz`;
   });
   const ran = await runCommands(texts, shell, PAGE_MS);
