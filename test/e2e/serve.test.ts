@@ -2,7 +2,6 @@
  * `citeward serve` as a process: it says when it listens, asks for keys where it must, keeps its data, ends in order
  * on a signal, and leaves nothing behind when it is killed.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,51 +9,25 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { citeward, jsonLines, root } from './processes.ts';
+import { ended, killServers, startServe as serve } from './serve-process.ts';
 
 let folder: string;
 let files = 0;
-const children: ChildProcess[] = [];
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'citeward-serve-'));
 });
 
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-});
+afterEach(killServers);
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-type Served = { readonly child: ChildProcess; readonly url: string; readonly line: string; readonly log: () => string };
-
-/** Starts `citeward serve` on a free port and waits for its line. */
-async function serve(...args: readonly string[]): Promise<Served> {
-  const command = [resolve(root, 'cli/main.ts'), 'serve', '--port', '0', ...args];
-  const child = spawn(process.execPath, command, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  const lines = createInterface({ input: child.stdout });
-  const [line = ''] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as string[];
-  const url = /^listening at (?<url>http:\S+)/u.exec(line)?.groups?.['url'];
-  if (url === undefined) throw new Error(`citeward serve did not start: ${line}\n${log}`);
-  return { child, url, line, log: () => log };
-}
-
 function state(): string {
   return join(folder, `state-${files++}`);
-}
-
-async function ended(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return child.exitCode;
 }
 
 const EXAMPLE = readFileSync(resolve(root, 'examples/request.json'), 'utf8');

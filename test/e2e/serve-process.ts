@@ -1,0 +1,42 @@
+/** Starts `citeward serve` as a process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { root } from './processes.ts';
+
+const children: ChildProcess[] = [];
+
+export type Served = {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly line: string;
+  readonly log: () => string;
+};
+
+/** Starts a server on a free port and waits for its line. @throws Error with its log if it does not start. */
+export async function startServe(...args: readonly string[]): Promise<Served> {
+  const command = [resolve(root, 'cli/main.ts'), 'serve', '--port', '0', ...args];
+  const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const lines = createInterface({ input: child.stdout });
+  const [line = ''] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as string[];
+  const url = /^listening at (?<url>http:\S+)/u.exec(line)?.groups?.['url'];
+  if (url === undefined) throw new Error(`citeward serve did not start: ${line}\n${log}`);
+  return { child, url, line, log: () => log };
+}
+
+/** Waits for the end of the process. Returns its exit code; `null` if a signal ended it. */
+export async function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+/** Kills what a test left running. */
+export function killServers(): void {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+}
