@@ -112,8 +112,8 @@ async function bundleWorkers(folder: string): Promise<void> {
   }
 }
 
-/** Batches of one queue that a consumer works on at the same time, where wrangler.toml does not say. */
-const DEFAULT_CONCURRENCY = 8;
+/** Most batches of one queue that a consumer works on at the same time, where wrangler.toml does not say. */
+const DEFAULT_CONCURRENCY = 32;
 
 /** What wrangler.toml may declare that `citeward serve` provides; the defaults are the platform's. */
 const consumerSchema = z

@@ -30,6 +30,9 @@ type Consumer = {
 };
 
 const MAX_MESSAGE_BYTES = 128_000;
+/** Interval of the measurements, and the delay of a timer up to which the process counts as idle. */
+const PROBE_MS = 5;
+const IDLE_DELAY_MS = 5;
 /** Messages that wait. The oldest are dropped beyond it: their senders send them again. */
 const MAX_WAITING = 100_000;
 
@@ -55,6 +58,8 @@ export class QueueObject extends DurableObject<QueueEnvironment> {
   #running = 0;
   /** The timer that delivers a batch which is not full. */
   #timer: ReturnType<typeof setTimeout> | null = null;
+  /** The timer that measures whether the process has time for another batch. */
+  #probe: ReturnType<typeof setTimeout> | null = null;
 
   override async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
@@ -99,7 +104,7 @@ export class QueueObject extends DurableObject<QueueEnvironment> {
   #deliver(): void {
     const consumer = this.#consumer();
     if (consumer === null) return;
-    while (this.#waiting.length > 0 && this.#running < consumer.max_concurrency) {
+    if (this.#waiting.length > 0 && this.#running < consumer.max_concurrency) {
       const isFull = this.#waiting.length >= consumer.max_batch_size;
       if (!isFull && consumer.max_batch_timeout > 0) {
         this.#timer ??= setTimeout(() => {
@@ -108,8 +113,24 @@ export class QueueObject extends DurableObject<QueueEnvironment> {
         }, consumer.max_batch_timeout * 1_000);
         return;
       }
-      this.#start(consumer);
+      this.#startWhenIdle(consumer);
     }
+  }
+
+  /**
+   * Starts a batch by a timer: one if none runs, and one more each time that the timer is not late. workerd has one
+   * thread, which reads sockets and timers only when no other work is left. Without the timer, batches whose judge
+   * computes here would follow one another without a gap, and no request would be answered until the last one's end.
+   */
+  #startWhenIdle(consumer: Consumer): void {
+    if (this.#probe !== null) return;
+    const due = Date.now() + PROBE_MS;
+    this.#probe = setTimeout(() => {
+      this.#probe = null;
+      const hasTime = Date.now() - due <= IDLE_DELAY_MS && this.#running < consumer.max_concurrency;
+      if (this.#running === 0 || hasTime) this.#start(consumer);
+      this.#deliver();
+    }, PROBE_MS);
   }
 
   #start(consumer: Consumer): void {

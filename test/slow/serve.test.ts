@@ -59,6 +59,9 @@ it(`loses nothing that it acknowledged in ${KILLS} kills, and ends what it began
     return `${JSON.stringify({ custom_id, method: 'POST', url: '/v1/score', body })}\n`;
   });
   const batch = await begin(openAi(server.url), lines.join(''));
+  // The lexical judge computes in the server's one thread; requests are answered meanwhile.
+  const { request_counts } = await openAi(server.url).batches.retrieve(batch.id);
+  expect(request_counts?.completed).toBeLessThan(LINES);
 
   const acknowledged = new Map<number, readonly (number | null)[]>();
   let sent = 0;
