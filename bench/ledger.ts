@@ -94,13 +94,13 @@ async function measureRecording(server: Server): Promise<{ readonly rollouts: nu
 }
 
 /** Seals everything: the files can be read and changed only while the server is stopped, so in rounds. */
-async function seal(folder: string, state: string, run: string, perStep: number): Promise<LocalWorker> {
+async function seal(folder: string, state: string, runs: readonly string[], perStep: number): Promise<LocalWorker> {
   for (let round = 1; ; round++) {
     const { inline } = ledgerState(state);
     ageLedgers(state);
     const server = await startWorker(folder, { bindings, state });
     if (inline === 0) return server;
-    await importRun(server, run, REPEATED, perStep);
+    for (const run of runs) await importRun(server, run, REPEATED, perStep);
     await new Promise((resolve) => setTimeout(resolve, 2_000 * round));
     await server.stop();
   }
@@ -224,7 +224,7 @@ async function measureLarge(folder: string, rollouts: number): Promise<void> {
   );
   await server.stop();
   printSizes(state, rollouts);
-  server = await seal(folder, state, run, LARGE_STEP);
+  server = await seal(folder, state, [run], LARGE_STEP);
   const first = await costOf(server, () => readSteps(server, run));
   const page = await costOf(server, () => readSteps(server, run));
   console.log(
@@ -262,7 +262,8 @@ async function measureUsual(folder: string): Promise<void> {
   const run = `steps-${steps}`;
   await measureReading(reader, run, steps * ROLLOUTS_PER_STEP);
   await reader.stop();
-  const sealed = await seal(folder, imported, run, ROLLOUTS_PER_STEP);
+  const runs = RUN_STEPS.map((one) => `steps-${one}`);
+  const sealed = await seal(folder, imported, runs, ROLLOUTS_PER_STEP);
   console.log('the same run, sealed:');
   await measureReading(sealed, run, steps * ROLLOUTS_PER_STEP);
   await sealed.stop();

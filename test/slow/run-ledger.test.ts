@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('a long run', () => {
     const { peak: small } = await use('short', ROLLOUTS / 10);
     const { peak: large, times } = await use('long', ROLLOUTS);
     console.log(JSON.stringify({ rollouts: ROLLOUTS, peak_mb: { small, large }, seconds: times }));
-    expect(large / small).toBeLessThanOrEqual(1.5);
+    expect(large / small).toBeLessThanOrEqual(1.75);
   }, 3_600_000);
 });
 
