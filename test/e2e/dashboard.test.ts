@@ -214,10 +214,40 @@ describe('playground', () => {
   });
 });
 
+describe('editing', () => {
+  it.each([
+    ['desk', DESK],
+    ['phone', PHONE],
+  ] as const)('shows what it verifies without scrolling: %s', async (_place, look) => {
+    await onPage('#/playground/wrong-number', look, async ({ page }) => {
+      await page.getByRole('button', { name: 'Edit' }).click();
+      const response = page.getByLabel('Response');
+      await response.fill('<answer><snippet id=S77>It opened in 1937.</snippet></answer>');
+      const found = page.getByRole('status').filter({ hasText: 'Invented source' });
+      await found.waitFor();
+      // Below the field as well, on a screen that shows the whole of it.
+      for (const field of [response, page.getByLabel('Negative criteria')]) {
+        await field.focus();
+        await field.scrollIntoViewIfNeeded();
+        const box = await found.boundingBox();
+        expect(box?.y).toBeGreaterThanOrEqual(0);
+        expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(look.height);
+      }
+      expect(await audit(page)).toEqual([]);
+      await shoot(page, `editing-${look.width}`);
+    });
+  });
+});
+
 describe('runs', () => {
   it('draws a run, tells the same as a table, and leads to its rollouts and their text', async () => {
     const { steps } = await api<{ steps: { step: number; reward: { mean: number } }[] }>(`/v1/runs/${RUN}`);
     await onPage('#/runs', DESK, async ({ page }) => {
+      // Three groups of four, with the mean over all of them.
+      const mean = steps.reduce((sum, { reward }) => sum + reward.mean, 0) / steps.length;
+      const listed = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: RUN }) });
+      await expect.poll(() => listed.getByRole('cell').nth(3).textContent()).toBe('12');
+      expect((await listed.getByRole('cell').nth(2).textContent())?.trim()).toBe(mean.toFixed(2));
       await page.getByRole('link', { name: RUN }).click();
       await page.getByRole('img', { name: /^Reward\. mean/ }).waitFor();
       // Charts of values that are 0 at every step are one line of text.

@@ -26,6 +26,7 @@ import { DEFAULT_RECIPE, JudgePicker, RecipePicker } from './pickers.tsx';
 import { type Scored, ScorePanel } from './score-panel.tsx';
 import { SourcePanel } from './source-panel.tsx';
 import { useClaimFocus } from './use-claim-focus.ts';
+import { VerifiedLine } from './verified-line.tsx';
 
 /**
  * An example with findings: two numbers that its sources do not contain. The built-in judge judges all rows of this
@@ -127,62 +128,69 @@ function Desk({ initial, example, note, isEmpty, examples }: DeskProps) {
       </div>
       <p class="note">{note}</p>
 
-      {isEditing && (
-        <section class="card" aria-label="Editor">
-          <Editor draft={draft} options={options} onDraft={setDraft} onOptions={setOptions} />
-        </section>
-      )}
-
-      {verified.ok ? (
-        <div class="split">
-          <AnswerCard
-            question={draft.question}
-            response={draft.response}
-            verification={verified.verification}
-            states={states}
-            active={active}
-            onLook={look}
-            onFollow={follow}
-          />
-          <SourcePanel
-            panel={panel}
-            verification={verified.verification}
-            sources={verified.sources}
-            states={states}
-            active={active}
-            onLeave={leave}
-          />
-        </div>
-      ) : (
-        <div class="notice notice-bad" role="alert">
-          <p class="notice-title">Larger than the API accepts</p>
-          {verified.problems.map((problem) => (
-            <p key={problem}>{problem}</p>
-          ))}
-        </div>
-      )}
-
-      <div class="split">
-        <section class="card" aria-label="Reward">
-          <header class="card-head">
-            <h2>Reward</h2>
-            <span class="muted">{recipe}</span>
-          </header>
-          <ScorePanel scored={scored} isStale={isStale} onScore={score} />
-        </section>
-        <section class="card" aria-label="Findings">
-          <header class="card-head">
-            <h2>Findings</h2>
-            {verified.ok && (
-              <span class="muted">
-                verified in this browser in {numberText(verified.milliseconds, verified.milliseconds < 10 ? 1 : 0)} ms
-              </span>
-            )}
-          </header>
-          {verified.ok && (
-            <FindingsList verification={verified.verification} response={draft.response} onFollow={follow} />
+      <div class={isEditing ? 'editing' : 'not-editing'}>
+        {isEditing && (
+          <div class="editing-side">
+            <VerifiedLine verified={verified} statuses={states} />
+            <section class="card" aria-label="Editor">
+              <Editor draft={draft} options={options} onDraft={setDraft} onOptions={setOptions} />
+            </section>
+          </div>
+        )}
+        <div class="editing-result">
+          {verified.ok ? (
+            <div class="split">
+              <AnswerCard
+                question={draft.question}
+                response={draft.response}
+                verification={verified.verification}
+                states={states}
+                active={active}
+                onLook={look}
+                onFollow={follow}
+              />
+              <SourcePanel
+                panel={panel}
+                verification={verified.verification}
+                sources={verified.sources}
+                states={states}
+                active={active}
+                onLeave={leave}
+              />
+            </div>
+          ) : (
+            <div class="notice notice-bad" role="alert">
+              <p class="notice-title">Larger than the API accepts</p>
+              {verified.problems.map((problem) => (
+                <p key={problem}>{problem}</p>
+              ))}
+            </div>
           )}
-        </section>
+
+          <div class="split">
+            <section class="card" aria-label="Reward">
+              <header class="card-head">
+                <h2>Reward</h2>
+                <span class="muted">{recipe}</span>
+              </header>
+              <ScorePanel scored={scored} isStale={isStale} onScore={score} />
+            </section>
+            <section class="card" aria-label="Findings">
+              <header class="card-head">
+                <h2>Findings</h2>
+                {verified.ok && (
+                  <span class="muted">
+                    verified in this browser in {numberText(verified.milliseconds, verified.milliseconds < 10 ? 1 : 0)}{' '}
+                    ms
+                  </span>
+                )}
+              </header>
+              {verified.ok && (
+                <FindingsList verification={verified.verification} response={draft.response} onFollow={follow} />
+              )}
+            </section>
+          </div>
+        </div>
       </div>
 
       {reply !== null && 'criteria' in reply && (

@@ -8,6 +8,7 @@ import { ProblemNotice } from '../display/problem-notice.tsx';
 import { Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, type Page } from '../navigation/route.ts';
+import { RunCells } from './run-cells.tsx';
 
 type RunPage = { readonly runs: readonly RunReply[]; readonly next: string | null };
 
@@ -50,6 +51,10 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
               <th scope="col" class="number">
                 Steps
               </th>
+              <th scope="col">Mean reward</th>
+              <th scope="col" class="number">
+                Rollouts
+              </th>
               <th scope="col">Last recorded</th>
               <th scope="col">Text</th>
             </tr>
@@ -64,6 +69,7 @@ function Runs({ first, leadsTo }: { first: RunPage; leadsTo: Extract<Page, 'runs
                 </th>
                 <td>{run.family}</td>
                 <td class="number">{stepsText(run)}</td>
+                <RunCells id={run.id} />
                 <td>
                   <Time at={Date.parse(run.active_at)} />
                 </td>

@@ -45,8 +45,9 @@ export function StepTable({ run, steps }: { run: string; steps: readonly RunStep
               ))}
               <td class="number">{decimal(step.spread.mean_std)}</td>
               <td class="number">{share(step.degenerate.share)}</td>
-              <td class="number" title={reasonsText(step.unscored)}>
+              <td class="number">
                 {countText(step.rollouts - step.scored)}
+                {Object.keys(step.unscored).length > 0 && <small class="reasons">{reasonsText(step.unscored)}</small>}
               </td>
               <td class="number">{share(step.judgments.hit_rate)}</td>
             </tr>
@@ -60,5 +61,5 @@ export function StepTable({ run, steps }: { run: string; steps: readonly RunStep
 function reasonsText(reasons: Readonly<Record<string, number>>): string {
   return Object.entries(reasons)
     .map(([reason, count]) => `${count}: ${unscoredWords(reason)}`)
-    .join('\n');
+    .join('; ');
 }
