@@ -66,10 +66,10 @@ export class SoftmaxPolicy<D extends string> {
   /** Takes one step up the policy gradient. Leave masked samples out: they have no advantage. */
   learn(experiences: readonly Experience<D>[]): void {
     const before = this.#preferences;
-    const after = { ...before };
+    const after: Record<D, readonly number[]> = { ...before };
     for (const name of this.#decisions) {
       const step = this.#optimizers.get(name)?.step(policyGradient(before, name, experiences)) ?? [];
-      Object.assign(after, { [name]: before[name].map((preference, option) => preference + (step[option] ?? 0)) });
+      after[name] = before[name].map((preference, option) => preference + (step[option] ?? 0));
     }
     this.#preferences = after;
   }

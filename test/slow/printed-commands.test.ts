@@ -62,6 +62,7 @@ const NOT_RUN: readonly Exception[] = [
 /** Commands that must be refused, beside those whose page shows their error. */
 const REFUSED: readonly (Exception & { readonly says: string })[] = [
   { file: /batch/u, command: /batch cancel BATCH/u, reason: 'the batch has ended', says: 'so it cannot be cancelled' },
+  { file: /demo-run/u, command: /runs watch/u, reason: 'an alert is active', says: '! reference_gap' },
   { file: /runs/u, command: /export RUN --wandb NAME --url/u, reason: 'needs wandb', says: 'has no module wandb' },
 ];
 
