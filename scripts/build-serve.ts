@@ -9,6 +9,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -39,9 +40,9 @@ export async function ensureServeFiles(): Promise<string> {
   await ensureDashboard();
   const folder = join(output, digestOfInputs());
   if (existsSync(folder)) return folder;
-  const partial = join(output, `.partial-${process.pid}`);
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial, { recursive: true });
+  mkdirSync(output, { recursive: true });
+  // A folder of its own for each call: a test starts two Workers at once in one process.
+  const partial = mkdtempSync(join(output, '.partial-'));
   bundleCiteward(partial);
   await bundleWorkers(partial);
   cpSync(resolve(root, 'dist/dashboard'), join(partial, SERVE_FILES.dashboard), { recursive: true });
@@ -182,7 +183,9 @@ function place(partial: string, folder: string): void {
 function removeOld(current: string): void {
   for (const name of readdirSync(output)) {
     const folder = join(output, name);
-    const isOld = folder !== current && Date.now() - statSync(folder).mtimeMs > KEPT_MS;
+    // The folder of another build may be gone since it was listed.
+    const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    const isOld = folder !== current && Date.now() - changedMs > KEPT_MS;
     if (isOld) rmSync(folder, { recursive: true, force: true });
   }
 }
