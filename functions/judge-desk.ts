@@ -34,6 +34,7 @@ import { EarlierOwners, LayoutHistory } from './desk/earlier-layouts.ts';
 import { FAILURE_MEMORY_MS, FailureMemory, MAX_REMEMBERED_FAILURES } from './desk/failure-memory.ts';
 import { BridgedJudgments } from './desk/finished-judgments.ts';
 import { FinishedTables } from './desk/finished-tables.ts';
+import { sendCounts } from './desk/send-counts.ts';
 import { MAX_BACKLOG } from './desk/store-limits.ts';
 import type { Environment } from './environment.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
@@ -157,6 +158,9 @@ export class JudgeDesk extends DurableObject<Environment> {
     } catch (error) {
       isolateCounts.count('citeward_alarm_failures', ['JudgeDesk']);
       throw error;
+    } finally {
+      // A scrape asks only the shared desks, and takes their counts.
+      if (this.#scope !== null) await sendCounts(this.env);
     }
   }
 
