@@ -6,8 +6,9 @@
 import { relative, resolve } from 'node:path';
 import { readServeOptions, type ServeOptions, serveSyntax, settingsOfText } from '../cli/commands/serve/options.ts';
 import { serveUntilSignal } from '../cli/commands/serve/run.ts';
-import { CommandError } from '../cli/shared/exit.ts';
+import { CommandError, EXIT_OK } from '../cli/shared/exit.ts';
 import { readFlags } from '../cli/shared/flags.ts';
+import { commandHelp } from '../cli/shared/help.ts';
 import type { LogLine } from '../serve/log-lines.ts';
 import { ensureServeFiles } from './build-serve.ts';
 import { developmentKey, textOf } from './development-key.ts';
@@ -24,6 +25,10 @@ function showProblem({ level, message }: LogLine): void {
 async function dev(): Promise<number> {
   const variables = settingsOfText(await textOf(resolve(root, '.dev.vars')), '.dev.vars');
   const flags = readFlags('serve', serveSyntax.flags, process.argv.slice(2));
+  if (flags.isOn('help')) {
+    console.log(commandHelp('Run the Worker of the sources locally: npm run dev takes the flags of', serveSyntax));
+    return EXIT_OK;
+  }
   const given = await readServeOptions(flags, { state: STATE, settings: { ...OPEN, ...variables } });
   const ISSUER_KEY = given.settings['ISSUER_KEY'] ?? (await developmentKey(resolve(STATE, 'issuer-key')));
   const options: ServeOptions = { ...given, settings: { ...given.settings, ISSUER_KEY } };
