@@ -56,12 +56,19 @@ const NOT_RUN: readonly Exception[] = [
   { file: /./u, command: /^npm run demo:run\b/u, reason: 'runs before the others, which read what it leaves' },
   { file: /./u, command: /citeward serve\b/u, reason: 'stays; test/e2e/serve.test.ts starts it' },
   { file: /deploy/u, command: /npx wrangler /u, reason: 'needs an account' },
+  { file: /./u, command: /npm run deploy\b(?!.*--dry-run)/u, reason: 'needs an account' },
+  { file: /CONTRIBUTING/u, command: /^npm run smoke\b/u, reason: 'the page names scripts without their arguments' },
+  { file: /serve/u, command: /^until grep /u, reason: 'waits for a server that stays' },
+  { file: /alerts/u, command: /runs watch .*--every/u, reason: 'ends when an alert is active' },
   { file: /^(?!docs\/agent)/u, command: /citeward agent\b/u, reason: 'needs a policy and a sandbox: docs/agent.md' },
 ];
 
 /** Commands that must be refused, beside those whose page shows their error. */
 const REFUSED: readonly (Exception & { readonly says: string })[] = [
   { file: /batch/u, command: /batch cancel BATCH/u, reason: 'the batch has ended', says: 'so it cannot be cancelled' },
+  { file: /capacity/u, command: /--slots 512/u, reason: 'it is not sustained', says: 'the limit is the judge' },
+  { file: /./u, command: /keys revoke KEY_ID --url/u, reason: 'no key has this id', says: 'key_not_found' },
+  { file: /operations/u, command: /# 404 run_not_found/u, reason: 'the run is erased', says: 'run_not_found' },
   { file: /demo-run/u, command: /runs watch/u, reason: 'an alert is active', says: '! reference_gap' },
   { file: /runs/u, command: /export RUN --wandb NAME --url/u, reason: 'needs wandb', says: 'has no module wandb' },
 ];
@@ -156,6 +163,7 @@ function filledIn(text: string, url: string): string {
     [/(?<![$\w{])KEY\b(?!=)/gu, FAKE_KEY],
     [/(?<![$\w{])NAME\b(?!=)/gu, 'mine'],
     [/(?<![$\w{])JUDGE\b(?!=)/gu, 'lexical'],
+    [/(?<![$\w{])PROJECT\b(?!=)/gu, 'mine'],
     [/(?<= advantages )FILE\.jsonl\b/gu, EXAMPLE_STEP],
     [/(?<![$\w{])PRESET\b/gu, 'trl-gdpo'],
     [/(?<![$\w{])FILE\.jsonl\b/gu, EXAMPLES],

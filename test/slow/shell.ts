@@ -1,7 +1,7 @@
 /** Runs shell commands as a person would: in bash, one after the other, each with what the ones before have left. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -29,7 +29,8 @@ export function workingFolder(clone: string, parent: string, ...files: readonly 
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'work-'));
   for (const name of readdirSync(clone)) symlinkSync(join(clone, name), join(folder, name));
-  for (const file of files) symlinkSync(file, join(folder, file.slice(file.lastIndexOf('/') + 1)));
+  // Copies, because a command may write a file of that name while another reads it.
+  for (const file of files) copyFileSync(file, join(folder, file.slice(file.lastIndexOf('/') + 1)));
   return folder;
 }
 

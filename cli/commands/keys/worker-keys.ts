@@ -89,7 +89,8 @@ export async function listKeys(flags: Flags): Promise<number> {
 
 export async function revokeKey(flags: Flags): Promise<number> {
   const [id, ...more] = flags.positionals;
-  if (id === undefined || more.length > 0) throw new UsageError(`expected one id: ${CITEWARD} keys revoke KEY_ID`);
+  if (id === undefined || more.length > 0)
+    throw new UsageError(`expected one id: ${CITEWARD} keys revoke KEY_ID --url URL`);
   const screen = new Screen(flags.isOn('no-color'));
   const reply = await (await connectForKeys(flags, screen)).revoke(id);
   if (!reply.ok) throw runErrorOf(reply.failure);
