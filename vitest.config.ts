@@ -8,8 +8,15 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { ensureDashboard, hasDashboard } from './scripts/build-dashboard.ts';
 
+/**
+ * Tests that wait for processes, sockets and clocks get a second attempt in CI, so that one delay does not fail a run of
+ * half an hour. scripts/suites.ts names those that needed it: such a test is a defect to mend.
+ */
+const attempts = process.env['CI'] === undefined ? {} : { retry: 1 };
+
 const ofProcesses = {
   environment: 'node',
+  ...attempts,
   // They start many processes of the same sources.
   env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '.cache/compiled') },
   testTimeout: 120_000,
@@ -52,6 +59,7 @@ export default defineConfig({
         plugins: [inWorkerd()],
         test: {
           name: 'functions',
+          ...attempts,
           // A model server that misbehaves on request.
           globalSetup: ['./test/contract/stub-backend.ts'],
           maxWorkers: 2,
@@ -73,6 +81,7 @@ export default defineConfig({
         plugins: [inWorkerd()],
         test: {
           name: 'slow-functions',
+          ...attempts,
           include: ['test/slow-functions/**/*.test.ts'],
           provide: { fuzzSeed },
           testTimeout: 120_000,

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import * as z from 'zod';
 import { ensureDashboard } from './build-dashboard.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -116,6 +117,31 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
   return allPassed;
 }
 
+const attemptsSchema = z.object({
+  testResults: z
+    .array(
+      z.object({
+        assertionResults: z.array(
+          z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
+        ),
+      }),
+    )
+    .optional(),
+});
+
+/** The tests that passed only when they were repeated (vitest.config.ts). */
+function repeated(prefixes: readonly string[]): string[] {
+  const files = existsSync(resultsDirectory) ? readdirSync(resultsDirectory) : [];
+  return files
+    .filter((name) => prefixes.some((prefix) => name.startsWith(`${prefix}-`)) && name.endsWith('.json'))
+    .flatMap((file) => {
+      const read = attemptsSchema.parse(JSON.parse(readFileSync(resolve(resultsDirectory, file), 'utf8')));
+      const tests = (read.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
+      return tests.filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0);
+    })
+    .map(({ fullName }) => fullName);
+}
+
 function printTotal(prefixes: readonly string[]): Counts {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const files = existsSync(resultsDirectory) ? readdirSync(resultsDirectory) : [];
@@ -126,6 +152,7 @@ function printTotal(prefixes: readonly string[]): Counts {
     total.failed += counts.failed;
     total.skipped += counts.skipped;
   }
+  for (const name of repeated(prefixes)) console.log(`passed at the second attempt: ${name}`);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
   return total;

@@ -180,13 +180,16 @@ const PROBLEM = /"type": ?"urn:citeward:problem:/u;
 
 const OWN_WORKER = /^npm run dev -- /u;
 
-/** Deletes the run that other commands use. */
-const DELETES_RUN = /(?<= runs delete )RUN\b/u;
+/** Deletes the run that other commands use, or asks for it afterwards. */
+const DELETES_RUN = /(?<= runs delete |-X DELETE \S*\/v1\/runs\/)RUN\b/u;
+const AFTER_DELETION = /(?<=\/v1\/runs\/)RUN\b(?=.*# 404 run_not_found)/u;
 
-/** Deletes a copy of the run instead. */
-function deletingCopy(text: string, address: string): string {
-  const make = `npx citeward runs import doomed ${runFile} --url ${address}`;
-  return `${make} && ${filledIn(text.replace(DELETES_RUN, 'doomed'), address)}`;
+/** Deletes a copy of the run instead, one for each page. */
+function onCopy({ file, text }: PrintedCommand, address: string): string | null {
+  const copied = `doomed-${file.replaceAll(/\W+/gu, '-')}`;
+  const make = `npx citeward runs import ${copied} ${runFile} --url ${address}`;
+  if (DELETES_RUN.test(text)) return `${make} && ${filledIn(text.replace(DELETES_RUN, copied), address)}`;
+  return AFTER_DELETION.test(text) ? filledIn(text.replace(AFTER_DELETION, copied), address) : null;
 }
 
 /** What a command that must fail says; `null` for the others. */
@@ -201,8 +204,10 @@ async function failuresOf(commands: readonly PrintedCommand[], shell: Shell): Pr
   // A page that starts a Worker with settings of its own goes on with that one.
   const own = run.some(({ text }) => OWN_WORKER.test(text)) ? await freePort() : null;
   const address = own === null ? url : `http://127.0.0.1:${own}`;
-  const texts = run.map(({ text }) => {
-    if (DELETES_RUN.test(text)) return deletingCopy(text, address);
+  const texts = run.map((printed) => {
+    const { text } = printed;
+    const copying = onCopy(printed, address);
+    if (copying !== null) return copying;
     const filled = filledIn(text, address);
     if (own === null || !OWN_WORKER.test(text)) return filled;
     const more = `--port ${own} --state ${join(shell.directory, 'state')}`;

@@ -5,15 +5,20 @@ import type { RefinerRecipe } from './recipe.ts';
 
 /** The judge's scale is 0, 1, 2. */
 const TOP_SCORE = 2;
-/** The citation weight of the published recipes; a reference never has less. */
-const LEAST_CITATION_WEIGHT = 0.2;
+/** The citation weight of `refiner-gpt54-instance-rubric`. A recipe with less hardly pays for citations. */
+const PAYING_WEIGHT = 0.2;
+/**
+ * The citation weight of `refiner-rl-balanced`: the reference for a recipe that hardly pays for citations. With 0.2 the
+ * gap misses policies that stop citing (docs/alerts.md).
+ */
+const BALANCED_WEIGHT = 0.5;
 
 export const refinerMonitor: Monitor<RefinerRecipe, RefinerFacts> = {
   /** Negative criteria pay only as far as positive ones are met, and citations count. */
   reference: (recipe) => ({
     ...recipe,
     negatives_require_positive: true,
-    citation_weight: Math.max(recipe.citation_weight, LEAST_CITATION_WEIGHT),
+    citation_weight: recipe.citation_weight < PAYING_WEIGHT ? BALANCED_WEIGHT : recipe.citation_weight,
   }),
   observe: (facts) => (facts.has_answer ? { criteria_met: criteriaMet(facts), ...citationsOf(facts) } : NO_ANSWER),
 };
