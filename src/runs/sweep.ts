@@ -50,6 +50,8 @@ export class SweepReplay {
 type ParsedSweep = { readonly ok: true; readonly sweep: Sweep } | { readonly ok: false; readonly problem: string };
 
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+/** A range as other programs write it, which no field takes as a word. */
+const OTHER_RANGE = /^-?[\d.]+(?:\.\.|-)[\d.]+$/;
 
 /**
  * Parses `field=from:to:by` or `field=a,b,c`. A range includes `to` if a step meets it, and its values are exact
@@ -68,6 +70,9 @@ export function parseSweep(text: string): ParsedSweep {
     const values = given.split(',').map(readValue);
     if (values.length > MAX_SWEEP_POINTS) return refused(`expected at most ${MAX_SWEEP_POINTS} values`);
     if (values.includes('')) return refused('expected a value between two commas');
+    if (values.some((value) => typeof value === 'string' && OTHER_RANGE.test(value))) {
+      return refused('a range is from:to:by, for example 0:1:0.1');
+    }
     return { ok: true, sweep: { field, values } };
   }
   const [from, to, by] = parts.map((part) => (NUMBER.test(part) ? part : null));
