@@ -220,6 +220,17 @@ describe('routes', () => {
     expect(new Set(inBraces)).toEqual(new Set(ROUTES.map(({ method, path }) => `${method.toUpperCase()} ${path}`)));
   });
 
+  it('have a name of their own there, for generated clients, and a tag that is described', async () => {
+    type Operation = { readonly operationId: string; readonly tags: readonly string[] };
+    const document: {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+      readonly tags: readonly { readonly name: string }[];
+    } = await (await send(get('/openapi.json'))).json();
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(ROUTES.length);
+    expect(new Set(operations.flatMap(({ tags }) => tags))).toEqual(new Set(document.tags.map(({ name }) => name)));
+  });
+
   it('take a short, safe request id and make one otherwise', async () => {
     const id = async (given: string) =>
       (await send(get('/healthz', { 'x-request-id': given }))).headers.get('x-request-id');

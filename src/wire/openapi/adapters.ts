@@ -17,6 +17,7 @@ const ADAPTER = {
 } as const;
 
 export const ADAPTERS: Section = {
+  tag: { name: 'trainers', description: 'The shapes that trainers send and read.' },
   routes: [
     {
       ...ADAPTER,

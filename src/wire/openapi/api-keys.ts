@@ -13,6 +13,7 @@ import {
 import { BODY_PROBLEMS, KEY_PROBLEMS, type Section } from './route.ts';
 
 export const API_KEYS: Section = {
+  tag: { name: 'keys', description: 'API keys, projects and their use.' },
   routes: [
     {
       method: 'post',

@@ -27,6 +27,7 @@ const COMMON = { scope: 'batch' } as const;
 const PROBLEMS = [401, 403, 500, 503] as const;
 
 export const BATCHES: Section = {
+  tag: { name: 'batches', description: 'Files and batch jobs.' },
   routes: [
     {
       ...COMMON,

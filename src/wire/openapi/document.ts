@@ -49,6 +49,7 @@ const RECIPE_SCHEMAS: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
 );
 
 const OPERATIONS: Section = {
+  tag: { name: 'operations', description: 'State and figures of the deployment.' },
   routes: [
     {
       method: 'get',
@@ -122,8 +123,10 @@ export function buildOpenApi(version: string): Json {
         'Scores cited answers: verifies citations, judges rubrics, composes rewards. A failure is never a number.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'The Worker that serves this document.' }],
+    tags: SECTIONS.map(({ tag }) => tag),
     security: [{ key: [] }],
-    paths: pathsOf(ROUTES),
+    paths: pathsOf(SECTIONS),
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'Scopes: verify, score, generate, batch, admin, metrics.' },
@@ -140,13 +143,23 @@ export function buildOpenApi(version: string): Json {
   };
 }
 
-function pathsOf(routes: readonly Route[]): Json {
+function pathsOf(sections: readonly Section[]): Json {
   const paths: Record<string, Json> = {};
-  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  for (const { routes, tag } of sections) {
+    for (const route of routes) {
+      paths[route.path] = { ...paths[route.path], [route.method]: operation(route, tag.name) };
+    }
+  }
   return paths;
 }
 
-function operation(route: Route): Json {
+/** The name of a method in generated clients: `getRunsIdAlerts` for `GET /v1/runs/{id}/alerts`. */
+function operationId({ method, path }: Route): string {
+  const words = path.split(/[^A-Za-z0-9]+/u).filter((word) => word !== '' && word !== 'v1');
+  return [method, ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}
+
+function operation(route: Route, tag: string): Json {
   const { path, summary, scope, moreScopes, query, request, requestMedia, replies, problems, keyInUrl, signed } = route;
   const parameters = [...pathParametersOf(path), ...(query === undefined ? [] : parametersOf(query))];
   const answers = Object.entries(replies).map(([status, { description, schema, media, events }]): [string, Json] => {
@@ -159,6 +172,8 @@ function operation(route: Route): Json {
     { description: 'See reason.', content: { 'application/problem+json': { schema: ref('Problem') } } },
   ]);
   return {
+    operationId: operationId(route),
+    tags: [tag],
     summary,
     ...(scope === null ? { security: [] } : {}),
     ...(signed === true ? { security: [{ signature: [] }] } : {}),

@@ -5,6 +5,7 @@ import { candidateSchema, refineEventSchema, refineRequestSchema, refineResponse
 import type { Section } from './route.ts';
 
 export const GENERATION: Section = {
+  tag: { name: 'generation', description: 'Answers that are generated, verified and scored.' },
   routes: [
     {
       method: 'post',

@@ -42,6 +42,7 @@ export type Route = {
 
 /** The routes of one subject, with the schemas that they name. */
 export type Section = {
+  readonly tag: { readonly name: string; readonly description: string };
   readonly routes: readonly Route[];
   readonly requests: Readonly<Record<string, z.ZodType>>;
   readonly replies: Readonly<Record<string, z.ZodType>>;

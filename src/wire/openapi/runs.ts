@@ -28,6 +28,7 @@ const runFileLineSchema = z.union([
 ]);
 
 export const RUNS: Section = {
+  tag: { name: 'runs', description: 'Recorded runs and their replay.' },
   routes: [
     {
       method: 'post',

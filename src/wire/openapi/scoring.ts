@@ -11,6 +11,7 @@ import { verifyStreamEventSchema, verifyStreamLineSchema, verifyStreamQuerySchem
 import { BODY_PROBLEMS, JSON_LINES, KEY_PROBLEMS, type Section } from './route.ts';
 
 export const SCORING: Section = {
+  tag: { name: 'scoring', description: 'Verification, rewards and judgments.' },
   routes: [
     {
       method: 'post',

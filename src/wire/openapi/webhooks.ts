@@ -25,6 +25,7 @@ const WRITE_PROBLEMS = [400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
 const reply = (description: string, schema: string) => ({ 200: { description, schema } });
 
 export const WEBHOOKS: Section = {
+  tag: { name: 'webhooks', description: 'Scoring by webhook.' },
   routes: [
     {
       method: 'post',
