@@ -7,7 +7,6 @@ import { train } from '../scripts/demo-run/train.ts';
 import { RECIPES } from '../src/families/composers.ts';
 import { ALERT_RULES, type AlertRule } from '../src/runs/alert-rules.ts';
 import { AlertWatch, type RunAlerts } from '../src/runs/alerts.ts';
-import type { LedgerRow } from '../src/runs/row.ts';
 import { scoringInProcess } from '../test/house/demo-run.ts';
 
 const SEEDS = 10;
@@ -21,13 +20,10 @@ async function alertsOf(run: ReturnType<typeof demoRuns>[number]): Promise<RunAl
   for await (const { step, groups } of train(run, scoringInProcess(run))) {
     groups.forEach(({ scored: { facts, rewards } }, group) => {
       watch.add(
-        facts.map(
-          (fact, sample): LedgerRow => ({
-            ...{ v: 1, run: run.id, step, group: String(group), sample: String(sample), attempt: 0 },
-            ...{ grouping: 'given', content: DIGEST, recipe: DIGEST, facts: fact, judgments: [] },
-            ...{ reward: rewards[sample] ?? null, reason: null, recorded_at: '2026-01-01T00:00:00.000Z' },
-          }),
-        ),
+        facts.map((fact, n) => ({
+          ...{ step, group: String(group), sample: String(n), recipe: DIGEST, facts: fact },
+          reward: rewards[n] ?? null,
+        })),
       );
     });
   }

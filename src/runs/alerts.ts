@@ -16,8 +16,13 @@ import {
 } from './alert-rules.ts';
 import type { RecipeValues } from './gaps.ts';
 import { Moments } from './moments.ts';
-import { type RecipesOfRun, type ReplayedGroup, type ReplayedSample, replayGroup } from './replay-group.ts';
-import type { LedgerRow } from './row.ts';
+import {
+  type RecipesOfRun,
+  type ReplayedGroup,
+  type ReplayedSample,
+  type ReplayRow,
+  replayGroup,
+} from './replay-group.ts';
 
 /** Rollouts that an alert names. */
 const MAX_EXAMPLES = 3;
@@ -41,7 +46,7 @@ export type Alert = {
   readonly rollouts: readonly AlertExample[];
 };
 
-export type AlertExample = Pick<LedgerRow, 'step' | 'group' | 'sample'> & {
+export type AlertExample = Pick<ReplayRow, 'step' | 'group' | 'sample'> & {
   readonly reward: number | null;
   /** Its reward under the reference recipe; `null` = unscored there, or there is no reference. */
   readonly reference: number | null;
@@ -74,7 +79,7 @@ export class AlertWatch {
   }
 
   /** Adds the latest attempts of a group. @throws RangeError if its recipe is not among the run's. */
-  add(rows: readonly LedgerRow[]): void {
+  add(rows: readonly ReplayRow[]): void {
     const [row] = rows;
     if (row === undefined || row.step === null) return;
     const last = this.#steps.at(-1);
@@ -90,7 +95,7 @@ export class AlertWatch {
     return { steps: this.#steps.length, alerts: found, unwatched: this.#unwatched(first) };
   }
 
-  #observe({ facts, recipe }: Pick<LedgerRow, 'facts' | 'recipe'>): Observations | null {
+  #observe({ facts, recipe }: ReplayRow): Observations | null {
     const values = this.#recipes.get(recipe);
     return values === undefined ? null : (this.#composers.of(values).monitor?.observe(facts) ?? null);
   }
@@ -168,7 +173,7 @@ class StepOfRun {
     this.#scale = scale;
   }
 
-  add(group: ReplayedGroup, hasReference: boolean, observe: (row: LedgerRow) => Observations | null): void {
+  add(group: ReplayedGroup<ReplayRow>, hasReference: boolean, observe: (row: ReplayRow) => Observations | null): void {
     this.groups.all++;
     const hasSignal = group.degenerate.before === null;
     if (!hasSignal) this.groups.degenerate++;
@@ -176,7 +181,7 @@ class StepOfRun {
   }
 
   #addSample(
-    { row, before, after }: ReplayedSample,
+    { row, before, after }: ReplayedSample<ReplayRow>,
     hasReference: boolean,
     hasSignal: boolean,
     observed: Observations | null,
