@@ -6,6 +6,7 @@ mistakes (an endless loop, a fork bomb, full memory) from taking the machine dow
 
 import base64
 import ctypes
+import fcntl
 import math
 import os
 import signal
@@ -25,6 +26,7 @@ DEFAULT_MEMORY_MB = 4096
 # First of the user ids for runs, which belong to no account. Each slot has its own, so that all processes of a run can
 # be counted and killed together.
 FIRST_UID = 61184
+MAX_UIDS = 4096
 PR_SET_CHILD_SUBREAPER = 36
 MAX_REAPING_S = 2
 
@@ -56,7 +58,7 @@ class Sandbox:
 
     def __init__(self, python, slots):
         self.python = python
-        self._free = list(range(slots))
+        self._free, self._locks = free_slots(slots)
         self._changed = threading.Condition()
         self._closed = False
         self._groups = set()
@@ -90,7 +92,7 @@ class Sandbox:
         """Returns why the interpreter cannot run a program under the user of a slot, or None if it can."""
         try:
             ended = subprocess.run([self.python, "-I", "-c", "pass"], capture_output=True, timeout=60, cwd="/",
-                                   **user_of(0))
+                                   **user_of(self._free[0]))
         except (OSError, subprocess.SubprocessError) as error:
             return str(error)
         return None if ended.returncode == 0 else ended.stderr.decode("utf-8", "replace")
@@ -187,15 +189,20 @@ class Captured:
 
 
 def wait_for(child, deadline, is_wanted):
-    """Returns the exit status, or None if the child still runs at the deadline or the run is no longer wanted."""
+    """Returns the exit status, or None if the child still runs at the deadline or the run is no longer wanted.
+
+    On a busy machine this thread may miss the deadline until the limit of CPU time kills the child. A child that a
+    signal ended after the deadline therefore counts as still running then.
+    """
     while True:
         left = deadline - time.monotonic()
         if left <= 0 or not is_wanted():
             return None
         try:
-            return child.wait(min(left, 0.25))
+            code = child.wait(min(left, 0.25))
         except subprocess.TimeoutExpired:
             continue
+        return None if code < 0 and time.monotonic() > deadline else code
 
 
 def feed(stream, text):
@@ -211,6 +218,29 @@ def kill_group(group):
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return  # It has ended.
+
+
+def free_slots(count):
+    """Returns `count` slots whose users no other server on this machine has, and the locks that keep them.
+
+    Two servers that shared a user would kill each other's runs. A lock ends with the process.
+    """
+    if os.geteuid() != 0:
+        return list(range(count)), []
+    slots, locks = [], []
+    for slot in range(MAX_UIDS):
+        path = os.path.join(tempfile.gettempdir(), f"citeward-sandbox-{FIRST_UID + slot}.lock")
+        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        slots.append(slot)
+        locks.append(lock)
+        if len(slots) == count:
+            return slots, locks
+    raise RuntimeError("other sandboxes on this machine have all user ids")
 
 
 def user_of(slot):
