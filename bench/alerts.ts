@@ -9,6 +9,8 @@ import { ALERT_RULES, type AlertRule } from '../src/runs/alert-rules.ts';
 import { AlertWatch, type RunAlerts } from '../src/runs/alerts.ts';
 import { scoringInProcess } from '../test/house/demo-run.ts';
 
+/** Seeds up to 10 were looked at to choose the thresholds and the reference. */
+const FIRST_SEED = 11;
 const SEEDS = 10;
 const DIGEST = 'd'.repeat(64);
 
@@ -33,7 +35,7 @@ async function alertsOf(run: ReturnType<typeof demoRuns>[number]): Promise<RunAl
 for (const name of RUN_NAMES) {
   const since = new Map<AlertRule, number[]>(ALERT_RULES.map((rule) => [rule, []]));
   let silent = 0;
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
     const run = demoRuns(seed).find((one) => one.name === name);
     if (run === undefined) throw new Error(`there is no run ${name}`);
     const { alerts } = await alertsOf(run);
