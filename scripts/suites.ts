@@ -42,6 +42,19 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
 
 type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
+const reportSchema = z.object({
+  testResults: z
+    .array(
+      z.object({
+        status: z.string(),
+        assertionResults: z.array(
+          z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
+        ),
+      }),
+    )
+    .optional(),
+});
+
 function readCounts(file: string): Counts | null {
   if (!existsSync(file)) return null;
   const report: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -52,9 +65,13 @@ function readCounts(file: string): Counts | null {
     if (typeof value !== 'number') throw new TypeError(`${file}: ${field} is not a number`);
     return value;
   };
+  // A file that fails in its setup runs no test: vitest counts its tests as skipped, and none as failed.
+  const brokenFiles = (reportSchema.parse(report).testResults ?? []).filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
   return {
     passed: count('numPassedTests'),
-    failed: count('numFailedTests'),
+    failed: count('numFailedTests') + brokenFiles.length,
     skipped: count('numPendingTests') + count('numTodoTests'),
   };
 }
@@ -117,25 +134,13 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
   return allPassed;
 }
 
-const attemptsSchema = z.object({
-  testResults: z
-    .array(
-      z.object({
-        assertionResults: z.array(
-          z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
-        ),
-      }),
-    )
-    .optional(),
-});
-
 /** The tests that passed only when they were repeated (vitest.config.ts). */
 function repeated(prefixes: readonly string[]): string[] {
   const files = existsSync(resultsDirectory) ? readdirSync(resultsDirectory) : [];
   return files
     .filter((name) => prefixes.some((prefix) => name.startsWith(`${prefix}-`)) && name.endsWith('.json'))
     .flatMap((file) => {
-      const read = attemptsSchema.parse(JSON.parse(readFileSync(resolve(resultsDirectory, file), 'utf8')));
+      const read = reportSchema.parse(JSON.parse(readFileSync(resolve(resultsDirectory, file), 'utf8')));
       const tests = (read.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
       return tests.filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0);
     })
