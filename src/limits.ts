@@ -227,8 +227,8 @@ export const MAX_RUN_PAGE = 100;
 export const MAX_RUN_STEPS_PAGE = 1_000;
 /** Rollouts on one page of a list: as rows, and with their details. */
 export const MAX_RUN_ROLLOUT_PAGE = { rows: 200, detail: 20 } as const;
-/** Lines of a run file. */
-export const MAX_RUN_IMPORT_LINES = 1_000_000;
+/** Lines of a run file. An import reads it in chunks, so this bounds only its time. */
+export const MAX_RUN_IMPORT_LINES = 10_000_000;
 /** Recipes of a run file. */
 export const MAX_RUN_IMPORT_RECIPES = 1_000;
 /** One line of a run file: the facts of 1,000 claims. */

@@ -5,16 +5,20 @@ import { useApi } from '../api/use-api.ts';
 import { StandInBadge } from '../display/stand-in-badge.tsx';
 import type { DetailedRollout } from './load-rollout.ts';
 
+/** Rollouts whose reports are read: a group of the usual size. */
+const LOOKED_AT = 8;
+
 /**
- * The badge, if the built-in judge judged the first rollout. Reports name the judge, and an imported run has none.
+ * The badge, if the built-in judge judged one of the first rollouts: a panel, a fallback or a change of judge can mix
+ * judges. Reports name the judge, and an imported run has none.
  * @param step limits the search to a step; `none` = the rollouts without one.
  */
 export function JudgedBy({ run, step }: { run: string; step?: string }) {
   const of = step === undefined ? '' : `&step=${encodeURIComponent(step)}`;
   const { loaded } = useApi<{ readonly rollouts: readonly DetailedRollout[] }>(
-    `${runPath(run)}/rollouts?limit=1&detail=true${of}`,
+    `${runPath(run)}/rollouts?limit=${LOOKED_AT}&detail=true${of}`,
   );
   if (loaded.state !== 'loaded') return null;
-  const judgments = loaded.value.rollouts[0]?.detail?.report?.judgments ?? [];
+  const judgments = loaded.value.rollouts.flatMap(({ detail }) => detail?.report?.judgments ?? []);
   return judgments.some(({ model }) => model === LEXICAL_JUDGE_MODEL) ? <StandInBadge /> : null;
 }
