@@ -1,5 +1,5 @@
 /** Shows one rater one row after the other. Digits give a label, arrow keys move. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../display/number-text.ts';
 import type { LabelFile } from './label-file.ts';
 import { levelOfRater, orderFor, type Ratings, rated } from './ratings.ts';
@@ -86,7 +86,8 @@ export function LabelButtons({
 
 /** Digits below `levels` choose, arrow keys move; keys in fields and with modifiers do nothing here. */
 export function useLabelKeys(levels: number, choose: (level: number) => void, move: (by: number) => void): void {
-  useEffect(() => {
+  // Before the browser draws: until an effect after it, a fast second key would label the row that was shown before.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
