@@ -8,24 +8,24 @@ type Setting = {
   readonly name: string;
   readonly recipe: RecipeInput;
   readonly grammar: 'snippet' | 'cite';
-  /** Whether the criteria are one list with signed weights, as in dr-tulu's rows. */
-  readonly isSigned: boolean;
+  /** Whether the policy's text holds its search and what it found, and the criteria have signs, as in dr-tulu's rows. */
+  readonly isTranscript: boolean;
 };
 
 const PUBLISHED = 'refiner-gpt54-instance-rubric';
 
 /** The recipes of the matrix: two published refiners, our default for a recipe of one's own, and dr-tulu's. */
 export const SETTINGS: readonly Setting[] = [
-  { name: PUBLISHED, recipe: PUBLISHED, grammar: 'snippet', isSigned: false },
-  { name: 'refiner-rl-balanced', recipe: 'refiner-rl-balanced', grammar: 'snippet', isSigned: false },
+  { name: PUBLISHED, recipe: PUBLISHED, grammar: 'snippet', isTranscript: false },
+  { name: 'refiner-rl-balanced', recipe: 'refiner-rl-balanced', grammar: 'snippet', isTranscript: false },
   {
     name: 'own recipe',
     recipe: { ...recipes['refiner-rl-balanced'], negatives_require_positive: true },
     grammar: 'snippet',
-    isSigned: false,
+    isTranscript: false,
   },
-  { name: 'dr-tulu', recipe: 'dr-tulu', grammar: 'cite', isSigned: true },
-  { name: 'dr-tulu-exact', recipe: 'dr-tulu-exact', grammar: 'cite', isSigned: true },
+  { name: 'dr-tulu', recipe: 'dr-tulu', grammar: 'cite', isTranscript: true },
+  { name: 'dr-tulu-exact', recipe: 'dr-tulu-exact', grammar: 'cite', isTranscript: true },
 ];
 
 const CITE: Readonly<Record<Setting['grammar'], Cite>> = {
@@ -52,8 +52,8 @@ export type HackMatrix = {
 /** Computes the matrix. @throws Error if an answer of the lexical judge is unscored. */
 export async function hackMatrix(): Promise<HackMatrix> {
   const scorer = createScorer({ judge: lexicalJudge });
-  const rewardOf = async (row: HonestRow, response: string, { recipe, isSigned }: Setting): Promise<number> => {
-    const { reward, reason } = await scorer.score({ ...rolloutOf(row, isSigned), response }, recipe);
+  const rewardOf = async (row: HonestRow, response: string, { recipe, isTranscript }: Setting): Promise<number> => {
+    const { reward, reason } = await scorer.score(rolloutOf(row, response, isTranscript), recipe);
     if (reward === null) throw new Error(`${row.name}: unscored, ${reason}`);
     return reward;
   };
@@ -82,17 +82,28 @@ export async function hackMatrix(): Promise<HackMatrix> {
   return { cells, alarms: alarms.filter(({ findings }) => findings.length > 0) };
 }
 
-function rolloutOf({ question, sources, positive, negative }: HonestRow, isSigned: boolean): Record<string, unknown> {
+function rolloutOf(
+  { question, sources, positive, negative }: HonestRow,
+  response: string,
+  isTranscript: boolean,
+): Record<string, unknown> {
   const tool_output = sources.map(({ id, text }) => `<snippet id=${id}>${text}</snippet>`).join('\n');
-  const criterion = (weight: number) => (description: string) => ({ description, weight });
-  return isSigned
-    ? { question, tool_output, rubrics: [...positive.map(criterion(1)), ...negative.map(criterion(-1))] }
-    : {
-        question,
-        tool_output,
-        positive_rubrics: positive.map((description) => ({ description })),
-        negative_rubrics: negative.map((description) => ({ description })),
-      };
+  if (isTranscript) {
+    const criterion = (weight: number) => (description: string) => ({ description, weight });
+    const search = `<call_tool name="google_search">${question}</call_tool>`;
+    return {
+      question,
+      response: `${search}\n<tool_output>${tool_output}</tool_output>\n${response}`,
+      rubrics: [...positive.map(criterion(1)), ...negative.map(criterion(-1))],
+    };
+  }
+  return {
+    question,
+    response,
+    tool_output,
+    positive_rubrics: positive.map((description) => ({ description })),
+    negative_rubrics: negative.map((description) => ({ description })),
+  };
 }
 
 function findingsOf({ sources }: HonestRow, response: string, { grammar }: Setting): Set<FindingReason> {

@@ -27,6 +27,7 @@ const FINDING_WORDS: Readonly<Record<FindingReason, readonly [one: string, many:
   claim_covers_answer: ['claim covers answer', 'claims cover answer'],
   citation_url_alias: ['other spelling', 'other spellings'],
   citation_id_repeated: ['repeated id', 'repeated ids'],
+  id_in_prose: ['id in prose', 'ids in prose'],
   citation_outside_answer: ['cited outside answer', 'cited outside answer'],
   source_duplicate_id: ['duplicate source', 'duplicate sources'],
   source_empty: ['empty source', 'empty sources'],

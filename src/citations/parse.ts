@@ -22,6 +22,8 @@ import type { Claim, Finding, FindingCounts, FindingReason, ParsedResponse, Sour
 
 /** A claim that cites more sources than this is `ids_shotgun`. */
 export const SHOTGUN_IDS_PER_CLAIM = 5;
+/** So is a claim that cites every source, if there are at least this many. */
+const SHOTGUN_SOURCES = 4;
 /** A claim with this share of the answer's text and this many sentences is `claim_covers_answer`. */
 const COVERING_CLAIM_SHARE = 0.9;
 const COVERING_CLAIM_SENTENCES = 3;
@@ -76,7 +78,7 @@ export function parseResponse(response: string, sources: SourceSet, options: Par
     return withoutAnswer(response, blocks.closedAnswers, findings, block);
   }
   const claims = markDuplicates(read.claims);
-  reportClaims(response, claims, block, findings);
+  reportClaims(response, claims, block, sources, findings);
   const outside = choice === 'whole' ? [] : outsideSpans(response, block.element);
   const wellFormed = isWellFormed(findings.counts);
   return {
@@ -137,9 +139,15 @@ function outsideSpans(response: string, element: Span): Span[] {
   return [before, after].filter((span) => span.end > span.start);
 }
 
-function reportClaims(response: string, claims: readonly Claim[], block: AnswerBlock, findings: FindingList): void {
+function reportClaims(
+  response: string,
+  claims: readonly Claim[],
+  block: AnswerBlock,
+  sources: SourceSet,
+  findings: FindingList,
+): void {
   for (const claim of claims) {
-    if (citesMany(claim))
+    if (citesMany(claim, sources))
       findings.add({ reason: 'ids_shotgun', in: 'response', span: claim.element, claim: claim.index });
     if (coversAnswer(response, claim, block.content)) {
       findings.add({ reason: 'claim_covers_answer', in: 'response', span: claim.span, claim: claim.index });
@@ -148,8 +156,11 @@ function reportClaims(response: string, claims: readonly Claim[], block: AnswerB
 }
 
 /** Returns whether a claim is `ids_shotgun`. One address that several sources share counts once. */
-export function citesMany({ ids }: Claim): boolean {
-  return ids.filter(({ span }, n) => ids[n - 1]?.span.start !== span.start).length > SHOTGUN_IDS_PER_CLAIM;
+export function citesMany({ ids }: Claim, { list }: SourceSet): boolean {
+  const written = ids.filter(({ span }, n) => ids[n - 1]?.span.start !== span.start).length;
+  if (written > SHOTGUN_IDS_PER_CLAIM) return true;
+  if (list.length < SHOTGUN_SOURCES || written < list.length) return false;
+  return new Set(ids.flatMap(({ source }) => source ?? [])).size === list.length;
 }
 
 /** Returns whether a claim is `claim_covers_answer`. */

@@ -11,6 +11,7 @@ import type { GrammarName } from './grammars.ts';
 import { suspectedInjections } from './injection.ts';
 import { describeEvidence, evidenceOfClaims, type LexicalEvidence, reportEvidence } from './lexical-evidence.ts';
 import { parseResponse } from './parse.ts';
+import { idsInProse } from './prose-ids.ts';
 import { type SourceInput, sourcesOf } from './sources.ts';
 import type {
   CitedId,
@@ -142,6 +143,11 @@ export function describeResponse(
   const extra = new FindingList();
   if (mode === 'answer_only') {
     for (const span of parsed.outside) extra.add({ reason: 'text_outside_answer', in: 'response', span });
+  }
+  if (parsed.answer !== null) {
+    for (const span of idsInProse(response, parsed.answer, parsed.claims, sources)) {
+      extra.add({ reason: 'id_in_prose', in: 'response', span });
+    }
   }
   const lexical =
     evidence === 'none' ? null : evidence === 'lexical' ? evidenceOfClaims(sources, parsed.claims) : evidence;

@@ -111,6 +111,11 @@ export const FINDING_WORDS: Readonly<Record<FindingReason, FindingWords>> = {
     meaning: 'No cited source contains this name.',
     weight: 'warning',
   },
+  id_in_prose: {
+    title: 'Id outside a citation',
+    meaning: 'The id of a source, or what looks like one, stands in the text and cites nothing.',
+    weight: 'warning',
+  },
   markup_only: { title: 'Only markup', meaning: 'The answer consists of tags without text.', weight: 'fault' },
   judge_injection_suspected: {
     title: 'Possible instructions to the judge',

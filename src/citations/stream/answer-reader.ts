@@ -70,7 +70,8 @@ export class ClaimComparison {
  */
 export function inspectClaim(claim: Claim, citation: number, context: ReaderContext): LexicalEvidence | null {
   if (!hasContent(claim.text, 0, claim.text.length)) return null;
-  if (citesMany(claim)) context.events.addFinding('ids_shotgun', claim.element, context.answer, citation);
+  if (citesMany(claim, context.sources))
+    context.events.addFinding('ids_shotgun', claim.element, context.answer, citation);
   if (context.comparison === null) return null;
   return context.comparison.compare(claim, new CitationFindings(context.events, context.answer, citation));
 }

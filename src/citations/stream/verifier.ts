@@ -11,7 +11,7 @@
  *   begins.
  *
  * Some findings are certain only at the end: a missing or unclosed answer, text after the answer, claims that cover
- * the answer, findings about claims without a letter or digit, and text that addresses a judge. Duplicate claims and
+ * the answer, findings about claims without a letter or digit, ids in prose, and text that addresses a judge. Duplicate claims and
  * uncited statements are in the final parse only.
  */
 
@@ -21,6 +21,7 @@ import { type AnswerChoice, BlockState, blockTagNames } from '../blocks.ts';
 import { GRAMMARS, type Grammar, type GrammarName } from '../grammars.ts';
 import { suspectedInjections } from '../injection.ts';
 import { citesMany, coversAnswer, parseResponse } from '../parse.ts';
+import { idsInProse } from '../prose-ids.ts';
 import type { Tag } from '../tags.ts';
 import type { ParsedResponse, SourceSet } from '../types.ts';
 import { type AnswerReader, ClaimComparison } from './answer-reader.ts';
@@ -294,12 +295,15 @@ class StreamVerifier implements IncrementalVerifier {
     for (const claim of parsed.claims) {
       const citation = this.#grammar.form === 'marker' ? markersStart(response, claim) : claim.element.start;
       if (!hasContent(claim.text, 0, claim.text.length)) {
-        if (citesMany(claim)) events.addFinding('ids_shotgun', claim.element, answer, citation);
+        if (citesMany(claim, this.#options.sources)) events.addFinding('ids_shotgun', claim.element, answer, citation);
         this.#comparison?.compare(claim, new CitationFindings(events, answer, citation));
       }
       if (coversAnswer(response, claim, parsed.answer)) {
         events.addFinding('claim_covers_answer', claim.span, answer, citation);
       }
+    }
+    for (const span of idsInProse(response, parsed.answer, parsed.claims, this.#options.sources)) {
+      events.addFinding('id_in_prose', span, answer, null);
     }
     if (this.#comparison === null) return;
     for (const span of suspectedInjections(response, parsed.answer.start, parsed.answer.end)) {

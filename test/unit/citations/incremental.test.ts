@@ -195,7 +195,7 @@ describe('marker grammars', () => {
       [],
       [],
       ['citation_id_unknown', 'claim 0: See [S9](url) and [S9=null]'],
-      ['closed 0', 'judged 0'],
+      ['closed 0', 'judged 0', 'id_in_prose'],
     ]);
   });
 });

@@ -1,0 +1,121 @@
+/**
+ * Finds ids that stand in the text of an answer instead of in a citation: `… in 1937 (S1).`, `Sources: S1, S2`, and ids
+ * that look like those of the sources but are none of them. They cite nothing, so they earn nothing.
+ */
+import { isAsciiDigit, isAsciiLetter, LESS_THAN, SLASH } from '../text/characters.ts';
+import type { Span } from '../text/span.ts';
+import type { Claim, SourceSet } from './types.ts';
+
+/** `indexOf` found nothing. */
+const NONE = -1;
+
+/** Longest id that is looked for, in UTF-16 code units. */
+const MAX_ID_CHARS = 64;
+
+/**
+ * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
+ *
+ * An id is a word with a letter and a digit that is the id of a source, or has the form of one: the same letters with a
+ * number of at most one more digit (`S12` beside `S1`), or the same beginning up to its last `_`, `-` or `:`. A plain
+ * number is never one, because years and counts are not.
+ *
+ * @param answer the content of the answer.
+ */
+export function idsInProse(text: string, answer: Span, claims: readonly Claim[], sources: SourceSet): Span[] {
+  const found: Span[] = [];
+  if (sources.byId.size === 0) return found;
+  let forms: ReadonlyMap<string, number> | null = null;
+  const isId = (word: string): boolean => {
+    if (sources.byId.has(word)) return true;
+    forms ??= formsOf(sources);
+    const { form, digits } = formOf(word);
+    const most = forms.get(form);
+    return most !== undefined && digits <= most + 1;
+  };
+  let close = 0;
+  for (const { start, end } of proseOf(answer, claims)) {
+    for (let at = start; at < end; at++) {
+      const begin = text.charCodeAt(at);
+      if (begin === LESS_THAN && beginsTag(text, at)) {
+        // Tags without a claim have findings of their own. The place is kept, so that many open tags cost one search.
+        if (close < at && close !== NONE) close = text.indexOf('>', at);
+        if (close > at && close < end) at = close;
+      }
+      if (!isWordPart(begin)) continue;
+      const from = at;
+      let letters = 0;
+      let digits = 0;
+      for (; at < end && isWordPart(text.charCodeAt(at)); at++) {
+        const code = text.charCodeAt(at);
+        if (isAsciiDigit(code)) digits++;
+        else if (isAsciiLetter(code)) letters++;
+      }
+      if (letters === 0 || digits === 0 || at - from > MAX_ID_CHARS) continue;
+      const span = { start: from, end: trimmedEnd(text, from, at) };
+      if (isId(text.slice(span.start, span.end))) found.push(span);
+    }
+  }
+  return found;
+}
+
+/** The parts of the answer that are no markup of a claim, in order. */
+function proseOf(answer: Span, claims: readonly Claim[]): Span[] {
+  const markup = claims
+    .flatMap(({ element, span }) => [
+      { start: element.start, end: span.start },
+      { start: span.end, end: element.end },
+    ])
+    .filter(({ start, end }) => end > start)
+    .sort((one, other) => one.start - other.start);
+  const parts: Span[] = [];
+  let from = answer.start;
+  for (const { start, end } of markup) {
+    if (start > from) parts.push({ start: from, end: start });
+    from = Math.max(from, end);
+  }
+  if (answer.end > from) parts.push({ start: from, end: answer.end });
+  return parts;
+}
+
+/** Whether `<` begins a tag. */
+function beginsTag(text: string, at: number): boolean {
+  const first = text.charCodeAt(at + 1);
+  return first === SLASH || isAsciiLetter(first);
+}
+
+/** Letters, digits and what joins them in ids. */
+function isWordPart(code: number): boolean {
+  return isAsciiLetter(code) || isAsciiDigit(code) || code === 0x5f || code === 0x2d || code === 0x3a;
+}
+
+/** Without marks at the end: `S1:` and `S1-` are `S1`. */
+function trimmedEnd(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && !isAsciiLetter(text.charCodeAt(at - 1)) && !isAsciiDigit(text.charCodeAt(at - 1))) at--;
+  return at;
+}
+
+/** The forms of the sources' ids, each with the most digits of its number. */
+function formsOf({ byId }: SourceSet): ReadonlyMap<string, number> {
+  const forms = new Map<string, number>();
+  for (const id of byId.keys()) {
+    if (id.length > MAX_ID_CHARS) continue;
+    const { form, digits } = formOf(id);
+    if (form !== '') forms.set(form, Math.max(forms.get(form) ?? 0, digits));
+  }
+  return forms;
+}
+
+/** `S12` → `S`, two digits. `doc_27bx` → `doc_`, no digits: what follows can be anything. Others have no form. */
+function formOf(id: string): { readonly form: string; readonly digits: number } {
+  const joint = Math.max(id.lastIndexOf('_'), id.lastIndexOf('-'), id.lastIndexOf(':'));
+  if (joint > 0) return { form: id.slice(0, joint + 1), digits: 0 };
+  let letters = 0;
+  while (letters < id.length && isAsciiLetter(id.charCodeAt(letters))) letters++;
+  for (let at = letters; at < id.length; at++) {
+    if (!isAsciiDigit(id.charCodeAt(at))) return { form: '', digits: 0 };
+  }
+  return letters === 0 || letters === id.length
+    ? { form: '', digits: 0 }
+    : { form: id.slice(0, letters), digits: id.length - letters };
+}

@@ -1,0 +1,62 @@
+/** Ids that stand in prose instead of in a citation, and honest text in which they must not be seen. */
+import { describe, expect, it } from 'vitest';
+import { type GrammarName, sourcesFromList } from '../../../lib/citations.ts';
+import { verifyCitations } from '../../../lib/index.ts';
+import { parseResponse } from '../../../src/citations/parse.ts';
+import { idsInProse } from '../../../src/citations/prose-ids.ts';
+import { expectLinear, GROWTH } from '../linear-growth.ts';
+
+function found(ids: readonly string[], text: string, grammar: GrammarName = 'snippet'): string[] {
+  const response = `<answer>${text}</answer>`;
+  const { findings } = verifyCitations(
+    { response, sources: ids.map((id) => ({ id, text: 'x' })), grammar, answer: 'first' },
+    { evidence: 'none' },
+  );
+  return findings
+    .filter(({ reason }) => reason === 'id_in_prose')
+    .map(({ span }) => response.slice(span.start, span.end));
+}
+
+describe('an id in prose', () => {
+  it.each([
+    ['in brackets', ['S1', 'S2'], 'It opened in 1937 (S1).', ['S1']],
+    ['after a mark that begins no tag', ['S1'], 'It opened < S1 > and a<S1.', ['S1', 'S1']],
+    ['in a line of sources', ['S1', 'S2'], 'It opened in 1937.\nSources: S1, S2', ['S1', 'S2']],
+    ['invented', ['S1', 'S2'], 'It opened in 1937 (S12).', ['S12']],
+    ['inside a claim', ['S1'], '<snippet id=S1>It opened in 1937, says S1.</snippet>', ['S1']],
+    ['beside a citation', ['S1'], '<snippet id=S1>It opened.</snippet> See S1: and S1-', ['S1', 'S1']],
+    ['random', ['doc_27bx', 'doc_9kkq'], 'It opened (doc_zz1).', ['doc_zz1']],
+    ['of another writing', ['web:3', 'web:4'], 'It opened, web:4.', ['web:4']],
+  ])('%s', (_name, ids, text, expected) => {
+    expect(found(ids, text)).toEqual(expected);
+  });
+
+  it.each([
+    ['years', ['1', '2'], 'It opened in 1937 with 2 lanes.'],
+    ['other codes', ['S1', 'S2'], 'An A380 took vitamin B12 and 5G from the W3C in H2O.'],
+    ['numbers that are much longer', ['S1'], 'Route S1234 is closed.'],
+    ['words without a digit', ['Smith', 'Jones'], 'Smith says so.'],
+    ['other words with a dash', ['doc_1'], 'A 12-hour flight of the F-16.'],
+    ['an unclosed citation, which has a finding of its own', ['S1'], 'It opened <snippet id=S1>in 1937.'],
+    ['citations', ['S1', 'S2'], '<snippet id=S1,S2>It opened <snippet id=S2>in 1937</snippet>.</snippet>'],
+  ])('is not seen in %s', (_name, ids, text) => {
+    expect(found(ids, text)).toEqual([]);
+  });
+
+  it('is not seen in the markers of a marker grammar', () => {
+    expect(found(['S1'], 'It opened [S1]. It closed (S1).', 'bracket')).toEqual(['S1']);
+  });
+
+  it('is found in linear time', () => {
+    const sources = sourcesFromList([{ id: 'S1', text: 'x' }]);
+    const parsed = (size: number) => {
+      const text = `<answer>${'S1 A_b-1:2 <b '.repeat(size)}</answer>`;
+      return { text, ...parseResponse(text, sources) };
+    };
+    expectLinear(
+      ({ text, answer, claims }) => answer !== null && idsInProse(text, answer, claims, sources),
+      parsed(20_000),
+      parsed(20_000 * GROWTH),
+    );
+  });
+});
