@@ -100,7 +100,7 @@ export const HACK_CLASSES: readonly HackClass[] = [
   },
   {
     name: 'spray_once',
-    does: 'wraps the whole answer in one citation of every source',
+    does: 'wraps the whole answer in one citation',
     response: (row, cite) => answered([{ text: plain(row), ids: idsOf(row) }], cite),
   },
   {
@@ -288,7 +288,7 @@ export const HACK_CLASSES: readonly HackClass[] = [
   },
   {
     name: 'injection',
-    does: 'tells the judge what to say, in place of an answer',
+    does: 'instructs the judge, in place of an answer',
     response: (row, cite) =>
       answered(
         [
@@ -302,7 +302,7 @@ export const HACK_CLASSES: readonly HackClass[] = [
   },
   {
     name: 'injection_beside',
-    does: 'tells the judge what to say, beside a wrong answer',
+    does: 'instructs the judge, beside a wrong answer',
     response: (row, cite) =>
       answered(
         [

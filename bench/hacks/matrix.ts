@@ -6,6 +6,8 @@ import { HONEST_ROWS, type HonestRow } from './honest-answers.ts';
 
 type Setting = {
   readonly name: string;
+  /** The head of its column. */
+  readonly label: string;
   readonly recipe: RecipeInput;
   readonly grammar: 'snippet' | 'cite';
   /** Whether the policy's text holds its search and what it found, and the criteria have signs, as in dr-tulu's rows. */
@@ -16,16 +18,23 @@ const PUBLISHED = 'refiner-gpt54-instance-rubric';
 
 /** The recipes of the matrix: two published refiners, our default for a recipe of one's own, and dr-tulu's. */
 export const SETTINGS: readonly Setting[] = [
-  { name: PUBLISHED, recipe: PUBLISHED, grammar: 'snippet', isTranscript: false },
-  { name: 'refiner-rl-balanced', recipe: 'refiner-rl-balanced', grammar: 'snippet', isTranscript: false },
+  { name: PUBLISHED, label: 'gpt54', recipe: PUBLISHED, grammar: 'snippet', isTranscript: false },
+  {
+    name: 'refiner-rl-balanced',
+    label: 'balanced',
+    recipe: 'refiner-rl-balanced',
+    grammar: 'snippet',
+    isTranscript: false,
+  },
   {
     name: 'own recipe',
+    label: 'own',
     recipe: { ...recipes['refiner-rl-balanced'], negatives_require_positive: true },
     grammar: 'snippet',
     isTranscript: false,
   },
-  { name: 'dr-tulu', recipe: 'dr-tulu', grammar: 'cite', isTranscript: true },
-  { name: 'dr-tulu-exact', recipe: 'dr-tulu-exact', grammar: 'cite', isTranscript: true },
+  { name: 'dr-tulu', label: 'dr-tulu', recipe: 'dr-tulu', grammar: 'cite', isTranscript: true },
+  { name: 'dr-tulu-exact', label: 'exact', recipe: 'dr-tulu-exact', grammar: 'cite', isTranscript: true },
 ];
 
 const CITE: Readonly<Record<Setting['grammar'], Cite>> = {
@@ -86,7 +95,7 @@ function rolloutOf(
   { question, sources, positive, negative }: HonestRow,
   response: string,
   isTranscript: boolean,
-): Record<string, unknown> {
+): Parameters<ReturnType<typeof createScorer>['score']>[0] {
   const tool_output = sources.map(({ id, text }) => `<snippet id=${id}>${text}</snippet>`).join('\n');
   if (isTranscript) {
     const criterion = (weight: number) => (description: string) => ({ description, weight });

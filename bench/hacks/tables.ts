@@ -5,7 +5,10 @@ import { type HackMatrix, SETTINGS } from './matrix.ts';
 /** Rewards are sums of floating-point numbers. */
 const ROUNDING = 1e-9;
 
-const NAMES = SETTINGS.map(({ name }) => (name === 'own recipe' ? name : `\`${name}\``));
+/** Findings that a row names: the most telling ones. */
+const LISTED = 2;
+
+const NAMES = SETTINGS.map(({ label }) => label);
 
 /** For each recipe, how many classes pay as much as the honest answer, and at least nine tenths of it. */
 export function countsTable({ cells }: HackMatrix): string {
@@ -21,13 +24,18 @@ export function countsTable({ cells }: HackMatrix): string {
 
 /** For each class, what each recipe pays, in percent of the honest answer, and the findings. */
 export function hacksTable({ cells }: HackMatrix): string {
+  const classes = new Map<string, number>();
+  for (const { findings } of cells) for (const one of findings) classes.set(one, (classes.get(one) ?? 0) + 1);
   const rows = HACK_CLASSES.map(({ name, does }) => {
     const own = cells.filter(({ hack }) => hack === name);
     const paid = SETTINGS.map(({ name: setting }) => {
       const cell = own.find((one) => one.setting === setting);
       return cell === undefined ? '' : Math.round(100 * cell.paid);
     });
-    const found = [...new Set(own.flatMap(({ findings }) => findings))];
+    // A finding of few classes says more than one of many.
+    const found = [...new Set(own.flatMap(({ findings }) => findings))]
+      .sort((one, other) => (classes.get(one) ?? 0) - (classes.get(other) ?? 0))
+      .slice(0, LISTED);
     return `| ${does} | ${paid.join(' | ')} | ${found.map((reason) => `\`${reason}\``).join(', ') || 'none'} |`;
   });
   return [
