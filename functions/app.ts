@@ -11,6 +11,7 @@ import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
 import type { AppEnvironment } from './http/context.ts';
+import { mcpRoutes } from './http/mcp/routes.ts';
 import { observe } from './http/observe.ts';
 import { agentRoutes } from './http/routes/agent.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
@@ -102,6 +103,10 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', webhookScoreRoutes);
   app.route('/', apiKeyRoutes);
   app.route('/', projectRoutes);
+  app.route(
+    '/',
+    mcpRoutes(async (request, environment, context) => app.fetch(request, environment, context)),
+  );
 
   app.notFound((c) => problemResponse({ reason: 'route_unknown' }, c.get('requestId'), c.req.path));
   app.onError((error, c) => problemResponse(failureOf(error), c.get('requestId'), c.req.path));

@@ -8,8 +8,8 @@ import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ensureDashboard } from './build-dashboard.ts';
 
-/** The platform's limit is 3 MB. The OpenAPI file takes 35 KB of the bundle, zod 30 KB. */
-const BUDGET_GZIP_BYTES = 400_000;
+/** The platform's limit is 3 MB. The SDK of the Model Context Protocol takes 60 KB of the bundle, zod 30 KB. */
+const BUDGET_GZIP_BYTES = 470_000;
 
 const root = resolve(import.meta.dirname, '..');
 const output = resolve(root, 'dist/worker');

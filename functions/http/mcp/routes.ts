@@ -1,0 +1,54 @@
+/**
+ * `POST /mcp`: the Worker as a server of the Model Context Protocol, with the API keys and scopes of the other routes.
+ * It keeps no session: each request is answered alone, so any isolate can answer it.
+ */
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { Hono } from 'hono';
+import { MAX_BODY_BYTES } from '../../../src/limits.ts';
+import type { Environment } from '../../environment.ts';
+import { readBytes } from '../body.ts';
+import type { AppEnvironment, Context } from '../context.ts';
+import { type AskRoute, addTools } from './tools.ts';
+
+/** The whole app, which the tools ask. */
+type AskApp = (request: Request, environment: Environment, context: Context['executionCtx']) => Promise<Response>;
+
+const INSTRUCTIONS =
+  'Citeward verifies and scores answers whose claims cite their sources. Use verify_citations for a check without a ' +
+  'model, score_answer for a reward, and replay_run or explain_reward for runs that a trainer recorded.';
+
+export function mcpRoutes(askApp: AskApp): Hono<AppEnvironment> {
+  return new Hono<AppEnvironment>().post('/mcp', async (c) => {
+    const body = await readBytes(c.req.raw, MAX_BODY_BYTES, c.get('bodyLease'));
+    const handler = createMcpHandler(
+      () => {
+        const server = new McpServer({ name: 'citeward', version: '0.1.0' }, { instructions: INSTRUCTIONS });
+        addTools(server, routesOf(c, askApp));
+        return server;
+      },
+      { responseMode: 'json', maxRequestBodySize: MAX_BODY_BYTES },
+    );
+    const { method, headers, url } = c.req.raw;
+    return handler.fetch(new Request(url, { method, headers, body }));
+  });
+}
+
+/** The headers of the caller's request that its tools' requests have too. */
+const PASSED_ON = ['authorization', 'traceparent', 'tracestate', 'cf-connecting-ip'];
+
+/** Asks routes with the key of the caller, within the trace of the caller's request. */
+function routesOf(c: Context, askApp: AskApp): AskRoute {
+  return (path, body) => {
+    const headers = new Headers();
+    for (const name of PASSED_ON) {
+      const value = c.req.header(name);
+      if (value !== undefined) headers.set(name, value);
+    }
+    headers.set('x-request-id', c.get('requestId'));
+    const url = new URL(path, c.req.url);
+    if (body === undefined) return askApp(new Request(url, { headers }), c.env, c.executionCtx);
+    headers.set('content-type', 'application/json');
+    const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    return askApp(request, c.env, c.executionCtx);
+  };
+}

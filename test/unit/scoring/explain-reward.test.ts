@@ -1,0 +1,50 @@
+/** Explanations of rewards: what cost points is named, and a missing reward is never a number. */
+import { describe, expect, it } from 'vitest';
+import { createScorer, lexicalJudge } from '../../../lib/index.ts';
+import { explainReward } from '../../../src/scoring/explain-reward.ts';
+
+describe('explainReward', () => {
+  it('names the parts, the criteria that were not met, weak claims and findings', async () => {
+    const score = await createScorer({ judge: lexicalJudge }).score(
+      {
+        question: 'How long is the Aare?',
+        tool_output: '<snippet id=S1>The Aare is 288 km long.</snippet>',
+        response:
+          '<answer><snippet id=S1>It is 288 km long.</snippet> <snippet id=S9>Its name is Celtic.</snippet></answer>',
+        positive_rubrics: [
+          { description: 'States that the Aare is 288 km long' },
+          { description: 'Names the canton of Graubünden' },
+        ],
+      },
+      'refiner-gpt54-instance-rubric',
+    );
+    const lines = explainReward(score)?.split('\n') ?? [];
+    expect(lines[0]).toMatch(/^Reward [\d.]+ under refiner-gpt54-instance-rubric, in 0 to 10\.$/);
+    const added = lines.flatMap((line) => /, adds ([\d.]+)$/.exec(line)?.[1] ?? []).map(Number);
+    expect(added.reduce((sum, part) => sum + part, 0)).toBeCloseTo(score.reward ?? Number.NaN, 2);
+    expect(lines).toContain('- not met (0 of 2): Names the canton of Graubünden');
+    expect(lines).toContain('- not fully supported by the cited sources: claim 2 (0)');
+    expect(lines.join('\n')).not.toContain('States that the Aare is 288 km long');
+    expect(lines.join('\n')).toContain('citation_id_unknown 1');
+  });
+
+  it('says why a reward is missing', () => {
+    const text = explainReward({ reward: null, reason: 'judge_timeout', components: { rubric: { value: null } } });
+    expect(text).toBe('No reward: judge_timeout. A missing reward is not 0; leave the sample out.\n- rubric: none');
+  });
+
+  it('names a fault of a negative criterion, and a criterion without verdict', () => {
+    const criteria = [
+      { description: 'Pads the answer', polarity: 'negative', score: 1 },
+      { description: 'Invents facts', polarity: 'negative', score: 0 },
+      { title: 'Depth', polarity: 'positive', score: null },
+    ];
+    expect(explainReward({ reward: 1, components: {}, criteria })).toBe(
+      'Reward 1.\n- fault found (1 of 2): Pads the answer\n- no verdict on: Depth',
+    );
+  });
+
+  it.each([null, 5, 'text', {}, { reward: '1', components: {} }])('is null for %j, which is no score', (reply) => {
+    expect(explainReward(reply)).toBeNull();
+  });
+});
