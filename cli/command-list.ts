@@ -86,12 +86,17 @@ const KEYS_COMMANDS: CommandGroup = {
 
 const PROJECTS_COMMANDS: CommandGroup = {
   name: 'projects',
-  summary: 'Show and change the daily budgets of a project.',
+  summary: 'Show and change the daily budgets of a project, and erase it.',
   commands: [
     {
       name: 'projects budgets',
       summary: 'Show the budgets of a project and what is used today, or change them.',
       load: async () => (await import('./commands/projects/run.ts')).budgetsCommand,
+    },
+    {
+      name: 'projects erase',
+      summary: 'Erase everything that a project stores, and count what is left.',
+      load: async () => (await import('./commands/projects/erase.ts')).eraseCommand,
     },
   ],
   details: [`Try: ${CITEWARD} projects budgets default --url http://127.0.0.1:8799`],

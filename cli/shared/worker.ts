@@ -31,6 +31,13 @@ export async function connect(flags: Flags, onRetry: (text: string) => void, mis
   return client;
 }
 
+/** Connects to the Worker of `--url` with another key. @throws UsageError without `--url`. */
+export async function connectAs(flags: Flags, key: string, onRetry: (text: string) => void): Promise<Client> {
+  const url = flags.text('url');
+  if (url === null) throw new UsageError('expected --url URL');
+  return connectTo(url, key, onRetry);
+}
+
 /** Connects to the Worker of `--url`; `null` without it. @throws UsageError for `--key` without `--url`. */
 export async function connectIfGiven(flags: Flags, onRetry: (text: string) => void): Promise<Client | null> {
   const [url, key] = [flags.text('url'), flags.text('key')];

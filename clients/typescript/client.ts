@@ -38,6 +38,7 @@ import {
   type VerifyStreamOptions,
   verifyStream,
 } from './verify-stream.ts';
+import { createWebhooks, type WebhooksClient } from './webhooks.ts';
 
 /** Fields with `messages` of any type: the interfaces of SDKs are no record types. */
 type Conversational<Fields> = Omit<Fields, 'messages'> & { readonly messages?: readonly object[] | string };
@@ -122,6 +123,7 @@ export type Client = {
   readonly runs: RunsClient;
   readonly apiKeys: ApiKeysClient;
   readonly projects: ProjectsClient;
+  readonly webhooks: WebhooksClient;
 };
 
 const HEALTH_TIMEOUT_MS = 10_000;
@@ -189,5 +191,6 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
     runs: createRuns(connection),
     apiKeys: createApiKeys(connection),
     projects: createProjects(connection),
+    webhooks: createWebhooks(connection),
   };
 }

@@ -3,8 +3,10 @@
  * `openAsBlob` of node:fs reads it from disk in pieces.
  */
 import {
+  type FileListReply,
   type FileReply,
   fileDeletedSchema,
+  fileListSchema,
   fileSchema,
   type UploadPartReply,
   type UploadReply,
@@ -48,6 +50,8 @@ export type FilesClient = {
   /** Uploads a file of up to 512 MB, in one request or in parts. */
   upload(file: NewFile, options?: UploadOptions): Promise<Reply<FileReply>>;
   retrieve(id: string): Promise<Reply<FileReply>>;
+  /** Lists files, newest first. @param query `after`: last id of the previous page. */
+  list(query?: { readonly after?: string }): Promise<Reply<FileListReply>>;
   /** Streams the content of a file. A broken connection fails the stream; compare the received length with `bytes`. */
   content(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
   delete(id: string): Promise<Reply<{ id: string; object: 'file'; deleted: true }>>;
@@ -97,6 +101,8 @@ export function createFiles(connection: Connection, uploads: UploadsClient): Fil
       return uploadInParts(uploads, file, part_bytes, onProgress ?? (() => undefined));
     },
     retrieve: (id) => connection.get(path(id), fileSchema),
+    list: ({ after } = {}) =>
+      connection.get(after === undefined ? 'v1/files' : `v1/files?${new URLSearchParams({ after })}`, fileListSchema),
     content: (id) => connection.stream(`${path(id)}/content`),
     delete: (id) => connection.remove(path(id), fileDeletedSchema),
   };

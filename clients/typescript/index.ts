@@ -41,3 +41,4 @@ export type { ClientFailure, ReceivedProblem, Reply } from './reply.ts';
 export type { RolloutPage, RolloutQuery, RunDeletion, RunPage, RunsClient } from './runs.ts';
 export { type Answer, DEFAULT_TRANSPORT, type TransportOptions } from './transport.ts';
 export type { Pieces, VerifyStreamEvent, VerifyStreamHeadInput, VerifyStreamOptions } from './verify-stream.ts';
+export type { WebhooksClient } from './webhooks.ts';

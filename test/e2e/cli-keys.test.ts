@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../clients/typescript/index.ts';
 import { startLocalWorker } from '../../scripts/local-worker.ts';
 import { citeward, runScript } from './processes.ts';
 
@@ -93,6 +94,72 @@ test('a Worker makes, lists and revokes keys of projects, and says who did', asy
     const wrong = await citeward('keys', 'add', 'x', '--expires', '90 days', '--url', guarded.url);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--expires: expected a number')]);
     expect((await citeward('keys', 'add', 'x', '--project', 'p')).code).toBe(2);
+  } finally {
+    await guarded.stop();
+  }
+});
+
+test('a project is erased with a count of what is left, and another one keeps everything', async () => {
+  const file = join(directory, 'erasing-vars');
+  await writeFile(file, "ALLOW_LEXICAL_JUDGE='true'\n");
+  const operator = await citeward('keys', 'add', 'boss', '--scopes', 'verify,score,batch,admin', '--file', file);
+  const guarded = await startLocalWorker({ variables: {}, variablesFile: file, deadline_ms: 60_000 });
+  const withKey = (key: string, ...args: string[]) =>
+    runScript('cli/main.ts', { args: [...args, '--url', guarded.url], env: { CITEWARD_KEY: key.trim() } });
+  const asOperator = (...args: string[]) => withKey(operator.stdout, ...args);
+  const own = (key: string) => createClient({ url: new URL(guarded.url), key: key.trim() });
+  const add = async (project: string) =>
+    (await asOperator('keys', 'add', 'trainer', '--project', project, '--scopes', 'score,batch,admin')).stdout;
+  try {
+    const [erased, kept] = [await add('erased'), await add('kept')];
+    for (const key of [erased, kept]) {
+      for (const run of ['one', 'two'])
+        await withKey(key, 'score', EXAMPLES, '--run', run, '--step', '0', '--store-text');
+      const content = new Blob(['{}\n']);
+      expect(await own(key).files.create({ content, filename: 'input.jsonl' })).toMatchObject({ ok: true });
+      const registered = await fetch(`${guarded.url}/v1/webhooks`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key.trim()}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: 'https://hooks.example.com/x' }),
+      });
+      expect(registered.status, await registered.text()).toBe(201);
+    }
+    await asOperator('projects', 'budgets', 'erased', '--calls', '200');
+
+    const unsure = await asOperator('projects', 'erase', 'erased');
+    expect(unsure).toMatchObject({ code: 2, stderr: expect.stringContaining('needs --yes') });
+    const dry = JSON.parse((await asOperator('projects', 'erase', 'erased', '--dry-run', '--json')).stdout);
+    const counted = dry.stores.map(({ store, found }: { store: string; found: number }) => [store, found]);
+    expect(counted).toEqual([
+      ['keys (revoked)', 1],
+      ['webhook endpoints', 1],
+      ['running batches (cancelled)', 0],
+      ['files', 1],
+      ['runs', 2],
+    ]);
+    expect((await withKey(erased, 'runs', 'list')).stdout).toContain('one');
+
+    const first = await asOperator('projects', 'erase', 'erased', '--yes');
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stdout).toMatch(/runs +2 +2 +0/);
+    expect(first.stderr).toContain('run the command again');
+    const again = await asOperator('projects', 'erase', 'erased', '--yes', '--json');
+    const proof = JSON.parse(again.stdout);
+    expect([again.code, proof.project, proof.dry_run]).toEqual([0, 'erased', false]);
+    for (const { found, left } of proof.stores) expect([found, left]).toEqual([0, 0]);
+    expect(proof.remains.length).toBeGreaterThan(0);
+
+    const budgets = JSON.parse((await asOperator('projects', 'budgets', 'erased', '--json')).stdout);
+    expect(budgets.judge_calls_per_day).toBeNull();
+    expect((await withKey(erased, 'runs', 'list')).stderr).toContain('401 key_unknown');
+    const runs = await own(kept).runs.list();
+    expect(runs.ok && runs.body.runs.map(({ id }) => id).sort()).toEqual(['one', 'two']);
+    const files = await own(kept).files.list();
+    expect(files.ok && files.body.data.length).toBe(1);
+    const endpoints = await own(kept).webhooks.list();
+    expect(endpoints.ok && endpoints.body.endpoints.length).toBe(1);
+    const wrong = await withKey(kept, 'projects', 'erase', 'erased', '--yes');
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('403 operator_needed')]);
   } finally {
     await guarded.stop();
   }

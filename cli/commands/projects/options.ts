@@ -19,6 +19,21 @@ export const budgetsSyntax: CommandSyntax = {
   ],
 };
 
+export const eraseSyntax: CommandSyntax = {
+  usage: ['projects erase PROJECT --yes --url URL [flags]'],
+  flags: [
+    { name: 'yes', kind: 'switch', help: 'Erase. Required, unless --dry-run.' },
+    { name: 'dry-run', kind: 'switch', help: 'Only count what the project stores.' },
+    { name: 'json', kind: 'switch', help: 'Print the report as JSON, to keep as proof.' },
+    ...WORKER_FLAGS,
+  ],
+  details: [
+    'Revokes the keys of the project, cancels its batches, and deletes its webhook endpoints, files and runs. Then it',
+    'counts again: exit code 0 if nothing is left, else 1; run it again then. It needs a key of API_KEYS with the scopes',
+    'score, batch and admin, and makes a key of the project for itself, which it revokes in the end.',
+  ],
+};
+
 /** A budget of a flag: absent, `null` = no limit, or a number. @throws UsageError */
 export function budgetOf(flags: Flags, flag: 'calls' | 'tokens'): number | null | undefined {
   const text = flags.text(flag);
