@@ -8,15 +8,19 @@ import { typicalRollout } from './typical-rollout.ts';
 /** The path of the adapter. */
 export const LONGTRACERL_PATH = '/v1/adapters/longtracerl/evaluate';
 
-/** Says why a ratio to FastAPI is missing. */
-export const NO_FASTAPI = 'skipped: python3 has no fastapi and uvicorn (Debian: python3-fastapi, python3-uvicorn)';
+/** Debian's packages belong to its own Python, which another `python3` on the path can hide. */
+const PYTHONS = ['python3', '/usr/bin/python3'] as const;
 
-/** Starts the FastAPI server; `null` if Python lacks FastAPI or uvicorn. */
+/** Says why a ratio to FastAPI is missing. */
+export const NO_FASTAPI = 'skipped: no python3 has fastapi and uvicorn (Debian: python3-fastapi, python3-uvicorn)';
+
+/** Starts the FastAPI server; `null` if no Python has FastAPI and uvicorn. */
 export async function startFastApi(): Promise<(Server & { readonly stop: () => void }) | null> {
   const script = resolve(import.meta.dirname, 'longtracerl-server.py');
-  if (spawnSync('python3', ['-c', 'import fastapi, uvicorn']).status !== 0) return null;
+  const python = PYTHONS.find((name) => spawnSync(name, ['-c', 'import fastapi, uvicorn']).status === 0);
+  if (python === undefined) return null;
   const port = await freePort();
-  const server = spawn('python3', [script, String(port)], { stdio: 'ignore' });
+  const server = spawn(python, [script, String(port)], { stdio: 'ignore' });
   return { port, pid: server.pid ?? null, stop: () => server.kill('SIGKILL') };
 }
 
