@@ -150,6 +150,11 @@ const RUNS_COMMANDS: CommandGroup = {
       load: async () => (await import('./commands/runs/run.ts')).exportCommand,
     },
     {
+      name: 'runs digest',
+      summary: 'Print one digest of an exported run, equal for every copy of the same run.',
+      load: async () => (await import('./commands/runs/digest.ts')).digestCommand,
+    },
+    {
       name: 'runs import',
       summary: 'Import the ledger of a run into a Worker. Nothing is overwritten.',
       load: async () => (await import('./commands/runs/run.ts')).importCommand,

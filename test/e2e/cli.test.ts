@@ -1,5 +1,5 @@
 /** The command line as a process, against a Worker, whose replies local scoring equals. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -166,6 +166,18 @@ describe('a run', () => {
     expect(gone.code).toBe(1);
     expect((await citeward('runs', 'import', 'cli', file, ...at)).code).toBe(0);
     expect((await citeward('runs', 'show', 'cli', ...at, '--json')).stdout).toBe(shown.stdout);
+
+    const digest = await citeward('runs', 'digest', file);
+    expect([digest.code, digest.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+    expect((await citeward('runs', 'import', 'copy', file, ...at)).code).toBe(0);
+    const copy = join(directory, 'copy.jsonl');
+    await writeFile(copy, (await citeward('runs', 'export', 'copy', ...at)).stdout);
+    expect(await readFile(copy, 'utf8')).not.toBe(await readFile(file, 'utf8'));
+    expect((await citeward('runs', 'digest', copy)).stdout).toBe(digest.stdout);
+    await writeFile(copy, exported.stdout.replace(/"reward":[0-9.]+/, '"reward":0.125'));
+    expect((await citeward('runs', 'digest', copy)).stdout).not.toBe(digest.stdout);
+    await writeFile(copy, exported.stdout.split('\n').slice(0, -2).join('\n'));
+    expect(await citeward('runs', 'digest', copy)).toMatchObject({ code: 1, stdout: '' });
   });
 });
 
