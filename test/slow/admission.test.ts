@@ -159,3 +159,59 @@ it('answers 12 of the largest groups in parallel with a heap of 128 MB', async (
   expect(replies).toContain('200');
   expect((await score(1, 40_000)).status).toBe(200);
 });
+
+it.each([
+  ['refiner-gpt54-instance-rubric', 'snippet'],
+  ['dr-tulu', 'cite'],
+  ['dr-tulu-exact', 'cite'],
+] as const)('scores an answer of 10 MB with 200,000 claims with a heap of 128 MB: %s', async (recipe, tag) => {
+  const claim = (n: number): string => `<${tag} id="S1">It is ${n} km long.</${tag}>`;
+  const answer = `<answer>${Array.from({ length: 200_000 }, (_, n) => claim(n)).join(' ')}</answer>`;
+  const tool_output = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>';
+  const isTranscript = tag === 'cite';
+  const { question, positive_rubrics } = row;
+  const reply = await post('/v1/score', {
+    question,
+    recipe,
+    judgments: 'skip',
+    ...(isTranscript
+      ? {
+          response: `<tool_output>${tool_output}</tool_output>${answer}`,
+          rubrics: positive_rubrics.map((description) => ({ description, weight: 1 })),
+        }
+      : { response: answer, tool_output, positive_rubrics }),
+  });
+  const text = await reply.text();
+  expect(reply.status, text.slice(0, 300)).toBe(200);
+  const { reward, components } = z
+    .object({ reward: z.number(), components: z.record(z.string(), z.object({ value: z.number().nullable() })) })
+    .parse(JSON.parse(text));
+  console.log(JSON.stringify({ recipe, reward, components }));
+  expect(components['citation']?.value).toBe(0);
+  expect((await score(1, 50_000)).status).toBe(200);
+});
+
+it('answers eight of them in parallel with a heap of 128 MB', async () => {
+  const claims = Array.from({ length: 200_000 }, (_, n) => `<snippet id=S1>It is ${n} km long.</snippet>`);
+  const tool_output = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>';
+  const body = { ...row, response: `<answer>${claims.join(' ')}</answer>`, tool_output, judgments: 'skip' };
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const reply = await post('/v1/score', body);
+      await reply.arrayBuffer();
+      return `${reply.status} ${reply.headers.has('retry-after') ? 'retry' : ''}`.trim();
+    }),
+  );
+  console.log(JSON.stringify(replies));
+  expect(replies.filter((one) => one !== '200' && one !== '503 retry')).toEqual([]);
+  expect((await score(1, 70_000)).status).toBe(200);
+});
+
+it('refuses to verify an answer of 10 MB with 200,000 claims with a heap of 128 MB', async () => {
+  const claims = Array.from({ length: 200_000 }, (_, n) => `<snippet id=S1>Claim ${n} is a length.</snippet>`);
+  const tool_output = '<snippet id=S1>The Aare is 288 kilometres long.</snippet>';
+  const reply = await post('/v1/verify', { response: `<answer>${claims.join(' ')}</answer>`, tool_output });
+  expect(reply.status).toBe(422);
+  expect(await reply.text()).toContain('200000 claims; at most 2000');
+  expect((await score(1, 60_000)).status).toBe(200);
+});

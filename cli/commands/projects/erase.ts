@@ -43,7 +43,7 @@ type Tally = { readonly store: string; readonly found: number; readonly erased: 
 async function eraseProject(flags: Flags): Promise<number> {
   const [project, ...more] = flags.positionals;
   if (project === undefined || more.length > 0)
-    throw new UsageError(`expected one project: ${CITEWARD} projects erase PROJECT --url URL`);
+    throw new UsageError(`expected one project: ${CITEWARD} projects erase PROJECT --dry-run --url URL`);
   const isDry = flags.isOn('dry-run');
   if (!isDry && !flags.isOn('yes')) {
     throw new UsageError(
