@@ -35,8 +35,8 @@ export function sharesLimits(samples: number): boolean {
   return samples > MAX_FULL_ANSWERS;
 }
 
-/** What opens a claim in the grammars of recipes, and in any grammar. Other uses of `[` and `<`, as in code, count too. */
-const OPENINGS = { recipes: /<(?:snippet|cite)[\s/>]/gi, any: /<(?!\/)|[[【]/g } as const;
+/** What opens a claim in the grammars of recipes, and in any grammar. Other uses of `[`, `(` and `<`, as in code, count too. */
+const OPENINGS = { recipes: /<(?:snippet|cite)[\s/>]/gi, any: /<(?!\/)|[[(【]/g } as const;
 
 /** The grammars that an answer may be written in: the two of recipes, or any. */
 export type PossibleGrammars = keyof typeof OPENINGS;

@@ -25,8 +25,12 @@ export type MarkerGrammar = {
   readonly form: 'marker';
   readonly open: string;
   readonly close: string;
-  /** The marks have other uses too (`[…]`), so they are a marker only if each id is known or is a word with a digit. */
-  readonly ambiguous: boolean;
+  /**
+   * When the marks make a marker. `always`. `known_or_digit`: each id is known or is a word with a digit, since `[…]` has
+   * other uses. `like_sources`: each id is known or has the form of a source's id (id-forms.ts), since most parentheses
+   * are none.
+   */
+  readonly when: 'always' | 'known_or_digit' | 'like_sources';
 };
 
 /** `claim ([text](https://…))`, `[claim](https://…)`, and `claim [3]` with a references section at the end. */
@@ -41,16 +45,24 @@ export const GRAMMARS = {
   snippet: { form: 'element', element: 'snippet', attributes: ['id', 'ids'] },
   /** `<cite id="A,B">claim</cite>` and `<cite ids=…>`: dr-tulu (its code). */
   cite: { form: 'element', element: 'cite', attributes: ['id', 'ids'] },
+  /** `<cite index="A,B">claim</cite>` */
+  'cite-index': { form: 'element', element: 'cite', attributes: ['index'] },
+  /** `claim <cite>S1</cite>.`: the element holds the id, not the claim. */
+  'cite-tag': { form: 'marker', open: '<cite>', close: '</cite>', when: 'always' },
   /** `claim [S1, S2].` */
-  bracket: { form: 'marker', open: '[', close: ']', ambiguous: true },
+  bracket: { form: 'marker', open: '[', close: ']', when: 'known_or_digit' },
   /** `claim [ref:S1].` */
-  ref: { form: 'marker', open: '[ref:', close: ']', ambiguous: false },
+  ref: { form: 'marker', open: '[ref:', close: ']', when: 'always' },
+  /** `claim [web:3].` */
+  web: { form: 'marker', open: '[web:', close: ']', when: 'always' },
+  /** `claim (S1, S2).` */
+  paren: { form: 'marker', open: '(', close: ')', when: 'like_sources' },
   /** `claim 【S1】` */
-  lenticular: { form: 'marker', open: '【', close: '】', ambiguous: false },
+  lenticular: { form: 'marker', open: '【', close: '】', when: 'always' },
   /** `claim [^S1]` */
-  footnote: { form: 'marker', open: '[^', close: ']', ambiguous: false },
+  footnote: { form: 'marker', open: '[^', close: ']', when: 'always' },
   /** `claim <<S1>>` */
-  guillemet: { form: 'marker', open: '<<', close: '>>', ambiguous: false },
+  guillemet: { form: 'marker', open: '<<', close: '>>', when: 'always' },
   /** `claim ([text](https://…)).`: the address is the id. */
   link: { form: 'link' },
 } as const satisfies Record<string, Grammar>;
@@ -68,4 +80,8 @@ export const GRAMMAR_NAMES: readonly [GrammarName, ...GrammarName[]] = [
   'footnote',
   'guillemet',
   'link',
+  'web',
+  'cite-index',
+  'cite-tag',
+  'paren',
 ];

@@ -10,6 +10,7 @@ import { readIds } from './cited-ids.ts';
 import type { ReadClaims } from './element-claims.ts';
 import type { FindingSink } from './findings.ts';
 import type { MarkerGrammar } from './grammars.ts';
+import { idRecogniser } from './id-forms.ts';
 import type { Stretch } from './statements.ts';
 import { isIdSeparator } from './tags.ts';
 import type { Claim, SourceSet } from './types.ts';
@@ -81,6 +82,7 @@ function claimOf(text: string, index: number, span: Span, run: Run, ids: Claim['
 /** Finds the markers and joins those with only white space or separators between them to one run. */
 function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: SourceSet): Run[] {
   const runs: Run[] = [];
+  const rule = idRuleOf(grammar, sources);
   let ids: Span[] = [];
   let span: Span | null = null;
   let at = text.indexOf(grammar.open, content.start);
@@ -88,7 +90,7 @@ function readRuns(text: string, content: Span, grammar: MarkerGrammar, sources: 
     const from = at + grammar.open.length;
     const close = markerEnd(text, from, from, content.end, true, grammar);
     const inside = close === NO_MARKER ? null : { start: from, end: close };
-    if (inside === null || (grammar.ambiguous && !isMarker(text, inside, sources))) {
+    if (inside === null || !isMarker(text, inside, rule)) {
       at = text.indexOf(grammar.open, at + 1);
       continue;
     }
@@ -145,18 +147,42 @@ export function mayBegin(text: string, at: number, mark: string): boolean {
   return text.length - at < mark.length && mark.startsWith(text.slice(at));
 }
 
-/** A bare bracket is a marker if no link follows and each of its ids is known or is one word with a digit. */
-export function isMarker(text: string, inside: Span, sources: SourceSet): boolean {
+/** Whether marks of other uses are a marker here: no link follows, and each id is what the grammar asks for. */
+export function isMarker(text: string, inside: Span, rule: IdRule): boolean {
+  if (rule === null) return true;
   if (text.charCodeAt(inside.end + 1) === 0x28) return false;
+  let ids = 0;
   let start = inside.start;
   for (let i = inside.start; i <= inside.end; i++) {
     if (i < inside.end && !isIdSeparator(text.charCodeAt(i))) continue;
     const id = trimSpan(text, start, i);
     start = i + 1;
     if (id.end === id.start) continue;
-    if (!isWordWithDigit(text, id) && citedSource(sources, text.slice(id.start, id.end)) === null) return false;
+    ids++;
+    if (!rule.isId(text, id)) return false;
   }
-  return true;
+  return ids > 0 || rule.mayBeEmpty;
+}
+
+/** What a grammar asks of the words between its marks; `null` = the marks alone make a marker. */
+export type IdRule = {
+  /** Whether marks without a word are a marker, which then lacks an id. */
+  readonly mayBeEmpty: boolean;
+  readonly isId: (text: string, id: Span) => boolean;
+} | null;
+
+/** The rule of a grammar, made once for an answer. */
+export function idRuleOf({ when }: MarkerGrammar, sources: SourceSet): IdRule {
+  if (when === 'always') return null;
+  const isLikeSources = when === 'like_sources' ? idRecogniser(sources) : null;
+  return {
+    mayBeEmpty: isLikeSources === null,
+    isId(text, id) {
+      if (isLikeSources === null && isWordWithDigit(text, id)) return true;
+      const word = text.slice(id.start, id.end);
+      return isLikeSources?.(word) === true || citedSource(sources, word) !== null;
+    },
+  };
 }
 
 function isWordWithDigit(text: string, span: Span): boolean {

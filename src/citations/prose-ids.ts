@@ -4,19 +4,16 @@
  */
 import { isAsciiDigit, isAsciiLetter, LESS_THAN, SLASH } from '../text/characters.ts';
 import type { Span } from '../text/span.ts';
+import { idRecogniser, MAX_ID_CHARS } from './id-forms.ts';
 import type { Claim, SourceSet } from './types.ts';
 
 /** `indexOf` found nothing. */
 const NONE = -1;
 
-/** Longest id that is looked for, in UTF-16 code units. */
-const MAX_ID_CHARS = 64;
-
 /**
  * The ids in the text of an answer outside the markup of its claims, in time linear in its length.
  *
- * An id is a word with a letter and a digit that is the id of a source, or has the form of one: the same letters with a
- * number of at most one more digit (`S12` beside `S1`), or the same beginning up to its last `_`, `-` or `:`. A plain
+ * An id is a word with a letter and a digit that is the id of a source, or has the form of one (id-forms.ts). A plain
  * number is never one, because years and counts are not.
  *
  * @param answer the content of the answer.
@@ -24,14 +21,7 @@ const MAX_ID_CHARS = 64;
 export function idsInProse(text: string, answer: Span, claims: readonly Claim[], sources: SourceSet): Span[] {
   const found: Span[] = [];
   if (sources.byId.size === 0) return found;
-  let forms: ReadonlyMap<string, number> | null = null;
-  const isId = (word: string): boolean => {
-    if (sources.byId.has(word)) return true;
-    forms ??= formsOf(sources);
-    const { form, digits } = formOf(word);
-    const most = forms.get(form);
-    return most !== undefined && digits <= most + 1;
-  };
+  const isId = idRecogniser(sources);
   let close = 0;
   for (const { start, end } of proseOf(answer, claims)) {
     for (let at = start; at < end; at++) {
@@ -93,29 +83,4 @@ function trimmedEnd(text: string, start: number, end: number): number {
   let at = end;
   while (at > start && !isAsciiLetter(text.charCodeAt(at - 1)) && !isAsciiDigit(text.charCodeAt(at - 1))) at--;
   return at;
-}
-
-/** The forms of the sources' ids, each with the most digits of its number. */
-function formsOf({ byId }: SourceSet): ReadonlyMap<string, number> {
-  const forms = new Map<string, number>();
-  for (const id of byId.keys()) {
-    if (id.length > MAX_ID_CHARS) continue;
-    const { form, digits } = formOf(id);
-    if (form !== '') forms.set(form, Math.max(forms.get(form) ?? 0, digits));
-  }
-  return forms;
-}
-
-/** `S12` → `S`, two digits. `doc_27bx` → `doc_`, no digits: what follows can be anything. Others have no form. */
-function formOf(id: string): { readonly form: string; readonly digits: number } {
-  const joint = Math.max(id.lastIndexOf('_'), id.lastIndexOf('-'), id.lastIndexOf(':'));
-  if (joint > 0) return { form: id.slice(0, joint + 1), digits: 0 };
-  let letters = 0;
-  while (letters < id.length && isAsciiLetter(id.charCodeAt(letters))) letters++;
-  for (let at = letters; at < id.length; at++) {
-    if (!isAsciiDigit(id.charCodeAt(at))) return { form: '', digits: 0 };
-  }
-  return letters === 0 || letters === id.length
-    ? { form: '', digits: 0 }
-    : { form: id.slice(0, letters), digits: id.length - letters };
 }

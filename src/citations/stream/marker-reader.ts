@@ -9,7 +9,7 @@ import { SENTENCE_LOOKBACK, type SentenceState, settleSentence, splitFurther } f
 import { isBlank, type Span, trimSpan } from '../../text/span.ts';
 import { beginIds, type IdReading, readIdsIn } from '../cited-ids.ts';
 import type { MarkerGrammar } from '../grammars.ts';
-import { isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../marker-claims.ts';
+import { type IdRule, idRuleOf, isMarker, markerEnd, mayBegin, NO_MARKER, UNDECIDED } from '../marker-claims.ts';
 import { isIdSeparator } from '../tags.ts';
 import type { Claim } from '../types.ts';
 import { type AnswerReader, inspectClaim, type ReaderContext, sendClaim } from './answer-reader.ts';
@@ -24,6 +24,7 @@ const NONE = -1;
 export class MarkerReader implements AnswerReader {
   readonly #context: ReaderContext;
   readonly #grammar: MarkerGrammar;
+  readonly #rule: IdRule;
   readonly #sentences: SentenceStarts;
   /**
    * The text that is not decided yet (at most one marker and the latest addition), and the offset of that text in the
@@ -46,6 +47,7 @@ export class MarkerReader implements AnswerReader {
   constructor(context: ReaderContext, grammar: MarkerGrammar, start: number) {
     this.#context = context;
     this.#grammar = grammar;
+    this.#rule = idRuleOf(grammar, context.sources);
     this.#sentences = new SentenceStarts(start);
     this.#base = start;
     this.#from = start;
@@ -92,9 +94,9 @@ export class MarkerReader implements AnswerReader {
       else {
         const after = end + this.#grammar.close.length;
         // The next unit decides whether this is a link.
-        if (this.#grammar.ambiguous && !complete && !this.#beforeTag && after >= this.#window.length) return;
+        if (this.#grammar.when !== 'always' && !complete && !this.#beforeTag && after >= this.#window.length) return;
         const inside = { start: from, end };
-        if (this.#grammar.ambiguous && !isMarker(this.#window, inside, this.#context.sources)) this.#skipOpening();
+        if (!isMarker(this.#window, inside, this.#rule)) this.#skipOpening();
         else this.#addMarker(inside, after);
       }
     }

@@ -98,7 +98,7 @@ function checkInventedIds(text: string, streamed: Streamed, grammarName: keyof t
       const header = before.split(/(?=<[/a-z])/iu).at(-1) ?? '';
       if (/^<\/?(?:think|answer)[\s/]/iu.test(header)) return;
       const end = event.span.end + rest.indexOf(grammar.close) + grammar.close.length;
-      expect(told).toBeLessThanOrEqual(end + (grammar.ambiguous ? 1 : 0));
+      expect(told).toBeLessThanOrEqual(end + (grammar.when === 'always' ? 0 : 1));
       return;
     }
     const end = event.span.end + rest.indexOf('>') + 1;

@@ -37,7 +37,7 @@ describe.each(Object.entries(HOSTILE))('%s', (_name, [before, unit]) => {
   const large = textOf(LARGE_CHARS);
   const small = textOf(LARGE_CHARS / GROWTH);
 
-  it.each(['snippet', 'bracket', 'guillemet'] as const)('%s, unit by unit', (grammar) => {
+  it.each(['snippet', 'bracket', 'guillemet', 'paren'] as const)('%s, unit by unit', (grammar) => {
     const push = (text: string): void => {
       const verifier = createIncrementalVerifier({ sources: SOURCES, grammar, answer: 'first' });
       verifier.push('<answer>');

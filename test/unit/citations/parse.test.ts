@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse } from '../../../src/citations/parse.ts';
 import { parseSources, sourcesFromList } from '../../../src/citations/sources.ts';
 import type { FindingReason, ParsedResponse } from '../../../src/citations/types.ts';
@@ -263,12 +264,15 @@ describe('nesting', () => {
 });
 
 describe('marker grammars', () => {
-  it.each<['bracket' | 'ref' | 'lenticular' | 'footnote' | 'guillemet', string]>([
+  it.each<[GrammarName, string]>([
     ['bracket', 'It opened in 1937 [S1]. It is red [S2, S3].'],
     ['ref', 'It opened in 1937 [ref:S1]. It is red [ref:S2][ref:S3].'],
     ['lenticular', 'It opened in 1937 【S1】. It is red 【S2】【S3】.'],
     ['footnote', 'It opened in 1937.[^S1] It is red.[^S2][^S3]'],
     ['guillemet', 'It opened in 1937 <<S1>>. It is red <<S2>>, <<S3>>.'],
+    ['web', 'It opened in 1937 [web:S1]. It is red [web:S2][web:S3].'],
+    ['cite-tag', 'It opened in 1937 <cite>S1</cite>. It is red <cite>S2, S3</cite>.'],
+    ['paren', 'It opened in 1937 (S1). It is red (S2, S3).'],
   ])('%s', (grammar, response) => {
     const parsed = parse(response, { grammar });
     expect(claims(parsed).map(([text, ids]) => [text.replace(/\.$/u, ''), ids])).toEqual([
@@ -276,6 +280,19 @@ describe('marker grammars', () => {
       ['It is red', ['S2', 'S3']],
     ]);
     expect(parsed.format.full).toBe(1);
+  });
+
+  it('reads parentheses as citations only where they name ids like those of the sources', () => {
+    const text = 'It opened in 1937 (S1). It (the bridge) is red (see S2), 90 m (1937) and (A380) () long (S12).';
+    const parsed = parse(text, { grammar: 'paren' });
+    expect(claims(parsed).map(([, ids]) => ids)).toEqual([['S1'], ['S12']]);
+    expect(parsed.counts).toEqual({ citation_id_unknown: 1 });
+  });
+
+  it('reads the ids of <cite index="…">', () => {
+    const parsed = parse('<answer><cite index="S1,S9">It opened in 1937.</cite></answer>', { grammar: 'cite-index' });
+    expect(claims(parsed)).toEqual([['It opened in 1937.', ['S1', 'S9']]]);
+    expect(parsed.counts).toEqual({ citation_id_unknown: 1 });
   });
 
   it('splits a sentence with two runs into two claims', () => {
