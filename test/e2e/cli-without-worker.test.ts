@@ -28,6 +28,7 @@ describe('wrong command lines', () => {
     [['score', EXAMPLES, '--set', 'citation_wieght=1'], 'Did you mean citation_weight?'],
     [['score', EXAMPLES, '--judge', 'gpt'], 'Models are configured in a Worker'],
     [['score', EXAMPLES, '--judgments', 'only'], 'stores no judgments'],
+    [['score', EXAMPLES, '--store-reasons'], 'only a Worker keeps reasons'],
     [['score', EXAMPLES, '--url', 'localhost'], 'expected http://'],
     [['verify', EXAMPLES, '--evidence', 'lexicl'], 'Did you mean lexical?'],
     [['keys', 'add'], 'expected one name'],

@@ -181,6 +181,16 @@ describe('a run', () => {
   });
 });
 
+test('--store-reasons asks for reasons, and a run says that its judge gives none', async () => {
+  const at = ['--url', worker.url];
+  const scored = await citeward('score', EXAMPLES, ...at, '--store-reasons', '--run', 'why', '--step', '0', '--json');
+  expect(scored.code, scored.stderr).toBe(0);
+  expect(scored.stdout).toContain('"status":"not_given"');
+  const shown = await citeward('runs', 'show', 'why', '--reasons', ...at);
+  expect([shown.code, shown.stdout]).toEqual([0, '']);
+  expect(shown.stderr).toMatch(/0 reasons of 19 rollouts · \d+ judgments of a judge that gives none/);
+});
+
 describe('verifying', () => {
   test('this process and the Worker agree', async () => {
     const args = ['verify', EXAMPLES, '--json', '--evidence', 'lexical'];

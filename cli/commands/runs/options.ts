@@ -20,7 +20,8 @@ export const showSyntax: CommandSyntax = {
   usage: ['runs show RUN --url URL [flags]'],
   flags: [
     { name: 'from', kind: 'text', value: 'N', help: 'The first step to show (default: all steps).' },
-    { name: 'json', kind: 'switch', help: 'Print one step a line, as JSON.' },
+    { name: 'reasons', kind: 'switch', help: 'Print the reasons that score --store-reasons kept, one a line.' },
+    { name: 'json', kind: 'switch', help: 'Print one step, or one reason, a line, as JSON.' },
     ...WORKER_FLAGS,
   ],
   details: [

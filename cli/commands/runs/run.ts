@@ -33,6 +33,7 @@ import {
   runIdOf,
   showSyntax,
 } from './options.ts';
+import { printReasons } from './reasons.ts';
 import { RUN_COLUMNS, runRow, STEP_COLUMNS, stepRow, unscoredTexts } from './render.ts';
 import { logToWandb, wandbLine } from './wandb.ts';
 
@@ -73,6 +74,10 @@ async function runShow(flags: Flags): Promise<number> {
   let isFirstPage = from === null;
   const screen = new Screen(flags.isOn('no-color'));
   const { runs } = await connectForRuns(flags, screen);
+  if (flags.isOn('reasons')) {
+    await printReasons(runs, id, { from, json: flags.isOn('json') }, screen);
+    return EXIT_OK;
+  }
   const table = resultTable(STEP_COLUMNS, screen);
   const reasons: string[] = [];
   for await (const { family, recipes, rollouts, steps } of runPages(runs, id, from)) {

@@ -13,6 +13,11 @@ const RUN_FLAGS: readonly FlagDescription[] = [
   { name: 'run', kind: 'text', value: 'RUN', help: 'Record the rollouts in this run of the Worker; needs --step.' },
   { name: 'step', kind: 'text', value: 'N', help: 'The training step of the rollouts, from 0.' },
   { name: 'store-text', kind: 'switch', help: 'With --run: store question, tool output and response too.' },
+  {
+    name: 'store-reasons',
+    kind: 'switch',
+    help: "Keep the judge's reasons; --json, and runs show --reasons, show them.",
+  },
 ];
 
 export const scoreSyntax: CommandSyntax = {
@@ -64,4 +69,15 @@ function placeOf({ run, question }: Fields, groups: Map<string, { readonly group
   const known = groups.get(prompt) ?? { group: groups.size, samples: 0 };
   groups.set(prompt, known);
   return { group: known.group, sample: known.samples++ };
+}
+
+/**
+ * Reads `--store-reasons`. @returns a function that asks for the reasons of a row; `null` = rows decide.
+ * @throws UsageError
+ */
+export function reasonsAsked(flags: Flags): ((fields: Fields) => Fields) | null {
+  if (!flags.isOn('store-reasons')) return null;
+  if (flags.text('url') === null)
+    throw new UsageError('--store-reasons: only a Worker keeps reasons', 'Give its --url.');
+  return (fields) => ({ ...fields, store_reasons: true });
 }

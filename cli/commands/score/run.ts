@@ -31,7 +31,7 @@ import { Screen } from '../../shared/screen.ts';
 import { resultTable } from '../../shared/table.ts';
 import { CONCURRENCY_RANGE, connectIfGiven, REMOTE_CONCURRENCY } from '../../shared/worker.ts';
 import { outcomeOfFailure } from '../../shared/worker-failures.ts';
-import { runPlaces, scoreSyntax } from './options.ts';
+import { reasonsAsked, runPlaces, scoreSyntax } from './options.ts';
 import { addToTable, printJson, SCORE_COLUMNS, ScoreSummary } from './render.ts';
 
 export const scoreCommand: Command = { ...scoreSyntax, run };
@@ -39,6 +39,7 @@ export const scoreCommand: Command = { ...scoreSyntax, run };
 async function run(flags: Flags): Promise<number> {
   const scoring = await readScoringOptions(flags);
   const addRun = runPlaces(flags);
+  const askReasons = reasonsAsked(flags);
   const concurrency = flags.count('concurrency', CONCURRENCY_RANGE);
   const screen = new Screen(flags.isOn('no-color'));
   const input = await openRows(flags, 'score examples/rollouts.jsonl');
@@ -53,7 +54,10 @@ async function run(flags: Flags): Promise<number> {
   await runRows({
     input,
     schema: scoreRequestSchema,
-    prepare: (fields) => applyScoringOptions(addRun?.(fields) ?? fields, scoring),
+    prepare: (fields) => {
+      const placed = addRun?.(fields) ?? fields;
+      return applyScoringOptions(askReasons?.(placed) ?? placed, scoring);
+    },
     handler: client === null ? localScoring() : remoteScoring(client, scoringFieldsSet(scoring)),
     concurrency,
     screen,
