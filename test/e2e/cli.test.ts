@@ -181,6 +181,31 @@ describe('a run', () => {
   });
 });
 
+test('canaries may be a recorded file, judged once a round of the run that trains', async () => {
+  const at = ['--url', worker.url];
+  for (const place of [
+    ['set', '0', '--store-text'],
+    ['trained', '3'],
+    ['trained', '13'],
+  ]) {
+    const [run = '', step = '', ...flags] = place;
+    expect((await citeward('score', EXAMPLES, ...at, '--run', run, '--step', step, ...flags)).code).toBe(0);
+  }
+  const canary = (...flags: readonly string[]) =>
+    citeward('runs', 'canary', 'trained', '--judge', 'lexical', ...at, ...flags);
+  const early = await canary('--canary-run', 'set', '--every', '11');
+  expect([early.code, early.stdout]).toEqual([0, '']);
+  expect(early.stderr).toContain('judged again from step 14 on');
+  const judged = await canary('--canary-run', 'set');
+  expect(judged.code, judged.stderr).toBe(0);
+  expect(judged.stdout).toContain('trained · set steps 0 to 0 judged again at step 13, 19 rollouts');
+  expect(judged.stdout).toContain('canary_drift: verdicts changed 0.0 %');
+  const absent = await canary('--canary-run', 'none');
+  expect([absent.code, absent.stdout]).toEqual([1, '']);
+  const wrong = await canary('--canary-run', 'a b');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"a b" is not the id of a run')]);
+});
+
 test('--store-reasons asks for reasons, and a run says that its judge gives none', async () => {
   const at = ['--url', worker.url];
   const scored = await citeward('score', EXAMPLES, ...at, '--store-reasons', '--run', 'why', '--step', '0', '--json');

@@ -26,6 +26,12 @@ const canarySyntax: CommandSyntax = {
   flags: [
     { name: 'judge', kind: 'text', value: 'JUDGE', help: 'The judge of the run, by its name in the Worker.' },
     { name: 'canaries', kind: 'text', value: 'N', help: 'The canaries are the first N steps of the run (default 1).' },
+    {
+      name: 'canary-run',
+      kind: 'text',
+      value: 'CANARIES',
+      help: 'Take the canaries from this run, such as a file that score --run recorded.',
+    },
     { name: 'every', kind: 'text', value: 'N', help: 'Judge them again every N steps (default 10).' },
     JSON_FLAG,
     ...WORKER_FLAGS,
@@ -65,22 +71,32 @@ async function runCanary(flags: Flags): Promise<number> {
   const every = flags.count('every', { min: 1, max: 1_000_000 }) ?? 10;
   const screen = new Screen(flags.isOn('no-color'));
   const client = await connectForRuns(flags, screen);
-  const found = await client.runs.retrieve(id, { limit: 1 });
-  if (!found.ok) throw runErrorOf(found.failure);
-  const { first_step: first, last_step: last } = found.body;
-  if (first === null || last === null) throw new RunError(`${id} has no steps: its trainer sends none`);
+  const { first, last } = await stepsOf(client, id);
   const round = Math.floor((last - first) / every);
   if (round === 0) {
     screen.message(`${id} · the canaries are judged again from step ${first + every} on`, 'dim');
     return EXIT_OK;
   }
-  const steps = { from: first, to: first + canaries - 1 };
+  const named = flags.text('canary-run');
+  const source = named === null ? id : runIdOf([named], 'canary');
+  const from = source === id ? first : (await stepsOf(client, source)).first;
+  const steps = { from, to: from + canaries - 1 };
   const replicate = CANARY_REPLICATES + round;
-  const { summary } = await replayed(client, id, { judge, replicate, steps });
+  const { summary } = await replayed(client, source, { judge, replicate, steps });
   const { figures, judges } = summary;
   const report = figures === null || judges === null ? null : canaryReport(figures, judges);
-  const title = `${id} · steps ${steps.from} to ${steps.to} judged again at step ${first + round * every}`;
+  const owner = source === id ? '' : `${source} `;
+  const title = `${id} · ${owner}steps ${steps.from} to ${steps.to} judged again at step ${first + round * every}`;
   return print(flags, screen, summary, report, [`${title}, ${summary.rollouts} rollouts`]);
+}
+
+/** The first and the last step of a run. @throws RunError if there is no such run, or it has no steps. */
+async function stepsOf(client: Client, id: string): Promise<{ readonly first: number; readonly last: number }> {
+  const found = await client.runs.retrieve(id, { limit: 1 });
+  if (!found.ok) throw runErrorOf(found.failure);
+  const { first_step: first, last_step: last } = found.body;
+  if (first === null || last === null) throw new RunError(`${id} has no steps: its trainer sends none`);
+  return { first, last };
 }
 
 async function runAudit(flags: Flags): Promise<number> {
