@@ -2,6 +2,7 @@
  * Gathers the figures of a deployment for `GET /metrics`. Every desk is asked for its state and for the counts of its
  * isolate; desk 0 adds the counts to its totals. docs/decisions/2026-11-23-metrics.md says why.
  */
+import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { deskIn } from './desk/desk-client.ts';
 import type { DeskFigures } from './desk/desk-figures.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
@@ -11,11 +12,15 @@ import { activeShardBytes } from './ledger/ledger-size.ts';
 import { type GaugeName, sampleOf } from './metrics/catalogue.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { openMetricsPage } from './metrics/open-metrics.ts';
+import type { JudgmentScope } from './projects/judgment-scope.ts';
+import { KeyTable } from './projects/key-table.ts';
 import { withinMs } from './rpc.ts';
 import { StorageError } from './storage/storage-error.ts';
 
 /** How long an object may take to answer, in milliseconds. */
 const ANSWER_MS = 5_000;
+/** Projects whose desks are asked if each has its own, those used last: each desk is a request. */
+const MAX_ASKED_PROJECTS = 32;
 
 type Bindings = Pick<Environment, 'JUDGE_DESK' | 'RUN_LEDGER' | 'DB' | 'JOBS' | 'DEAD_JOBS'>;
 
@@ -23,9 +28,11 @@ type Bindings = Pick<Environment, 'JUDGE_DESK' | 'RUN_LEDGER' | 'DB' | 'JOBS' | 
  * Returns the page. A desk or store that does not answer is missing from the gauges, and `citeward_desks_unanswered`
  * counts it. @throws RequestError `storage_failed` (retryable) if desk 0, which has the totals, does not answer.
  */
-export async function metricsPage(bindings: Bindings, { desks }: Settings): Promise<string> {
+export async function metricsPage(bindings: Bindings, { desks, judgmentsScope }: Settings): Promise<string> {
+  const scopes = judgmentsScope === 'shared' ? [null] : await askedProjects(bindings);
+  const asked = scopes.flatMap((scope) => Array.from({ length: desks }, (_, desk) => ({ scope, desk })));
   const [figures, shards, queues] = await Promise.all([
-    Promise.all(Array.from({ length: desks }, (_, desk) => figuresOf(bindings, desk))),
+    Promise.all(asked.map(({ scope, desk }) => figuresOf(bindings, desk, scope))),
     ledgerBytes(bindings),
     queueGauges(bindings),
   ]);
@@ -34,15 +41,21 @@ export async function metricsPage(bindings: Bindings, { desks }: Settings): Prom
   const totals = await totalsWith(bindings, increments);
   return openMetricsPage([
     ...totals,
-    ...deskGauges(answered, desks),
+    ...deskGauges(answered, asked.length),
     ...laneGauges(answered),
     ...ledgerGauges(shards),
     ...queues,
   ]);
 }
 
-async function figuresOf({ JUDGE_DESK }: Bindings, desk: number): Promise<DeskFigures | null> {
-  const asked = await answerOf(async () => await deskIn(JUDGE_DESK, desk).figures(DESK_MESSAGE_VERSION));
+/** The projects of API_KEYS and of stored keys. If D1 does not answer, only the first. */
+async function askedProjects({ DB }: Bindings): Promise<readonly JudgmentScope[]> {
+  const stored = await answerOf(() => new KeyTable(DB).projects(MAX_ASKED_PROJECTS, Date.now()));
+  return [...new Set([DEFAULT_PROJECT, ...(stored ?? [])])].slice(0, MAX_ASKED_PROJECTS);
+}
+
+async function figuresOf({ JUDGE_DESK }: Bindings, desk: number, scope: JudgmentScope): Promise<DeskFigures | null> {
+  const asked = await answerOf(async () => await deskIn(JUDGE_DESK, desk, scope).figures(DESK_MESSAGE_VERSION));
   return asked ?? null;
 }
 

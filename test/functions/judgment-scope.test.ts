@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { DEFAULT_DESKS } from '../../functions/desk/desk-layout.ts';
 import { createdKeySchema } from '../../src/wire/stored-keys.ts';
-import { post, ROLLOUT, scoreOf, send } from './api.ts';
+import { ORIGIN, post, ROLLOUT, scoreOf, send } from './api.ts';
 import { counting, countingBackends, resetCounting } from './desk-judge.ts';
 import { replaceParts } from './worker.ts';
 
@@ -24,6 +24,17 @@ async function caller(project: string) {
     exported: async (keys: readonly string[]) => (await send(post('/v1/judgments:export', { keys }, headers))).text(),
   };
 }
+
+it('shows the desks of all projects in the metrics', async () => {
+  const key = await caller('gamma');
+  await key.score();
+  const page = await (await send(new Request(`${ORIGIN}/metrics`))).text();
+  const gauge = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'mu').exec(page)?.[1]);
+  // Those of the project default, and of gamma.
+  expect(gauge('citeward_desks')).toBe(2 * DEFAULT_DESKS);
+  expect(gauge('citeward_desks_unanswered')).toBe(0);
+  expect(page).toMatch(/^citeward_judge_slots\{/mu);
+});
 
 /** Alarms of eight desks take longer than the second that is standard, on a busy machine. */
 const PATIENCE = { timeout: 15_000 };
