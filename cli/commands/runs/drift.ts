@@ -17,7 +17,7 @@ const JSON_FLAG = { name: 'json', kind: 'switch', help: 'Print one JSON object.'
 const CANARY_REPLICATES = 500_000;
 
 const EXITS = [
-  'The run needs stored text (--store-text). Exit code: 0 no alert, 1 refused, or some rollouts could not',
+  'What is judged needs stored text (--store-text). Exit code: 0 no alert, 1 refused, or some rollouts could not',
   'be judged, 2 wrong command line, 3 an alert.',
 ];
 
