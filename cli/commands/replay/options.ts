@@ -1,6 +1,7 @@
 /** The flags of `citeward replay`, read as the request of `POST /v1/runs/{id}/replay`. */
 
 import { problemsOfIssues } from '../../../src/input-problem.ts';
+import { MAX_REPLICATE, MAX_SAMPLE_SEED } from '../../../src/limits.ts';
 import { parseSweep } from '../../../src/runs/sweep.ts';
 import { ADVANTAGE_PRESET_NAMES } from '../../../src/scoring/advantage-presets.ts';
 import { GDPO_PRESET_NAMES } from '../../../src/scoring/gdpo.ts';
@@ -23,6 +24,7 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
   },
   { name: 'picture', kind: 'text', value: 'FILE.svg', help: 'With --sweep: write a chart as an SVG file.' },
   { name: 'judge', kind: 'text', value: 'JUDGE', help: 'Judge every rollout again with this judge, and compare.' },
+  { name: 'replicate', kind: 'text', value: 'N', help: 'With --judge: its independent judgment N (default 0).' },
   { name: 'fill', kind: 'switch', help: 'Judge what the run did not observe; with --judge JUDGE by that judge.' },
   {
     name: 'advantages',
@@ -31,6 +33,8 @@ const REPLAY_FLAGS: readonly FlagDescription[] = [
     help: `How rewards become advantages: ${ADVANTAGE_PRESET_NAMES.join(', ')}, trl-gdpo, nemo-gdpo (default mean).`,
   },
   { name: 'steps', kind: 'text', value: 'FROM:TO', help: 'Only these steps, both included; either may be omitted.' },
+  { name: 'share', kind: 'text', value: 'PERCENT', help: 'Only a random share of the groups (default 100).' },
+  { name: 'seed', kind: 'text', value: 'N', help: 'With --share: another seed chooses other groups (default 0).' },
   { name: 'samples', kind: 'switch', help: 'With --json: also print a line for each rollout.' },
 ];
 
@@ -68,11 +72,17 @@ export async function readReplayRequest(
         ? { set: { ...changes } }
         : null;
   const [sweep, judge, steps] = [readSweep(flags), flags.text('judge'), readSteps(flags)];
+  const replicate = flags.count('replicate', { min: 0, max: MAX_REPLICATE });
+  const share = flags.count('share', { min: 1, max: 100 });
+  const seed = flags.count('seed', { min: 0, max: MAX_SAMPLE_SEED });
+  if (seed !== null && share === null) throw new UsageError('--seed needs --share');
   const advantages = flags.choice('advantages', [...ADVANTAGE_PRESET_NAMES, ...GDPO_PRESET_NAMES]);
   const input = {
     ...(recipe === null ? {} : { recipe: typeof recipe === 'string' ? recipe : { ...recipe } }),
     ...(sweep === null ? {} : { sweep: { field: sweep.field, values: [...sweep.values] } }),
     ...(judge === null ? {} : { judge }),
+    ...(replicate === null ? {} : { replicate }),
+    ...(share === null ? {} : { sample: { share: share / 100, seed: seed ?? 0 } }),
     ...(flags.isOn('fill') ? { fill: true } : {}),
     ...(advantages === null ? {} : { advantages }),
     ...(steps === null ? {} : { steps }),

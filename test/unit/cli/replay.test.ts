@@ -28,6 +28,11 @@ describe('the request of the flags', () => {
       advantages: 'verl',
       steps: { from: 3 },
     });
+    expect(await asked('run', '--judge', 'other', '--replicate', '2', '--share', '10', '--seed', '7')).toEqual({
+      judge: 'other',
+      replicate: 2,
+      sample: { share: 0.1, seed: 7 },
+    });
     expect(await asked('run', '--judge', 'other', '--fill')).toEqual({ judge: 'other', fill: true });
   });
 
@@ -37,6 +42,9 @@ describe('the request of the flags', () => {
     [['--sweep', 'w=0:1:0.5', '--fill']],
     [['--set', 'w=1', '--picture', 'x.svg']],
     [['--set', 'w=1', '--samples']],
+    [['--set', 'w=1', '--seed', '5']],
+    [['--set', 'w=1', '--share', '0']],
+    [['--set', 'w=1', '--replicate', '1']],
     [['--set', 'w=1', '--steps', '5']],
     [['--set', 'w=1', '--steps', '5:4']],
     [['--set', 'w=1', '--advantages', 'ppo']],
