@@ -36,6 +36,7 @@ class Client:
         max_connections: int | None = None,
         attempt_timeout_s: float | None = None,
         run: str | None = None,
+        store_text: bool | None = None,
         *,
         settings: Settings | None = None,
     ) -> None:
@@ -48,6 +49,7 @@ class Client:
             max_connections=max_connections,
             attempt_timeout_s=attempt_timeout_s,
             run=run,
+            store_text=store_text,
         )
         self._transport = Transport(self.settings)
         self._threads: ThreadPoolExecutor | None = None
@@ -149,6 +151,8 @@ class Client:
         body = {**self.settings.request_fields(), **fields}
         if "recipe" not in body:
             raise Misconfigured("no recipe: pass recipe= or set CITEWARD_RECIPE")
+        if self.settings.store_text and "run" in body:
+            body.setdefault("store_text", True)
         return self._send(path, body)
 
     def _send(self, path: str, body: Mapping[str, Any]) -> Outcome:

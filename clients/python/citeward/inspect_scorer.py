@@ -39,9 +39,12 @@ def citeward_scorer(
     judge: Judge | None = None,
     deadline_s: float | None = None,
     run: str | None = None,
+    store_text: bool | None = None,
 ) -> Any:
     """Creates the scorer. The arguments are settings (``citeward.settings``)."""
-    settings = Settings.of(url=url, api_key=api_key, recipe=recipe, judge=judge, deadline_s=deadline_s, run=run)
+    settings = Settings.of(
+        url=url, api_key=api_key, recipe=recipe, judge=judge, deadline_s=deadline_s, run=run, store_text=store_text
+    )
 
     async def score(state: Any, target: Any) -> Any:
         row = {**rollout_of(state), **row_of(dict(state.metadata or {}), state.input_text)}

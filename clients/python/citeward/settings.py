@@ -39,6 +39,7 @@ _ENVIRONMENT = {
     "attempt_timeout_s": "CITEWARD_ATTEMPT_TIMEOUT_S",
     "max_connections": "CITEWARD_MAX_CONNECTIONS",
     "run": "CITEWARD_RUN",
+    "store_text": "CITEWARD_STORE_TEXT",
 }
 
 
@@ -60,11 +61,13 @@ class Settings:
     max_connections: int = DEFAULT_MAX_CONNECTIONS
     #: The id of the run that the trainers' clients record rollouts in; ``None`` records nothing.
     run: str | None = None
+    #: Whether the run keeps the text of the rollouts, too.
+    store_text: bool = False
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
         """Reads settings from arguments (``None`` = not given), else from ``CITEWARD_URL``, ``_API_KEY``, ``_RECIPE``,
-        ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS`` and ``_RUN``.
+        ``_JUDGE``, ``_DEADLINE_S``, ``_ATTEMPT_TIMEOUT_S``, ``_MAX_CONNECTIONS``, ``_RUN`` and ``_STORE_TEXT``.
 
         Raises:
             Misconfigured: a setting is missing, malformed or unknown. The message never contains a key.
@@ -94,6 +97,7 @@ class Settings:
             attempt_timeout_s=_seconds("attempt_timeout_s", values.get("attempt_timeout_s", DEFAULT_ATTEMPT_TIMEOUT_S)),
             max_connections=_count("max_connections", values.get("max_connections", DEFAULT_MAX_CONNECTIONS)),
             run=_run(values.get("run")),
+            store_text=_flag("store_text", values.get("store_text", False)),
         )
 
     def request_fields(self) -> Mapping[str, Any]:
@@ -182,6 +186,14 @@ def _run(run: Any) -> str | None:
     if run is not None and (not isinstance(run, str) or re.fullmatch(r"[A-Za-z0-9._-]{1,123}", run) is None):
         raise Misconfigured('run: expected 1 to 123 letters, digits, ".", "_" or "-"')
     return run
+
+
+def _flag(name: str, value: Any) -> bool:
+    flags = {"true": True, "false": False}
+    flag = flags.get(value) if isinstance(value, str) else value
+    if not isinstance(flag, bool):
+        raise Misconfigured(f"{name}: expected true or false")
+    return flag
 
 
 def _seconds(name: str, value: Any) -> float:

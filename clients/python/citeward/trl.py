@@ -114,6 +114,7 @@ def reward_function(
     attempt_timeout_s: float | None = None,
     max_connections: int | None = None,
     run: str | None = None,
+    store_text: bool | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> RewardFunction:
@@ -121,7 +122,7 @@ def reward_function(
 
     Args:
         url: this and the other settings are described in ``citeward.settings``.
-        run: the id of the run that records the rollouts.
+        run: the id of the run that records the rollouts; with ``store_text`` it keeps their text, too.
         name: the name in TRL's logs.
         on_unscored: ``"none"`` returns ``None``, ``"raise"`` ends the step. Default: ``"raise"`` before TRL 1.6.0,
             ``"none"`` otherwise.
@@ -129,7 +130,7 @@ def reward_function(
     Raises:
         Misconfigured: a setting is missing or wrong. Raised here, not at the first step.
     """
-    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run)
+    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
     return RewardFunction(_Scoring(settings, _abstains(on_unscored)), name)
 
 
@@ -143,11 +144,12 @@ def async_reward_function(
     attempt_timeout_s: float | None = None,
     max_connections: int | None = None,
     run: str | None = None,
+    store_text: bool | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> Callable[..., Awaitable[Rewards]]:
     """Like ``reward_function``, but async: TRL runs these functions concurrently. Picklable from Python 3.10."""
-    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run)
+    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
     return _awaitable(AsyncRewardFunction(_Scoring(settings, _abstains(on_unscored)), name))
 
 
@@ -162,6 +164,7 @@ def component_reward_functions(
     attempt_timeout_s: float | None = None,
     max_connections: int | None = None,
     run: str | None = None,
+    store_text: bool | None = None,
     name: str = "citeward",
     on_unscored: str | None = None,
 ) -> list[Callable[..., Awaitable[Rewards]]]:
@@ -181,7 +184,7 @@ def component_reward_functions(
     """
     if isinstance(components, str) or not components or len(set(components)) != len(components):
         raise Misconfigured("components: expected a list of different names")
-    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run)
+    settings = _settings(url, api_key, recipe, judge, deadline_s, attempt_timeout_s, max_connections, run, store_text)
     scoring = _Scoring(settings, _abstains(on_unscored), tuple(components))
     return [_awaitable(AsyncRewardFunction(scoring, f"{name}/{one}", one)) for one in components]
 
@@ -341,6 +344,7 @@ def _settings(
     attempt_timeout_s: float | None,
     max_connections: int | None,
     run: str | None,
+    store_text: bool | None,
 ) -> Settings:
     return Settings.of(
         url=url,
@@ -351,6 +355,7 @@ def _settings(
         attempt_timeout_s=attempt_timeout_s,
         max_connections=max_connections,
         run=run,
+        store_text=store_text,
     )
 
 

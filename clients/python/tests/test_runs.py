@@ -19,6 +19,7 @@ import citeward.open_instruct
 import citeward.slime
 import citeward.verl
 import citeward.verl_reward_loop
+from citeward.client import Client
 from citeward.errors import BadRequest, Misconfigured
 from citeward.runs import Visits, digest_of, placed
 from citeward.settings import Settings
@@ -59,6 +60,13 @@ class Placing(unittest.TestCase):
         for run in ("", "a b", "x" * 124, 7):
             with self.subTest(run), citeward_environment(), self.assertRaisesRegex(Misconfigured, "run: expected 1 to"):
                 Settings.of(url="http://h", run=run)
+
+    def test_a_wrong_store_text_is_refused_early(self) -> None:
+        for store_text in ("yes", 1, "TRUE"):
+            with self.subTest(store_text), citeward_environment(), self.assertRaisesRegex(
+                Misconfigured, "store_text: expected true or false"
+            ):
+                Settings.of(url="http://h", store_text=store_text)
 
     def test_calls_that_overlap_are_a_group_and_later_ones_another(self) -> None:
         visits = Visits()
@@ -156,11 +164,33 @@ class Stubbed(unittest.TestCase):
         environment.start()
         self.addCleanup(environment.stop)
         self.asked: list[Asked] = stub.asked
+        self.url = stub.url
 
     def places(self) -> list[tuple[Any, ...]]:
         runs = [asked.body["run"] for asked in self.asked]
         self.asked.clear()
         return sorted(((run["id"], run["step"], run["group"], run["sample"]) for run in runs), key=repr)
+
+    def kept(self) -> list[Any]:
+        kept = [asked.body.get("store_text") for asked in self.asked]
+        self.asked.clear()
+        return kept
+
+    def test_text_is_kept_only_on_request_and_only_of_recorded_rollouts(self) -> None:
+        Trl(0, 1).score(reward_function(), 5, ["a"])
+        self.assertEqual(self.kept(), [None])
+        Trl(0, 1).score(reward_function(store_text=True), 5, ["a"])
+        self.assertEqual(self.kept(), [True])
+        for text, expected in (("true", True), ("false", None)):
+            with citeward_environment(CITEWARD_URL=self.url, CITEWARD_RECIPE="stub", CITEWARD_STORE_TEXT=text):
+                Trl(0, 1).score(reward_function(run="r"), 5, ["a"])
+                self.assertEqual(self.kept(), [expected])
+                Trl(0, 1).score(reward_function(), 5, ["a"])
+                self.assertEqual(self.kept(), [None])
+        with Client(store_text=True) as client:
+            client.score({"question": "q", "response": "x", "run": {**KNOWN, "id": "r"}, "store_text": False})
+            client.score({"question": "q", "response": "x", "run": {**KNOWN, "id": "r"}})
+        self.assertEqual(self.kept(), [False, True])
 
     def test_trl_numbers_groups_over_all_processes(self) -> None:
         # Two processes with six rows each and four generations: the second group lies in both.
@@ -306,6 +336,16 @@ class Live(LiveTestCase):
         with urllib.request.urlopen(f"{self.up}/v1/runs/{run}/rollouts", timeout=30) as response:
             return json.load(response)["rollouts"]
 
+    def keeps_text(self, run: str) -> bool:
+        with urllib.request.urlopen(f"{self.up}/v1/runs/{run}", timeout=30) as response:
+            return json.load(response)["store_text"]
+
+    def test_a_run_that_keeps_text(self) -> None:
+        row = rows()[0]
+        function = reward_function(url=self.up, recipe=RECIPE, run="python-text", store_text=True, deadline_s=20)
+        Trl(0, 1).score(function, 0, ["p"], **{name: [value] for name, value in label_of(row).items()})
+        self.assertTrue(self.keeps_text("python-text"))
+
     def test_a_run_of_trl_over_epochs(self) -> None:
         row = rows()[0]
         function = reward_function(url=self.up, recipe=RECIPE, run="python-trl", deadline_s=20)
@@ -339,6 +379,7 @@ class Live(LiveTestCase):
         data = verl_data(label_of(row), row["response"], uid="u", session_id=1, global_steps=4)
         result = asyncio.run(manager.run_single(data))
         [recorded] = self.rollouts("python-verl")
+        self.assertFalse(self.keeps_text("python-verl"))
         self.assertEqual((recorded["step"], recorded["group"], recorded["sample"]), (4, "u", "1"))
         self.assertEqual(recorded["reward"], result["reward_score"])
 
