@@ -2,7 +2,6 @@
  * Gathers the figures of a deployment for `GET /metrics`. Every desk is asked for its state and for the counts of its
  * isolate; desk 0 adds the counts to its totals. docs/decisions/2026-11-23-metrics.md says why.
  */
-import { DEFAULT_PROJECT } from '../src/wire/api-keys.ts';
 import { deskIn } from './desk/desk-client.ts';
 import type { DeskFigures } from './desk/desk-figures.ts';
 import { DESK_MESSAGE_VERSION } from './desk/desk-messages.ts';
@@ -12,27 +11,28 @@ import { activeShardBytes } from './ledger/ledger-size.ts';
 import { type GaugeName, sampleOf } from './metrics/catalogue.ts';
 import { type Increment, isolateCounts } from './metrics/counts.ts';
 import { openMetricsPage } from './metrics/open-metrics.ts';
+import { activeProjects } from './projects/active-projects.ts';
 import type { JudgmentScope } from './projects/judgment-scope.ts';
-import { KeyTable } from './projects/key-table.ts';
 import { withinMs } from './rpc.ts';
 import { StorageError } from './storage/storage-error.ts';
 
 /** How long an object may take to answer, in milliseconds. */
 const ANSWER_MS = 5_000;
-/** Projects whose desks are asked if each has its own, those used last: each desk is a request. */
-const MAX_ASKED_PROJECTS = 32;
+
+/** Projects with desks of their own that are asked, and the desks that they may have together. */
+const MAX_PROJECTS_ASKED = 20;
+const MAX_PROJECT_DESKS_ASKED = 400;
 
 type Bindings = Pick<Environment, 'JUDGE_DESK' | 'RUN_LEDGER' | 'DB' | 'JOBS' | 'DEAD_JOBS'>;
 
 /**
  * Returns the page. A desk or store that does not answer is missing from the gauges, and `citeward_desks_unanswered`
- * counts it. @throws RequestError `storage_failed` (retryable) if desk 0, which has the totals, does not answer.
+ * counts it. If D1 does not say which projects have desks of their own, the gauges of desks are missing.
+ * @throws RequestError `storage_failed` (retryable) if desk 0, which has the totals, does not answer.
  */
-export async function metricsPage(bindings: Bindings, { desks, judgmentsScope }: Settings): Promise<string> {
-  const scopes = judgmentsScope === 'shared' ? [null] : await askedProjects(bindings);
-  const asked = scopes.flatMap((scope) => Array.from({ length: desks }, (_, desk) => ({ scope, desk })));
-  const [figures, shards, queues] = await Promise.all([
-    Promise.all(asked.map(({ scope, desk }) => figuresOf(bindings, desk, scope))),
+export async function metricsPage(bindings: Bindings, settings: Settings): Promise<string> {
+  const [{ figures, leftOut }, shards, queues] = await Promise.all([
+    deskFigures(bindings, settings),
     ledgerBytes(bindings),
     queueGauges(bindings),
   ]);
@@ -41,17 +41,41 @@ export async function metricsPage(bindings: Bindings, { desks, judgmentsScope }:
   const totals = await totalsWith(bindings, increments);
   return openMetricsPage([
     ...totals,
-    ...deskGauges(answered, asked.length),
-    ...laneGauges(answered),
+    ...(leftOut === null ? [] : [...deskGauges(answered, figures.length, leftOut), ...laneGauges(answered)]),
     ...ledgerGauges(shards),
     ...queues,
   ]);
 }
 
-/** The projects of API_KEYS and of stored keys. If D1 does not answer, only the first. */
-async function askedProjects({ DB }: Bindings): Promise<readonly JudgmentScope[]> {
-  const stored = await answerOf(() => new KeyTable(DB).projects(MAX_ASKED_PROJECTS, Date.now()));
-  return [...new Set([DEFAULT_PROJECT, ...(stored ?? [])])].slice(0, MAX_ASKED_PROJECTS);
+type AskedDesks = {
+  /** `null` = no answer. */
+  readonly figures: readonly (DeskFigures | null)[];
+  /** Active projects whose desks were not asked; `null` = D1 did not say which projects are active. */
+  readonly leftOut: number | null;
+};
+
+/** Asks the shared desks, which also have what was judged before JUDGMENTS_SCOPE changed, and those of projects. */
+async function deskFigures(bindings: Bindings, { desks, judgmentsScope }: Settings): Promise<AskedDesks> {
+  const { projects, leftOut } = judgmentsScope === 'project' ? await projectsToAsk(bindings, desks) : NO_PROJECTS;
+  const asked = [null, ...projects].flatMap((scope) =>
+    Array.from({ length: desks }, (_, desk) => figuresOf(bindings, desk, scope)),
+  );
+  return { figures: await Promise.all(asked), leftOut };
+}
+
+const NO_PROJECTS = { projects: [], leftOut: 0 };
+
+async function projectsToAsk(
+  { DB }: Bindings,
+  desks: number,
+): Promise<{ readonly projects: readonly string[]; readonly leftOut: number | null }> {
+  const limit = Math.max(1, Math.min(MAX_PROJECTS_ASKED, Math.floor(MAX_PROJECT_DESKS_ASKED / desks)));
+  try {
+    return await activeProjects(DB, Date.now(), limit);
+  } catch (error) {
+    if (error instanceof StorageError) return { projects: [], leftOut: null };
+    throw error;
+  }
 }
 
 async function figuresOf({ JUDGE_DESK }: Bindings, desk: number, scope: JudgmentScope): Promise<DeskFigures | null> {
@@ -79,11 +103,12 @@ async function answerOf<T>(ask: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-function deskGauges(figures: readonly DeskFigures[], desks: number): Increment[] {
+function deskGauges(figures: readonly DeskFigures[], desks: number, leftOut: number): Increment[] {
   const backlogs = figures.map(({ kv_backlog }) => kv_backlog);
   return [
     gauge('citeward_desks', [], desks),
     gauge('citeward_desks_unanswered', [], desks - figures.length),
+    gauge('citeward_desk_projects_left_out', [], leftOut),
     gauge('citeward_desk_connections_waiting', [], sumOf(figures.map((one) => one.connections_waiting))),
     gauge('citeward_desk_prompt_bytes_highest', [], Math.max(0, ...figures.map((one) => one.prompt_bytes))),
     gauge('citeward_desk_kv_backlog', [], sumOf(backlogs)),

@@ -64,23 +64,6 @@ export class KeyTable {
     this.#db = db;
   }
 
-  /** The projects that have a usable key, at most `most`, by their last use. */
-  async projects(most: number, now: number): Promise<readonly string[]> {
-    const { results } = await this.#run('projects', (db) =>
-      db
-        .prepare(
-          `SELECT project FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1)
-           GROUP BY project ORDER BY MAX(COALESCE(last_used_at, created_at)) DESC, project LIMIT ?2`,
-        )
-        .bind(now, most)
-        .all(),
-    );
-    return z
-      .array(z.object({ project: z.string() }))
-      .parse(results)
-      .map(({ project }) => project);
-  }
-
   /** Adds a key. Returns null if its project has MAX_PROJECT_KEYS keys already. */
   async add({ sha256, project, label, scopes, tier, created_at, expires_at }: NewKey): Promise<StoredKey | null> {
     const id = newId('key_');

@@ -24,7 +24,8 @@ const MAX_DELETE_REQUESTS = 1_000;
 
 /** What an erasure leaves, and until when. docs/guides/operations.md says more. */
 const REMAINS = [
-  'judgments in KV: verdicts and digests, no text; shared by all projects unless JUDGMENTS_SCOPE is "project"',
+  'judgments in KV: verdicts and digests, no text (with JUDGMENTS_SCOPE=project the keys that begin with p:PROJECT:)',
+  'unfinished uploads: for an hour',
   "copies of judges' reasons in KV: 30 days after they were written",
   'ids, times and counts of batches; uses of admin routes and revoked keys for 90 days',
   'the restore points of the platform: D1 and Durable Objects for 30 days',
