@@ -37,8 +37,10 @@ function inWorkerd(): ReturnType<typeof cloudflareTest> {
 if (hasDashboard()) placeApiDocument();
 else await ensureDashboard();
 
-// Repeats or varies the suites `fuzz-*`.
+// Repeats or varies the suites `fuzz-*` and all property tests, which draw `fuzzRuns` cases each.
 const fuzzSeed = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
+const fuzzRuns = Number(process.env['FUZZ_RUNS'] ?? 100);
+const ofProperties = { setupFiles: ['./test/unit/property-seed.ts'], provide: { fuzzSeed, fuzzRuns } };
 
 export default defineConfig({
   test: {
@@ -51,6 +53,7 @@ export default defineConfig({
           name: 'unit',
           environment: 'node',
           maxWorkers: 2,
+          ...ofProperties,
           include: ['test/unit/**/*.test.ts'],
           // The standard limit of 5 s is missed on a busy machine.
           testTimeout: 30_000,
@@ -64,6 +67,7 @@ export default defineConfig({
           // A model server that misbehaves on request.
           globalSetup: ['./test/contract/stub-backend.ts'],
           maxWorkers: 2,
+          ...ofProperties,
           include: ['test/functions/**/*.test.ts'],
           testTimeout: 20_000,
         },

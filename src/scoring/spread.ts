@@ -54,7 +54,10 @@ export function othersSpreads(values: readonly number[]): OthersSpread[] {
   const below = runningMoments(sorted);
   const above = runningMoments([...sorted].reverse());
   const spreads: OthersSpread[] = values.map(() => ({ mean: 0, unbiased: null }));
-  for (const [rank, position] of order.entries()) {
+  let rank = 0;
+  for (const [place, position] of order.entries()) {
+    // Equal numbers have equal others: the first of them decides, or rounding would tell them apart.
+    if (sorted[place] !== sorted[rank]) rank = place;
     const merged = merge(below[rank] ?? NOTHING, above[sorted.length - 1 - rank] ?? NOTHING);
     spreads[position] = {
       mean: merged.mean,

@@ -4,6 +4,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Seed of the fuzz suites (vitest.config.ts). */
     fuzzSeed: number;
+    /** Cases that a property test draws unless it says otherwise. */
+    fuzzRuns: number;
   }
 }
 

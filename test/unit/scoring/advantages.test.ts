@@ -144,6 +144,13 @@ describe('every preset', () => {
     );
   });
 
+  it('gives equal rewards equal advantages, to the last bit', () => {
+    for (const name of ADVANTAGE_PRESET_NAMES) {
+      const [one, other] = values(groupOf([8.4e-323, 8.4e-323, 9.1657525711286e-310], name));
+      expect(one).toBe(other);
+    }
+  });
+
   it('does not see a constant added to all rewards', () => {
     fc.assert(
       fc.property(group, preset, fc.integer({ min: -1000, max: 1000 }), (rewards, name, shift) => {
