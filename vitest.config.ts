@@ -93,6 +93,7 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      { test: { name: 'vendors', ...ofProcesses, include: ['test/vendors/*.test.ts'] } },
       { test: { name: 'llm', ...ofProcesses, include: ['test/llm/**/*.test.ts'] } },
       { test: { name: 'slow', ...ofProcesses, include: ['test/slow/**/*.test.ts'], provide: { fuzzSeed } } },
     ],

@@ -35,6 +35,8 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
   slow: [
     vitest('slow'),
     vitest('slow-functions'),
+    { name: 'vendors-install', command: ['node', 'scripts/vendors.ts'], counted: false },
+    vitest('vendors'),
     { name: 'llm-build', command: ['node', 'scripts/llm/build-server.ts'], counted: false },
     vitest('llm'),
   ],
