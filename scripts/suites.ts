@@ -4,8 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod';
 import { ensureDashboard } from './build-dashboard.ts';
 
@@ -44,38 +45,55 @@ const SUITES: Record<'fast' | 'slow', readonly Suite[]> = {
 
 type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
+const testSchema = z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) });
+/** Vitest's report, as far as it is read here; `testResults` has one entry per file. */
 const reportSchema = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numPendingTests: z.number(),
+  numTodoTests: z.number(),
   testResults: z
     .array(
       z.object({
+        name: z.string(),
         status: z.string(),
-        assertionResults: z.array(
-          z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) }),
-        ),
+        message: z.string().optional(),
+        assertionResults: z.array(testSchema),
       }),
     )
-    .optional(),
+    .default([]),
 });
 
-function readCounts(file: string): Counts | null {
+/** What a suite came to: its counts, and each failure in one line. */
+type Outcome = Counts & { readonly failures: readonly string[]; readonly repeated: readonly string[] };
+
+function readOutcome(file: string): Outcome | null {
   if (!existsSync(file)) return null;
-  const report: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  if (typeof report !== 'object' || report === null) return null;
-  const fields = new Map(Object.entries(report));
-  const count = (field: string): number => {
-    const value = fields.get(field);
-    if (typeof value !== 'number') throw new TypeError(`${file}: ${field} is not a number`);
-    return value;
-  };
+  const report = reportSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   // A file that fails in its setup runs no test: vitest counts its tests as skipped, and none as failed.
-  const brokenFiles = (reportSchema.parse(report).testResults ?? []).filter(
+  const brokenFiles = report.testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   return {
-    passed: count('numPassedTests'),
-    failed: count('numFailedTests') + brokenFiles.length,
-    skipped: count('numPendingTests') + count('numTodoTests'),
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + brokenFiles.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+    failures: [
+      ...tests
+        .filter(({ status }) => status === 'failed')
+        .map(({ fullName, failureMessages }) => `${fullName}: ${firstLine(failureMessages[0])}`),
+      ...brokenFiles.map(({ name, message }) => `${relative(root, name)}: ${firstLine(message)}`),
+    ],
+    // These passed only when they were repeated (vitest.config.ts).
+    repeated: tests
+      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+      .map(({ fullName, failureMessages }) => `${fullName}: ${firstLine(failureMessages[0])}`),
   };
+}
+
+function firstLine(text = ''): string {
+  return stripVTControlCharacters(text).split('\n', 1)[0]?.slice(0, 300) ?? '';
 }
 
 /**
@@ -117,18 +135,12 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
     const status = await runProgram(program, [...args, ...reporting]);
     const seconds = (performance.now() - started) / 1000;
     // A suite without a test runner counts as one test; a test runner without a report has failed.
-    if (!suite.counted) {
-      writeFileSync(
-        report,
-        JSON.stringify({
-          numPassedTests: status === 0 ? 1 : 0,
-          numFailedTests: status === 0 ? 0 : 1,
-          numPendingTests: 0,
-          numTodoTests: 0,
-        }),
-      );
-    }
-    const ok = status === 0 && readCounts(report) !== null;
+    if (!suite.counted) writeReport(report, status === 0 ? 1 : 0, status === 0 ? 0 : 1);
+    const outcome = readOutcome(report);
+    const isUnexplained = status !== 0 && (outcome === null || outcome.failed === 0);
+    // An error outside of all tests, or a signal.
+    if (isUnexplained) writeReport(`${report.slice(0, -'.json'.length)}-end.json`, 0, 1);
+    const ok = status === 0 && outcome !== null;
     allPassed &&= ok;
     times.push(`${ok ? 'ok    ' : 'FAILED'} ${suite.name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s`);
   }
@@ -136,30 +148,25 @@ async function run(kind: 'fast' | 'slow'): Promise<boolean> {
   return allPassed;
 }
 
-/** The tests that passed only when they were repeated (vitest.config.ts). */
-function repeated(prefixes: readonly string[]): string[] {
-  const files = existsSync(resultsDirectory) ? readdirSync(resultsDirectory) : [];
-  return files
-    .filter((name) => prefixes.some((prefix) => name.startsWith(`${prefix}-`)) && name.endsWith('.json'))
-    .flatMap((file) => {
-      const read = reportSchema.parse(JSON.parse(readFileSync(resolve(resultsDirectory, file), 'utf8')));
-      const tests = (read.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
-      return tests.filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0);
-    })
-    .map(({ fullName }) => fullName);
+/** The report of a suite that counts as one test. */
+function writeReport(file: string, numPassedTests: number, numFailedTests: number): void {
+  writeFileSync(file, JSON.stringify({ numPassedTests, numFailedTests, numPendingTests: 0, numTodoTests: 0 }));
 }
 
-function printTotal(prefixes: readonly string[]): Counts {
+function printTotal(kinds: readonly string[]): Counts {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const files = existsSync(resultsDirectory) ? readdirSync(resultsDirectory) : [];
-  for (const file of files.filter((name) => prefixes.some((prefix) => name.startsWith(`${prefix}-`)))) {
-    const counts = readCounts(resolve(resultsDirectory, file));
-    if (counts === null) continue;
-    total.passed += counts.passed;
-    total.failed += counts.failed;
-    total.skipped += counts.skipped;
+  for (const file of files.filter((name) => kinds.some((kind) => name.startsWith(`${kind}-`)))) {
+    const outcome = readOutcome(resolve(resultsDirectory, file));
+    if (outcome === null) continue;
+    total.passed += outcome.passed;
+    total.failed += outcome.failed;
+    total.skipped += outcome.skipped;
+    const suite = file.slice(0, -'.json'.length);
+    for (const line of outcome.repeated) console.log(`passed at the second attempt: ${suite}: ${line}`);
+    for (const line of outcome.failures) console.log(`failed: ${suite}: ${line}`);
+    if (outcome.failed > 0 && outcome.failures.length === 0) console.log(`failed: ${suite}: ended with an error`);
   }
-  for (const name of repeated(prefixes)) console.log(`passed at the second attempt: ${name}`);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
   console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
   return total;
