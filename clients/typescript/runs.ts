@@ -1,7 +1,13 @@
 /** Runs: reads, exports, imports and deletes the ledger of scored rollouts. Replay is in replay.ts. */
 import type * as z from 'zod';
 import { type RunImportReport, runImportReportSchema } from '../../src/runs/import-run.ts';
-import { type RunAlertsReply, runAlertsSchema } from '../../src/wire/alerts.ts';
+import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
+import {
+  type RecordedCheck,
+  type RunAlertsReply,
+  recordedCheckSchema,
+  runAlertsSchema,
+} from '../../src/wire/alerts.ts';
 import {
   type RunDetail,
   rolloutListSchema,
@@ -49,6 +55,8 @@ export type RunsClient = {
    * watch; the first four are always read.
    */
   alerts(id: string, query?: { readonly from_step?: number }): Promise<Reply<RunAlertsReply>>;
+  /** Records what a canary or an audit of the run's judge found (runs canary, runs audit). */
+  recordJudgeCheck(id: string, check: JudgeCheck): Promise<Reply<RecordedCheck>>;
   rollouts(id: string, query?: RolloutQuery): Promise<Reply<RolloutPage>>;
   /** Exports the run file as a stream. The file is complete only with its end record. */
   export(id: string): Promise<Reply<ReadableStream<Uint8Array>>>;
@@ -69,6 +77,7 @@ export function createRuns(connection: Connection): RunsClient {
     list: (query = {}) => connection.get(`v1/runs${queryText(query)}`, runListSchema),
     retrieve: (id, query = {}) => connection.get(path(id, queryText(query)), runDetailSchema),
     alerts: (id, query = {}) => connection.get(path(id, `/alerts${queryText(query)}`), runAlertsSchema),
+    recordJudgeCheck: (id, check) => connection.post(path(id, '/judge-checks'), { json: check }, recordedCheckSchema),
     rollouts: (id, query = {}) => connection.get(path(id, `/rollouts${queryText(query)}`), rolloutListSchema),
     export: (id) => connection.stream(path(id, '/export')),
     judgments: (id) => connection.stream(path(id, '/judgments.jsonl')),

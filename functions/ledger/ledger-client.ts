@@ -4,9 +4,11 @@
  */
 
 import { recipeSchema } from '../../src/families/schemas.ts';
+import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
 import { MAX_CLEARED_AT_ONCE } from '../storage/files.ts';
 import { StorageError } from '../storage/storage-error.ts';
+import type { StoredCheck } from './check-table.ts';
 import { askShard, shardsOf } from './ledger-calls.ts';
 import { LEDGER_MESSAGE_VERSION, type PackedRecipe } from './ledger-messages.ts';
 import { type RolloutDetail, RunDetails } from './run-details.ts';
@@ -33,6 +35,8 @@ import {
 import { type StepPage, summariseSteps } from './run-summary.ts';
 import { latestVisit, type VisitedPrompt } from './run-visits.ts';
 
+/** The shard that keeps what concerns the run as a whole. */
+const FIRST_SHARD = 0;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What a run holds beside its rollouts. */
@@ -137,6 +141,24 @@ export class LedgerClient {
   /** The report of a rollout, and its text if the run stores it. */
   detail(place: DetailPlace): Promise<RolloutDetail> {
     return this.#details.read(place);
+  }
+
+  /**
+   * Stores a check of the run's judge.
+   * @returns when, in milliseconds since 1970; `null` = nothing is recorded in the run yet.
+   * @throws RequestError if the run is deleted meanwhile.
+   */
+  addCheck(run: StoredRun, check: JudgeCheck): Promise<number | null> {
+    return askShard<number | null>(this.#stores.objects, lifeOf(run), FIRST_SHARD, null, async (object) =>
+      object.addCheck(LEDGER_MESSAGE_VERSION, check),
+    );
+  }
+
+  /** The checks of the run's judge, by step. @throws RequestError if the run is deleted meanwhile. */
+  checks(run: StoredRun): Promise<StoredCheck[]> {
+    return askShard<StoredCheck[]>(this.#stores.objects, lifeOf(run), FIRST_SHARD, [], async (object) =>
+      object.checks(LEDGER_MESSAGE_VERSION),
+    );
   }
 
   /** Deletes a run. Returns null if it does not exist. @param now milliseconds since 1970. */

@@ -4,10 +4,12 @@
  * begin it again.
  */
 import { DurableObject } from 'cloudflare:workers';
+import type { JudgeCheck } from '../../src/runs/judge-check-schema.ts';
 import { countedAlarm } from '../desk/send-counts.ts';
 import type { Environment } from '../environment.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
+import { CheckTable, type StoredCheck } from './check-table.ts';
 import {
   type LatestVisit,
   LEDGER_MESSAGE_VERSION,
@@ -43,6 +45,7 @@ export type RunLedgerOptions = {
 export class RunLedger extends DurableObject<Environment> {
   readonly #records: LedgerRecords;
   readonly #segments: SegmentTable;
+  readonly #checks: CheckTable;
   readonly #sealer: Sealer;
   readonly #options: RunLedgerOptions;
   /** When the alarm is due as far as this instance knows; the platform may know of an earlier one. */
@@ -55,6 +58,7 @@ export class RunLedger extends DurableObject<Environment> {
     const { storage } = state;
     this.#segments = new SegmentTable(storage.sql);
     this.#records = new LedgerRecords(storage.sql, this.#segments);
+    this.#checks = new CheckTable(storage.sql);
     const { records, segments, bucket } = {
       records: this.#records,
       segments: this.#segments,
@@ -105,6 +109,19 @@ export class RunLedger extends DurableObject<Environment> {
 
   async latestVisit(call: VisitCall): Promise<LedgerAnswer<LatestVisit | null>> {
     return this.#answer(call.v, null, () => this.#records.latestVisit(call));
+  }
+
+  /** Stores a check of the run's judge. Idempotent. */
+  async addCheck(v: number, check: JudgeCheck): Promise<LedgerAnswer<number>> {
+    return this.#answer(v, null, () => {
+      const at = this.#options.now();
+      this.#checks.add(check, at);
+      return at;
+    });
+  }
+
+  async checks(v: number): Promise<LedgerAnswer<StoredCheck[]>> {
+    return this.#answer(v, null, () => this.#checks.checks);
   }
 
   /** Deletes everything, whatever version wrote it, and leaves the mark of an erased run. Idempotent. */

@@ -1,6 +1,8 @@
 /** The alerts of a run as lines of text. */
 import { ALERT_FIGURES, ALERT_WINDOW_STEPS, type AlertFigure } from './alert-rules.ts';
 import type { Alert, AlertExample, RunAlerts, Unwatched } from './alerts.ts';
+import { checkTexts, isAlert, latestChecks } from './judge-check.ts';
+import type { JudgeCheck } from './judge-check-schema.ts';
 
 const FIGURE_WORDS: Readonly<Record<AlertFigure, string>> = {
   reward: 'reward',
@@ -32,6 +34,14 @@ export function alertLines({ steps, alerts, unwatched }: RunAlerts): string[] {
     lines.push(`not watched: ${rules.join(', ')}: ${UNWATCHED_WORDS[reason]}`);
   }
   return lines;
+}
+
+/** One line for the latest check of each rule and judge. @param checks in the order of their steps. */
+export function checkLines(checks: readonly JudgeCheck[]): string[] {
+  return latestChecks(checks).map((check) => {
+    const { rule, judge, step } = check;
+    return `${isAlert(check) ? '!' : ' '} ${rule}, ${judge} at step ${step}: ${checkTexts(check).join(' · ')}`;
+  });
 }
 
 function linesOf(alert: Alert): string[] {

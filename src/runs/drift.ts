@@ -1,63 +1,51 @@
-/**
- * Watches the judge of a run. A canary is a fixed part of the run that its judge judges again: only the judge can differ.
- * An audit is a random share of the current rollouts that a second judge judges: a gap that grows while the policy
- * trains is what the policy earns from the first judge alone.
- */
+/** Finds from a replay whether the judge of a run drifts, and whether the policy fools it (judge-check.ts). */
 import { ALERT_WINDOW_STEPS } from './alert-rules.ts';
+import { type AuditCheck, type CanaryCheck, MAX_AUDITED_STEPS } from './judge-check-schema.ts';
 import { Moments } from './moments.ts';
 import type { JudgeComparison, ReplayFigures } from './replay-report.ts';
-
-/** Shares of advantages and of verdicts that changed, from which a canary is an alert. */
-export const CANARY_LIMITS = { flipped: 0.05, verdicts: 0.1 } as const;
-
-/** The growth of the gap from which an audit is an alert, in standard deviations of the first rewards. */
-export const AUDIT_LIMIT_STDS = 0.5;
 
 /** The share of a step's rewards that an audit may lack. */
 const MOST_LOST = 0.1;
 
-export type DriftRule = 'canary_drift' | 'audit_gap';
-
-/** `met`: an alert. `reads` has the figures in words. */
-export type DriftReport = { readonly rule: DriftRule; readonly met: boolean; readonly reads: readonly string[] };
-
 /**
  * Compares the verdicts and advantages of a fixed part of a run with those of its first judging.
  *
+ * @param step the step of the run at which the canaries were due.
  * @returns `null` if nothing was compared, so nothing is known.
  */
-export function canaryReport(figures: ReplayFigures, judges: JudgeComparison): DriftReport | null {
-  const { flipped_share } = figures.advantages;
+export function canaryCheck(step: number, figures: ReplayFigures, judges: JudgeComparison): CanaryCheck | null {
   const pairs = judges.questions.reduce((sum, { pairs: count }) => sum + count, 0);
   if (pairs === 0) return null;
   const same = judges.questions.reduce((sum, one) => sum + one.pairs * (one.same ?? 0), 0);
-  const changed = Math.max(0, 1 - same / pairs);
   return {
     rule: 'canary_drift',
-    met: changed > CANARY_LIMITS.verdicts || (flipped_share ?? 0) > CANARY_LIMITS.flipped,
-    reads: [
-      `verdicts changed ${percent(changed)}`,
-      `advantages flipped ${flipped_share === null ? 'unknown' : percent(flipped_share)}`,
-      `mean reward ${signed(figures.shift.mean)}`,
-      ...judges.questions.map(({ question, same: equal, mean_difference }) => {
-        const kept = equal === null ? 'unknown' : percent(equal);
-        return `${question}: ${kept} kept, ${signed(mean_difference)} levels`;
-      }),
-    ],
+    judge: judges.judge,
+    step,
+    rollouts: judges.compared,
+    verdicts_changed: Math.max(0, 1 - same / pairs),
+    // The rewards of a panel come from its vote, so those of one member differ from them without any drift.
+    advantages_flipped: judges.as_member > 0 ? null : figures.advantages.flipped_share,
+    reward_shift: judges.as_member > 0 ? null : figures.shift.mean,
+    questions: judges.questions.map(({ question, same: equal, mean_difference }) => ({
+      question,
+      same: equal,
+      shift: mean_difference,
+    })),
   };
 }
 
 /** The audit of one step: the recorded rewards minus those of the second judge, over rollouts that have both. */
-export type AuditedStep = {
-  readonly step: number;
-  readonly rollouts: number;
-  readonly gap: number;
-  readonly std: number;
-};
+type AuditedStep = AuditCheck['steps'][number] & { readonly std: number };
 
 /** Collects the steps of an audit in their order. */
 export class Audit {
+  readonly #judge: string;
   readonly #steps: AuditedStep[] = [];
+
+  /** @param judge name of the second judge. */
+  constructor(judge: string) {
+    this.#judge = judge;
+  }
 
   add(step: number | null, { shift, before }: Pick<ReplayFigures, 'shift' | 'before'>): void {
     if (step === null || shift.mean === null || shift.compared === 0) return;
@@ -66,30 +54,27 @@ export class Audit {
     this.#steps.push({ step, rollouts: shift.compared, gap: -shift.mean, std: before.std ?? 0 });
   }
 
-  get steps(): readonly AuditedStep[] {
-    return this.#steps;
+  /** Compares the last audited steps with the first ones. @returns `null` if no step is audited. */
+  get check(): AuditCheck | null {
+    const last = this.#steps.at(-1);
+    if (last === undefined) return null;
+    return {
+      rule: 'audit_gap',
+      judge: this.#judge,
+      step: last.step,
+      rollouts: this.#steps.reduce((sum, { rollouts }) => sum + rollouts, 0),
+      steps: this.#steps.slice(-MAX_AUDITED_STEPS).map(({ step, rollouts, gap }) => ({ step, rollouts, gap })),
+      growth: this.#growth,
+    };
   }
 
-  /**
-   * Compares the last audited steps with the first ones.
-   *
-   * @returns `null` if there are fewer than two windows, or the first rewards do not differ at all.
-   */
-  get report(): DriftReport | null {
+  get #growth(): AuditCheck['growth'] {
     if (this.#steps.length < 2 * ALERT_WINDOW_STEPS) return null;
     const [first, last] = [this.#steps.slice(0, ALERT_WINDOW_STEPS), this.#steps.slice(-ALERT_WINDOW_STEPS)];
     const std = meanOf(first.map((one) => one.std));
     if (std === 0) return null;
     const [before, after] = [meanGap(first), meanGap(last)];
-    const growth = (after - before) / std;
-    return {
-      rule: 'audit_gap',
-      met: growth >= AUDIT_LIMIT_STDS,
-      reads: [
-        `above the audit ${before.toFixed(2)} -> ${after.toFixed(2)}`,
-        `${signed(growth)} standard deviations of the first rewards`,
-      ],
-    };
+    return { first: before, last: after, stds: (after - before) / std };
   }
 }
 
@@ -103,12 +88,4 @@ function meanOf(values: readonly number[]): number {
   const moments = new Moments();
   for (const value of values) moments.add(value);
   return moments.mean ?? 0;
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
-}
-
-function signed(value: number | null): string {
-  return value === null ? 'unknown' : `${value < 0 ? '' : '+'}${value.toFixed(2)}`;
 }

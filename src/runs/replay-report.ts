@@ -130,6 +130,9 @@ const judgeComparisonSchema = z.strictObject({
   compared: countSchema.describe('Rollouts whose verdicts are compared.'),
   unmatched: countSchema.describe('Rollouts where one of the judges failed, or where the answer was read differently.'),
   different: countSchema.describe('Compared rollouts with at least one differing verdict.'),
+  as_member: countSchema.describe(
+    'Rollouts whose recorded panel has the judge as a member: it is compared with its own verdicts there, not with the vote.',
+  ),
   questions: z.array(questionAgreementSchema),
   most_different: z
     .array(z.strictObject({ ...placeShape, verdicts: countSchema }))

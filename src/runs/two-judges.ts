@@ -96,6 +96,7 @@ export class ComparedJudges {
   readonly #judge: string;
   readonly #verdicts = new TwoJudges();
   #different = 0;
+  #asMember = 0;
   #most: MostDifferent[] = [];
 
   /** @param judge name of the second judge. */
@@ -103,9 +104,14 @@ export class ComparedJudges {
     this.#judge = judge;
   }
 
-  /** Adds a rollout. @param second facts from the second judge's verdicts. */
+  /**
+   * Adds a rollout. A judge that is a member of the recorded panel is compared with its own verdicts.
+   * @param second facts from the second judge's verdicts.
+   */
   add({ step, group, sample, facts }: LedgerRow, second: Facts): void {
-    const verdicts = this.#verdicts.add(facts, second);
+    const own = facts.panel?.find(({ judge, replicate }) => judge === this.#judge && replicate === 0)?.facts;
+    if (own !== undefined) this.#asMember++;
+    const verdicts = this.#verdicts.add(own ?? facts, second);
     if (verdicts === null || verdicts === 0) return;
     this.#different++;
     this.#offer({ step, group, sample, verdicts });
@@ -118,6 +124,7 @@ export class ComparedJudges {
       compared,
       unmatched,
       different: this.#different,
+      as_member: this.#asMember,
       questions: this.#verdicts.agreement.map(({ table, ...figures }) => ({
         ...figures,
         table: table.map((row) => [...row]),

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { ALERT_FIGURES, ALERT_RULES, ALERT_WINDOW_STEPS } from '../runs/alert-rules.ts';
 import type { RunAlerts } from '../runs/alerts.ts';
+import { auditCheckSchema, canaryCheckSchema, judgeCheckSchema } from '../runs/judge-check-schema.ts';
 import { placeIdSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { stepParameter } from './runs.ts';
 
@@ -10,6 +11,21 @@ export const alertsQuerySchema = z.strictObject({
     .exactOptional()
     .describe(`The first step to watch, for a long run. The first ${ALERT_WINDOW_STEPS} steps are always read.`),
 });
+
+const recordedFields = {
+  at: z.iso.datetime().describe('When it was recorded.'),
+  alert: z.boolean().describe('Whether its rule is met.'),
+};
+
+/** A recorded check of the judge of a run. */
+export const recordedCheckSchema = z.discriminatedUnion('rule', [
+  canaryCheckSchema.extend(recordedFields),
+  auditCheckSchema.extend(recordedFields),
+]);
+export type RecordedCheck = z.infer<typeof recordedCheckSchema>;
+
+/** The body of `POST /v1/runs/{id}/judge-checks`. */
+export const judgeCheckRequestSchema = judgeCheckSchema;
 
 const valueSchema = z.number().nullable();
 
@@ -43,6 +59,9 @@ export const runAlertsSchema = z.strictObject({
   unwatched: z
     .array(z.strictObject({ rule: z.enum(ALERT_RULES), reason: z.enum(['no_reference', 'not_observed']) }))
     .describe('Rules that the facts of this run do not allow. no_reference: the family has no reference recipe.'),
+  judge_checks: z
+    .array(recordedCheckSchema)
+    .describe('What canaries and audits found, by step. The latest of a rule and a judge says whether it holds.'),
 }) satisfies z.ZodType<RunAlerts & { readonly run: string; readonly window: number }>;
 
 /** The alerts of a run. */

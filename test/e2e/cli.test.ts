@@ -200,6 +200,8 @@ test('canaries may be a recorded file, judged once a round of the run that train
   expect(judged.code, judged.stderr).toBe(0);
   expect(judged.stdout).toContain('trained · set steps 0 to 0 judged again at step 13, 19 rollouts');
   expect(judged.stdout).toContain('canary_drift: verdicts changed 0.0 %');
+  const watched = await citeward('runs', 'watch', 'trained', ...at);
+  expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('canary_drift, lexical at step 13:')]);
   const absent = await canary('--canary-run', 'none');
   expect([absent.code, absent.stdout]).toEqual([1, '']);
   const wrong = await canary('--canary-run', 'a b');

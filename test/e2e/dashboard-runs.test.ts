@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRollout } from '../../src/wire/runs.ts';
 import { audit, DESK, PHONE } from './dashboard-browser.ts';
-import { DashboardDeployment, shoot } from './dashboard-deployment.ts';
+import { DashboardDeployment, KEY, shoot } from './dashboard-deployment.ts';
 import { INSTALL_MS } from './processes.ts';
 
 const RUN = 'recorded';
@@ -31,6 +31,32 @@ async function rolloutsOf(step: number): Promise<readonly RunRollout[]> {
 function text(value: number | null | undefined): string {
   return String(Number(value?.toFixed(3)));
 }
+
+it('shows what canaries and audits found, in words and over the steps', async () => {
+  const add = async (check: object) => {
+    const reply = await fetch(`${deployment.worker.url}/v1/runs/${RUN}/judge-checks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ judge: 'qwen', rollouts: 64, ...check }),
+    });
+    expect(reply.status, await reply.text()).toBe(200);
+  };
+  const canary = { rule: 'canary_drift', advantages_flipped: 0.01, reward_shift: -0.2, questions: [] };
+  await add({ ...canary, step: 10, verdicts_changed: 0.02 });
+  await add({ ...canary, step: 20, verdicts_changed: 0.17 });
+  const steps = [0, 1, 2].map((step) => ({ step, rollouts: 16, gap: step / 2 }));
+  await add({ rule: 'audit_gap', judge: 'stronger', step: 2, steps, growth: null });
+  await deployment.onPage(`#/runs/${RUN}`, DESK, async ({ page }) => {
+    const card = page.getByRole('region', { name: 'Checks of the judge' });
+    await card.getByText('verdicts changed 17.0 %').waitFor();
+    expect(await card.textContent()).toContain('1 alert active');
+    expect(await card.locator('.alerts > li').count()).toBe(2);
+    expect(await card.locator('li.is-active').count()).toBe(1);
+    for (const name of ['Verdicts changed', 'Gap to the audit']) await card.getByRole('img', { name }).waitFor();
+    //AUD
+    await shoot(page, 'judge-checks');
+  });
+});
 
 describe('a rollout', () => {
   it('has an address that shows what was recorded, also after a reload', async () => {

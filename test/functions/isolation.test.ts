@@ -89,6 +89,16 @@ const RECORDED = (run: string) => ({
   store_text: true,
 });
 const { response: _response, ...GROUP } = ROLLOUT;
+const CHECK = {
+  rule: 'canary_drift',
+  judge: 'one',
+  step: 0,
+  rollouts: 1,
+  verdicts_changed: 1,
+  advantages_flipped: null,
+  reward_shift: null,
+  questions: [],
+};
 const WEBHOOK = ({ endpoint }: Ids) => `/v1/webhooks/${endpoint}`;
 /** An id of alpha below an endpoint of beta. */
 let ownEndpoint = '';
@@ -136,6 +146,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'get /v1/runs': { kind: 'list', path: '/v1/runs', after: ({ run }) => ({ path: `/v1/runs?after=${run}` }) },
   'get /v1/runs/{id}': refused(({ run }) => ({ path: `/v1/runs/${run}` })),
   'get /v1/runs/{id}/alerts': refused(({ run }) => ({ path: `/v1/runs/${run}/alerts` })),
+  'post /v1/runs/{id}/judge-checks': refused(({ run }) => ({ path: `/v1/runs/${run}/judge-checks`, body: CHECK })),
   'get /v1/runs/{id}/rollouts': refused(({ run }) => ({ path: `/v1/runs/${run}/rollouts?detail=true` })),
   'get /v1/runs/{id}/export': refused(({ run }) => ({ path: `/v1/runs/${run}/export` })),
   'get /v1/runs/{id}/judgments.jsonl': refused(({ run }) => ({ path: `/v1/runs/${run}/judgments.jsonl` })),

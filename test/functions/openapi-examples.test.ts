@@ -310,6 +310,19 @@ async function runs(): Promise<void> {
   const path = { id: RUN };
   await example('getRuns');
   await example('getRunsId', { path });
+  await example('postRunsIdJudgeChecks', {
+    path,
+    json: {
+      rule: 'canary_drift',
+      judge: 'qwen',
+      step: 10,
+      rollouts: 64,
+      verdicts_changed: 0.125,
+      advantages_flipped: 0.0625,
+      reward_shift: -0.25,
+      questions: [{ question: 'criteria', same: 0.875, shift: -0.1 }],
+    },
+  });
   await example('getRunsIdAlerts', { path });
   await example('getRunsIdRollouts', { path, query: { limit: '1' } });
   await example('getRunsIdExport', { path });

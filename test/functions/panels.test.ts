@@ -210,6 +210,25 @@ describe('a judge watched through replays', () => {
     expect(drifted.figures?.before.mean).toBeCloseTo(first.mean ?? Number.NaN, 12);
   });
 
+  it('is compared with its own verdicts where it was a member of a panel', async () => {
+    const { response, ...shared } = fresh();
+    for (const [judge, level] of [
+      ['one', 2],
+      ['two', 0],
+      ['three', 0],
+    ] as const)
+      scripts.set(judge, scoresCriteria(level));
+    const run = { id: 'panel-canary', step: 0, group: 'g' };
+    const responses = [response, response.replace('288', '290')];
+    await groupOf({ ...shared, recipe: RUBRIC, responses, judges: PANEL, run, store_text: true });
+    // The vote of the others is its opposite, but it says what it said.
+    const steady = await summaryOf('panel-canary', { judge: 'one', replicate: 1 });
+    expect(steady.judges).toMatchObject({ compared: 2, different: 0, as_member: 2 });
+    scripts.set('one', scoresCriteria(0));
+    const drifted = await summaryOf('panel-canary', { judge: 'one', replicate: 2 });
+    expect(drifted.judges).toMatchObject({ compared: 2, different: 2, as_member: 2 });
+  });
+
   it('is audited on a share of the groups, and a failing audit changes nothing', async () => {
     const recorded: (number | null)[] = [];
     for (let group = 0; group < 8; group++) {

@@ -19,7 +19,7 @@ import { LEDGER_PAGE_ROWS, readGroups, readRows } from '../../functions/ledger/r
 import { sha256 } from '../../src/digest.ts';
 import { runImportReportSchema } from '../../src/runs/import-run.ts';
 import { rolloutCounts } from '../../src/runs/recorded-score.ts';
-import { runAlertsSchema } from '../../src/wire/alerts.ts';
+import { recordedCheckSchema, runAlertsSchema } from '../../src/wire/alerts.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import {
   type RunRollout,
@@ -610,6 +610,50 @@ describe('the alerts of a run', () => {
     expect(later.alerts.find(({ rule }) => rule === 'no_signal')).toEqual(silent);
     expect(await wrongFields(await get('/v1/runs/watched/alerts?from_step=x'))).toEqual(['query.from_step']);
     expect((await get('/v1/runs/absent/alerts')).status).toBe(404);
+  });
+});
+
+describe('the checks of a judge', () => {
+  const CANARY = {
+    rule: 'canary_drift',
+    judge: 'one',
+    step: 10,
+    rollouts: 8,
+    verdicts_changed: 0.25,
+    advantages_flipped: 0,
+    reward_shift: -0.5,
+    questions: [{ question: 'criteria', same: 0.75, shift: -0.1 }],
+  };
+  const AUDIT = { rule: 'audit_gap', judge: 'two', step: 3, rollouts: 8, steps: [{ step: 3, rollouts: 8, gap: 1 }] };
+  const add = (run: string, check: unknown) => send(post(`/v1/runs/${run}/judge-checks`, check));
+  const checksOf = async (run: string) => (await ok(runAlertsSchema, get(`/v1/runs/${run}/alerts`))).judge_checks;
+
+  it('are alerts of the run by their latest finding, and go with it', async () => {
+    await record(at('checked', 0, 'g', 's'));
+    expect(await checksOf('checked')).toEqual([]);
+    const drifted = await ok(recordedCheckSchema, add('checked', CANARY));
+    expect(drifted).toMatchObject({ ...CANARY, alert: true });
+    await ok(recordedCheckSchema, add('checked', CANARY));
+    await ok(recordedCheckSchema, add('checked', { ...CANARY, step: 20, verdicts_changed: 0.1 }));
+    await ok(recordedCheckSchema, add('checked', { ...AUDIT, growth: null }));
+    // An audit lists all its steps, so it takes the place of the earlier one.
+    const growth = { first: 1, last: 3, stds: 0.5 };
+    await ok(recordedCheckSchema, add('checked', { ...AUDIT, step: 9, growth }));
+    const found = await checksOf('checked');
+    expect(found.map(({ rule, step, alert }) => [rule, step, alert])).toEqual([
+      ['audit_gap', 9, true],
+      ['canary_drift', 10, true],
+      ['canary_drift', 20, false],
+    ]);
+    expect((await send(new Request(`${ORIGIN}/v1/runs/checked`, { method: 'DELETE' }))).status).toBe(200);
+    await record(at('checked', 0, 'g', 's'));
+    expect(await checksOf('checked')).toEqual([]);
+  });
+
+  it('say what is wrong with a malformed one, and need a run', async () => {
+    expect(await wrongFields(await add('watched', { ...CANARY, verdicts_changed: 2 }))).toEqual(['verdicts_changed']);
+    expect(await wrongFields(await add('watched', { ...AUDIT, steps: [] }))).toContain('steps');
+    expect((await add('absent', CANARY)).status).toBe(404);
   });
 });
 

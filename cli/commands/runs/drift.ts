@@ -1,7 +1,9 @@
 /** `citeward runs canary` and `citeward runs audit`: watch the judge of a run in a Worker, off the path of replies. */
 import type { Client } from '../../../clients/typescript/client.ts';
 import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
-import { Audit, canaryReport, type DriftReport } from '../../../src/runs/drift.ts';
+import { Audit, canaryCheck } from '../../../src/runs/drift.ts';
+import { checkTexts, isAlert } from '../../../src/runs/judge-check.ts';
+import type { JudgeCheck } from '../../../src/runs/judge-check-schema.ts';
 import type { ReplayInput, ReplayLineOf } from '../../../src/wire/replay.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_INCOMPLETE, EXIT_OK, RunError, UsageError } from '../../shared/exit.ts';
@@ -17,6 +19,7 @@ const JSON_FLAG = { name: 'json', kind: 'switch', help: 'Print one JSON object.'
 const CANARY_REPLICATES = 500_000;
 
 const EXITS = [
+  'The run keeps what was found: its alerts (runs watch) and its page name it. No reward changes.',
   'What is judged needs stored text (--store-text). Exit code: 0 no alert, 1 refused, or some rollouts could not',
   'be judged, 2 wrong command line, 3 an alert.',
 ];
@@ -84,10 +87,11 @@ async function runCanary(flags: Flags): Promise<number> {
   const replicate = CANARY_REPLICATES + round;
   const { summary } = await replayed(client, source, { judge, replicate, steps });
   const { figures, judges } = summary;
-  const report = figures === null || judges === null ? null : canaryReport(figures, judges);
+  const due = first + round * every;
+  const check = figures === null || judges === null ? null : canaryCheck(due, figures, judges);
   const owner = source === id ? '' : `${source} `;
-  const title = `${id} · ${owner}steps ${steps.from} to ${steps.to} judged again at step ${first + round * every}`;
-  return print(flags, screen, summary, report, [`${title}, ${summary.rollouts} rollouts`]);
+  const title = `${id} · ${owner}steps ${steps.from} to ${steps.to} judged again at step ${due}`;
+  return print({ flags, screen, client, run: id }, summary, check, [`${title}, ${summary.rollouts} rollouts`]);
 }
 
 /** The first and the last step of a run. @throws RunError if there is no such run, or it has no steps. */
@@ -107,12 +111,14 @@ async function runAudit(flags: Flags): Promise<number> {
   const screen = new Screen(flags.isOn('no-color'));
   const client = await connectForRuns(flags, screen);
   const { audit, summary } = await replayed(client, id, { judge, sample: { share, seed } });
-  const lines = audit.steps.map(
+  const { check } = audit;
+  const steps = check?.steps ?? [];
+  const lines = steps.map(
     ({ step, rollouts, gap }) => `step ${step}: ${gap.toFixed(2)} above the audit, ${rollouts} rollouts`,
   );
-  if (audit.report === null)
-    lines.push(`${audit.steps.length} audited steps: the rule needs ${2 * ALERT_WINDOW_STEPS}`);
-  return print(flags, screen, summary, audit.report, lines);
+  if ((check?.growth ?? null) === null)
+    lines.push(`${steps.length} audited steps: the rule needs ${2 * ALERT_WINDOW_STEPS}`);
+  return print({ flags, screen, client, run: id }, summary, check, lines);
 }
 
 function judgeOf(flags: Flags): string {
@@ -133,7 +139,7 @@ async function replayed(client: Client, run: string, input: ReplayInput): Promis
     }
     throw new UsageError(failure.problem.errors.map(({ path, message }) => flagProblem(path, message)).join('\n'));
   }
-  const audit = new Audit();
+  const audit = new Audit(input.judge ?? '');
   for await (const line of replay.body) {
     if (line.kind === 'lost') throw runErrorOf(line.failure);
     if (line.kind === 'error') throw new RunError(`interrupted: ${line.problem.reason}: ${line.problem.detail}`);
@@ -143,27 +149,35 @@ async function replayed(client: Client, run: string, input: ReplayInput): Promis
   throw new RunError('the replay ended without its summary', 'Run the command again.');
 }
 
+type Watched = {
+  readonly flags: Flags;
+  readonly screen: Screen;
+  readonly client: Client;
+  readonly run: string;
+};
+
+/** Prints a check and records it in the run. @param check `null` = nothing was compared, so nothing is recorded. */
 async function print(
-  flags: Flags,
-  screen: Screen,
+  { flags, screen, client, run }: Watched,
   { measured, judge_calls, figures }: ReplayLineOf<'summary'>,
-  report: DriftReport | null,
+  check: JudgeCheck | null,
   lines: readonly string[],
 ): Promise<number> {
   // A rollout that the judge could not judge is in no figure.
   const unjudged = Object.values(figures?.unscored.after ?? {}).reduce((sum, count) => sum + count, 0);
   const refused = (measured?.without_text ?? 0) + (measured?.refused ?? 0);
+  const alert = check !== null && isAlert(check);
   if (flags.isOn('json')) {
-    await screen.result(
-      JSON.stringify({ ...(report ?? { rule: null, met: false, reads: [] }), lines, judge_calls, unjudged }),
-    );
+    await screen.result(JSON.stringify({ check, alert, lines, judge_calls, unjudged }));
   } else {
     for (const line of lines) await screen.result(line);
-    if (report !== null) {
-      await screen.result(`${report.met ? '!' : ' '} ${report.rule}: ${report.reads.join(' · ')}`);
-    }
+    if (check !== null) await screen.result(`${alert ? '!' : ' '} ${check.rule}: ${checkTexts(check).join(' · ')}`);
     screen.message(`${judge_calls} judge calls · ${unjudged} rollouts without a reward of this judge`, 'dim');
   }
-  if (report?.met === true) return EXIT_ALERT;
+  if (check !== null) {
+    const recorded = await client.runs.recordJudgeCheck(run, check);
+    if (!recorded.ok) throw runErrorOf(recorded.failure);
+  }
+  if (alert) return EXIT_ALERT;
   return refused > 0 ? EXIT_INCOMPLETE : EXIT_OK;
 }

@@ -1,8 +1,10 @@
 /** `citeward runs watch`: the alerts of a run in a Worker, or in an exported file. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../../clients/typescript/client.ts';
-import { alertLines } from '../../../src/runs/alert-text.ts';
+import { alertLines, checkLines } from '../../../src/runs/alert-text.ts';
 import { AlertWatch, type RunAlerts } from '../../../src/runs/alerts.ts';
+import { isAlert, latestChecks } from '../../../src/runs/judge-check.ts';
+import type { JudgeCheck } from '../../../src/runs/judge-check-schema.ts';
 import type { Command, CommandSyntax } from '../../shared/command.ts';
 import { EXIT_ALERT, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -31,11 +33,15 @@ const syntax: CommandSyntax = {
     ...WORKER_FLAGS,
   ],
   details: [
-    'Compares the last 4 steps with the first 4, from recorded facts: no text, no judge.',
+    'Compares the last 4 steps with the first 4, from recorded facts: no text, no judge. It also names what',
+    'runs canary and runs audit found last.',
     'Exit code: 0 no alert is active, 1 the Worker refused or stopped answering, 2 wrong command line,',
     '3 an alert is active.',
   ],
 };
+
+/** The alerts of a run, and what canaries and audits found; a file has none of these. */
+type Watched = RunAlerts & { readonly judge_checks: readonly JudgeCheck[] };
 
 export const watchCommand: Command = { ...syntax, run };
 
@@ -68,24 +74,24 @@ async function run(flags: Flags): Promise<number> {
   }
 }
 
-async function alertsOfWorker({ runs }: Client, id: string, from: number | null): Promise<RunAlerts> {
+async function alertsOfWorker({ runs }: Client, id: string, from: number | null): Promise<Watched> {
   const reply = await runs.alerts(id, from === null ? {} : { from_step: from });
   if (!reply.ok) throw runErrorOf(reply.failure);
   return reply.body;
 }
 
 /** @throws UsageError or RunError for a file that is missing or no run. */
-async function alertsOfFile(path: string): Promise<RunAlerts> {
+async function alertsOfFile(path: string): Promise<Watched> {
   const { recipes } = await recipesOfFile(path);
   const watch = new AlertWatch(recipes);
   for await (const rows of groupsOfFile(path, undefined)) watch.add(rows);
-  return watch.alerts;
+  return { ...watch.alerts, judge_checks: [] };
 }
 
 /** Prints the alerts, and sends them to the receiver if one is active. */
-async function end(alerts: RunAlerts, receiver: Receiver | null, flags: Flags, screen: Screen): Promise<number> {
+async function end(alerts: Watched, receiver: Receiver | null, flags: Flags, screen: Screen): Promise<number> {
   if (flags.isOn('json')) await screen.result(JSON.stringify(alerts));
-  else for (const line of alertLines(alerts)) await screen.result(line);
+  else for (const line of [...alertLines(alerts), ...checkLines(alerts.judge_checks)]) await screen.result(line);
   if (!isActive(alerts)) return EXIT_OK;
   if (receiver !== null) {
     const event = { type: 'run.alert', timestamp: new Date().toISOString(), data: alerts };
@@ -96,6 +102,6 @@ async function end(alerts: RunAlerts, receiver: Receiver | null, flags: Flags, s
   return EXIT_ALERT;
 }
 
-function isActive({ alerts }: RunAlerts): boolean {
-  return alerts.some(({ active }) => active);
+function isActive({ alerts, judge_checks }: Watched): boolean {
+  return alerts.some(({ active }) => active) || latestChecks(judge_checks).some(isAlert);
 }

@@ -1,4 +1,4 @@
-/** The alerts of a run: what each says, its figures, and the rollouts that show it. */
+/** The alerts of a run: what each says, its figures, and the rollouts that show it; and the checks of its judge. */
 import { useEffect } from 'preact/hooks';
 import { alertTime, figureTexts } from '../../../src/runs/alert-text.ts';
 import type { Alert } from '../../../src/runs/alerts.ts';
@@ -8,19 +8,29 @@ import { runPath } from '../api/call.ts';
 import { useApi } from '../api/use-api.ts';
 import { numberText, plural } from '../display/number-text.ts';
 import { hrefOf } from '../navigation/route.ts';
+import { JudgeChecksCard } from './judge-checks-card.tsx';
 
 /** Rollouts of the last steps that are watched at once; the Worker reads some thousand in a second. */
 const WATCHED_ROLLOUTS = 50_000;
 
-/** Shows nothing for a run without alerts, and while they are computed. */
-export function AlertsCard({ run }: { run: RunDetail }) {
+/** Shows nothing for a run without alerts and checks, and while they are computed. */
+export function RunAlerts({ run }: { run: RunDetail }) {
   const from = firstWatched(run);
   const path = `${runPath(run.id)}/alerts${from === null ? '' : `?from_step=${from}`}`;
   const { loaded, reload } = useApi<RunAlertsReply>(path);
   // The alerts that are shown stay until the new ones are computed.
   useEffect(reload, [run.active_at]);
-  if (loaded.state !== 'loaded' || loaded.value.alerts.length === 0) return null;
-  const { alerts } = loaded.value;
+  if (loaded.state !== 'loaded') return null;
+  const { alerts, judge_checks } = loaded.value;
+  return (
+    <>
+      {alerts.length > 0 && <AlertsCard run={run.id} alerts={alerts} />}
+      {judge_checks.length > 0 && <JudgeChecksCard checks={judge_checks} />}
+    </>
+  );
+}
+
+function AlertsCard({ run, alerts }: { run: string; alerts: readonly Alert[] }) {
   const active = alerts.filter((alert) => alert.active);
   return (
     <section class="card" aria-label="Alerts">
@@ -33,7 +43,7 @@ export function AlertsCard({ run }: { run: RunDetail }) {
       </header>
       <ul class="alerts">
         {alerts.map((alert) => (
-          <AlertItem key={alert.rule} run={run.id} alert={alert} />
+          <AlertItem key={alert.rule} run={run} alert={alert} />
         ))}
       </ul>
     </section>

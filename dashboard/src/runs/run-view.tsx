@@ -8,7 +8,7 @@ import { clockText, Time } from '../display/time.tsx';
 import { WhenLoaded } from '../display/when-loaded.tsx';
 import { hrefOf, withQuery } from '../navigation/route.ts';
 import { unscoredWords } from '../words/unscored.ts';
-import { AlertsCard } from './alerts-card.tsx';
+import { RunAlerts } from './alerts-card.tsx';
 import { JudgedBy } from './judged-by.tsx';
 import { RunCharts } from './run-charts.tsx';
 import { stepsText } from './run-list.tsx';
@@ -56,7 +56,7 @@ function Run({ run }: { run: RunDetail }) {
       <section class="card" aria-label="Run">
         <RunFacts run={run} />
       </section>
-      <AlertsCard run={run} />
+      <RunAlerts run={run} />
       {numbered.length > 0 ? (
         <section aria-label="Charts">
           <RunCharts steps={numbered} />

@@ -2,8 +2,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { ALERT_WINDOW_STEPS } from '../../../src/runs/alert-rules.ts';
+import { isAlert } from '../../../src/runs/judge-check.ts';
 import { runIdSchema } from '../../../src/runs/row.ts';
-import { alertsQuerySchema } from '../../../src/wire/alerts.ts';
+import { alertsQuerySchema, judgeCheckRequestSchema, type RecordedCheck } from '../../../src/wire/alerts.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import {
   type RunDetail,
@@ -14,6 +15,7 @@ import {
   runQuerySchema,
 } from '../../../src/wire/runs.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
+import type { StoredCheck } from '../../ledger/check-table.ts';
 import type { LedgerClient } from '../../ledger/ledger-client.ts';
 import type { RowPosition } from '../../ledger/ledger-messages.ts';
 import type { RolloutDetail } from '../../ledger/run-details.ts';
@@ -21,7 +23,7 @@ import type { StoredRun } from '../../ledger/run-list.ts';
 import type { RowSelection, StoredRow } from '../../ledger/run-rows.ts';
 import { alertsOf } from '../../services/alerts.ts';
 import { requireScope } from '../auth.ts';
-import { readQuery } from '../body.ts';
+import { readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, type Context, storesOf } from '../context.ts';
 
 export const runRoutes = new Hono<AppEnvironment>()
@@ -52,8 +54,16 @@ export const runRoutes = new Hono<AppEnvironment>()
   .get('/v1/runs/:id/alerts', requireScope('score'), async (c) => {
     const { from_step } = readQuery(c, alertsQuerySchema);
     const run = await foundRun(c);
-    const alerts = await alertsOf(storesOf(c).ledger, run, from_step ?? null);
-    return c.json({ run: run.id, window: ALERT_WINDOW_STEPS, ...alerts });
+    const { ledger } = storesOf(c);
+    const [alerts, checks] = await Promise.all([alertsOf(ledger, run, from_step ?? null), ledger.checks(run)]);
+    return c.json({ run: run.id, window: ALERT_WINDOW_STEPS, ...alerts, judge_checks: checks.map(recordedCheck) });
+  })
+  .post('/v1/runs/:id/judge-checks', requireScope('score'), async (c) => {
+    readQuery(c, emptyQuerySchema);
+    const check = await readJson(c, judgeCheckRequestSchema);
+    const at = await storesOf(c).ledger.addCheck(await foundRun(c), check);
+    if (at === null) throw new RequestError({ reason: 'run_not_found' });
+    return c.json(recordedCheck({ check, at }));
   })
   .get('/v1/runs/:id/rollouts', requireScope('score'), async (c) => {
     const { step, group, sample, attempts, detail, limit, after } = readQuery(c, rolloutListQuerySchema);
@@ -95,6 +105,10 @@ export function runIdOf(c: Context): string {
   const id = runIdSchema.safeParse(c.req.param('id'));
   if (!id.success) throw new RequestError({ reason: 'run_not_found' });
   return id.data;
+}
+
+function recordedCheck({ check, at }: StoredCheck): RecordedCheck {
+  return { ...check, at: new Date(at).toISOString(), alert: isAlert(check) };
 }
 
 function runReply(c: Context, run: StoredRun): RunReply {

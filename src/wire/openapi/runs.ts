@@ -1,7 +1,7 @@
 /** Runs and their replay in the OpenAPI document. */
 import { runImportReportSchema } from '../../runs/import-run.ts';
 import { runFileLineSchema } from '../../runs/run-file.ts';
-import { alertsQuerySchema, runAlertsSchema } from '../alerts.ts';
+import { alertsQuerySchema, judgeCheckRequestSchema, recordedCheckSchema, runAlertsSchema } from '../alerts.ts';
 import { replayLineSchema, replayRequestSchema } from '../replay.ts';
 import {
   rolloutListQuerySchema,
@@ -72,6 +72,15 @@ export const RUNS: Section = {
       problems: [...PROBLEMS, 409],
     },
     {
+      method: 'post',
+      path: `${RUN}/judge-checks`,
+      summary: 'Records in a run what a canary or an audit of its judge found; its alerts then name it.',
+      scope: 'score',
+      request: 'JudgeCheckRequest',
+      replies: { 200: { description: 'The check as recorded.', schema: 'RecordedCheck' } },
+      problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, 404, 409, 503],
+    },
+    {
       method: 'get',
       path: `${RUN}/rollouts`,
       summary:
@@ -108,9 +117,14 @@ export const RUNS: Section = {
       problems: PROBLEMS,
     },
   ],
-  requests: { RunFileLineInput: runFileLineSchema, ReplayRequest: replayRequestSchema },
+  requests: {
+    RunFileLineInput: runFileLineSchema,
+    ReplayRequest: replayRequestSchema,
+    JudgeCheckRequest: judgeCheckRequestSchema,
+  },
   replies: {
     RunAlerts: runAlertsSchema,
+    RecordedCheck: recordedCheckSchema,
     RunList: runListSchema,
     Run: runDetailSchema,
     RunDeletion: runDeletionSchema,
