@@ -34,6 +34,8 @@ export {
   type ScoredGroup,
   type ScoreOptions,
   type Scorer,
+  type ScorerJudges,
+  type ScorerMember,
   type ScorerOptions,
 } from './scorer.ts';
 export { createVerifier, type Verifier, verifyCitations } from './verify.ts';

@@ -6,7 +6,9 @@ import type { BaseScore } from '../src/family/score.ts';
 import type { InputProblem } from '../src/input-problem.ts';
 import type { Judge } from '../src/judgments/judge.ts';
 import type { ObtainOptions } from '../src/judgments/obtain.ts';
+import { type JudgingMember, memberName } from '../src/judgments/panel.ts';
 import type { JudgmentStore } from '../src/judgments/store.ts';
+import { MAX_PANEL_MEMBERS } from '../src/limits.ts';
 import type { AdvantageOptions } from '../src/scoring/advantage-presets.ts';
 import type { GroupAdvantages, SampleAdvantage } from '../src/scoring/advantages.ts';
 import { type ScoredRollout, type ScoringRules, scoreGroupBy, scoreRolloutBy } from '../src/scoring/score-rollouts.ts';
@@ -16,13 +18,30 @@ import { memoryStore } from './memory-store.ts';
 import { type FamilyOf, type OwnFamilies, type RecipeInput, type ScoredBy, withOwnFamilies } from './own-families.ts';
 import { type Rollout, readRollout } from './rollout.ts';
 
+/** A judge among several. `replicate`: which of its independent judgments, from 0. */
+export type ScorerMember = { readonly judge: Judge; readonly replicate: number };
+
+/** Who reads the answers. */
+export type ScorerJudges =
+  | {
+      /**
+       * One judge. A list is tried in turn: the next judge scores the whole rollout or group, if one before it failed.
+       * Each judgment names its model.
+       */
+      readonly judge: Judge | readonly [Judge, ...Judge[]];
+      readonly judges?: never;
+    }
+  | {
+      /**
+       * Two to five judges that vote on every verdict; the recipe's fields `vote` and `voters` say how. A verdict that
+       * depends on a judge that failed is unscored.
+       */
+      readonly judges: readonly (Judge | ScorerMember)[];
+      readonly judge?: never;
+    };
+
 /** Options of `createScorer`. `F`: the families beside the built-in ones. */
-export type ScorerOptions<F extends ScoringFamily = never> = {
-  /**
-   * Reads the answers. A list is tried in turn: the next judge scores the whole rollout or group, if one before it
-   * failed. Each judgment names its model.
-   */
-  readonly judge: Judge | readonly [Judge, ...Judge[]];
+export type ScorerOptions<F extends ScoringFamily = never> = ScorerJudges & {
   /** Where judgments are kept and looked up, by content. Default: `memoryStore()`. */
   readonly store?: JudgmentStore;
   /** Runs programs and compares expressions, for tool-call recipes. Default: none; what needs it is unscored. */
@@ -128,21 +147,20 @@ const MIN_TURN_MS = 1_000;
  * @throws TypeError if an option is out of range or a family's name is taken; the message names it.
  */
 export function createScorer<const F extends ScoringFamily = never>(options: ScorerOptions<F>): Scorer<F> {
-  const { judge, store = memoryStore(), sandbox, families = [], deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const { store = memoryStore(), sandbox, families = [], deadlineMs = DEFAULT_DEADLINE_MS } = options;
   const { rules, resolve } = scoringOf(families);
   if (!(Number.isFinite(deadlineMs) && deadlineMs > 0)) {
     throw new TypeError('createScorer: deadlineMs: expected a positive number of milliseconds');
   }
-  const judges: readonly Judge[] = 'judge' in judge ? [judge] : judge;
-  if (judges.length === 0) throw new TypeError('createScorer: judge: expected at least one judge');
+  const turns = turnsOf(options);
 
   const elapsed = (): number => performance.now();
-  const obtaining = (by: Judge, how: ScoreOptions, deadline_ms: number): ObtainOptions => ({
-    judge: { ok: true, judge: by },
+  const obtaining = (by: Turn, how: ScoreOptions, deadline_ms: number): ObtainOptions => ({
+    ...by,
     ...(sandbox === undefined ? {} : { sandbox: { ok: true, judge: sandbox } }),
     store,
     mode: how.judgments ?? 'use',
-    replicate: replicateOf(how),
+    replicate: replicateOf(how, by),
     deadline_ms,
     now: () => new Date().toISOString(),
     elapsed,
@@ -155,7 +173,7 @@ export function createScorer<const F extends ScoringFamily = never>(options: Sco
   ): Promise<readonly AnyScored[]> => {
     const start = elapsed();
     let first: readonly AnyScored[] | null = null;
-    for (const by of judges) {
+    for (const by of turns) {
       const left = deadlineMs - (elapsed() - start);
       if (first !== null && left < MIN_TURN_MS) break;
       const scored = await attempt(obtaining(by, how, left));
@@ -205,7 +223,33 @@ function rolloutFrom(input: Rollout, at: InputProblem['path'] = []) {
   throw new InputError(read.error.map(({ path, message }) => ({ path: [...at, ...path], message })));
 }
 
-function replicateOf({ replicate = 0 }: ScoreOptions): number {
+/** Whom one attempt asks: a judge, or all members of a panel. */
+type Turn = Pick<ObtainOptions, 'judge' | 'panel'>;
+
+/** @throws TypeError that names the option. */
+function turnsOf({ judge, judges }: ScorerJudges): readonly Turn[] {
+  if (judges !== undefined) {
+    const members = judges.map((member): JudgingMember => {
+      const by: ScorerMember = 'replicate' in member ? member : { judge: member, replicate: 0 };
+      return { judge: by.judge.name, replicate: by.replicate, choice: { ok: true, judge: by.judge } };
+    });
+    const [first] = members;
+    const isInRange = first !== undefined && members.length > 1 && members.length <= MAX_PANEL_MEMBERS;
+    if (!isInRange) throw new TypeError(`createScorer: judges: expected 2 to ${MAX_PANEL_MEMBERS} judges`);
+    if (new Set(members.map(memberName)).size < members.length) {
+      throw new TypeError('createScorer: judges: expected judges that differ; give each judgment of one its replicate');
+    }
+    return [{ judge: first.choice, panel: members }];
+  }
+  const turns: readonly Judge[] = 'judge' in judge ? [judge] : judge;
+  if (turns.length === 0) throw new TypeError('createScorer: judge: expected at least one judge');
+  return turns.map((by) => ({ judge: { ok: true, judge: by } }));
+}
+
+function replicateOf({ replicate = 0 }: ScoreOptions, { panel }: Turn): number {
+  if (panel !== undefined && replicate !== 0) {
+    throw new InputError([{ path: ['replicate'], message: 'not with judges: give each member its replicate' }]);
+  }
   if (Number.isSafeInteger(replicate) && replicate >= 0) return replicate;
   throw new InputError([{ path: ['replicate'], message: 'expected an integer of at least 0' }]);
 }

@@ -15,7 +15,7 @@ import {
   refineStart,
   scoredRollouts,
 } from '../../src/wire/refine-reply.ts';
-import type { ScoreResponse } from '../../src/wire/score.ts';
+import { requestedPanel, type ScoreResponse } from '../../src/wire/score.ts';
 import { chooseGenerator, chooseJudge } from '../backends/configured.ts';
 import type { RequestFailure } from '../failures.ts';
 import type { ScoringPlatform } from './ports.ts';
@@ -42,7 +42,8 @@ export async function readyRefinement(
   }
   if (!chosen.ok) return { ok: false, error: { reason: 'generation_failed', failure: chosen.failure } };
   const { generator } = chosen;
-  const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? []);
+  const panel = requestedPanel(request)?.map(({ judge }) => judge);
+  const named = typeof request.judge === 'string' ? [request.judge] : (request.judge ?? panel ?? []);
   if (named.some((name) => chooseJudge(backends, name) === null)) {
     const configured = backends.named.map(({ judge }) => judge.name);
     return { ok: false, error: { reason: 'judge_unknown', configured } };
@@ -113,9 +114,16 @@ async function scoresOf(
   rollouts: ReturnType<typeof scoredRollouts>,
   platform: ScoringPlatform,
 ): Promise<Scores> {
-  const { recipe, judge, judgments, replicate, on_judge_failure } = request;
+  const { recipe, judge, judges, judgments, replicate, on_judge_failure } = request;
   if (recipe === undefined || rollouts.length === 0) return { ok: true, scores: [], timings: null };
-  const options = { recipe, judgments, replicate, on_judge_failure, ...(judge === undefined ? {} : { judge }) };
+  const options = {
+    recipe,
+    judgments,
+    replicate,
+    on_judge_failure,
+    ...(judge === undefined ? {} : { judge }),
+    ...(judges === undefined ? {} : { judges }),
+  };
   const scored = await scoreTogether(rollouts, options, platform);
   if (!scored.ok) return scored;
   return { ok: true, scores: scored.reply.map(({ reply }) => reply), timings: scored.timings };

@@ -27,7 +27,16 @@ import { MAX_GENERATED_TOKENS, MAX_GROUP, MAX_NAME_CHARS, MAX_PROMPT_TOKENS, MAX
 import { recipeReportSchema } from '../scoring/score-reply.ts';
 import { advantageOptionsSchema, advantageProblems, groupResponseSchema } from './groups.ts';
 import { problemSchema } from './problem.ts';
-import { onJudgeFailureSchema, recipeInputSchema, scoreResponseSchema, scoringFields } from './score.ts';
+import {
+  hasOneWayOfJudging,
+  hasOwnReplicates,
+  oneWayOfJudging,
+  onJudgeFailureSchema,
+  ownReplicates,
+  recipeInputSchema,
+  scoreResponseSchema,
+  scoringFields,
+} from './score.ts';
 import { verifyQuerySchema, verifyResponseSchema } from './verify.ts';
 
 /** Sampling parameters, all sent explicitly, because servers have defaults of their own. */
@@ -45,11 +54,12 @@ const refineSamplingSchema = z.strictObject({
 });
 
 /** Scoring fields. They require a recipe. */
-const { judge, judgments, replicate } = scoringFields;
+const { judge, judges, judgments, replicate } = scoringFields;
 const scoring = {
   positive_rubrics: rubricsSchema.exactOptional(),
   negative_rubrics: rubricsSchema.exactOptional(),
   judge,
+  judges,
   judgments,
   replicate,
   on_judge_failure: onJudgeFailureSchema.default('null'),
@@ -89,6 +99,8 @@ export const refineRequestSchema = z
       .describe('abort: stops a candidate as soon as it cites an id that no source has.'),
   })
   .refine(hasOneOrigin, oneOriginRule)
+  .refine(hasOneWayOfJudging, oneWayOfJudging)
+  .refine(hasOwnReplicates, ownReplicates)
   .superRefine((request, context) => {
     // Invalid rules are refused before any token is paid for.
     for (const { path, message } of advantageProblems(request.advantages)) {
@@ -117,6 +129,7 @@ function scoringFieldsGiven(request: z.infer<z.ZodObject<typeof scoring>>): stri
     ['positive_rubrics', request.positive_rubrics !== undefined],
     ['negative_rubrics', request.negative_rubrics !== undefined],
     ['judge', request.judge !== undefined],
+    ['judges', request.judges !== undefined],
     ['judgments', request.judgments !== 'use'],
     ['replicate', request.replicate !== 0],
     ['on_judge_failure', request.on_judge_failure !== 'null'],

@@ -32,7 +32,7 @@ const memberSchema = z.union([
   z.strictObject({ judge: judgeNameSchema, replicate: memberFields.replicate.default(0) }),
 ]);
 
-const panelSchema = z
+export const panelSchema = z
   .strictObject({
     members: z
       .array(memberSchema)

@@ -65,6 +65,36 @@ describe('judges', () => {
     expect(alone).not.toHaveProperty('panel');
   });
 
+  it('vote in the adapters of trainers, which record another panel as other content', async () => {
+    scripts.set('two', scoresCriteria(0));
+    scripts.set('three', scoresCriteria(0));
+    const { question, tool_output, positive_rubrics, response } = fresh();
+    const sample = async (judges: string) => {
+      const label = { tool_output, positive_rubrics, run: { step: 0, group: 'g', sample: 's' } };
+      const query = `recipe=${ROLLOUT.recipe}&run=adapter-panel&reply=object&${judges}`;
+      const reply = await send(post(`/v1/adapters/slime?${query}`, { prompt: question, response, label }));
+      return { status: reply.status, body: await reply.text() };
+    };
+    const outvoted = JSON.parse((await sample('judges=one,two,three')).body);
+    const alone = JSON.parse((await sample('judge=one')).body);
+    expect(outvoted.reward).toBeLessThan(alone.reward);
+    expect(JSON.parse((await sample('judges=one,one%231')).body).reward).toBeCloseTo(alone.reward, 12);
+    const rollouts = await (
+      await send(new Request(`${ORIGIN}/v1/runs/adapter-panel/rollouts?attempts=all&detail=false`))
+    ).text();
+    expect(JSON.parse(rollouts).rollouts.map(({ reward }: { reward: number }) => reward)).toHaveLength(3);
+    for (const [judges, field] of [
+      ['judges=one', 'query.judges.members'],
+      ['judges=one,two&judge=one', 'query.judges'],
+      ['judges=one,alias', 'query.judges'],
+      ['judges=one,one', 'query.judges.members'],
+    ] as const) {
+      const { status, body } = await sample(judges);
+      expect([status, JSON.parse(body).errors?.map(({ path }: { path: string }) => path)]).toEqual([422, [field]]);
+    }
+    expect((await sample('judges=one,absent')).body).toContain('judge_unknown');
+  });
+
   it('leave a verdict unscored that a missing one would decide, and name it', async () => {
     scripts.set('two', down);
     scripts.set('three', scoresCriteria(0));

@@ -112,6 +112,14 @@ describe('candidates', () => {
     expect(reply.recipe).toMatchObject({ name: ROLLOUT.recipe });
   });
 
+  it('are judged by several judges', async () => {
+    const server = model(() => [[0, GOOD.join('')] as const]);
+    const panel = { judges: { members: ['lexical', { judge: 'lexical', replicate: 1 }] } };
+    const { candidates } = await refined(await refine({ ...SCORED, ...panel }, server));
+    const [alone] = (await refined(await refine(SCORED, server))).candidates;
+    expect(candidates).toMatchObject([{ reward: alone?.reward, score: { panel: { vote: 'majority' } } }]);
+  });
+
   it('are unscored, never zero, where the judge is missing; what needs none is scored', async () => {
     const server = model(() => [[0, GOOD.join('')] as const, [1, 'No.'] as const]);
     const variables = { ...server.environment, ALLOW_LEXICAL_JUDGE: 'false' };
@@ -291,6 +299,9 @@ describe('before anything is generated', () => {
       'sampling.temprature',
     ]);
     expect(await wrongFields(await refused({ judge: 'lexical' }))).toEqual(['judge']);
+    expect(await wrongFields(await refused({ judges: { members: ['lexical', 'other'] } }))).toEqual(['judges']);
+    const twoWays = { ...SCORED, judge: 'lexical', judges: { members: ['lexical', 'other'] } };
+    expect(await wrongFields(await refused(twoWays))).toEqual(['judges']);
     expect(await wrongFields(await refused({ recipe: 'refinr' }))).toEqual(['recipe']);
     expect(
       await wrongFields(await refused({ sampling: { max_tokens: 16_384 }, question: 'why '.repeat(4_000) })),

@@ -13,6 +13,7 @@ import type { ScoredRollout } from '../../../src/scoring/score-rollouts.ts';
 import { type RunReport, type TrainerReply, trainerJson } from '../../../src/wire/adapters/reply.ts';
 import type { AdapterQuery } from '../../../src/wire/adapters/request.ts';
 import type { WantedPlace } from '../../../src/wire/adapters/run-place.ts';
+import { requestedPanel } from '../../../src/wire/score.ts';
 import type { RequestFailure } from '../../failures.ts';
 import { invalidInput, RequestError } from '../../failures.ts';
 import { DEFAULT_RETRY_AFTER_S } from '../../problem-entry.ts';
@@ -49,7 +50,7 @@ export type Determined = {
 
 type AdapterScoring = {
   readonly recipe: RecipeInput;
-  readonly query: Pick<AdapterQuery, 'judge' | 'group_size' | 'store_reasons'>;
+  readonly query: Pick<AdapterQuery, 'judge' | 'judges' | 'group_size' | 'store_reasons'>;
   /**
    * How long failures with a short `Retry-After` are retried, in milliseconds, for clients that hardly retry; 0 =
    * never.
@@ -68,6 +69,7 @@ export async function scoreSamples(
   const options: ScoringOptions = {
     recipe,
     ...(query.judge === undefined ? {} : { judge: query.judge }),
+    ...(query.judges === undefined ? {} : { judges: query.judges }),
     judgments: 'use',
     replicate: 0,
     // An unscored sample of a run is recorded, too.
@@ -117,7 +119,12 @@ async function record(
 ): Promise<Result<readonly RunReport[], RequestFailure>> {
   const rollouts = samples.map(({ rollout }) => rollout);
   const wanted = samples.flatMap((sample) => sample.wanted ?? []);
-  const contents = contentDigests(rollouts, { recipe: recipe.digest, judge: options.judge, replicate: 0 });
+  const contents = contentDigests(rollouts, {
+    recipe: recipe.digest,
+    judge: options.judge,
+    panel: requestedPanel(options),
+    replicate: 0,
+  });
   const placed = await placeSamples(wanted, { contents, groupSize }, ledger);
   if (!placed.ok) return placed;
   const places = placed.value;
@@ -216,6 +223,7 @@ function failureOf(scored: readonly ScoringReply<ScoredRollout>[], samples: read
 
 function placed(path: Path, sample: Sample | undefined): Path {
   if (path[0] === 'recipe') return ['query', ...path];
+  if (path[0] === 'judges') return ['query', 'judges'];
   return sample?.place(path) ?? path;
 }
 

@@ -15,9 +15,9 @@ import { endOf } from '../../trajectory/final-turns.ts';
 import { readConversation } from '../../trajectory/rollout-messages.ts';
 import { judgedText, positionBias } from '../compare.ts';
 import type { TrainerReply } from './reply.ts';
-import { adapterQuerySchema, chatMessageSchema, textOfMessage } from './request.ts';
+import { adapterQueryFields, chatMessageSchema, textOfMessage } from './request.ts';
 
-export const genRmQuerySchema = adapterQuerySchema.pick({ judge: true });
+export const genRmQuerySchema = adapterQueryFields.pick({ judge: true });
 
 export const genRmRequestSchema = z.looseObject({
   conversation_history: z.array(chatMessageSchema).min(1).describe('The prompt: at least one message.'),

@@ -15,15 +15,29 @@ import {
   sharedFields,
 } from '../../family/rollout-schema.ts';
 import { type InputProblem, problemsOfIssues } from '../../input-problem.ts';
-import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../limits.ts';
+import { MAX_NAME_CHARS, MAX_PANEL_MEMBERS, MAX_TEXT_CHARS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import { runIdSchema } from '../../runs/row.ts';
 import { readMessages } from '../../trajectory/rollout-messages.ts';
+import { hasOneWayOfJudging, oneWayOfJudging, panelSchema } from '../score.ts';
 import { groupSizeSchema, labelRunSchema } from './run-place.ts';
 
 const recipeNameSchema = z.enum(RECIPE_NAMES).describe('Name of a recipe (GET /v1/recipes).');
 
-export const adapterQuerySchema = z.strictObject({
+/** A member in a query: `qwen`, or `qwen#1` for the replicate 1 (in a URL `qwen%231`). */
+function memberOfText(text: string): z.input<typeof panelSchema>['members'][number] {
+  const [, judge = text, replicate] = /^(.+)#(\d{1,9})$/.exec(text) ?? [];
+  return replicate === undefined ? judge : { judge, replicate: Number(replicate) };
+}
+
+const judgesParameter = z
+  .string()
+  .max(MAX_PANEL_MEMBERS * (MAX_NAME_CHARS + 12))
+  .transform((text) => ({ members: text.split(',').map(memberOfText) }))
+  .pipe(panelSchema)
+  .describe('Several judges whose votes decide each verdict, such as `qwen,llama,qwen%231`: names, or name#replicate.');
+
+export const adapterQueryFields = z.strictObject({
   recipe: recipeNameSchema,
   run: runIdSchema
     .exactOptional()
@@ -33,27 +47,34 @@ export const adapterQuerySchema = z.strictObject({
     ),
   group_size: groupSizeSchema.exactOptional(),
   judge: z.string().min(1).max(MAX_NAME_CHARS).exactOptional().describe('Name of a configured judge.'),
+  judges: judgesParameter.exactOptional(),
   store_reasons: z
     .literal('true')
     .exactOptional()
     .describe("Keeps the judge's reasons for 30 days, and with run until the run is deleted."),
 });
 
+export const adapterQuerySchema = adapterQueryFields.refine(hasOneWayOfJudging, oneWayOfJudging);
+
 export type AdapterQuery = z.infer<typeof adapterQuerySchema>;
 
-export const slimeQuerySchema = adapterQuerySchema.extend({
-  reply: z
-    .enum(['number', 'object'])
-    .default('number')
-    .describe('number: the reward alone. object: a flat object, for --reward-key.'),
-});
+export const slimeQuerySchema = adapterQueryFields
+  .extend({
+    reply: z
+      .enum(['number', 'object'])
+      .default('number')
+      .describe('number: the reward alone. object: a flat object, for --reward-key.'),
+  })
+  .refine(hasOneWayOfJudging, oneWayOfJudging);
 
 /** The request itself determines the formula; the recipe only selects the family. */
-export const longTraceRlQuerySchema = adapterQuerySchema.extend({
-  recipe: recipeNameSchema
-    .exactOptional()
-    .describe('Default: longtrace-rl for LongTraceRL, carr-0.3-normal-rop for CaRR.'),
-});
+export const longTraceRlQuerySchema = adapterQueryFields
+  .extend({
+    recipe: recipeNameSchema
+      .exactOptional()
+      .describe('Default: longtrace-rl for LongTraceRL, carr-0.3-normal-rop for CaRR.'),
+  })
+  .refine(hasOneWayOfJudging, oneWayOfJudging);
 
 const textSchema = z.string().max(MAX_TEXT_CHARS);
 

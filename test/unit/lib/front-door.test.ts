@@ -118,6 +118,31 @@ describe('createScorer', () => {
     expect(down.calls).toBeGreaterThan(0);
   });
 
+  it('lets several judges vote, and leaves unscored what a missing one would decide', async () => {
+    const [two, three] = [lexicalJudge, { judge: lexicalJudge, replicate: 2 }];
+    const alone = await createScorer({ judge: lexicalJudge }).score(ROLLOUT, 'refiner-rl-balanced');
+    const agreed = await createScorer({ judges: [two, three] }).score(ROLLOUT, 'refiner-rl-balanced');
+    expect(agreed.reward).toBe(alone.reward);
+    expect(agreed.facts.panel?.map(({ replicate }) => replicate)).toEqual([0, 2]);
+    // Two of three members that agree settle a majority; one of two settles nothing.
+    const down = failingJudge('down');
+    const settled = createScorer({ judges: [two, three, down] });
+    expect((await settled.score(ROLLOUT, 'refiner-rl-balanced')).reward).toBe(alone.reward);
+    const open = createScorer({ judges: [two, down] });
+    expect(await open.score(ROLLOUT, 'refiner-rl-balanced')).toMatchObject({
+      reward: null,
+      reason: 'judge_unreachable',
+    });
+    const group = await settled.group([ROLLOUT, ROLLOUT], 'refiner-rl-balanced');
+    expect(group.samples.map(({ reward }) => reward)).toEqual([alone.reward, alone.reward]);
+    await expect(open.score(ROLLOUT, 'refiner-rl-balanced', { replicate: 1 })).rejects.toThrow(/^replicate: not with/);
+  });
+
+  it('refuses a panel of one, and of one judge twice', () => {
+    expect(() => createScorer({ judges: [lexicalJudge] })).toThrow('judges: expected 2 to 5');
+    expect(() => createScorer({ judges: [lexicalJudge, lexicalJudge] })).toThrow('judges: expected judges that differ');
+  });
+
   it('uses stored judgments, and says what is missing without calling a judge', async () => {
     const store = memoryStore();
     const fresh = await createScorer({ judge: lexicalJudge, store }).score(ROLLOUT, 'refiner-rl-balanced');
