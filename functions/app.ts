@@ -10,6 +10,7 @@ import { adapterRoutes } from './http/adapters/routes.ts';
 import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
+import { compatRoutes } from './http/compat/routes.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { mcpRoutes } from './http/mcp/routes.ts';
 import { observe } from './http/observe.ts';
@@ -92,6 +93,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', refineRoutes);
   app.route('/', agentRoutes);
   app.route('/', adapterRoutes(adapterRetryWindowMs));
+  app.route('/', compatRoutes);
   app.route('/', replayRoutes);
   app.route('/', runRoutes);
   app.route('/', runFileRoutes);

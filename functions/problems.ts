@@ -15,6 +15,7 @@ import type { MissingMeasures } from '../src/runs/replay-lines.ts';
 import type { Problem, ProblemReason } from '../src/wire/problem.ts';
 import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { generationProblem, judgeProblem } from './backend-problems.ts';
+import { vendorError, vendorOf } from './compat-errors.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
 import { isOpenAiPath, withOpenAiError } from './openai-error.ts';
 import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
@@ -303,11 +304,18 @@ export function failureOf(error: unknown): RequestFailure {
 }
 
 /**
- * The reply to a failed request. @param path of the request: routes in OpenAI's shape add the error in OpenAI's form.
+ * The reply to a failed request. @param path of the request: routes in OpenAI's shape add the error in OpenAI's form, and
+ * drop-ins have the error of the API that they replace.
  */
 export function problemResponse(failure: RequestFailure, requestId: string, path: string): Response {
   const { retryAfterS, headers } = entryOf(failure);
   const problem = problemOf(failure, requestId);
+  const retry = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) };
+  const vendor = vendorOf(path);
+  if (vendor !== null) {
+    const { status, body, headers: own } = vendorError(vendor, problem);
+    return Response.json(body, { status, headers: { ...retry, ...headers, ...own } });
+  }
   const isOpenAi = isOpenAiPath(path);
   return new Response(JSON.stringify(isOpenAi ? withOpenAiError(problem) : problem), {
     status: problem.status,
@@ -315,7 +323,7 @@ export function problemResponse(failure: RequestFailure, requestId: string, path
       'content-type': 'application/problem+json',
       // OpenAI's clients retry 409 and 5xx unless this header forbids it.
       ...(isOpenAi ? { 'x-should-retry': String(problem.retryable) } : {}),
-      ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
+      ...retry,
       ...headers,
     },
   });

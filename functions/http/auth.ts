@@ -14,6 +14,7 @@ import { KnownKeys } from '../projects/known-keys.ts';
 import type { RequiredScope } from '../services/required-scopes.ts';
 import { type AppEnvironment, type Context, callerOf, type Principal } from './context.ts';
 import { checkRate } from './rate-limit.ts';
+import { vendorKey } from './vendor-key.ts';
 
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz']);
 
@@ -76,7 +77,7 @@ export function checkOperator(c: Context, needed_by: string): void {
 /** @throws RequestError if the caller is unknown. */
 async function callerIn(c: Context): Promise<Principal> {
   const { keys, allowAnonymous, budgets } = c.get('settings');
-  const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS));
+  const presented = presentedKey(c.req.header('authorization'), c.req.path.startsWith(ADAPTER_PATHS)) ?? keyOfVendor(c);
   if (presented === null && keys.length > 0) throw new RequestError({ reason: 'key_missing' });
   const found = presented === null ? null : await principalOf(c, presented);
   if (found !== null) return found;
@@ -104,6 +105,12 @@ function presentedKey(authorization: string | undefined, inUrl: boolean): Presen
   const credentials = inUrl ? BASIC.exec(authorization ?? '')?.[1] : undefined;
   const password = credentials === undefined ? null : passwordOf(credentials);
   return password === null ? null : { bytes: password, only: 'score' };
+}
+
+/** The key in the way of the API that the route replaces. */
+function keyOfVendor(c: Context): PresentedKey | null {
+  const key = vendorKey(c.req.path, (name) => c.req.header(name));
+  return key === null ? null : { bytes: new TextEncoder().encode(key), only: null };
 }
 
 /** The password of Basic credentials: everything after the first colon. The user name is ignored. */

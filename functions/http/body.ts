@@ -149,6 +149,11 @@ export async function admitAnswers(
   if (!(await room.take(claims))) throw new RequestError({ reason: 'overloaded' });
 }
 
+/** Reserves claims that were counted. Returns false if the isolate holds too many. */
+export function admitClaims(c: Context, claims: number): boolean {
+  return c.get('claimLease').grow(claims);
+}
+
 function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   const whole = new Uint8Array(bytes);
   let at = 0;

@@ -3,6 +3,7 @@
 import type { Context as HonoContext } from 'hono';
 import type { ObtainedJudgment } from '../../src/judgments/obtain.ts';
 import type { Compared } from '../../src/scoring/compare.ts';
+import type { Grounding } from '../../src/scoring/grounding.ts';
 import type { ScoredRollout } from '../../src/scoring/score-rollouts.ts';
 import type { RateTier, Scope } from '../../src/wire/api-keys.ts';
 import type { Environment, Settings } from '../environment.ts';
@@ -12,6 +13,7 @@ import { isolateCounts } from '../metrics/counts.ts';
 import type { Platform, PlatformFactory, Stores } from '../platform.ts';
 import type { Budgets, Payer } from '../projects/budgets.ts';
 import type { KnownKeys } from '../projects/known-keys.ts';
+import type { Grounded } from '../services/ground.ts';
 import type { JudgedReply, ScoringReply } from '../services/score.ts';
 
 /** The authenticated caller: an API key, a webhook endpoint, or `anonymous`. */
@@ -112,6 +114,13 @@ export function compared(c: Context, reply: JudgedReply<Compared>): Compared {
     value.pairs.flatMap(({ orders }) => orders.map(({ obtained }) => obtained)),
   );
   return value;
+}
+
+/** Unwraps the reply of a check against sources, like `succeeded`. @throws RequestError if it failed. */
+export function grounded(c: Context, reply: JudgedReply<Grounded>): Grounding {
+  const { grounding, judgments } = unwrapped(c, reply);
+  noteStoreProblems(c, judgments);
+  return grounding;
 }
 
 function unwrapped<T>(c: Context, reply: JudgedReply<T>): T {

@@ -113,6 +113,14 @@ const CASES: Readonly<Record<string, Case>> = {
   'post /v1/advantages': none('stores nothing'),
   'post /v1/compare': none('stores nothing but judgments'),
   'post /v1/adapters/nemo-gym/compare': none('stores nothing but judgments'),
+  'post /compat/azure/contentsafety/text:detectGroundedness': none('stores nothing but judgments'),
+  'post /compat/bedrock/guardrail/{guardrail}/version/{version}/apply': none('stores nothing but judgments'),
+  'post /compat/google/{version}/projects/{project}/locations/{location}/groundingConfigs/{check}': none(
+    "stores nothing but judgments; the ids are Google's and name nothing here",
+  ),
+  'post /{version}/projects/{project}/locations/{location}/groundingConfigs/{check}': none(
+    "stores nothing but judgments; the ids are Google's and name nothing here",
+  ),
   'get /v1/recipes': none('a constant'),
   'get /v1/keys': none('public keys of the deployment'),
   'post /v1/judgments:export': none('judgments are shared by content'),

@@ -15,6 +15,7 @@ import { BODIES, GENRM_BODY } from './adapters-trainers.ts';
 import { callText, environmentOf, ran, serversOf } from './agent-servers.ts';
 import { ORIGIN, send } from './api.ts';
 import { ended, line } from './batch-api.ts';
+import { bodyOf, type GroundingVendor } from './compat-requests.ts';
 import { sendTo } from './model-server.ts';
 import { endWebhooks, RECEIVER, startWebhooks, work } from './webhook-parts.ts';
 import { replaceParts } from './worker.ts';
@@ -216,6 +217,17 @@ const right = wrong.replace('1,820', '1,280').replace(/ <snippet id=S7>.*?<\/sni
 const { question, tool_output } = row;
 const RUN = 'api-example';
 const RECIPE = { recipe };
+const CHECK = { project: 'p1', location: 'global', check: 'default_grounding_config:check', version: 'v1' };
+const DROP_INS: readonly (readonly [string, GroundingVendor, Sent['path'] & object, Sent['query']?])[] = [
+  ['postCompatAzureContentsafetyTextDetectGroundedness', 'azure', {}, { 'api-version': '2024-09-15-preview' }],
+  [
+    'postCompatBedrockGuardrailGuardrailVersionVersionApply',
+    'bedrock',
+    { guardrail: 'grounding80relevance50', version: 'DRAFT' },
+  ],
+  ['postCompatGoogleVersionProjectsProjectLocationsLocationGroundingConfigsCheck', 'google', CHECK],
+  ['postVersionProjectsProjectLocationsLocationGroundingConfigsCheck', 'google at the root', CHECK],
+];
 const BATCH_LINE = `${line('row-1', bridge)}\n`;
 
 let issuer: string;
@@ -268,6 +280,9 @@ async function scoring(): Promise<void> {
     json: { keys: judgments.slice(0, 1).map(({ key }) => key) },
   });
   await example('postJudgmentsImport', { lines: linesOf(String(exported)) });
+  for (const [id, vendor, path, query] of DROP_INS) {
+    await example(id, { path, json: bodyOf(vendor), ...(query === undefined ? {} : { query }) });
+  }
   await example('postAdaptersSlime', { query: RECIPE, json: { ...BODIES.slime, response: right, label: row } });
   await example('postAdaptersOpenrlhfGetReward', { query: RECIPE, json: BODIES.openrlhf });
   await example('postAdaptersNemoGymVerify', { query: RECIPE, json: BODIES['nemo-gym'] });

@@ -3,6 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../functions/app.ts';
+import { vendorOf } from '../../functions/compat-errors.ts';
 import worker from '../../functions/index.ts';
 import { createPlatformFactory } from '../../functions/platform.ts';
 import { healthSchema, readinessSchema } from '../../src/wire/health.ts';
@@ -205,7 +206,9 @@ describe('routes', () => {
         const reply = await send(new Request(url, { method: other }));
         expect(reply.headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(own));
         expect(reply.headers.get('access-control-allow-origin')).toBeNull();
-        await problemOf(reply, 405, 'method_not_allowed');
+        // A drop-in answers in the shape of the API that it replaces.
+        if (vendorOf(path) === null) await problemOf(reply, 405, 'method_not_allowed');
+        else expect(reply.status).toBe(405);
       }
     }
   });

@@ -7,6 +7,7 @@ import { beforeAll, expect, inject, it, vi } from 'vitest';
 import { replyForSchema } from '../../fake-ai/schema-reply.ts';
 import { createGenerators } from '../../functions/backends/generator-backends.ts';
 import { type JudgeBackend, lexicalBackend } from '../../functions/backends/judge-backends.ts';
+import { vendorOf } from '../../functions/compat-errors.ts';
 import openapi from '../../openapi.json';
 import type { ChatBackend } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
@@ -17,6 +18,7 @@ import { verifyResponseSchema } from '../../src/wire/verify.ts';
 import { BODIES } from '../functions/adapters-trainers.ts';
 import { ORIGIN, post, ROLLOUT, send, TOOL_OUTPUT } from '../functions/api.ts';
 import { batchRequest, inputFile, line } from '../functions/batch-api.ts';
+import { bodyOf as groundingBody } from '../functions/compat-requests.ts';
 import { register, signedScore } from '../functions/webhook-parts.ts';
 import { replaceParts } from '../functions/worker.ts';
 import { hostileBytes, hostileText, mutatedJson } from '../unit/hostile-json.ts';
@@ -154,6 +156,11 @@ const VALID_BODIES: Readonly<Record<string, readonly unknown[]>> = {
     ...('run' in shared ? { run: { id: RUN, step: 2, group: 'h' } } : {}),
     advantages: 'trl',
   })),
+  '/compat/azure/contentsafety/text:detectGroundedness': [groundingBody('azure')],
+  '/compat/bedrock/guardrail/{guardrail}/version/{version}/apply': [groundingBody('bedrock')],
+  '/compat/google/{version}/projects/{project}/locations/{location}/groundingConfigs/{check}': [
+    groundingBody('google'),
+  ],
   '/v1/adapters/slime': [BODIES.slime],
   '/v1/adapters/longtracerl/evaluate': [BODIES.longtracerl],
   '/v1/adapters/openrlhf/get_reward': [BODIES.openrlhf],
@@ -293,6 +300,11 @@ async function check({ route, path, request }: Sent): Promise<void> {
   expect(text).not.toContain('problem:internal');
   if (reply.status < 300) {
     if (request().method === route.method) await checkSuccess(route, path, request, text);
+    return;
+  }
+  if (vendorOf(new URL(request().url).pathname) !== null) {
+    expect(reply.headers.get('content-type')).toBe('application/json');
+    expect(reply.status).not.toBe(500);
     return;
   }
   expect(reply.headers.get('content-type')).toBe('application/problem+json');

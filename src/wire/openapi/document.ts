@@ -15,6 +15,7 @@ import { recipeInputSchema } from '../score.ts';
 import { ADAPTERS } from './adapters.ts';
 import { API_KEYS } from './api-keys.ts';
 import { BATCHES } from './batches.ts';
+import { DROP_INS } from './drop-ins.ts';
 import recorded from './examples.json' with { type: 'json' };
 import { GENERATION } from './generation.ts';
 import { KEY_PROBLEMS, type Route, type RouteReply, type Section } from './route.ts';
@@ -122,7 +123,17 @@ const OPERATIONS: Section = {
   },
 };
 
-const SECTIONS: readonly Section[] = [OPERATIONS, SCORING, ADAPTERS, GENERATION, BATCHES, RUNS, WEBHOOKS, API_KEYS];
+const SECTIONS: readonly Section[] = [
+  OPERATIONS,
+  SCORING,
+  ADAPTERS,
+  DROP_INS,
+  GENERATION,
+  BATCHES,
+  RUNS,
+  WEBHOOKS,
+  API_KEYS,
+];
 
 /** Every route of the Worker. */
 export const ROUTES: readonly Route[] = SECTIONS.flatMap(({ routes }) => routes);
@@ -181,7 +192,8 @@ export function operationId({ method, path }: Route): string {
 }
 
 function operation(route: Route, tag: string): Json {
-  const { path, summary, scope, moreScopes, query, request, requestMedia, replies, problems, keyInUrl, signed } = route;
+  const { path, summary, scope, moreScopes, query, request, requestMedia, replies, problems, failure } = route;
+  const { keyInUrl, signed } = route;
   const example = EXAMPLES.get(operationId(route));
   const parameters = [
     ...pathParametersOf(path, example?.path),
@@ -196,7 +208,9 @@ function operation(route: Route, tag: string): Json {
   });
   const refusals = problems.map((status): [string, Json] => [
     String(status),
-    { description: 'See reason.', content: { 'application/problem+json': { schema: ref('Problem') } } },
+    failure === undefined
+      ? { description: 'See reason.', content: { 'application/problem+json': { schema: ref('Problem') } } }
+      : { description: 'See the message.', content: { [JSON_MEDIA]: { schema: ref(failure) } } },
   ]);
   return {
     operationId: operationId(route),

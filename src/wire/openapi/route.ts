@@ -34,6 +34,8 @@ export type Route = {
   readonly replies: Readonly<Record<number, RouteReply>>;
   /** Statuses of the problems that the route answers with. */
   readonly problems: readonly number[];
+  /** Schema of failed replies, where they are in the shape of another API. Default: problem documents. */
+  readonly failure?: string;
   /** Whether a trainer's URL can carry the key as the password of Basic auth. */
   readonly keyInUrl?: true;
   /** Whether a webhook signature admits the request in place of a key. */
