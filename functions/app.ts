@@ -26,6 +26,7 @@ import { projectRoutes } from './http/routes/projects.ts';
 import { refineRoutes } from './http/routes/refine.ts';
 import { replayRoutes } from './http/routes/replay.ts';
 import { runFileRoutes } from './http/routes/run-files.ts';
+import { runRubricRoutes } from './http/routes/run-rubrics.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { scoreRoutes } from './http/routes/score.ts';
 import { uploadRoutes } from './http/routes/uploads.ts';
@@ -97,6 +98,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', replayRoutes);
   app.route('/', runRoutes);
   app.route('/', runFileRoutes);
+  app.route('/', runRubricRoutes);
   app.route('/', judgmentRoutes);
   app.route('/', fileRoutes);
   app.route('/', uploadRoutes);

@@ -67,6 +67,9 @@ export type FailureFields = {
   /** The rollout was scored but not recorded: a reward is never returned without its record. */
   readonly ledger_failed: { readonly why: 'storage' | 'deleting' };
   readonly run_not_found: unknown;
+  readonly rubrics_not_found: unknown;
+  /** The rubric of the prompt has changed since the caller read it. */
+  readonly rubrics_stale: unknown;
   /**
    * Replay under the other recipe needs values that were never measured. `can_fill`: the run stores its text, so a
    * judge can measure them.

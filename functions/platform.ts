@@ -24,6 +24,8 @@ import { type DeskLayout, layoutOf } from './desk/desk-layout.ts';
 import { createSettingsReader, type Environment, reportProblem, type Settings } from './environment.ts';
 import type { FailureOf } from './failures.ts';
 import { LedgerClient } from './ledger/ledger-client.ts';
+import type { LedgerStores } from './ledger/run-recording.ts';
+import { RunRubrics } from './ledger/run-rubrics.ts';
 import type { Payer } from './projects/budgets.ts';
 import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
 import { payerOf } from './projects/known-payers.ts';
@@ -53,6 +55,7 @@ export type Stores = {
   readonly files: FileStore;
   readonly uploads: UploadStore;
   readonly ledger: LedgerClient;
+  readonly rubrics: RunRubrics;
   readonly judgments: JudgmentStore;
   readonly reasons: ReasonStore;
   readonly desk: DeskClient;
@@ -98,16 +101,8 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
   const createStores: PlatformFactory['createStores'] = (environment, settings, payer) => ({
     files: new FileStore(environment.FILES, environment.DB, payer.project),
     uploads: new UploadStore(environment.FILES, environment.DB, payer.project),
-    ledger: new LedgerClient(
-      {
-        project: payer.project,
-        db: environment.DB,
-        bucket: environment.FILES,
-        objects: environment.RUN_LEDGER,
-        shards: settings.runShards,
-      },
-      settings.runRetentionDays,
-    ),
+    ledger: new LedgerClient(ledgerStores(environment, settings, payer), settings.runRetentionDays),
+    rubrics: new RunRubrics(ledgerStores(environment, settings, payer)),
     judgments: judgmentStoreOf(environment, scopeOf(settings, payer)),
     reasons: createKvReasonStore(environment.JUDGMENTS, payer.project),
     desk: createDeskClient(
@@ -145,6 +140,11 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
   };
 
   return { backendsOf, settingsOf, createStores, createPlatform, createProjectPlatform };
+}
+
+function ledgerStores(environment: Environment, settings: Settings, { project }: Payer): LedgerStores {
+  const { DB: db, FILES: bucket, RUN_LEDGER: objects } = environment;
+  return { project, db, bucket, objects, shards: settings.runShards };
 }
 
 function layoutIn({ named, sandbox }: Backends, { desks }: Settings): DeskLayout {

@@ -192,6 +192,14 @@ const PROBLEMS: { readonly [R in Reason]: (failure: FailureFields[R]) => Entry }
       RETRY,
     ),
   run_not_found: () => entry(404, 'Run not found', 'No run has this id.'),
+  rubrics_not_found: () =>
+    entry(404, 'Prompt not found', 'The run has no prompt of this digest; GET /v1/runs/{id}/rubrics lists them.'),
+  rubrics_stale: () =>
+    entry(
+      409,
+      'Rubric changed',
+      'The rubric of the prompt has changed since the set that the request names; read it again, then edit it.',
+    ),
   measurement_missing: ({ missing, can_fill }) =>
     entry(
       409,

@@ -24,6 +24,17 @@ import {
   type VisitCall,
 } from './ledger-messages.ts';
 import { LedgerRecords } from './ledger-records.ts';
+import type {
+  EditAnswer,
+  EditCall,
+  ObserveAnswer,
+  ObserveCall,
+  PromptSummary,
+  StartAnswer,
+  StartCall,
+  StoredPrompt,
+} from './rubric-messages.ts';
+import { RubricTable } from './rubric-table.ts';
 import { removeObjects } from './run-objects.ts';
 import { SEALING, Sealer } from './sealer.ts';
 import { type SealingLimits, SegmentTable } from './segment-table.ts';
@@ -46,6 +57,7 @@ export class RunLedger extends DurableObject<Environment> {
   readonly #records: LedgerRecords;
   readonly #segments: SegmentTable;
   readonly #checks: CheckTable;
+  readonly #rubrics: RubricTable;
   readonly #sealer: Sealer;
   readonly #options: RunLedgerOptions;
   /** When the alarm is due as far as this instance knows; the platform may know of an earlier one. */
@@ -59,6 +71,7 @@ export class RunLedger extends DurableObject<Environment> {
     this.#segments = new SegmentTable(storage.sql);
     this.#records = new LedgerRecords(storage.sql, this.#segments);
     this.#checks = new CheckTable(storage.sql);
+    this.#rubrics = new RubricTable(storage.sql);
     const { records, segments, bucket } = {
       records: this.#records,
       segments: this.#segments,
@@ -124,11 +137,39 @@ export class RunLedger extends DurableObject<Environment> {
     return this.#answer(v, null, () => this.#checks.checks);
   }
 
+  /** Starts a prompt whose rubric evolves, and opens a visit of it. Idempotent. */
+  async startPrompt(call: StartCall): Promise<LedgerAnswer<StartAnswer>> {
+    const opened = call.open ? { prefix: call.prefix, shard: call.shard } : null;
+    return this.#answer(call.v, opened, () => this.#rubrics.start(call, this.#options.now()));
+  }
+
+  async prompt(v: number, prompt: string): Promise<LedgerAnswer<StoredPrompt | null>> {
+    return this.#answer(v, null, () => this.#rubrics.read(prompt));
+  }
+
+  async prompts(v: number, after: string, limit: number): Promise<LedgerAnswer<PromptSummary[]>> {
+    return this.#answer(v, null, () => this.#rubrics.list(after, limit));
+  }
+
+  /** Records what a group showed of a prompt's criteria. Idempotent. */
+  async observePrompt(call: ObserveCall): Promise<LedgerAnswer<ObserveAnswer | null>> {
+    return this.#answer(call.v, null, () => this.#rubrics.observe(call, this.#options.now()));
+  }
+
+  async editPrompt(call: EditCall): Promise<LedgerAnswer<EditAnswer | null>> {
+    return this.#answer(call.v, null, () => this.#rubrics.edit(call, this.#options.now()));
+  }
+
+  /** Lets the prompts go back to the end of a step. Idempotent. */
+  async resumePrompts(v: number, step: number): Promise<LedgerAnswer<number>> {
+    return this.#answer(v, null, () => this.#rubrics.resume(step, this.#options.now()));
+  }
+
   /** Deletes everything, whatever version wrote it, and leaves the mark of an erased run. Idempotent. */
   async erase(prefix: string): Promise<void> {
     await this.ctx.blockConcurrencyWhile(async () => {
       await this.ctx.storage.deleteAll();
-      this.#records.forget();
+      this.#forget();
       const now = Date.now();
       this.#records.begin({ v: 1, state: 'erased', prefix, until: now + ERASURE_MARK_MS });
       await this.ctx.storage.setAlarm(now + ERASURE_REPEAT_MS);
@@ -151,7 +192,7 @@ export class RunLedger extends DurableObject<Environment> {
       if (removed !== 'none') return;
       if (Date.now() < run.until) return await this.ctx.storage.setAlarm(run.until);
       await this.ctx.storage.deleteAll();
-      this.#records.forget();
+      this.#forget();
     } catch (error) {
       if (!(error instanceof UnknownForm)) throw error;
       logUnknown(error);
@@ -171,6 +212,12 @@ export class RunLedger extends DurableObject<Environment> {
     if (this.#records.run?.state === 'open') await this.#setAlarm();
   }
 
+  /** Forgets what the memory repeats of the storage. */
+  #forget(): void {
+    this.#records.forget();
+    this.#rubrics.forget();
+  }
+
   /** Answers a call. @param opens the run that the call may begin; `null` = it begins none. */
   #answer<T>(v: number, opens: Pick<RecordCall, 'prefix' | 'shard'> | null, work: () => T): LedgerAnswer<T> {
     if (v !== LEDGER_MESSAGE_VERSION) return { ok: false, refusal: 'version_skew' };
@@ -184,7 +231,7 @@ export class RunLedger extends DurableObject<Environment> {
       });
     } catch (error) {
       // The transaction was undone.
-      this.#records.forget();
+      this.#forget();
       if (error instanceof Error && error.message.includes('SQLITE_FULL')) return { ok: false, refusal: 'full' };
       if (!(error instanceof UnknownForm)) throw error;
       logUnknown(error);

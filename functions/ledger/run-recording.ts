@@ -25,7 +25,7 @@ import { putObject, removeObject, runPrefix } from './run-objects.ts';
 /** Packed bytes of a row of the ledger; larger content is stored in R2. The platform's limit is 2 MB. */
 const MAX_PACKED_BYTES = 1_000_000;
 /** How often a run may be deleted while rollouts are recorded in it. */
-const MAX_LIVES = 3;
+export const MAX_LIVES = 3;
 
 /** A recipe of a run. `name` as requested; `null` = inline. */
 export type RunRecipe = { readonly digest: string; readonly name: string | null; readonly recipe: Recipe };

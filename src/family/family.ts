@@ -23,7 +23,7 @@ import type { BaseFacts, Observed } from './facts.ts';
 import type { Monitor } from './monitor.ts';
 import type { RecipeOrigin } from './provenance.ts';
 import type { Gap } from './requirements.ts';
-import type { Rollout } from './rollout.ts';
+import type { Rollout, SignedCriterionInput } from './rollout.ts';
 import type { BaseScore } from './score.ts';
 import type { Stage } from './stages.ts';
 import type { VerdictLevel } from './verdict-levels.ts';
@@ -167,6 +167,18 @@ export interface ScoringFamily<T extends FamilyTypes = FamilyTypes> extends Comp
   ): Result<Stage<Measured<T>>, readonly InputProblem[]>;
 }
 
+/** How a family's rows give criteria and its facts hold their scores. Weights are signed, as in dr-tulu's rows. */
+export interface RubricPort<F extends BaseFacts = BaseFacts> {
+  /** The row's own criteria, in order. */
+  criteriaOf(rollout: Rollout): readonly SignedCriterionInput[];
+  /** The rollout with other criteria. */
+  withCriteria(rollout: Rollout, criteria: readonly SignedCriterionInput[]): Rollout;
+  /** The index of each given criterion among those of the facts. */
+  positions(criteria: readonly SignedCriterionInput[]): readonly number[];
+  /** The score of each criterion of the facts, in [0, 1]; `null` = no judge gave one. */
+  scores(facts: F): readonly number[] | null;
+}
+
 /** A family of the service: what scoring reads, and what the ledger, the wire and the documents read. */
 export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFamily<T> {
   readonly recipe: ScoringFamily<T>['recipe'] & {
@@ -200,6 +212,9 @@ export interface Family<T extends FamilyTypes = FamilyTypes> extends ScoringFami
     /** Maps the base to a share that trainers may filter on; the caller clamps it to [0, 1]. */
     unitScore(base: number, range: RewardRange): number;
   };
+
+  /** How rows give criteria, for rubrics that evolve. Absent: rows of the family have none. */
+  readonly rubric?: RubricPort<T['facts']>;
 
   /** Whether each row has one right answer, so that a trainer's label of plain text is taken as that answer. */
   readonly hasReference: boolean;

@@ -72,5 +72,12 @@ export const EVOLUTION_PRESETS = {
   },
 } as const satisfies Readonly<Record<string, EvolutionRules>>;
 
+/** The names of the presets, for schemas. */
+export const EVOLUTION_PRESET_NAMES = [
+  'citeward',
+  'dr-tulu',
+  'open-instruct',
+] as const satisfies readonly EvolutionPreset[];
+
 /** The name of a preset. */
 export type EvolutionPreset = keyof typeof EVOLUTION_PRESETS;

@@ -51,6 +51,8 @@ const REQUEST_PROBLEM_REASONS = [
   'webhook_busy',
   'ledger_failed',
   'run_not_found',
+  'rubrics_not_found',
+  'rubrics_stale',
   'measurement_missing',
   'text_not_kept',
   'run_gone',

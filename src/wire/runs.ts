@@ -15,7 +15,7 @@ const digitsSchema = z
   .transform(Number);
 /** A step in a query. */
 export const stepParameter = digitsSchema.pipe(stepSchema);
-const pageSize = (most: number, usual: number) =>
+export const pageSize = (most: number, usual: number) =>
   digitsSchema.pipe(z.int().min(1).max(most)).default(usual).describe(`1 to ${most}.`);
 const cursorSchema = z.string().min(1).max(4096).describe('`next` of the previous page.');
 

@@ -8,6 +8,7 @@ import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import document from '../../openapi.json' with { type: 'json' };
+import { criterionId, questionDigest, setId } from '../../src/rubrics/rubric-set.ts';
 import { batchSchema } from '../../src/wire/batches/batch.ts';
 import { fileSchema, uploadPartSchema, uploadSchema } from '../../src/wire/files.ts';
 import { createdKeySchema } from '../../src/wire/stored-keys.ts';
@@ -99,6 +100,9 @@ const CHECK = {
   reward_shift: null,
   questions: [],
 };
+const PROMPT = questionDigest(ROLLOUT.question);
+const CRITERION = criterionId(PROMPT, { polarity: 'positive', description: 'Is short' });
+const ONLY_SET = setId([{ id: CRITERION, weight: 1, type: 'persistent', since_step: null }]);
 const WEBHOOK = ({ endpoint }: Ids) => `/v1/webhooks/${endpoint}`;
 /** An id of alpha below an endpoint of beta. */
 let ownEndpoint = '';
@@ -161,6 +165,28 @@ const CASES: Readonly<Record<string, Case>> = {
   'post /v1/runs/{id}/replay': refused(({ run }) => ({
     path: `/v1/runs/${run}/replay`,
     body: { recipe: { set: { citation_weight: 0.5 } } },
+  })),
+  'get /v1/runs/{id}/rubrics': refused(({ run }) => ({ path: `/v1/runs/${run}/rubrics` })),
+  'post /v1/runs/{id}/rubrics': own(({ run }) => ({
+    path: `/v1/runs/${run}/rubrics`,
+    body: {
+      question: ROLLOUT.question,
+      family: 'refiner',
+      criteria: [{ polarity: 'positive', description: 'Is short' }],
+    },
+  })),
+  'post /v1/runs/{id}/rubrics:resume': refused(({ run }) => ({
+    path: `/v1/runs/${run}/rubrics:resume`,
+    body: { step: 0 },
+  })),
+  'get /v1/runs/{id}/rubrics/{prompt}': refused(({ run }) => ({ path: `/v1/runs/${run}/rubrics/${PROMPT}` })),
+  'post /v1/runs/{id}/rubrics/{prompt}/scored': refused(({ run }) => ({
+    path: `/v1/runs/${run}/rubrics/${PROMPT}/scored`,
+    body: { step: 0, group: 'g', set: PROMPT, statistics: [{ id: CRITERION, n: 0, mean: null, std: null }] },
+  })),
+  'post /v1/runs/{id}/rubrics/{prompt}/edits': refused(({ run }) => ({
+    path: `/v1/runs/${run}/rubrics/${PROMPT}/edits`,
+    body: { step: 0, set: ONLY_SET, retire: [CRITERION] },
   })),
   'get /v1/webhooks': { kind: 'list', path: '/v1/webhooks', after: null },
   'post /v1/webhooks': none('makes an endpoint with a new id'),
@@ -273,6 +299,12 @@ async function furnish(caller: Caller, project: string): Promise<Ids> {
   const longRun = 'shared-long';
   await caller.ok('post', '/v1/score', { body: RECORDED(run) });
   await caller.ok('post', adapterPath('longtracerl', { run: longRun }), { body: BODIES.longtracerl });
+  const rubric = {
+    question: ROLLOUT.question,
+    family: 'refiner',
+    criteria: [{ polarity: 'positive', description: 'Is short' }],
+  };
+  await caller.ok('post', `/v1/runs/${run}/rubrics`, { body: rubric });
   const file = fileSchema.parse(JSON.parse(await caller.ok('post', '/v1/files', { form: fileForm() }))).id;
   const wanted = { purpose: 'batch', filename: 'u.jsonl', bytes: 1, mime_type: 'application/jsonl' };
   const upload = uploadSchema.parse(JSON.parse(await caller.ok('post', '/v1/uploads', { body: wanted }))).id;
@@ -321,6 +353,7 @@ async function stateOf(caller: Caller, project: string, ids: Ids): Promise<unkno
     `/v1/runs/${ids.run}`,
     `/v1/runs/${ids.run}/rollouts?detail=true`,
     `/v1/runs/${ids.longRun}/rollouts`,
+    `/v1/runs/${ids.run}/rubrics/${PROMPT}`,
     `/v1/batches/${ids.batch}`,
     `/v1/webhooks/${ids.endpoint}`,
     `/v1/webhooks/${ids.endpoint}/deliveries/${ids.delivery}`,

@@ -10,6 +10,7 @@ import * as z from 'zod';
 import bridge from '../../examples/request.json' with { type: 'json' };
 import { operationId, ROUTES, SCHEMAS } from '../../src/wire/openapi/document.ts';
 import type { Route } from '../../src/wire/openapi/route.ts';
+import { startedSchema } from '../../src/wire/rubrics.ts';
 import { deliveriesSchema } from '../../src/wire/webhooks.ts';
 import { BODIES, GENRM_BODY } from './adapters-trainers.ts';
 import { callText, environmentOf, ran, serversOf } from './agent-servers.ts';
@@ -321,6 +322,29 @@ async function batches(): Promise<void> {
   await example('deleteFilesId', { path: { id: file } });
 }
 
+async function rubrics(): Promise<void> {
+  const path = { id: RUN };
+  const group = { step: 0, group: 'bridge' };
+  const started = await example('postRunsIdRubrics', {
+    path,
+    json: {
+      question,
+      rules: 'citeward',
+      criteria: [{ polarity: 'positive', title: 'Length', description: 'States the length of the bridge' }],
+      proposal: { ...group, criteria: [{ polarity: 'negative', description: 'Names a wrong year' }] },
+    },
+  });
+  const { rubrics } = startedSchema.parse(started);
+  await example('getRunsIdRubrics', { path });
+  const prompt = { ...path, prompt: rubrics.prompt };
+  const statistics = rubrics.set.entries.map(({ id }) => ({ id, n: 8, mean: 0.5, std: 0.25 }));
+  await example('postRunsIdRubricsPromptScored', { path: prompt, json: { ...group, set: rubrics.set.id, statistics } });
+  const retire = rubrics.active.map(({ id }) => id);
+  await example('postRunsIdRubricsPromptEdits', { path: prompt, json: { set: rubrics.set.id, step: 1, retire } });
+  await example('getRunsIdRubricsPrompt', { path: prompt, query: { step: '0' } });
+  await example('postRunsIdRubricsResume', { path, json: { step: 0 } });
+}
+
 async function runs(): Promise<void> {
   const path = { id: RUN };
   await example('getRuns');
@@ -339,6 +363,7 @@ async function runs(): Promise<void> {
     },
   });
   await example('getRunsIdAlerts', { path });
+  await rubrics();
   await example('getRunsIdRollouts', { path, query: { limit: '1' } });
   await example('getRunsIdExport', { path });
   await example('getRunsIdJudgmentsJsonl', { path });

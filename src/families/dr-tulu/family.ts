@@ -55,6 +55,13 @@ export const drTulu = {
     }),
     unitScore: (base) => base,
   },
+  rubric: {
+    criteriaOf: ({ rubrics = [] }) => rubrics,
+    withCriteria: (rollout, criteria) => ({ ...rollout, rubrics: criteria }),
+    positions: (criteria) => criteria.map((_, n) => n),
+    scores: ({ has_answer, rubric }) =>
+      has_answer && rubric.status === 'scored' ? rubric.observed.map(({ score }) => score / 2) : null,
+  },
   hasReference: false,
   canExplain: true,
 

@@ -52,6 +52,25 @@ export const refiner = {
     withOffsets: refinerReplyWithOffsets,
     unitScore: (base) => base,
   },
+  rubric: {
+    criteriaOf: ({ positive_rubrics = [], negative_rubrics = [] }) => [
+      ...positive_rubrics.map(({ weight = 1, ...criterion }) => ({ ...criterion, weight })),
+      ...negative_rubrics.map(({ weight = 1, ...criterion }) => ({ ...criterion, weight: -weight })),
+    ],
+    withCriteria: (rollout, criteria) => ({
+      ...rollout,
+      positive_rubrics: criteria.filter(({ weight }) => weight >= 0),
+      negative_rubrics: criteria.flatMap(({ weight, ...rest }) => (weight < 0 ? [{ ...rest, weight: -weight }] : [])),
+    }),
+    // The facts have positive criteria first.
+    positions: (criteria) => {
+      const positives = criteria.filter(({ weight }) => weight >= 0).length;
+      let [positive, negative] = [0, positives];
+      return criteria.map(({ weight }) => (weight >= 0 ? positive++ : negative++));
+    },
+    scores: ({ has_answer, rubric }) =>
+      has_answer && rubric.status === 'scored' ? rubric.observed.map(({ score }) => score / 2) : null,
+  },
   hasReference: false,
   canExplain: false,
 

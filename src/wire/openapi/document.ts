@@ -19,6 +19,7 @@ import { DROP_INS } from './drop-ins.ts';
 import recorded from './examples.json' with { type: 'json' };
 import { GENERATION } from './generation.ts';
 import { KEY_PROBLEMS, type Route, type RouteReply, type Section } from './route.ts';
+import { EVOLVING_RUBRICS } from './rubrics.ts';
 import { RUNS } from './runs.ts';
 import { SCORING } from './scoring.ts';
 import { WEBHOOKS } from './webhooks.ts';
@@ -131,6 +132,7 @@ const SECTIONS: readonly Section[] = [
   GENERATION,
   BATCHES,
   RUNS,
+  EVOLVING_RUBRICS,
   WEBHOOKS,
   API_KEYS,
 ];

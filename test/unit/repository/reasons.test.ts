@@ -68,6 +68,8 @@ const constantProblems: readonly RequestFailure[] = [
   { reason: 'webhook_id_reused' },
   { reason: 'webhook_busy' },
   { reason: 'run_not_found' },
+  { reason: 'rubrics_not_found' },
+  { reason: 'rubrics_stale' },
   { reason: 'run_gone' },
   { reason: 'run_group_too_large' },
   { reason: 'issuer_unconfigured' },

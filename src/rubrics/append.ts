@@ -1,0 +1,145 @@
+/**
+ * Adds to a prompt's log what a group of samples showed, or what a person decides. A group counts once: whatever of it the
+ * log already has is left out, so a call whose reply was lost can be repeated.
+ */
+import { MAX_CRITERIA } from '../limits.ts';
+import type { Result } from '../result.ts';
+import { foldLog, observe, setOf } from './evolution.ts';
+import type { CriterionStatistics, EvolutionEvent, WeightedCriterion } from './evolution-log.ts';
+import type { EvolutionRules } from './evolution-rules.ts';
+import { setId } from './rubric-set.ts';
+
+/** What a generator made for a group, or why it made nothing. */
+export type GroupProposal =
+  | {
+      readonly kind: 'proposed';
+      readonly criteria: readonly WeightedCriterion[];
+      /** Key of the generation; `null` = the caller made the criteria. */
+      readonly judgment: string | null;
+      /** Digests of the responses that the generator read. */
+      readonly responses: readonly string[];
+    }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** What a group of samples showed. */
+export type GroupObservation = {
+  readonly step: number;
+  readonly group: string;
+  /** The set that the group was scored or proposed under. */
+  readonly under: string;
+  /** `null` = nothing was scored. */
+  readonly statistics: readonly CriterionStatistics[] | null;
+  /** `null` = nothing was asked of a generator. */
+  readonly proposal: GroupProposal | null;
+};
+
+/** What a log gained. */
+export type Appended = {
+  /** The new events, in order. */
+  readonly events: readonly EvolutionEvent[];
+  /** Whether the log had gone on since the set that the group names. */
+  readonly stale: boolean;
+  /** Whether each part is new; false where the log already has it from this group, or the group does not bring it. */
+  readonly scored: boolean;
+  readonly proposed: boolean;
+};
+
+/** The reason of a proposal that would make the set larger than a rollout may be. */
+export const TOO_MANY_CRITERIA = 'too_many_criteria';
+
+/** Adds a group's observations: its scores first, then its proposal. */
+export function appendGroup(
+  log: readonly EvolutionEvent[],
+  rules: EvolutionRules,
+  { step, group, under, statistics, proposal }: GroupObservation,
+): Appended {
+  const ofGroup = log.filter((event) => event.event !== 'started' && event.step === step && event.group === group);
+  const scored = statistics !== null && !ofGroup.some(({ event }) => event === 'scored');
+  const proposed = proposal !== null && !ofGroup.some(({ event }) => PROPOSALS.has(event));
+  const stale = setId(setOf(foldLog(log, rules))) !== under;
+  let events: readonly EvolutionEvent[] = [];
+  const add = (event: EvolutionEvent): void => {
+    events = [...events, ...observe([...log, ...events], event, rules, under).events];
+  };
+  if (scored) add({ event: 'scored', step, group, set: under, statistics: [...statistics] });
+  if (proposed) {
+    const before = events;
+    add(proposalEvent(proposal, { step, group, under }));
+    if (setOf(foldLog([...log, ...events], rules)).length > MAX_CRITERIA) {
+      events = before;
+      add({ event: 'generation_failed', step, group, reason: TOO_MANY_CRITERIA });
+    }
+  }
+  return { events, stale, scored, proposed };
+}
+
+const PROPOSALS: ReadonlySet<string> = new Set(['proposed', 'generation_failed']);
+
+function proposalEvent(
+  proposal: GroupProposal,
+  { step, group, under }: Pick<GroupObservation, 'step' | 'group' | 'under'>,
+): EvolutionEvent {
+  if (proposal.kind === 'failed') return { event: 'generation_failed', step, group, reason: proposal.reason };
+  const { criteria, judgment, responses } = proposal;
+  return { event: 'proposed', step, group, criteria: [...criteria], under, judgment, responses: [...responses] };
+}
+
+/** Whether a log has a group's proposal, or the failure of one. */
+export function hasProposal(log: readonly EvolutionEvent[], step: number, group: string): boolean {
+  return log.some(
+    (event) =>
+      (event.event === 'proposed' || event.event === 'generation_failed') &&
+      event.step === step &&
+      event.group === group,
+  );
+}
+
+/** What a person decides about a prompt. An edited criterion is a new one in place of a retired one. */
+export type HandEdit = {
+  /** The step from which on it counts. */
+  readonly step: number;
+  /** The set that the person saw. */
+  readonly set: string;
+  readonly retire: readonly string[];
+  readonly restore: readonly string[];
+  readonly add: readonly WeightedCriterion[];
+};
+
+/** The group of events by hand. */
+export const BY_HAND = '';
+
+/** Why an edit is refused: the set is another one by now, or `ids` are not where the edit expects them. */
+export type EditRefusal =
+  | { readonly why: 'stale'; readonly set: string }
+  | { readonly why: 'not_in_set' | 'not_inactive' | 'too_many'; readonly ids: readonly string[] };
+
+/** Adds an edit by hand: retirements, then restorations, then new criteria. */
+export function appendEdit(
+  log: readonly EvolutionEvent[],
+  rules: EvolutionRules,
+  { step, set, retire, restore, add }: HandEdit,
+): Result<readonly EvolutionEvent[], EditRefusal> {
+  const state = foldLog(log, rules);
+  const now = setOf(state);
+  if (setId(now) !== set) return { ok: false, error: { why: 'stale', set: setId(now) } };
+  const inSet = new Set(now.map(({ id }) => id));
+  const inactive = new Set(state.inactive.map(({ id }) => id));
+  const notInSet = retire.filter((id) => !inSet.has(id));
+  if (notInSet.length > 0) return { ok: false, error: { why: 'not_in_set', ids: notInSet } };
+  const notInactive = restore.filter((id) => !inactive.has(id));
+  if (notInactive.length > 0) return { ok: false, error: { why: 'not_inactive', ids: notInactive } };
+  const at = { step, group: BY_HAND };
+  const by = { ...at, reason: 'by_hand' as const };
+  const events: EvolutionEvent[] = [];
+  if (retire.length > 0) events.push({ event: 'retired', ...by, ids: [...new Set(retire)] });
+  if (restore.length > 0) events.push({ event: 'restored', ...by, ids: [...new Set(restore)] });
+  if (add.length > 0) {
+    const proposal = { kind: 'proposed', criteria: add, judgment: null, responses: [] } as const;
+    const event = proposalEvent(proposal, { ...at, under: set });
+    events.push(...observe([...log, ...events], event, rules, set).events);
+  }
+  if (setOf(foldLog([...log, ...events], rules)).length > MAX_CRITERIA) {
+    return { ok: false, error: { why: 'too_many', ids: add.map(({ id }) => id) } };
+  }
+  return { ok: true, value: events };
+}
