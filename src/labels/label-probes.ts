@@ -10,9 +10,17 @@ import type { LabelQuestion } from './labelled-row.ts';
 /**
  * The ways of asking. `alone`: the criterion in a call of its own (`judging: "per_criterion"`). `first_of_four`: before
  * the three static criteria, as a deployment with `judging: "joint"` asks. `last_of_four`: behind them. The difference
- * between the first two is the halo effect, between the last two the order effect.
+ * between the first two is the halo effect, between the last two the order effect. `first_of_batch`: before as many
+ * static criteria as fill a call of `judging: "batched"`.
  */
-export const WAYS = ['alone', 'first_of_four', 'last_of_four', 'padded_answer', 'sources_reversed'] as const;
+export const WAYS = [
+  'alone',
+  'first_of_batch',
+  'first_of_four',
+  'last_of_four',
+  'padded_answer',
+  'sources_reversed',
+] as const;
 export type Way = (typeof WAYS)[number];
 
 /** A question asked in one way; `position`: index of the row's criterion in the request. */
@@ -21,12 +29,13 @@ export type WayOfAsking = { readonly way: Way; readonly request: JudgmentRequest
 /**
  * The way that is measured, and the others that apply to the row.
  * @param request the row's question alone (label-request.ts).
- * @param judging how the measured judge is asked about criteria.
+ * @param judging how the measured judge is asked about criteria. `batch`: criteria in a call of `batched`, 2 to 4, 2 if
+ *   `null`.
  */
 export function waysOfAsking(
   row: LabelQuestion,
   request: JudgmentRequest,
-  judging: 'per_criterion' | 'joint',
+  { judging, batch }: { readonly judging: 'per_criterion' | 'joint' | 'batched'; readonly batch: number | null },
 ): { readonly measured: WayOfAsking; readonly others: readonly WayOfAsking[] } {
   const alone: WayOfAsking = { way: 'alone', request, position: 0 };
   if (request.kind !== 'rubric') return { measured: alone, others: sourcesReversed(alone) };
@@ -40,8 +49,14 @@ export function waysOfAsking(
     request: { ...request, criteria: [...STATIC_CRITERIA, ...request.criteria] },
     position: STATIC_CRITERIA.length,
   };
-  const [measured, other] = judging === 'joint' ? [first, alone] : [alone, first];
-  return { measured, others: [other, last, ...padded(measured, row), ...sourcesReversed(measured)] };
+  const inBatch: WayOfAsking = {
+    way: 'first_of_batch',
+    request: { ...request, criteria: [...request.criteria, ...STATIC_CRITERIA.slice(0, (batch ?? 2) - 1)] },
+    position: 0,
+  };
+  const measured = { per_criterion: alone, joint: first, batched: inBatch }[judging];
+  const others = [alone, first, last].filter((way) => way !== measured);
+  return { measured, others: [...others, ...padded(measured, row), ...sourcesReversed(measured)] };
 }
 
 const STATIC_CRITERIA: RubricRequest['criteria'] = STATIC_V3.map(({ title, description }) => ({ title, description }));

@@ -183,7 +183,7 @@ describe('the lexical judge', () => {
   });
 });
 
-const askedSchema = z.object({
+const askedSchema = z.looseObject({
   model: z.string(),
   seed: z.number(),
   temperature: z.number(),
@@ -429,6 +429,46 @@ describe('a model server', () => {
     expect(criteria.sort()).toEqual([1, 4]);
   });
 
+  test('templates and batches are compared, in the dialect of the server', async () => {
+    const row = {
+      set: 's',
+      kind: 'criterion',
+      question: 'When did it open?',
+      criterion: { description: 'Names the year.' },
+      answer: '1937',
+      label: 2,
+    };
+    const path = await fileOf('words.jsonl', [row]);
+    const templates = ['--template', 'citeward-1', '--template', 'dr-tulu-1', '--quick', '--json'];
+    const ended = await check(path, ...templates, '--judging', 'batched', '--batch', '3', '--dialect', 'openai');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(jsonLines(ended.stdout)).toMatchObject([
+      { judges: [{ name: 'judge citeward-1 batches of 3' }, { name: 'judge dr-tulu-1 batches of 3' }] },
+    ]);
+    expect(
+      asked.map(({ response_format }) => Object.keys(response_format.json_schema.schema.properties).length),
+    ).toEqual([3, 3]);
+    // Another template is another question.
+    expect(new Set(asked.map(({ messages }) => JSON.stringify(messages))).size).toBe(2);
+    expect(asked.every((one) => !('chat_template_kwargs' in one) && !('repetition_penalty' in one))).toBe(true);
+    const rollouts = await fileOf('rollouts.jsonl', [
+      { question: 'q', response: '<answer>r</answer>', sources: [], positive_rubrics: ['r', 's', 't'] },
+    ]);
+    const batched = await check(rollouts, '--batch', '2', '--replicates', '0');
+    // Three own criteria and three static ones, in calls of two: the first of each call gets a 2.
+    expect(batched.stdout).toMatch(/^in batches +6 +66\.7% /m);
+    const wrong = await check(path, '--template', 'dr-tulu');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Did you mean dr-tulu-1?')]);
+  });
+
+  test('a rollout is asked at the temperature of its recipe', async () => {
+    const recipe = { base: 'refiner-gpt54-instance-rubric', judge_options: { temperature: 0.3 } };
+    const rollout = { question: 'q', response: '<answer>r</answer>', sources: [], positive_rubrics: ['r'], recipe };
+    const ended = await check(await fileOf('warm-recipe.jsonl', [rollout]), '--replicates', '0');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(new Set(asked.map(({ temperature }) => temperature))).toEqual(new Set([0.3]));
+  });
+
   test.each([
     ['another key', { key: 'no' }, 'HTTP 401'],
     ['another model', { model: 'other' }, 'has no model "other"'],
@@ -448,7 +488,7 @@ describe('a model server', () => {
 test.each([
   [['judge'], 'expected: npx citeward judge check [FILE.jsonl…]'],
   [['judge', 'chek', EXAMPLES], 'Did you mean check?'],
-  [['judge', 'check', EXAMPLES, '--judging', 'both'], 'not one of per_criterion, joint'],
+  [['judge', 'check', EXAMPLES, '--judging', 'both'], 'not one of per_criterion, joint, batched'],
   [['judge', 'check', EXAMPLES, '--compare', 'no.json'], 'no such file'],
   [['judge', 'check', EXAMPLES, '--compare', 'package.json'], 'expected a JSON list of 1 to 16 judges'],
   [['judge', 'check', EXAMPLES, '--compare', 'x.json', '--judge', 'lexical'], '--compare and --judge exclude'],

@@ -33,6 +33,8 @@ export type CriteriaReport = {
    */
   readonly joint: JudgingReport;
   readonly per_criterion: ComparisonReport;
+  /** `null` = not asked for. */
+  readonly batched: ComparisonReport | null;
   readonly reversed: ComparisonReport;
   /** One report per repetition of the joint call; empty for a deterministic judge. */
   readonly replicates: readonly ComparisonReport[];
@@ -81,14 +83,18 @@ const ONLY_REFINERS = { field: 'recipe', message: 'expected a recipe of the refi
 
 export class CriteriaCheck {
   readonly #joint: MeasuredJudge;
+  readonly #template: CheckedJudge['template'];
   readonly #perCriterion: Comparison;
+  readonly #batched: Comparison | null;
   readonly #reversed: Comparison;
   readonly #replicates: readonly Comparison[];
 
   /** @param replicates how many times the joint request is repeated; a deterministic judge gets no repetition. */
   constructor(judge: CheckedJudge, replicates: number) {
+    this.#template = judge.template;
     this.#joint = judge.measured(0);
     this.#perCriterion = new Comparison(judge.measured(0), scoresOneByOne);
+    this.#batched = judge.batch === null ? null : new Comparison(judge.measured(0), scoresInBatches(judge.batch));
     this.#reversed = new Comparison(judge.measured(0), scoresReversed);
     const again = isDeterministic(judge) ? 0 : replicates;
     this.#replicates = Array.from(
@@ -102,19 +108,26 @@ export class CriteriaCheck {
     if (!recipe.ok) return { kind: 'refused', problems: recipe.problems.map(lineProblem) };
     const { recipe: named } = recipe.resolved;
     if (named.family !== refiner.name) return { kind: 'refused', problems: [ONLY_REFINERS] };
-    const planned = planRefiner(requestedRollout(request), { ...named, judging: 'joint' }, { measureAll: true });
+    const words = this.#template === null ? {} : { template: this.#template };
+    const asked = { ...named, ...words, judging: 'joint' as const };
+    const planned = planRefiner(requestedRollout(request), asked, { measureAll: true });
     if (!planned.ok) return { kind: 'refused', problems: planned.error.map(lineProblem) };
     const { rubric } = planned.value;
     if (typeof rubric === 'string') return { kind: 'without_answer' };
     const [whole] = rubric;
     if (whole === undefined) throw new Error('CriteriaCheck: the joint plan has no request');
-    return this.#judge(whole.request, citedBy(planned.value));
+    const { judge_options: options } = named;
+    const { asking } = whole.request;
+    const put = options === undefined ? whole.request : { ...whole.request, asking: { ...options, ...asking } };
+    return this.#judge(put, citedBy(planned.value));
   }
 
   async #judge(whole: RubricRequest, cited: ReadonlySet<number>): Promise<CriteriaRow> {
     const criteria = whole.criteria.length;
     // A single criterion gives the same request jointly, one by one and reversed, so only the repetitions are compared.
-    const comparisons = criteria < 2 ? this.#replicates : [this.#perCriterion, this.#reversed, ...this.#replicates];
+    const batched = this.#batched === null ? [] : [this.#batched];
+    const split = criteria < 2 ? [] : [this.#perCriterion, ...batched, this.#reversed];
+    const comparisons = [...split, ...this.#replicates];
     const fitted = this.#joint.fit(whole, cited);
     if (!fitted.ok) {
       this.#joint.fail(fitted.failure.reason);
@@ -134,6 +147,7 @@ export class CriteriaCheck {
     return {
       joint: this.#joint.report,
       per_criterion: this.#perCriterion.report,
+      batched: this.#batched?.report ?? null,
       reversed: this.#reversed.report,
       replicates: this.#replicates.map(({ report }) => report),
     };
@@ -164,6 +178,17 @@ export async function scoresOneByOne(judge: MeasuredJudge, request: RubricReques
     for (const score of (await scoresJointly(judge, call.request)).values()) scores.set(position, score);
   }
   return scores;
+}
+
+/** Calls of `size` criteria, in the order of the row. */
+export function scoresInBatches(size: number): JudgingMethod {
+  return async (judge, request) => {
+    const scores = new Map<number, CriterionScore>();
+    for (const call of rubricCalls(request, { judging: 'batched', batch: { size } })) {
+      for (const [n, score] of await scoresJointly(judge, call.request)) scores.set(call.positions[n] ?? -1, score);
+    }
+    return scores;
+  };
 }
 
 /** All criteria in one call, in reversed order. */

@@ -1,14 +1,16 @@
 /** Reads the file of `--compare`: a JSON list of judges that are checked side by side on the same rows. */
 import * as z from 'zod';
+import { judgingFields } from '../../../src/family/judging-schemas.ts';
 import { pathText, problemsOfIssues } from '../../../src/input-problem.ts';
+import { CHAT_DIALECTS, REFUSABLE } from '../../../src/judgments/chat-dialects.ts';
 import { MAX_NAME_CHARS } from '../../../src/limits.ts';
 import { UsageError } from '../../shared/exit.ts';
 import { readTextFile } from '../../shared/input.ts';
-import { JUDGINGS, type Judging, type ServerOptions } from './judges.ts';
+import { type CriteriaAsking, JUDGINGS, type ServerOptions } from './judges.ts';
 
 /** A judge before its server was asked. */
 export type JudgeDescription =
-  | { readonly kind: 'lexical'; readonly name: string | null; readonly judging: Judging }
+  | ({ readonly kind: 'lexical'; readonly name: string | null } & CriteriaAsking)
   | ({ readonly kind: 'server' } & ServerOptions);
 
 /** The environment variable of the server's key. */
@@ -16,10 +18,18 @@ export const KEY_VARIABLE = 'VLLM_API_KEY';
 
 const nameSchema = z.string().min(1).max(MAX_NAME_CHARS);
 
+/** Criteria in one call of the judging `batched`. */
+export const BATCH_RANGE = { min: 2, max: 4 } as const;
+
+const judgingShape = {
+  judging: z.enum(JUDGINGS).default('per_criterion'),
+  batch: z.int().min(BATCH_RANGE.min).max(BATCH_RANGE.max).exactOptional(),
+};
+
 const lexicalSchema = z.strictObject({
   name: nameSchema.exactOptional(),
   judge: z.literal('lexical'),
-  judging: z.enum(JUDGINGS).default('per_criterion'),
+  ...judgingShape,
 });
 
 const serverSchema = z.strictObject({
@@ -28,8 +38,12 @@ const serverSchema = z.strictObject({
   model: z.string().min(1),
   key_env: nameSchema.default(KEY_VARIABLE),
   context_tokens: z.int().min(2_048).exactOptional(),
-  judging: z.enum(JUDGINGS).default('per_criterion'),
-  temperature: z.number().min(0).max(2).default(0),
+  ...judgingShape,
+  template: judgingFields.template,
+  temperature: z.number().min(0).max(2).exactOptional(),
+  dialect: z.enum(CHAT_DIALECTS).default('vllm'),
+  refuses: z.array(z.enum(REFUSABLE)).default([]),
+  api_version: z.string().min(1).exactOptional(),
 });
 
 /** Judges of one comparison. */
@@ -62,13 +76,15 @@ function describedJudge(path: string, entry: unknown, position: number): JudgeDe
   if (isLexical) {
     const read = lexicalSchema.safeParse(entry);
     if (!read.success) throw wrongEntry(path, position, entry, read.error);
-    const { name = null, judging } = read.data;
-    return { kind: 'lexical', name, judging };
+    const { name = null, judging, batch = null } = read.data;
+    return { kind: 'lexical', name, judging, batch, template: null };
   }
   const read = serverSchema.safeParse(entry);
   if (!read.success) throw wrongEntry(path, position, entry, read.error);
-  const { name = null, key_env, context_tokens = null, ...server } = read.data;
-  return { kind: 'server', name, key: keyOfEnvironment(key_env), context_tokens, ...server };
+  const { name = null, key_env, context_tokens = null, temperature = null, template = null, ...server } = read.data;
+  const { api_version = null, batch = null, ...others } = server;
+  const key = keyOfEnvironment(key_env);
+  return { kind: 'server', name, key, context_tokens, temperature, template, api_version, batch, ...others };
 }
 
 function wrongEntry(path: string, position: number, entry: unknown, error: z.ZodError): UsageError {

@@ -9,23 +9,35 @@ import { chatUrlProblem, credentials } from '../../../lib/model-servers/calls/se
 import { publicTransport } from '../../../lib/model-servers/calls/transport.ts';
 import { createVllmBackend } from '../../../lib/model-servers/vllm/vllm-chat.ts';
 import { modelsUrl, probeServer, type VllmConfig } from '../../../lib/model-servers/vllm/vllm-server.ts';
+import { type ChatDialect, dialectRow, type Refusable } from '../../../src/judgments/chat-dialects.ts';
 import type { Judge } from '../../../src/judgments/judge.ts';
 import type { JudgeIdentity } from '../../../src/judgments/judgment.ts';
+import type { RubricTemplate } from '../../../src/judgments/kinds/rubric/rubric-templates.ts';
 import { LEXICAL_JUDGE } from '../../../src/judgments/lexical-judge.ts';
 import { createModelJudge, modelJudgeIdentity } from '../../../src/judgments/model-judge.ts';
 import { RunError, UsageError } from '../../shared/exit.ts';
 import { CostMeter, MeasuredJudge, metered, resampled } from './measured-judge.ts';
 
-/** How criteria are judged: all of a rollout in one call, or each in a call of its own. */
-export const JUDGINGS = ['per_criterion', 'joint'] as const;
+/** How criteria are judged: all of a rollout in one call, each in a call of its own, or some in each call. */
+export const JUDGINGS = ['per_criterion', 'joint', 'batched'] as const;
 export type Judging = (typeof JUDGINGS)[number];
 
-export type CheckedJudge = {
+export const DEFAULT_BATCH = 2;
+
+/** How a judge is asked about criteria, whatever judge it is. */
+export type CriteriaAsking = {
+  /** How labelled criteria are judged. Rollouts are judged jointly and one by one, and in batches if there are any. */
+  readonly judging: Judging;
+  /** Criteria in one call of the judging `batched`; `null` = no batches are asked for. */
+  readonly batch: number | null;
+  /** The words of the prompt, for labelled criteria and rollouts; `null` = those of the recipe, usually `citeward-1`. */
+  readonly template: RubricTemplate | null;
+};
+
+export type CheckedJudge = CriteriaAsking & {
   /** Its name in the tables. */
   readonly name: string;
   readonly identity: JudgeIdentity;
-  /** How labelled criteria are judged. Rollouts are judged in both ways. */
-  readonly judging: Judging;
   /** Context length of prompt and reply together; `null` = unlimited. */
   readonly context_tokens: number | null;
   /** Default number of rows at the same time. A row has one call in progress. */
@@ -45,16 +57,18 @@ export function isDeterministic({ identity }: CheckedJudge): boolean {
 }
 
 /** @param name `null` = the name of the judge. */
-export function lexicalUnderCheck(name: string | null, judging: Judging): CheckedJudge {
-  return { ...LEXICAL, name: name ?? nameOf(LEXICAL_JUDGE.name, judging), judging };
+export function lexicalUnderCheck(name: string | null, asking: CriteriaAsking): CheckedJudge {
+  return { ...LEXICAL, ...asking, name: name ?? nameOf(LEXICAL_JUDGE.name, asking) };
 }
 
 /** The name of a judge that was not given one. */
-function nameOf(model: string, judging: Judging): string {
-  return judging === 'joint' ? `${model} joint` : model;
+function nameOf(model: string, { judging, batch, template }: CriteriaAsking): string {
+  const words = template === null ? '' : typeof template === 'string' ? template : 'own words';
+  const ways = { per_criterion: '', joint: 'joint', batched: `batches of ${batch ?? DEFAULT_BATCH}` };
+  return [model, words, ways[judging]].filter((part) => part !== '').join(' ');
 }
 
-const LEXICAL: Omit<CheckedJudge, 'name' | 'judging'> = {
+const LEXICAL: Omit<CheckedJudge, 'name' | keyof CriteriaAsking> = {
   identity: LEXICAL_JUDGE.identityFor('rubric'),
   context_tokens: LEXICAL_JUDGE.context_tokens,
   concurrency: 1,
@@ -90,18 +104,23 @@ const CLOCK: RouterClock = {
 };
 
 /** A model on a server. */
-export type ServerOptions = {
+export type ServerOptions = CriteriaAsking & {
   /** Its name in the tables; `null` = the model. */
   readonly name: string | null;
-  readonly judging: Judging;
   /** Base URL, to which `/chat/completions` is appended. */
   readonly url: string;
   readonly model: string;
   readonly key: string | null;
   /** Context length in tokens; `null` = the length that the server reports. */
   readonly context_tokens: number | null;
-  /** Temperature of the judge; a deployment uses 0. */
-  readonly temperature: number;
+  /** Temperature of the judge; `null` = as a deployment asks: 0, or what the recipe of a rollout says. */
+  readonly temperature: number | null;
+  /** Which parameters the server takes. */
+  readonly dialect: ChatDialect;
+  /** Parameters of the dialect that the model refuses. */
+  readonly refuses: readonly Refusable[];
+  /** Azure's `api-version`; `null` = none. */
+  readonly api_version: string | null;
 };
 
 /**
@@ -112,17 +131,17 @@ export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJud
   const urlProblem = chatUrlProblem(flags.url, false);
   if (urlProblem !== null) throw new UsageError(`--url: ${urlProblem}`, 'Example: --url http://127.0.0.1:8000/v1');
   // The first requests do not depend on the context length, which the server may answer.
-  const asking = configOf(flags, flags.context_tokens ?? 0);
-  await refuseUnserved(asking);
-  const config = configOf(flags, flags.context_tokens ?? (await contextOf(asking)));
+  const probed = configOf(flags, flags.context_tokens ?? 0);
+  await refuseUnserved(probed);
+  const config = configOf(flags, flags.context_tokens ?? (await contextOf(probed)));
   const { model } = config;
   const chat = createVllmBackend(config, publicTransport, () => Date.now());
-  const identity = modelJudgeIdentity(model, 'rubric');
-  const { judging, temperature } = flags;
+  const { judging, batch, template, temperature, dialect, refuses } = flags;
+  const asking = { ...(template === null ? {} : { template }), ...(temperature === null ? {} : { temperature }) };
   return {
-    name: flags.name ?? nameOf(model, judging),
-    judging,
-    identity: temperature === 0 ? identity : { ...identity, sampling: { ...identity.sampling, temperature } },
+    name: flags.name ?? nameOf(model, flags),
+    ...{ judging, batch, template },
+    identity: modelJudgeIdentity(model, 'rubric', dialect, asking, refuses),
     context_tokens: config.context_tokens,
     concurrency: CONCURRENCY,
     notices: [`Judge: ${model} at ${config.base_url}, context of ${config.context_tokens} tokens`],
@@ -135,7 +154,8 @@ export async function serverUnderCheck(flags: ServerOptions): Promise<CheckedJud
   };
 }
 
-function configOf({ url, model, key }: ServerOptions, context_tokens: number): VllmConfig {
+function configOf(server: ServerOptions, context_tokens: number): VllmConfig {
+  const { url, model, key, dialect, refuses, api_version } = server;
   return {
     kind: 'vllm',
     name: 'judge',
@@ -148,7 +168,10 @@ function configOf({ url, model, key }: ServerOptions, context_tokens: number): V
     vpc_binding: null,
     api_key: key,
     access: null,
-    length_field: 'max_completion_tokens',
+    dialect,
+    refuses,
+    ...(api_version === null ? {} : { api_version }),
+    length_field: dialectRow(dialect).length,
   };
 }
 

@@ -3,6 +3,7 @@
  * seeds. Keeps the verdicts; src/labels/ computes the figures.
  */
 import { createHash } from 'node:crypto';
+import { rubricCalls } from '../../../src/judgments/kinds/rubric/rubric-calls.ts';
 import { type Way, type WayOfAsking, waysOfAsking } from '../../../src/labels/label-probes.ts';
 import { labelRequest, levelOfVerdict } from '../../../src/labels/label-request.ts';
 import type { LabelledRow } from '../../../src/labels/labelled-row.ts';
@@ -48,8 +49,12 @@ export class LabelledCheck {
   }
 
   async check(row: LabelledRow): Promise<LabelledRowEnd> {
-    const { request, cited } = labelRequest(row);
-    const { measured, others } = waysOfAsking(row, request, this.#judge.judging);
+    const { request: usual, cited } = labelRequest(row);
+    const { template } = this.#judge;
+    const [call] =
+      usual.kind === 'rubric' && template !== null ? rubricCalls(usual, { judging: 'joint', template }) : [];
+    const request = call?.request ?? usual;
+    const { measured, others } = waysOfAsking(row, request, this.#judge);
     const { verdict, cut } = await this.#ask(this.#measured, row, measured, cited);
     const ways: Partial<Record<Way, number | null>> = {};
     // Ways of asking see the same sources only if nothing is cut.

@@ -120,6 +120,7 @@ export function pairRow(figures: PairPartFigures): TableRow {
 
 export const WAY_TEXTS: Readonly<Record<Way, string>> = {
   alone: 'alone (halo)',
+  first_of_batch: 'first of its batch',
   first_of_four: 'first of four (halo)',
   last_of_four: 'last of four (order)',
   padded_answer: 'padded answer',

@@ -56,18 +56,18 @@ export function metered(chat: ChatBackend, meter: CostMeter): ChatBackend {
 }
 
 /**
- * A backend with another temperature and other seeds: replicate n gets the n-th pair of seeds. 0 = the seeds, and the
- * temperature, of a deployment.
+ * A backend with another temperature and other seeds: replicate n gets the n-th pair of seeds; 0 = the seeds of a
+ * deployment.
+ * @param temperature `null` = the one of the request, as in a deployment.
  */
-export function resampled(chat: ChatBackend, replicate: number, temperature: number): ChatBackend {
+export function resampled(chat: ChatBackend, replicate: number, temperature: number | null): ChatBackend {
   return {
     ...chat,
     complete: (request, options) => {
       const { sampling } = request;
-      return chat.complete(
-        { ...request, sampling: { ...sampling, temperature, seed: sampling.seed + replicate * SEEDS_PER_QUESTION } },
-        options,
-      );
+      const seed = sampling.seed + replicate * SEEDS_PER_QUESTION;
+      const resampling = { ...sampling, seed, temperature: temperature ?? sampling.temperature };
+      return chat.complete({ ...request, sampling: resampling }, options);
     },
   };
 }

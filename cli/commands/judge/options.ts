@@ -1,11 +1,14 @@
 /** The flags of `citeward judge check`. */
+import { CHAT_DIALECTS } from '../../../src/judgments/chat-dialects.ts';
+import { RUBRIC_TEMPLATES } from '../../../src/judgments/kinds/rubric/rubric-templates.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import { UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { MAP_FLAG } from '../../shared/row-files/open-rows.ts';
+import { didYouMean } from '../../shared/suggest.ts';
 import { ROW_FORMATS } from './check-rows.ts';
-import { JUDGINGS } from './judges.ts';
-import { type JudgeDescription, judgesOfFile, KEY_VARIABLE, keyOfEnvironment } from './judges-file.ts';
+import { DEFAULT_BATCH, JUDGINGS } from './judges.ts';
+import { BATCH_RANGE, type JudgeDescription, judgesOfFile, KEY_VARIABLE, keyOfEnvironment } from './judges-file.ts';
 
 export const REPLICATES_RANGE = { min: 0, max: 20 } as const;
 
@@ -51,9 +54,32 @@ export const judgeSyntax: CommandSyntax = {
       name: 'judging',
       kind: 'list',
       value: JUDGINGS.join('|'),
-      help: 'How labelled criteria are judged (default per_criterion). Both may be given.',
+      help: 'How labelled criteria are judged (default per_criterion). Several may be given.',
     },
-    { name: 'temperature', kind: 'text', value: 'T', help: 'Temperature of the model, 0 to 2 (default 0).' },
+    {
+      name: 'batch',
+      kind: 'text',
+      value: 'N',
+      help: `Criteria in one call of the judging batched (default ${DEFAULT_BATCH}); also asks about rollouts in batches.`,
+    },
+    {
+      name: 'template',
+      kind: 'list',
+      value: 'NAME',
+      help: `The words of the question about criteria: ${RUBRIC_TEMPLATES.join(', ')}. Several may be given.`,
+    },
+    {
+      name: 'dialect',
+      kind: 'text',
+      value: 'NAME',
+      help: `Which parameters the server takes (default vllm): ${CHAT_DIALECTS.join(', ')}.`,
+    },
+    {
+      name: 'temperature',
+      kind: 'text',
+      value: 'T',
+      help: 'Temperature of the model, 0 to 2 (default 0, or as the recipe of a rollout says).',
+    },
     {
       name: 'compare',
       kind: 'text',
@@ -105,9 +131,16 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   const models = flags.list('model');
   const key = flags.text('key') ?? keyOfEnvironment(KEY_VARIABLE);
   const context_tokens = flags.count('context-tokens', CONTEXT_RANGE);
-  const temperature =
-    flags.number('temperature', `a number from 0 to ${MAX_TEMPERATURE}`, (value) => value <= MAX_TEMPERATURE) ?? 0;
-  const builtIn = judgings.map((judging) => ({ kind: 'lexical', name: null, judging }) as const);
+  const temperature = flags.number(
+    'temperature',
+    `a number from 0 to ${MAX_TEMPERATURE}`,
+    (value) => value <= MAX_TEMPERATURE,
+  );
+  const dialect = flags.choice('dialect', CHAT_DIALECTS) ?? 'vllm';
+  const batch = flags.count('batch', BATCH_RANGE);
+  const templates = templateFlags(flags);
+  // The lexical judge reads no prompt, so it has no template.
+  const builtIn = judgings.map((judging) => ({ kind: 'lexical', name: null, judging, batch, template: null }) as const);
   if (url === null) {
     const lost = SERVER_FLAGS.find((name) => flags.text(name) !== null || flags.list(name).length > 0);
     if (lost !== undefined) throw new UsageError(`--${lost} is for a model server`, 'Give its --url too.');
@@ -119,15 +152,30 @@ export async function describedJudges(flags: Flags): Promise<readonly JudgeDescr
   return [
     ...(lexical ? builtIn : []),
     ...models.flatMap((model) =>
-      judgings.map(
-        (judging) => ({ kind: 'server', name: null, url, model, key, context_tokens, temperature, judging }) as const,
+      templates.flatMap((template) =>
+        judgings.map((judging): JudgeDescription => {
+          const server = { url, model, key, context_tokens, temperature, dialect, refuses: [], api_version: null };
+          return { kind: 'server', name: null, ...server, judging, batch, template };
+        }),
       ),
     ),
   ];
 }
 
-const SERVER_FLAGS = ['model', 'key', 'context-tokens', 'temperature'] as const;
-const JUDGE_FLAGS = ['judge', 'url', 'judging', ...SERVER_FLAGS] as const;
+const SERVER_FLAGS = ['model', 'key', 'context-tokens', 'temperature', 'template', 'dialect'] as const;
+const JUDGE_FLAGS = ['judge', 'url', 'judging', 'batch', ...SERVER_FLAGS] as const;
+
+/** The templates to compare; `null` = the usual one. */
+function templateFlags(flags: Flags): readonly ((typeof RUBRIC_TEMPLATES)[number] | null)[] {
+  const given = flags.list('template');
+  const wrong = given.find((name) => !RUBRIC_TEMPLATES.some((known) => known === name));
+  if (wrong !== undefined) {
+    const hint = didYouMean(wrong, RUBRIC_TEMPLATES) ?? "A template of one's own is a field of the file of --compare.";
+    throw new UsageError(`--template: "${wrong}" is not one of ${RUBRIC_TEMPLATES.join(', ')}`, hint);
+  }
+  const chosen = RUBRIC_TEMPLATES.filter((name) => given.includes(name));
+  return chosen.length === 0 ? [null] : chosen;
+}
 
 function judgingFlags(flags: Flags): readonly (typeof JUDGINGS)[number][] {
   const given = flags.list('judging');

@@ -32,9 +32,10 @@ export function readingsOf(report: CheckReport): string[] {
   ];
 }
 
-function criteriaReadings({ joint, per_criterion, reversed, replicates }: CriteriaFigures): string[] {
+function criteriaReadings({ joint, per_criterion, batched, reversed, replicates }: CriteriaFigures): string[] {
   const readings = [
     `one by one: ${changes(per_criterion)}${costAgainst(joint, per_criterion)}`,
+    ...(batched === null ? [] : [`in batches: ${changes(batched)}${costAgainst(joint, batched)}`]),
     `order: reversing it ${changes(reversed)}`,
   ];
   if (replicates === 'deterministic') {

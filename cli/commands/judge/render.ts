@@ -140,10 +140,11 @@ const CRITERIA_COLUMNS: readonly Column[] = [
   right('latency', 12),
 ];
 
-function criteriaRows({ joint, per_criterion, reversed, replicates }: CriteriaFigures): TableRow[] {
+function criteriaRows({ joint, per_criterion, batched, reversed, replicates }: CriteriaFigures): TableRow[] {
   return [
     { cells: [{ text: 'joint' }, ...dashes(4), ...costCells(joint)] },
     comparisonRow('one by one', per_criterion),
+    ...(batched === null ? [] : [comparisonRow('in batches', batched)]),
     comparisonRow('order reversed', reversed),
     ...(replicates === 'deterministic'
       ? [{ cells: [{ text: 'again' }], spread: { text: 'deterministic: no sampling', colour: 'dim' as const } }]

@@ -54,6 +54,7 @@ export type ComparisonFigures = JudgingReport & {
 export type CriteriaFigures = {
   readonly joint: JudgingReport;
   readonly per_criterion: ComparisonFigures;
+  readonly batched: ComparisonFigures | null;
   readonly reversed: ComparisonFigures;
   readonly replicates: readonly ComparisonFigures[] | 'deterministic';
 };
@@ -152,9 +153,10 @@ export async function reportOf({ rows, stopped_early, seed, labelled, by }: Chec
 export function judgingReportsOf({ judges }: CheckReport): readonly JudgingReport[] {
   return judges.flatMap(({ criteria, labelled }) => {
     const again = criteria === null || criteria.replicates === 'deterministic' ? [] : criteria.replicates;
+    const batched = criteria === null || criteria.batched === null ? [] : [criteria.batched];
     const { judging } = labelled ?? { judging: null };
     return [
-      ...(criteria === null ? [] : [criteria.joint, criteria.per_criterion, criteria.reversed, ...again]),
+      ...(criteria === null ? [] : [criteria.joint, criteria.per_criterion, ...batched, criteria.reversed, ...again]),
       ...(judging === null ? [] : [judging.measured, ...Object.values(judging.ways), ...judging.again]),
     ];
   });
@@ -164,6 +166,7 @@ function criteriaFigures(report: CriteriaReport, deterministic: boolean): Criter
   return {
     joint: report.joint,
     per_criterion: comparisonFigures(report.per_criterion),
+    batched: report.batched === null ? null : comparisonFigures(report.batched),
     reversed: comparisonFigures(report.reversed),
     replicates: deterministic ? 'deterministic' : report.replicates.map(comparisonFigures),
   };

@@ -92,7 +92,7 @@ function shippedFiles(): readonly string[] {
 async function openJudges(described: readonly JudgeDescription[]): Promise<readonly CheckedJudge[]> {
   const judges: CheckedJudge[] = [];
   for (const one of described) {
-    const judge = one.kind === 'lexical' ? lexicalUnderCheck(one.name, one.judging) : await serverUnderCheck(one);
+    const judge = one.kind === 'lexical' ? lexicalUnderCheck(one.name, one) : await serverUnderCheck(one);
     if (judges.some(({ name }) => name === judge.name)) {
       throw new UsageError(`two judges are called "${judge.name}"`, 'Give them a "name" in the file of --compare.');
     }

@@ -65,6 +65,8 @@ function underCheck(judge: Judge): CheckedJudge {
   return {
     name: 'made-up',
     judging: 'per_criterion',
+    batch: null,
+    template: null,
     identity: IDENTITY,
     context_tokens: null,
     concurrency: 1,

@@ -103,7 +103,7 @@ describe('what a judge is asked', () => {
     const row = labelled(CRITERION_FIELDS);
     const { request, cited } = labelRequest(row);
     expect(cited).toEqual(new Set([0]));
-    const { measured, others } = waysOfAsking(row, request, 'per_criterion');
+    const { measured, others } = waysOfAsking(row, request, { judging: 'per_criterion', batch: 2 });
     expect(measured).toEqual({ way: 'alone', request, position: 0 });
     const shapes = others.map(({ way, request: other, position }) => {
       if (other.kind !== 'rubric') throw new Error('another kind');
@@ -126,7 +126,7 @@ describe('what a judge is asked', () => {
 
   test('judged jointly, padding and order of sources are measured on the joint request', () => {
     const row = labelled(CRITERION_FIELDS);
-    const { measured, others } = waysOfAsking(row, labelRequest(row).request, 'joint');
+    const { measured, others } = waysOfAsking(row, labelRequest(row).request, { judging: 'joint', batch: 2 });
     expect(measured.way).toBe('first_of_four');
     const sizes = others.map(({ way, request }) => [way, request.kind === 'rubric' ? request.criteria.length : 0]);
     expect(Object.fromEntries(sizes)).toEqual({ alone: 1, last_of_four: 4, padded_answer: 4, sources_reversed: 4 });
@@ -134,14 +134,17 @@ describe('what a judge is asked', () => {
 
   test('a claim keeps its cited source when the sources are reversed; padding is not asked about padding', () => {
     const claim = labelled(CLAIM_FIELDS);
-    const [reversed] = waysOfAsking(claim, labelRequest(claim).request, 'per_criterion').others;
+    const [reversed] = waysOfAsking(claim, labelRequest(claim).request, { judging: 'per_criterion', batch: 2 }).others;
     if (reversed?.request.kind !== 'citations') throw new Error('no citations request');
     const [{ sources = [] } = {}] = reversed.request.claims;
     expect(sources.map((at) => reversed.request.kind === 'citations' && reversed.request.sources[at]?.id)).toEqual([
       'S2',
     ]);
     const padding = labelled({ ...CRITERION_FIELDS, edit: 'padding', sources: [] });
-    const ways = waysOfAsking(padding, labelRequest(padding).request, 'per_criterion').others.map(({ way }) => way);
+    const ways = waysOfAsking(padding, labelRequest(padding).request, {
+      judging: 'per_criterion',
+      batch: 2,
+    }).others.map(({ way }) => way);
     expect(ways).toEqual(['first_of_four', 'last_of_four']);
   });
 });

@@ -8,6 +8,9 @@ import type { CriterionReply, OwnTemplate } from '../../protocol/template.ts';
 /** The names of all templates. */
 export const RUBRIC_TEMPLATES = [USUAL_TEMPLATE, 'dr-tulu-1', 'healthbench-1'] as const;
 
+/** A template by its name, or one's own. */
+export type RubricTemplate = (typeof RUBRIC_TEMPLATES)[number] | OwnTemplate;
+
 type NamedTemplate = Exclude<(typeof RUBRIC_TEMPLATES)[number], typeof USUAL_TEMPLATE>;
 
 const NAMED: Readonly<Record<NamedTemplate, OwnTemplate>> = {
