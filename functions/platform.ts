@@ -29,7 +29,7 @@ import { RunRubrics } from './ledger/run-rubrics.ts';
 import type { Payer } from './projects/budgets.ts';
 import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
 import { payerOf } from './projects/known-payers.ts';
-import type { AgentPlatform, ReplayPlatform } from './services/ports.ts';
+import type { AgentPlatform, ReplayPlatform, RubricMaker } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
 import { createKvReasonStore } from './storage/kept-reasons.ts';
@@ -41,6 +41,8 @@ export type PlatformParts = {
   readonly backendsOf: (settings: Settings, environment: Environment) => Backends;
   /** The judgment store. Default: KV behind a cache of the judgments that this isolate saw last. */
   readonly judgmentStoreOf: (environment: Environment, scope: JudgmentScope) => JudgmentStore;
+  /** Makes the criteria of rubrics that evolve. */
+  readonly makeRubrics: RubricMaker;
 };
 
 /** For whom a platform works. */
@@ -91,7 +93,7 @@ const readSettings = createSettingsReader(reportProblem);
 
 /** Creates the factory that an isolate uses for all its requests. */
 export function createPlatformFactory(parts: Partial<PlatformParts> = {}): PlatformFactory {
-  const { backendsOf = configuredBackends, judgmentStoreOf = cachedJudgments() } = parts;
+  const { backendsOf = configuredBackends, judgmentStoreOf = cachedJudgments(), makeRubrics = noRubricMaker } = parts;
 
   const settingsOf: PlatformFactory['settingsOf'] = (environment) => {
     const read = readSettings(environment);
@@ -126,6 +128,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
       issuer,
       signing: issuer.signing,
       class: callClass,
+      makeRubrics,
       backends: backendsOf(settings.value, environment),
       runCode: configuredCodeRunner(settings.value.backends.sandbox, bindingOf),
     };
@@ -141,6 +144,8 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
 
   return { backendsOf, settingsOf, createStores, createPlatform, createProjectPlatform };
 }
+
+const noRubricMaker: RubricMaker = async () => ({ ok: false, error: { reason: 'generator_unconfigured' } });
 
 function ledgerStores(environment: Environment, settings: Settings, { project }: Payer): LedgerStores {
   const { DB: db, FILES: bucket, RUN_LEDGER: objects } = environment;

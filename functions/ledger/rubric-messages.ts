@@ -45,7 +45,8 @@ export type PromptVisit = {
 /** `rules_differ`, `criteria_differ`: the prompt began with other ones. */
 export type StartAnswer =
   | { readonly status: 'started' | 'known'; readonly visit: PromptVisit | null }
-  | { readonly status: 'rules_differ' | 'criteria_differ' };
+  | { readonly status: 'rules_differ' }
+  | { readonly status: 'criteria_differ' };
 
 export type ObserveCall = {
   readonly v: number;

@@ -5,14 +5,15 @@ import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import type { Result } from '../../src/result.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
-import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../src/wire/groups.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { scoreReplyOf } from '../../src/wire/score-detail.ts';
 import { verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { RequestFailure } from '../failures.ts';
+import { scoreRequestedGroup } from './evolving-group.ts';
 import type { ScoringPlatform } from './ports.ts';
-import { scoreRecorded, scoreTogetherRecorded } from './record.ts';
+import { scoreRecorded } from './record.ts';
 import { readyRefinement, refine } from './refine.ts';
 import type { ScoringReply } from './score.ts';
 
@@ -48,12 +49,11 @@ export async function answer(
       const read = parse(groupRequestSchema, body);
       if (!read.ok) return read;
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
-      const placement = requestedGroupPlacement(read.value);
       const rollouts = groupRollouts(read.value);
       return within(room, rollouts, 'recipes', async () => {
-        const scored = await scoreTogetherRecorded(rollouts, options, placement, platform);
+        const { scored, evolution } = await scoreRequestedGroup(read.value, rollouts, options, platform);
         if (!scored.ok) return { ok: false, error: scored.failure };
-        const group = groupReplyOf(read.value, rollouts, scored.reply);
+        const group = groupReplyOf(read.value, rollouts, scored.reply, evolution);
         return group.ok ? { ok: true, value: group.reply } : invalid(group.problems);
       });
     }

@@ -8,7 +8,10 @@ import type { CallClass, Desk } from '../../src/judgments/desk.ts';
 import type { Signing } from '../../src/judgments/issuer.ts';
 import type { ReasonStore } from '../../src/judgments/reasons.ts';
 import type { JudgmentStore } from '../../src/judgments/store.ts';
+import type { Result } from '../../src/result.ts';
+import type { PromptCriterion } from '../../src/rubrics/rubric-set.ts';
 import type { PromptVisit } from '../../src/wire/adapters/run-place.ts';
+import type { NewCriterion } from '../../src/wire/rubrics.ts';
 import type { CodeRunner } from '../backends/code-runner.ts';
 import type { Backends } from '../backends/configured.ts';
 import type { RunContents } from '../ledger/ledger-client.ts';
@@ -16,6 +19,7 @@ import type { RolloutDetail } from '../ledger/run-details.ts';
 import type { StoredRun } from '../ledger/run-list.ts';
 import type { Recording, RecordingResult } from '../ledger/run-recording.ts';
 import type { DetailPlace, RowSelection, RunGroup, StepRange, StoredRow } from '../ledger/run-rows.ts';
+import type { RunRubrics } from '../ledger/run-rubrics.ts';
 import type { VisitedPrompt } from '../ledger/run-visits.ts';
 
 /** The ledger of runs, where scored rollouts are recorded. Every method throws StorageError. */
@@ -34,6 +38,26 @@ type LedgerReader = {
   detail(place: DetailPlace): Promise<RolloutDetail>;
 };
 
+/** Makes criteria from the responses to a question. */
+export type RubricMaker = (wanted: {
+  readonly question: string;
+  readonly responses: readonly string[];
+  /** Criteria that the generator is shown: those in use, and those that are gone. */
+  readonly existing: readonly PromptCriterion[];
+  readonly retired: readonly PromptCriterion[];
+  /** `null` = the default generator. */
+  readonly generator: string | null;
+}) => Promise<Result<MadeRubrics, { readonly reason: string }>>;
+
+export type MadeRubrics = {
+  readonly criteria: readonly NewCriterion[];
+  /** Key of the generation. */
+  readonly judgment: string | null;
+};
+
+/** The evolving rubrics of runs. Every method throws StorageError. */
+export type EvolvingRubrics = Pick<RunRubrics, 'start' | 'observe'>;
+
 export type ScoringPlatform = {
   /** Reads tool output, and keeps what the isolate read last. */
   readonly readSources: SourceReader;
@@ -47,6 +71,8 @@ export type ScoringPlatform = {
   readonly class: CallClass;
   readonly signing: Signing;
   readonly ledger: Ledger;
+  readonly rubrics: EvolvingRubrics;
+  readonly makeRubrics: RubricMaker;
 };
 
 export type ReplayPlatform = ScoringPlatform & { readonly ledger: LedgerReader };

@@ -6,6 +6,7 @@
 import type { ResolvedRecipe } from '../../src/families/resolve.ts';
 import type { Rollout } from '../../src/family/rollout.ts';
 import type { Result } from '../../src/result.ts';
+import type { RecordedSet } from '../../src/rubrics/recorded-set.ts';
 import { contentDigests } from '../../src/runs/content-digest.ts';
 import { recordedScore } from '../../src/runs/recorded-score.ts';
 import type { RunPlacement } from '../../src/runs/row.ts';
@@ -21,7 +22,9 @@ import { type ScoringOptions, type ScoringReply, scoreOne, scoreTogether } from 
 /** The place of one rollout in a run. */
 type Placed = Omit<RunPlacement, 'samples' | 'store_text'> & { readonly sample: string };
 
-type RecordedOptions = Pick<ScoringOptions, 'judge' | 'judges' | 'replicate'>;
+type RecordedOptions = Pick<ScoringOptions, 'judge' | 'judges' | 'replicate'> & {
+  readonly rubricSet?: RecordedSet | null;
+};
 
 /** Scores a rollout, and records it if `placement` is given. */
 export async function scoreRecorded(
@@ -40,17 +43,22 @@ export async function scoreRecorded(
   return { ...scored, reply };
 }
 
-/** Scores the samples of one prompt together, and records them in one write if `placement` is given. */
+/**
+ * Scores the samples of one prompt together, and records them in one write if `placement` is given.
+ * @param rubricSet the set that the criteria of the rollouts are; `null` = they are the row's own.
+ */
 export async function scoreTogetherRecorded(
   rollouts: readonly Rollout[],
   options: ScoringOptions,
   placement: RunPlacement | null,
   platform: ScoringPlatform,
+  rubricSet: RecordedSet | null = null,
 ): Promise<ScoringReply<readonly ScoredMember[]>> {
   if (placement === null) return scoreTogether(rollouts, options, platform);
   const scored = await scoreTogether(rollouts, { ...options, measureAll: true }, platform);
   if (!scored.ok) return scored;
-  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, options, placement, platform);
+  const how = { ...options, rubricSet };
+  const recorded = await recordGroup(rollouts, scored.reply, scored.recipe, how, placement, platform);
   if (!recorded.ok) return { ok: false, failure: recorded.error, timings: scored.timings };
   return { ...scored, reply: recorded.value };
 }
@@ -71,7 +79,9 @@ async function recordGroup(
     value: scored.map((member, position) => {
       const run = recorded.value[position];
       if (run === undefined) throw new Error('recordGroup: a record was lost');
-      return { ...member, reply: { ...member.reply, run }, run };
+      const { rubricSet = null } = options;
+      const set = rubricSet === null ? {} : { rubric_set: rubricSet };
+      return { ...member, reply: { ...member.reply, run, ...set }, run, ...set };
     }),
   };
 }
@@ -133,7 +143,7 @@ async function recordingOf(
   { rollouts, scored, places, recipe, options, store_text }: ScoresToRecord,
   run: string,
 ): Promise<Recording> {
-  const { replicate, judge } = options;
+  const { replicate, judge, rubricSet = null } = options;
   const panel = requestedPanel(options);
   const contents = contentDigests(rollouts, { recipe: recipe.digest, judge, panel, replicate });
   const shared = store_text ? sharedFields(rollouts) : {};
@@ -144,8 +154,10 @@ async function recordingOf(
     }
     const { step, group, sample, grouping } = place;
     const own = Object.entries(rollout).filter(([name]) => !Object.hasOwn(shared, name));
+    const { stored, ...score } = recordedScore(member, store_text, rollout.response.length);
     return {
-      ...recordedScore(member, store_text, rollout.response.length),
+      ...score,
+      stored: { ...stored, ...(rubricSet === null ? {} : { rubric_set: rubricSet }) },
       ...{ step, group, sample, grouping, content },
       recipe: recipe.digest,
       rollout: store_text ? Object.fromEntries(own) : null,

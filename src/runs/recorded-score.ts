@@ -8,7 +8,7 @@ import { codesOf, type RolloutCounts } from './rollout-counts.ts';
 import type { LedgerRow } from './row.ts';
 
 /** The part of a row that replay reads. */
-export type StoredFacts = Pick<LedgerRow, 'v' | 'facts' | 'judgments' | 'reward' | 'reason'>;
+export type StoredFacts = Pick<LedgerRow, 'v' | 'facts' | 'judgments' | 'reward' | 'reason' | 'rubric_set'>;
 
 /** The part of a row that summaries read. */
 export type RowStatistics = {

@@ -10,6 +10,7 @@ import { type UnscoredReason, unscoredReasonSchema } from '../family/score.ts';
 import { judgmentKindSchema, sha256Schema } from '../judgments/judgment-schema.ts';
 import type { PinnedJudgment } from '../judgments/pin.ts';
 import { MAX_RUN_PLACE_CHARS, MAX_RUN_STEP } from '../limits.ts';
+import { type RecordedSet, recordedSetSchema } from '../rubrics/recorded-set.ts';
 
 /** The place of a rollout in its run. `group` is a prompt, `sample` one of its rollouts. */
 type RolloutPlace = {
@@ -36,6 +37,8 @@ export type LedgerRow = RolloutPlace & {
   /** The reward of the reply. An unscored rollout has a row too: its facts say what is missing. */
   readonly reward: number | null;
   readonly reason: UnscoredReason | null;
+  /** The set of an evolving rubric that scored the rollout. Absent: the row's own criteria did. */
+  readonly rubric_set?: RecordedSet;
   /** Time of the recording, as ISO 8601. */
   readonly recorded_at: string;
 };
@@ -86,6 +89,7 @@ export const storedFactsSchema = z.strictObject({
   judgments: z.array(pinnedJudgmentSchema).describe('The judgments that the facts were read from.'),
   reward: z.number().nullable().describe('As answered; null = unscored.'),
   reason: unscoredReasonSchema.nullable(),
+  rubric_set: recordedSetSchema.exactOptional(),
 });
 
 /** The columns of a row. */

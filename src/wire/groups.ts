@@ -24,6 +24,7 @@ import { advantages, type GroupAdvantages } from '../scoring/advantages.ts';
 import { GDPO_PRESET_NAMES, type GdpoOptions, gdpoGroup, isGdpo } from '../scoring/gdpo.ts';
 import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
+import { type EvolutionReport, evolutionReportSchema, evolutionSchema } from './evolution.ts';
 import {
   hasOneWayOfJudging,
   hasOwnReplicates,
@@ -125,6 +126,11 @@ export const groupRequestSchema = z
     advantages: groupAdvantagesSchema.default('mean'),
     run: groupRunSchema.exactOptional(),
     store_text: storeTextSchema,
+    evolution: evolutionSchema.exactOptional(),
+  })
+  .refine(({ evolution, run }) => evolution === undefined || (run !== undefined && run.step !== null), {
+    path: ['evolution'],
+    error: 'only with run and its step: the rubric evolves in the run, step by step',
   })
   .refine(hasNotBothOrigins, oneOriginRule)
   .refine(({ run, store_text }) => run !== undefined || !store_text, textNeedsRun)
@@ -169,6 +175,7 @@ export function groupRollouts(request: GroupRequest): Rollout[] {
     run: _run,
     store_text: _text,
     store_reasons: _reasons,
+    evolution: _evolution,
     ...shared
   } = others;
   // The samples share the objects of the shared fields, so that each is digested once.
@@ -225,6 +232,7 @@ const groupFields = {
     .describe('With several judges: how far their verdicts agree, over all members of the group.'),
   final: z.boolean().describe('false with a GDPO preset: the advantages need the other groups of the step.'),
   recipe: recipeReportSchema,
+  evolution: evolutionReportSchema.exactOptional(),
 };
 
 export const groupResponseSchema = z.strictObject({
@@ -261,6 +269,7 @@ export function groupReplyOf(
   { advantages: options, detail, offsets }: Pick<GroupRequest, 'advantages' | 'detail' | 'offsets'>,
   rollouts: readonly Rollout[],
   members: readonly ScoredMember[],
+  evolution: EvolutionReport | null = null,
 ): GroupReply {
   const rewards = members.map(({ score }) => score.reward);
   const result = groupAdvantages(members, options);
@@ -270,7 +279,12 @@ export function groupReplyOf(
   const { group } = result;
   const panels = members.flatMap(({ panel }) => panel ?? []);
   const agreement = mergedAgreement(panels.flatMap((panel) => panel.agreement));
-  const reply = { rewards, ...group, ...(panels.length === 0 ? {} : { agreement }) };
+  const reply = {
+    rewards,
+    ...group,
+    ...(panels.length === 0 ? {} : { agreement }),
+    ...(evolution === null ? {} : { evolution }),
+  };
   const { recipe } = first;
   switch (detail) {
     case 'full': {

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { FAMILY_NAMES } from '../families/composers.ts';
 import type { Rollout } from '../family/rollout.ts';
 import { rewardFields } from '../family/score.ts';
+import { type RecordedSet, recordedSetSchema } from '../rubrics/recorded-set.ts';
 import { judgesOf, judgesSchema, rewardScore, rewardScoreFields } from '../scoring/reward-reply.ts';
 import { recipeReportSchema } from '../scoring/score-reply.ts';
 import type { ScoredRollout } from '../scoring/score-rollouts.ts';
@@ -20,17 +21,22 @@ const rewardRunSchema = runRecordSchema
   .describe('What recording did; the request has named the place.');
 
 /** The fields of one score in a short reply. */
-export const rewardMemberFields = { ...rewardScoreFields, run: rewardRunSchema.exactOptional() };
+export const rewardMemberFields = {
+  ...rewardScoreFields,
+  run: rewardRunSchema.exactOptional(),
+  rubric_set: recordedSetSchema.shape.id.exactOptional().describe('The evolving set that scored it.'),
+};
 
 /** A score, and what recording it did. */
-export type ScoredMember = ScoredRollout & { readonly run?: RunRecord };
+export type ScoredMember = ScoredRollout & { readonly run?: RunRecord; readonly rubric_set?: RecordedSet };
 
 /** The short form of one score, with what recording it did. */
 export function rewardMember(member: ScoredMember): z.infer<z.ZodObject<typeof rewardMemberFields>> {
-  const { run } = member;
+  const { run, rubric_set } = member;
   return {
     ...rewardScore(member),
     ...(run === undefined ? {} : { run: { attempt: run.attempt, status: run.status } }),
+    ...(rubric_set === undefined ? {} : { rubric_set: rubric_set.id }),
   };
 }
 

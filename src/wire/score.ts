@@ -18,8 +18,10 @@ import {
 import { memberFields } from '../family/vote-schemas.ts';
 import { type MemberOfPanel, memberName } from '../judgments/panel.ts';
 import { MAX_JUDGES_IN_TURN, MAX_NAME_CHARS, MAX_PANEL_MEMBERS, MAX_REPLICATE } from '../limits.ts';
+import { recordedSetSchema } from '../rubrics/recorded-set.ts';
 import { placeIdSchema, type RunPlacement, recordedStepSchema, runIdSchema, stepSchema } from '../runs/row.ts';
 import { madeByFields } from '../scoring/score-reply.ts';
+import { evolutionNeedsGroup } from './evolution.ts';
 
 /** A recipe by name or inline. `resolveRecipe` validates the content, because it knows the families. */
 export const recipeInputSchema = z.union([z.string().max(MAX_NAME_CHARS), z.record(z.string(), z.unknown())]);
@@ -169,7 +171,9 @@ export const scoreRequestSchema = z
     on_judge_failure: onJudgeFailureSchema.default('error'),
     run: rolloutRunSchema.exactOptional(),
     store_text: storeTextSchema,
+    evolution: z.unknown().optional().describe('Refused: a rubric evolves by whole groups, see POST /v1/groups.'),
   })
+  .refine(({ evolution }) => evolution === undefined, evolutionNeedsGroup)
   .refine(hasNotBothOrigins, oneOriginRule)
   .refine(({ run, store_text }) => run !== undefined || !store_text, textNeedsRun)
   .refine(hasOneOutput, oneOutputRule)
@@ -185,7 +189,8 @@ export function requestedRollout(request: ScoreRequest): Rollout {
   const { recipe: _recipe, judge: _judge, judgments: _judgments, replicate: _replicate, ...rest } = request;
   const { judges: _judges, explain: _explain, receipt: _receipt, detail: _detail, offsets: _offsets, ...scored } = rest;
   const { store_reasons: _storeReasons, ...others } = scored;
-  const { on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...fields } = others;
+  const { on_judge_failure: _onJudgeFailure, run: _run, store_text: _storeText, ...placed } = others;
+  const { evolution: _evolution, ...fields } = placed;
   return rolloutOf(fields);
 }
 
@@ -213,7 +218,11 @@ export const runRecordSchema = z
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
 /** The reply: one shape for each recipe family, told apart by `family`. */
-export const scoreResponseSchema = replySchemaWith({ ...madeByFields, run: runRecordSchema.exactOptional() });
+export const scoreResponseSchema = replySchemaWith({
+  ...madeByFields,
+  run: runRecordSchema.exactOptional(),
+  rubric_set: recordedSetSchema.exactOptional(),
+});
 
 /** The reply of `POST /v1/score`, by family. */
 export type ScoreResponse = z.infer<typeof scoreResponseSchema>;

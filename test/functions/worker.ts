@@ -13,18 +13,19 @@ import { createWorker } from '../../functions/worker.ts';
 
 type Place = 'handlers' | 'JudgeDesk' | 'Batch' | 'Deliveries' | 'RunLedger';
 
-type TestParts = Pick<PlatformParts, 'backendsOf'> & {
-  readonly adapterRetryWindowMs?: number;
-  /** When the ledgers of runs seal records. */
-  readonly ledger?: Partial<RunLedgerOptions>;
-  /** Whether a ledger seals what is due before it answers a recording. */
-  readonly sealsAtOnce?: boolean;
-  readonly webhookLimits?: Pick<DeliveriesOptions, 'maxPendingJobs' | 'deliveryTimeoutMs'>;
-  /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
-  readonly environmentOf: (environment: Environment, place: Place) => Environment;
-  /** The state that the objects of a class get in place of their own. */
-  readonly stateOf: (state: DurableObjectState, place: Place) => DurableObjectState;
-};
+type TestParts = Pick<PlatformParts, 'backendsOf'> &
+  Partial<Pick<PlatformParts, 'makeRubrics'>> & {
+    readonly adapterRetryWindowMs?: number;
+    /** When the ledgers of runs seal records. */
+    readonly ledger?: Partial<RunLedgerOptions>;
+    /** Whether a ledger seals what is due before it answers a recording. */
+    readonly sealsAtOnce?: boolean;
+    readonly webhookLimits?: Pick<DeliveriesOptions, 'maxPendingJobs' | 'deliveryTimeoutMs'>;
+    /** The bindings and variables that the handlers, or the objects of a class, get in place of their own. */
+    readonly environmentOf: (environment: Environment, place: Place) => Environment;
+    /** The state that the objects of a class get in place of their own. */
+    readonly stateOf: (state: DurableObjectState, place: Place) => DurableObjectState;
+  };
 
 let parts: TestParts = {
   backendsOf: configuredBackends,
@@ -39,11 +40,20 @@ export function replaceParts(replaced: Partial<TestParts>): void {
 
 const backendsOf: PlatformParts['backendsOf'] = (settings, environment) => parts.backendsOf(settings, environment);
 
+const makeRubrics: PlatformParts['makeRubrics'] = async (wanted) => {
+  const make = parts.makeRubrics;
+  return make === undefined ? { ok: false, error: { reason: 'generator_unconfigured' } } : make(wanted);
+};
+
 let made: ReturnType<typeof createWorker> | null = null;
 
 function worker(): ReturnType<typeof createWorker> {
   const { adapterRetryWindowMs } = parts;
-  made ??= createWorker({ backendsOf, ...(adapterRetryWindowMs === undefined ? {} : { adapterRetryWindowMs }) });
+  made ??= createWorker({
+    backendsOf,
+    makeRubrics,
+    ...(adapterRetryWindowMs === undefined ? {} : { adapterRetryWindowMs }),
+  });
   return made;
 }
 

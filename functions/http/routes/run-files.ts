@@ -113,10 +113,10 @@ async function putChunk(
 
 function newRollout(rollout: RunFileRollout): NewRollout {
   const { step, group, sample, attempt, grouping, content, recipe, recorded_at, components, cached, counts } = rollout;
-  const { v, facts, judgments, reward, reason } = rollout;
+  const { v, facts, judgments, reward, reason, rubric_set } = rollout;
   return {
     ...{ step, group, sample, grouping, content, recipe },
-    stored: { v, facts, judgments, reward, reason },
+    stored: { v, facts, judgments, reward, reason, ...(rubric_set === undefined ? {} : { rubric_set }) },
     statistics: { lacking: incompletenessOf(facts, reward), components, judgments: judgments.length, cached },
     counts: counts ?? rolloutCounts(facts, { chars: null, findings: null }),
     report: null,

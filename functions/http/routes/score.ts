@@ -6,13 +6,14 @@
 import { Hono } from 'hono';
 import { stepAdvantages, stepRequestSchema } from '../../../src/wire/advantages.ts';
 import { compareReplyOf, compareRequestSchema, requestedComparison } from '../../../src/wire/compare.ts';
-import { groupReplyOf, groupRequestSchema, groupRollouts, requestedGroupPlacement } from '../../../src/wire/groups.ts';
+import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
 import { emptyQuerySchema } from '../../../src/wire/query.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../../src/wire/score.ts';
 import { scoreReplyOf } from '../../../src/wire/score-detail.ts';
 import { RequestError } from '../../failures.ts';
 import { compareTogether } from '../../services/compare.ts';
-import { scoreRecorded, scoreTogetherRecorded } from '../../services/record.ts';
+import { scoreRequestedGroup } from '../../services/evolving-group.ts';
+import { scoreRecorded } from '../../services/record.ts';
 import { requireScope } from '../auth.ts';
 import { admitAnswers, readJson, readQuery } from '../body.ts';
 import { type AppEnvironment, compared, platformOf, succeeded } from '../context.ts';
@@ -37,11 +38,8 @@ export const scoreRoutes = new Hono<AppEnvironment>()
       c,
       rollouts.map(({ response }) => response),
     );
-    const members = succeeded(
-      c,
-      await scoreTogetherRecorded(rollouts, request, requestedGroupPlacement(request), await platformOf(c)),
-    );
-    const reply = groupReplyOf(request, rollouts, members);
+    const { scored, evolution } = await scoreRequestedGroup(request, rollouts, request, await platformOf(c));
+    const reply = groupReplyOf(request, rollouts, succeeded(c, scored), evolution);
     if (!reply.ok) throw new RequestError({ reason: 'input_invalid', problems: reply.problems });
     return c.json(reply.reply);
   })
