@@ -27,6 +27,8 @@ export function replyForSchema(schema: unknown): unknown {
       return Array.from({ length: Number(schema.minItems ?? 0) }, () => replyForSchema(schema.items));
     case 'string':
       return 'nothing was read';
+    case 'number':
+      return 0;
     case 'boolean':
       return false;
     default:

@@ -10,6 +10,7 @@ import { adapterRoutes } from './http/adapters/routes.ts';
 import { auditAdminUse } from './http/audit.ts';
 import { authenticate } from './http/auth.ts';
 import { discardUnread } from './http/body.ts';
+import { graderRoutes } from './http/compat/graders.ts';
 import { compatRoutes } from './http/compat/routes.ts';
 import type { AppEnvironment } from './http/context.ts';
 import { mcpRoutes } from './http/mcp/routes.ts';
@@ -95,6 +96,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', agentRoutes);
   app.route('/', adapterRoutes(adapterRetryWindowMs));
   app.route('/', compatRoutes);
+  app.route('/', graderRoutes);
   app.route('/', replayRoutes);
   app.route('/', runRoutes);
   app.route('/', runFileRoutes);

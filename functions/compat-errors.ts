@@ -3,6 +3,7 @@
  * errors, with its status, and never a score.
  */
 import type { Problem } from '../src/wire/problem.ts';
+import { shouldRetry, withOpenAiError } from './openai-error.ts';
 
 type VendorError = {
   readonly status: number;
@@ -11,12 +12,13 @@ type VendorError = {
 };
 
 /** The APIs that have drop-ins. */
-export type Vendor = 'azure' | 'bedrock' | 'google';
+export type Vendor = 'azure' | 'bedrock' | 'google' | 'openai';
 
 const ROOTS: readonly (readonly [root: string, vendor: Vendor])[] = [
   ['/compat/azure/', 'azure'],
   ['/compat/bedrock/', 'bedrock'],
   ['/compat/google/', 'google'],
+  ['/compat/openai/', 'openai'],
 ];
 
 /** Google's clients take a host and no path, so its routes are also at the root. */
@@ -38,6 +40,8 @@ export function vendorError(vendor: Vendor, problem: Problem): VendorError {
       return bedrockError(problem);
     case 'google':
       return googleError(problem);
+    case 'openai':
+      return openAiError(problem);
   }
 }
 
@@ -103,4 +107,9 @@ function bedrockError(problem: Problem): VendorError {
   const type = BEDROCK_ERRORS[status] ?? 'ValidationException';
   const body = { message: `${problem.reason}: ${messageOf(problem)}` };
   return { status, body, headers: { 'x-amzn-errortype': type } };
+}
+
+function openAiError(problem: Problem): VendorError {
+  const { error } = withOpenAiError(problem);
+  return { status: clientStatus(problem), body: { error }, headers: shouldRetry(problem) };
 }

@@ -8,6 +8,11 @@ export function isOpenAiPath(path: string): boolean {
   return OPENAI_PATHS.some((root) => path === root || path.startsWith(`${root}/`));
 }
 
+/** OpenAI's clients retry 409 and 5xx unless this header forbids it. */
+export function shouldRetry({ retryable }: Problem): Readonly<Record<string, string>> {
+  return { 'x-should-retry': String(retryable) };
+}
+
 /** Adds the member `error`, which is all that OpenAI's clients read of a failed reply. */
 export function withOpenAiError(problem: Problem): Problem {
   const [first] = problem.errors ?? [];

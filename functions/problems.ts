@@ -17,7 +17,7 @@ import { WEBHOOK_TOLERANCE_S } from '../src/wire/webhooks.ts';
 import { generationProblem, judgeProblem } from './backend-problems.ts';
 import { vendorError, vendorOf } from './compat-errors.ts';
 import { type FailureFields, type MultipartDefect, RequestError, type RequestFailure } from './failures.ts';
-import { isOpenAiPath, withOpenAiError } from './openai-error.ts';
+import { isOpenAiPath, shouldRetry, withOpenAiError } from './openai-error.ts';
 import { DEFAULT_RETRY_AFTER_S, type Entry, entry } from './problem-entry.ts';
 import { StorageError } from './storage/storage-error.ts';
 
@@ -329,8 +329,7 @@ export function problemResponse(failure: RequestFailure, requestId: string, path
     status: problem.status,
     headers: {
       'content-type': 'application/problem+json',
-      // OpenAI's clients retry 409 and 5xx unless this header forbids it.
-      ...(isOpenAi ? { 'x-should-retry': String(problem.retryable) } : {}),
+      ...(isOpenAi ? shouldRetry(problem) : {}),
       ...retry,
       ...headers,
     },

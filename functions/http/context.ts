@@ -129,6 +129,7 @@ function unwrapped<T>(c: Context, reply: JudgedReply<T>): T {
   return reply.reply;
 }
 
-function noteStoreProblems(c: Context, judgments: readonly ObtainedJudgment[]): void {
+/** Counts the judgments that the store failed to read or write, for the log. */
+export function noteStoreProblems(c: Context, judgments: readonly ObtainedJudgment[]): void {
   c.set('storeProblems', judgments.filter(({ storeProblem }) => storeProblem !== null).length);
 }

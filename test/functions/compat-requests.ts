@@ -72,3 +72,20 @@ export function keyOf(vendor: GroundingVendor, key: string): Record<string, stri
       return { 'x-goog-api-key': key };
   }
 }
+
+const check = (operation: string, reference: string) => ({
+  ...{ type: 'string_check', name: operation, operation },
+  ...{ input: '{{ sample.output_text }}', reference },
+});
+
+/** A grader that needs no judge. */
+export const MULTI_RUN = {
+  grader: {
+    type: 'multi',
+    name: 'length-and-source',
+    graders: { states: check('like', '{{ item.length_km }} km'), cites: check('ilike', 'federal office') },
+    calculate_output: '0.75 * states + 0.25 * cites',
+  },
+  model_sample: 'The Aare is 288 km long.',
+  item: { length_km: 288 },
+} as const;

@@ -119,6 +119,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'post /v1/adapters/nemo-gym/compare': none('stores nothing but judgments'),
   'post /compat/azure/contentsafety/text:detectGroundedness': none('stores nothing but judgments'),
   'post /compat/bedrock/guardrail/{guardrail}/version/{version}/apply': none('stores nothing but judgments'),
+  'post /compat/openai/v1/fine_tuning/alpha/graders/run': none('stores nothing but judgments'),
+  'post /compat/openai/v1/fine_tuning/alpha/graders/validate': none('stores nothing'),
   'post /compat/google/{version}/projects/{project}/locations/{location}/groundingConfigs/{check}': none(
     "stores nothing but judgments; the ids are Google's and name nothing here",
   ),

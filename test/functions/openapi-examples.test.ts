@@ -16,7 +16,7 @@ import { BODIES, GENRM_BODY } from './adapters-trainers.ts';
 import { callText, environmentOf, ran, serversOf } from './agent-servers.ts';
 import { ORIGIN, send } from './api.ts';
 import { ended, line } from './batch-api.ts';
-import { bodyOf, type GroundingVendor } from './compat-requests.ts';
+import { bodyOf, type GroundingVendor, MULTI_RUN } from './compat-requests.ts';
 import { sendTo } from './model-server.ts';
 import { endWebhooks, RECEIVER, startWebhooks, work } from './webhook-parts.ts';
 import { replaceParts } from './worker.ts';
@@ -177,6 +177,7 @@ class Placeholders {
 
   #number(value: number, name: string): number {
     if (name === 'lines_per_second') return 20;
+    if (name === 'execution_time') return 0;
     if (/(?:^|_)(?:ms|age_s)$/.test(name) && Math.abs(value / 1000 - this.#nowS) > DISTANT_S) return 20;
     for (const unit of [1, 1000]) {
       const distance = Math.round((value / unit - this.#nowS) / SLACK_S) * SLACK_S;
@@ -284,6 +285,8 @@ async function scoring(): Promise<void> {
   for (const [id, vendor, path, query] of DROP_INS) {
     await example(id, { path, json: bodyOf(vendor), ...(query === undefined ? {} : { query }) });
   }
+  await example('postCompatOpenaiFineTuningAlphaGradersRun', { json: MULTI_RUN });
+  await example('postCompatOpenaiFineTuningAlphaGradersValidate', { json: { grader: MULTI_RUN.grader } });
   await example('postAdaptersSlime', { query: RECIPE, json: { ...BODIES.slime, response: right, label: row } });
   await example('postAdaptersOpenrlhfGetReward', { query: RECIPE, json: BODIES.openrlhf });
   await example('postAdaptersNemoGymVerify', { query: RECIPE, json: BODIES['nemo-gym'] });

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 const schemaSchema = z.object({
-  type: z.enum(['object', 'string', 'integer', 'boolean', 'array']),
+  type: z.enum(['object', 'string', 'integer', 'number', 'boolean', 'array']),
   properties: z.record(z.string(), z.unknown()).optional(),
   enum: z.array(z.unknown()).optional(),
   items: z.unknown().optional(),
@@ -23,6 +23,7 @@ export function valueFor(schema: unknown, reversed: boolean): unknown {
     case 'string':
       return 'as the sources say';
     case 'integer':
+    case 'number':
       return 0;
     case 'boolean':
       return true;

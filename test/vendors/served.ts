@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killServers, startServe } from '../e2e/serve-process.ts';
+import { FAKE_KEY, FAKE_MODEL, type FakeBackend, startFakeBackend } from '../llm/fake-backend.ts';
 
 export const KEY = 'key-of-the-vendors-clients';
 
@@ -12,6 +13,7 @@ const API_KEYS = JSON.stringify({
 });
 
 const folders: string[] = [];
+let model: FakeBackend | null = null;
 
 /** @param settings as NAME=value. */
 async function start(settings: readonly string[]): Promise<string> {
@@ -25,17 +27,21 @@ async function start(settings: readonly string[]): Promise<string> {
 /** Nothing listens on the discard port. */
 const DOWN = { name: 'down', kind: 'vllm', base_url: 'http://127.0.0.1:9/v1', model: 'm', slots: 1 };
 
-/** @returns the origins. */
+/** @returns the origins. The working one has the judge `gpt-5`, beside the lexical one, which answers by default. */
 export async function startServers(): Promise<{ readonly working: string; readonly broken: string }> {
-  const backends = { backends: [{ ...DOWN, context_tokens: 32_768 }], default_judge: 'down' };
+  model = await startFakeBackend();
+  const up = { name: 'gpt-5', base_url: `${model.url}/v1`, model: FAKE_MODEL, api_key: FAKE_KEY };
+  const backends = (one: object, default_judge: string | null) =>
+    `BACKENDS=${JSON.stringify({ backends: [{ ...DOWN, context_tokens: 32_768, ...one }], default_judge })}`;
   const [working, broken] = await Promise.all([
-    start(['ALLOW_LEXICAL_JUDGE=true']),
-    start([`BACKENDS=${JSON.stringify(backends)}`]),
+    start(['ALLOW_LEXICAL_JUDGE=true', backends(up, null)]),
+    start([backends({}, 'down')]),
   ]);
   return { working, broken };
 }
 
-export function endServers(): void {
+export async function endServers(): Promise<void> {
   killServers();
+  await model?.stop();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }

@@ -13,6 +13,7 @@ export const JUDGMENT_KINDS = [
   'outcome_text',
   'entities_text',
   'comparison',
+  'grader',
   'statements_text',
 ] as const;
 

@@ -15,6 +15,7 @@ import { execution } from './execution/execution.ts';
 import { entitiesText } from './free-text/entities-text.ts';
 import { outcomeText } from './free-text/outcome-text.ts';
 import { statementsText } from './free-text/statements-text.ts';
+import { grader } from './grader/grader.ts';
 import { JUDGMENT_KINDS, type JudgmentKind } from './names.ts';
 import { outcome } from './outcome/outcome.ts';
 import { rubric } from './rubric/rubric.ts';
@@ -29,6 +30,7 @@ const KINDS = {
   entities,
   statements,
   comparison,
+  grader,
   outcome_text: outcomeText,
   entities_text: entitiesText,
   statements_text: statementsText,

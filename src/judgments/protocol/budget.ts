@@ -187,6 +187,12 @@ function withShorterAnswer<Request extends { readonly answer: string }>(
   return { request: { ...request, answer: request.answer.slice(0, kept_chars) }, answer_cut: { kept_chars, chars } };
 }
 
+/** Fits a request of which nothing may be cut, or fails. @param tokens of everything that the request says. */
+export function fitUncut<Request>(request: Request, tokens: number, promptTokens: number): Fitted<Request> {
+  const needed = FIXED_TOKENS + tokens;
+  return needed <= promptTokens ? { ok: true, request, cuts: [] } : tooLong(needed, promptTokens);
+}
+
 type SourceTokens = {
   /** Tokens of all ids and titles. */
   readonly attributes: number;

@@ -2,6 +2,13 @@
 import { azureErrorSchema, azureQuerySchema, azureReplySchema, azureRequestSchema } from '../compat/azure.ts';
 import { bedrockErrorSchema, bedrockReplySchema, bedrockRequestSchema } from '../compat/bedrock.ts';
 import { googleErrorSchema, googleQuerySchema, googleReplySchema, googleRequestSchema } from '../compat/google.ts';
+import {
+  describedRunSchema,
+  describedValidateSchema,
+  graderReplySchema,
+  graderValidReplySchema,
+  openAiErrorSchema,
+} from '../compat/graders/schema.ts';
 import type { Section } from './route.ts';
 
 const GROUNDING = { method: 'post', scope: 'score', problems: [400, 401, 403, 429, 500, 503] } as const;
@@ -45,13 +52,34 @@ export const DROP_INS: Section = {
       path: '/{version}/projects/{project}/locations/{location}/groundingConfigs/{check}',
       summary: "The same for Google's clients, which take a host and no path.",
     },
+    {
+      ...GROUNDING,
+      path: '/compat/openai/v1/fine_tuning/alpha/graders/run',
+      summary: "OpenAI's graders: runs a grader object on one sample.",
+      request: 'GraderRun',
+      replies: { 200: { description: 'The reward.', schema: 'GraderReply' } },
+      failure: 'OpenAiError',
+    },
+    {
+      ...GROUNDING,
+      path: '/compat/openai/v1/fine_tuning/alpha/graders/validate',
+      summary: "OpenAI's graders: checks a grader object.",
+      request: 'GraderValidation',
+      replies: { 200: { description: 'The grader, as it was sent.', schema: 'ValidGrader' } },
+      failure: 'OpenAiError',
+    },
   ],
   requests: {
+    GraderRun: describedRunSchema,
+    GraderValidation: describedValidateSchema,
     AzureGroundednessRequest: azureRequestSchema,
     BedrockGuardrailRequest: bedrockRequestSchema,
     GoogleGroundingRequest: googleRequestSchema,
   },
   replies: {
+    GraderReply: graderReplySchema,
+    ValidGrader: graderValidReplySchema,
+    OpenAiError: openAiErrorSchema,
     AzureGroundednessReply: azureReplySchema,
     AzureError: azureErrorSchema,
     BedrockGuardrailReply: bedrockReplySchema,

@@ -20,6 +20,7 @@ const REQUESTS: readonly JudgmentRequest[] = [
   { kind: 'entities', question: 'q', criteria: ['<E0> is old.'], labels: ['E0'], answer: 'The mill is old.' },
   { kind: 'statements', question: 'q', sources: [{ id: 'u', text: 't' }], statements: ['The mill is old.'] },
   { kind: 'comparison', question: 'q', sources: [], criteria: [{ description: 'c' }], first: 'a', second: 'b' },
+  { kind: 'grader', messages: [{ role: 'user', parts: [{ text: 'q' }, { data: 'a' }] }], output: { range: [0, 1] } },
   { kind: 'outcome_text', question: 'q', reference: 'r', answer: 'a' },
   { kind: 'entities_text', question: 'q', criteria: ['<E0> is old.'], labels: ['E0'], answer: 'The mill is old.' },
   { kind: 'statements_text', question: 'q', sources: [{ id: 'u', text: 't' }], statements: ['The mill is old.'] },
