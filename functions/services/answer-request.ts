@@ -9,7 +9,7 @@ import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/wire/
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { scoreReplyOf } from '../../src/wire/score-detail.ts';
-import { verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
+import { verifiedResponse, verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { RequestFailure } from '../failures.ts';
 import { scoreRequestedGroup } from './evolving-group.ts';
 import type { ScoringPlatform } from './ports.ts';
@@ -60,7 +60,7 @@ export async function answer(
     case '/v1/verify': {
       const read = parse(verifyRequestSchema, body);
       if (!read.ok) return read;
-      return within(room, [read.value], 'any', async () => {
+      return within(room, [{ response: verifiedResponse(read.value) }], 'any', async () => {
         const result = verifyRequested(read.value, 'lexical');
         return result.ok ? { ok: true, value: result.verification } : invalid(result.problems);
       });

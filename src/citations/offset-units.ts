@@ -18,6 +18,8 @@ export type OffsetUnit = (typeof OFFSET_UNITS)[number];
 /** The strings that the spans of a verification refer to. */
 export type SpannedStrings = {
   readonly response: string;
+  /** For a converted answer: the vendor's text, and the way back to it. Spans in `response` then point into that text. */
+  readonly original?: { readonly text: string; readonly map: { at(offset: number): number } };
   /** The raw tool output; absent if the sources were given as a list. */
   readonly tool_output?: string;
   /** Text of each source, in the order of `verification.sources`. */
@@ -35,7 +37,7 @@ export type SpannedStrings = {
  * withOffsets('utf8', verification, { response, sources: ['Zürich'] }).claims[0]?.span; // { start: 32, end: 39 }
  */
 export function withOffsets(unit: OffsetUnit, verification: Verification, strings: SpannedStrings): Verification {
-  if (unit === 'utf16') return verification;
+  if (unit === 'utf16' && strings.original === undefined) return verification;
   const { response, toolOutput, sources, inString } = offsetsOf(unit, strings);
   const inSource = (span: SourceSpan): SourceSpan => {
     const offsets = sources[span.source];
@@ -82,7 +84,9 @@ export type ReplyOffsets = {
 
 /** Prepares the conversion of spans in these strings. */
 export function offsetsOf(unit: OffsetUnit, strings: SpannedStrings): ReplyOffsets {
-  const response = new Offsets(strings.response, unit);
+  const { original } = strings;
+  const response =
+    original === undefined ? new Offsets(strings.response, unit) : new Offsets(original.text, unit, original.map);
   const toolOutput = new Offsets(strings.tool_output ?? '', unit);
   const sources = strings.sources.map((text) => new Offsets(text, unit));
   const stringOf = (finding: Finding): Offsets => {
@@ -106,11 +110,14 @@ export function offsetsOf(unit: OffsetUnit, strings: SpannedStrings): ReplyOffse
 export class Offsets {
   readonly #text: string;
   readonly #unit: OffsetUnit;
+  readonly #map: { at(offset: number): number } | null;
   #table: Uint32Array | null = null;
 
-  constructor(text: string, unit: OffsetUnit) {
+  /** @param map applied to each offset before it is converted. */
+  constructor(text: string, unit: OffsetUnit, map: { at(offset: number): number } | null = null) {
     this.#text = text;
     this.#unit = unit;
+    this.#map = map;
   }
 
   span({ start, end }: Span): Span {
@@ -119,6 +126,10 @@ export class Offsets {
 
   /** @throws RangeError if the offset is outside the text. */
   at(offset: number): number {
+    return this.#inUnit(this.#map === null ? offset : this.#map.at(offset));
+  }
+
+  #inUnit(offset: number): number {
     if (this.#unit === 'utf16') return offset;
     this.#table ??= tableOf(this.#text, this.#unit === 'utf8');
     const converted = this.#table[offset];

@@ -12,6 +12,13 @@ export function missingFields(rollout: Rollout, fields: readonly (keyof Rollout)
   );
 }
 
+/** Refuses a vendor's cited answer: the family reads other citations than the converted ones, or none. */
+export function citedAnswerProblems(rollout: Rollout, family: string): InputProblem[] {
+  if (rollout.cited_answer === undefined) return [];
+  const message = `recipes of the ${family} family do not read it: send the text as response, or use another recipe`;
+  return [{ path: ['cited_answer'], message }];
+}
+
 /** Returns one problem for each criterion whose weight is out of its bounds. */
 export function weightProblems({ positive_rubrics, negative_rubrics, rubrics }: Rollout): InputProblem[] {
   const of = (field: string, criteria: readonly { readonly weight?: number }[] | undefined, least: number) =>

@@ -1,5 +1,7 @@
 /** The fields that describe a rollout, shared by every resource that takes one. */
 import * as z from 'zod';
+import { ANSWER_FORMATS } from '../citations/formats/names.ts';
+import { type AnswerFields, requestedAnswer, validatedAnswer } from '../citations/formats/requested-answer.ts';
 import type { InputProblem } from '../input-problem.ts';
 import {
   MAX_CRITERIA,
@@ -207,11 +209,28 @@ export const trajectoryOptionsSchema = z
   })
   .describe('How messages are read.');
 
+/** The fields of an answer as its vendor sent it, in place of `response`. */
+export const citedAnswerFields = {
+  cited_answer: z
+    .union([textSchema, z.array(z.unknown()), z.record(z.string(), z.unknown())])
+    .exactOptional()
+    .describe(
+      'The answer as its vendor sent it, with its citations, in place of response: of Anthropic, OpenAI, Gemini, ' +
+        'Cohere, Bedrock, Mistral, the AI SDK, Perplexity, or Markdown. Without tool_output and sources, the texts that ' +
+        "it carries are the sources. Offsets in the reply point into the vendor's text.",
+    ),
+  answer_format: z
+    .enum(ANSWER_FORMATS)
+    .exactOptional()
+    .describe('The format of cited_answer. Default: the first in this list that fits.'),
+};
+
 /** The fields that each sample has of its own. */
 export const responseFields = {
+  ...citedAnswerFields,
   response: responseSchema
     .exactOptional()
-    .describe("The policy's whole output. Offsets in the reply point into it. Give it or messages."),
+    .describe("The policy's whole output. Offsets in the reply point into it. Give it, messages or cited_answer."),
   messages: z
     .union([z.array(z.record(z.string(), z.unknown())).min(1).max(MAX_MESSAGES), textSchema])
     .exactOptional()
@@ -238,24 +257,39 @@ export const responseFields = {
     .describe('tool-call, and recipes with length: tokens of the response, tool output included.'),
 };
 
-/** JSON Schema of the rule that a sample is either a text or messages. */
-export const ONE_OUTPUT = { oneOf: [{ required: ['response'] }, { required: ['messages'] }] };
+/** JSON Schema of the rule that a sample is a text, messages or a vendor's answer. */
+export const ONE_OUTPUT = {
+  oneOf: [{ required: ['response'] }, { required: ['messages'] }, { required: ['cited_answer'] }],
+};
 
-type Output = Pick<z.infer<z.ZodObject<typeof responseFields>>, 'response' | 'messages' | 'trajectory'>;
+type Output = Pick<z.infer<z.ZodObject<typeof responseFields>>, 'response' | 'messages' | 'trajectory'> & AnswerFields;
 
-/** The rule "exactly one of `response` and `messages`", like `oneOriginRule`. */
+/** The rule "exactly one of `response`, `messages` and `cited_answer`", like `oneOriginRule`. */
 export const oneOutputRule = {
   ...oneOriginRule,
   path: ['response'],
-  error: 'give exactly one of response (a string) and messages',
+  error: 'give exactly one of response (a string), messages and cited_answer',
 };
 
-export function hasOneOutput({ response, messages }: Output): boolean {
-  return (response === undefined) !== (messages === undefined);
+export function hasOneOutput({ response, messages, cited_answer }: Output): boolean {
+  return [response, messages, cited_answer].filter((field) => field !== undefined).length === 1;
 }
 
-/** Reads the messages of a sample: a check of zod. The rollout is then made of the same reading. */
-export function checkMessages({ value, issues }: z.core.ParsePayload<Output>): void {
+/** Converts the cited answer of a sample or request: a check of zod. The rollout is then made of the same reading. */
+export function checkCitedAnswer({ value, issues }: z.core.ParsePayload<AnswerFields>): void {
+  const reading = requestedAnswer(value);
+  if (reading === null && value.answer_format !== undefined) {
+    issues.push({ code: 'custom', path: ['answer_format'], message: 'only with cited_answer', input: value });
+  }
+  for (const { path, message } of reading === null || reading.ok ? [] : reading.error) {
+    issues.push({ code: 'custom', path: [...path], message, input: value });
+  }
+}
+
+/** Reads the messages or the cited answer of a sample: a check of zod. The rollout is then made of the same reading. */
+export function checkMessages(payload: z.core.ParsePayload<Output>): void {
+  checkCitedAnswer(payload);
+  const { value, issues } = payload;
   const { messages, trajectory } = value;
   const problems: readonly InputProblem[] =
     messages === undefined
@@ -286,14 +320,25 @@ export function rolloutOf({ positive_rubrics, negative_rubrics, ...fields }: Rol
 
 /**
  * One sample of a prompt, with the fields that all samples share. Messages give the final answer, and each field that
- * they determine and neither the sample nor `common` gives.
+ * they determine and neither the sample nor `common` gives. A vendor's answer gives the response, and its sources if
+ * neither gives some.
  */
 export function sampleOf(common: Partial<Rollout>, sample: Omit<RolloutFields, keyof Rubrics>): Rollout {
+  const answer = sample.response === undefined ? validatedAnswer({ ...originIn(common), ...sample }) : null;
+  if (answer !== null) {
+    const carried = answer.sources === null ? {} : { sources: answer.sources };
+    return { ...carried, ...common, ...sample, response: answer.response };
+  }
   const trajectory = trajectoryOf(sample);
   const derived = trajectory === null ? null : derivedFields(trajectory);
   const response = sample.response ?? derived?.response;
   if (response === undefined) throw new Error('sampleOf: neither response nor messages after validation');
   return { ...derived, ...common, ...sample, response };
+}
+
+function originIn({ tool_output, sources }: Partial<Rollout>): Pick<AnswerFields, 'tool_output' | 'sources'> {
+  if (tool_output !== undefined) return { tool_output };
+  return sources === undefined ? {} : { sources };
 }
 
 type Rubrics = Pick<RolloutFields, 'positive_rubrics' | 'negative_rubrics'>;

@@ -3,6 +3,7 @@
  * reads the fields that it needs and names the missing ones (requirements.ts).
  */
 
+import type { AnswerFormatName } from '../citations/formats/names.ts';
 import type { SourceInput } from '../citations/sources.ts';
 import type { ProgramTest } from '../judgments/kinds/execution/execution.ts';
 import type { Polarity } from '../judgments/kinds/rubric/static-criteria.ts';
@@ -44,6 +45,9 @@ export type Rollout = {
   /** The conversation or transcript as the trainer sent it, and how to read it; families take calls, results and turns from it. */
   readonly messages?: Messages;
   readonly trajectory?: TrajectoryOptions;
+  /** The answer as its vendor sent it, from which `response` was converted, and its format. */
+  readonly cited_answer?: unknown;
+  readonly answer_format?: AnswerFormatName;
   /** The policy's reasoning, if it is not part of the response. */
   readonly reasoning?: string;
   /** A conversation whose last turn is the response; gold entities count in every assistant turn. */

@@ -17,6 +17,8 @@ const FIELDS = {
   response: true,
   messages: true,
   trajectory: true,
+  cited_answer: true,
+  answer_format: true,
   reasoning: true,
   history: true,
   positive_rubrics: true,

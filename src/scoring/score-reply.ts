@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { indexSchema } from '../citations/finding-schema.ts';
+import { citedAnswerReportSchema } from '../citations/formats/report.ts';
 import type { FamilyReply } from '../families/registry.ts';
 import { judgmentKindSchema, samplingSchema, sha256Schema, tokenUsageSchema } from '../judgments/judgment-schema.ts';
 import type { ObtainedJudgment } from '../judgments/obtain.ts';
@@ -95,6 +96,7 @@ export const madeByFields = {
   recipe: recipeReportSchema,
   receipt: receiptSchema.nullable().describe('null = the request did not ask for a receipt.'),
   trajectory: trajectoryReportSchema.exactOptional(),
+  cited_answer: citedAnswerReportSchema.exactOptional(),
   panel: panelReportSchema.exactOptional(),
 };
 

@@ -6,6 +6,9 @@
  *
  * An unscored rollout keeps its reason and the failure behind it; the caller decides what becomes of it.
  */
+
+import { citedAnswerReport } from '../citations/formats/report.ts';
+import { validatedAnswer } from '../citations/formats/requested-answer.ts';
 import type { SourceReader } from '../citations/recent-sources.ts';
 import { parseSources, sourcesFromList } from '../citations/sources.ts';
 import type { SourceSet } from '../citations/types.ts';
@@ -276,6 +279,8 @@ function givenSources({ tool_output, sources }: Rollout, readSources: SourceRead
 const SAMPLE_FIELDS: ReadonlySet<unknown> = new Set([
   'response',
   'messages',
+  'cited_answer',
+  'answer_format',
   'trajectory',
   'reasoning',
   'finish_reason',
@@ -318,7 +323,7 @@ function createReplies<T extends FamilyTypes>(
     const { value: measured, obtained } = finished.run;
     const contributed = composers.contributions(score, recipe.recipe);
     const panel = panelReport(measured.facts, recipe.recipe, obtained, verdicts);
-    const brief: Omit<MadeBy, 'judgments' | 'trajectory' | 'panel'> = {
+    const brief: Omit<MadeBy, 'judgments' | 'trajectory' | 'cited_answer' | 'panel'> = {
       contributions: contributed === null ? null : { ...contributed },
       recipe: { name, digest, reward_range: [least, most] },
       receipt: issuer === null ? null : await receiptOf(finished, issuer),
@@ -326,12 +331,14 @@ function createReplies<T extends FamilyTypes>(
     const build = (): T['reply'] & MadeBy => {
       const { contributions, ...others } = brief;
       const trajectory = trajectoryReport(rollout);
+      const answer = validatedAnswer(rollout);
       return {
         ...measured.reply(score),
         contributions,
         judgments: obtained.map(reportJudgment),
         ...others,
         ...(trajectory === null ? {} : { trajectory }),
+        ...(answer === null ? {} : { cited_answer: citedAnswerReport(answer) }),
         ...(panel === null ? {} : { panel }),
       };
     };

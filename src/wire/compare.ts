@@ -47,12 +47,12 @@ const scheduleSchema = z
   .default({ seed: 0 })
   .describe('Who meets whom: a function of the seed and the number of responses alone.');
 
-const { response, messages, trajectory } = responseFields;
+const { response, messages, trajectory, cited_answer, answer_format } = responseFields;
 
 const comparedResponseSchema = z.union([
   responseSchema,
   z
-    .strictObject({ response, messages, trajectory })
+    .strictObject({ response, messages, trajectory, cited_answer, answer_format })
     .refine(hasOneOutput, oneOutputRule)
     .check(checkMessages)
     .meta(ONE_OUTPUT),

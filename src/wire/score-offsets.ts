@@ -1,4 +1,6 @@
 /** Converts the offsets of a score to the unit that its request asks for, once, before the reply is sent. */
+import { citedAnswerReport } from '../citations/formats/report.ts';
+import { validatedAnswer } from '../citations/formats/requested-answer.ts';
 import { type OffsetUnit, offsetsOf, type SpannedStrings } from '../citations/offset-units.ts';
 import { sourcesOf } from '../citations/sources.ts';
 import { familyOf } from '../families/registry.ts';
@@ -9,21 +11,27 @@ import type { ScoreResponse } from './score.ts';
 
 /** Returns a score with every offset in another unit. Takes time linear in the rollout. */
 export function scoreWithOffsets(unit: OffsetUnit, score: ScoreResponse, rollout: Rollout): ScoreResponse {
-  if (unit === 'utf16') return score;
+  const answer = validatedAnswer(rollout);
+  if (unit === 'utf16' && answer === null) return score;
   const { withOffsets } = familyOf(score).reply;
   const trajectory = trajectoryReport(rollout, unit);
   return {
     ...score,
     ...(withOffsets === undefined ? {} : withOffsets(score, offsetsOf(unit, stringsOf(rollout)))),
     ...(trajectory === null ? {} : { trajectory }),
+    ...(answer === null ? {} : { cited_answer: citedAnswerReport(answer, unit) }),
   };
 }
 
 /** The strings of a rollout that the spans of a reply refer to. */
 function stringsOf(rollout: Rollout): SpannedStrings {
-  const { response } = rollout;
+  const answer = validatedAnswer(rollout);
+  const response = {
+    response: rollout.response,
+    ...(answer === null ? {} : { original: { text: answer.text, map: answer.map } }),
+  };
   const origin = sourcesOfRollout(rollout);
-  if (origin === null) return { response, sources: [] };
+  if (origin === null) return { ...response, sources: [] };
   const sources = sourcesOf(origin).list.map(({ text }) => text);
-  return { response, ...('tool_output' in origin ? { tool_output: origin.tool_output } : {}), sources };
+  return { ...response, ...('tool_output' in origin ? { tool_output: origin.tool_output } : {}), sources };
 }

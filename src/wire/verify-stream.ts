@@ -17,7 +17,13 @@ import { EXACTLY_ONE_ORIGIN, hasOneOrigin, oneOriginRule, textSchema } from '../
 import { problemSchema } from './problem.ts';
 import { verifyQuerySchema, verifyRequestSchema, verifyResponseSchema } from './verify.ts';
 
-const { response: _response, offsets: _offsets, ...headFields } = verifyRequestSchema.shape;
+const {
+  response: _response,
+  offsets: _offsets,
+  cited_answer: _citedAnswer,
+  answer_format: _answerFormat,
+  ...headFields
+} = verifyRequestSchema.shape;
 
 export const verifyStreamHeadSchema = z
   .strictObject(headFields)

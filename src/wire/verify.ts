@@ -11,14 +11,18 @@ import {
   offsetUnitSchema,
   spanSchema,
 } from '../citations/finding-schema.ts';
+import { type CitedAnswerReport, citedAnswerReport, citedAnswerReportSchema } from '../citations/formats/report.ts';
+import { validatedAnswer } from '../citations/formats/requested-answer.ts';
 import { GRAMMAR_NAMES } from '../citations/grammars.ts';
 import { type OffsetUnit, withOffsets } from '../citations/offset-units.ts';
 import { parseResponse, sizeProblems } from '../citations/parse.ts';
-import { sourcesOf } from '../citations/sources.ts';
+import { type SourceInput, sourcesOf } from '../citations/sources.ts';
 import { describeResponse, type Verification } from '../citations/verify.ts';
 import {
+  checkCitedAnswer,
+  citedAnswerFields,
   EXACTLY_ONE_ORIGIN,
-  hasOneOrigin,
+  NOT_BOTH_ORIGINS,
   oneOriginRule,
   originFields,
   responseSchema,
@@ -30,7 +34,8 @@ import { KNOWN_LANGUAGES } from '../lexical/index.ts';
 
 export const verifyRequestSchema = z
   .strictObject({
-    response: responseSchema,
+    response: responseSchema.exactOptional(),
+    ...citedAnswerFields,
     ...originFields,
     question: textSchema.exactOptional().describe('Accepted and ignored, so a rollout can be sent unchanged.'),
     grammar: z.enum(GRAMMAR_NAMES).default('snippet').describe('The citation syntax of the response.'),
@@ -44,8 +49,36 @@ export const verifyRequestSchema = z
       .describe('answer_only: text outside the answer block is a finding.'),
     offsets: offsetUnitSchema.exactOptional().describe('Unit of all offsets, as in the query. Default utf16.'),
   })
-  .refine(hasOneOrigin, oneOriginRule)
-  .meta(EXACTLY_ONE_ORIGIN);
+  .refine(hasOriginOrAnswer, oneOriginRule)
+  .refine(hasResponseOrAnswer, {
+    ...oneOriginRule,
+    path: ['response'],
+    error: 'give exactly one of response (a string) and cited_answer',
+  })
+  .refine(({ cited_answer, grammar }) => cited_answer === undefined || grammar === 'snippet', {
+    path: ['grammar'],
+    error: 'not with cited_answer: its citations are fields; answer_format names their format',
+  })
+  .check(checkCitedAnswer)
+  .meta({
+    oneOf: [
+      { required: ['response'], ...EXACTLY_ONE_ORIGIN },
+      { required: ['cited_answer'], ...NOT_BOTH_ORIGINS },
+    ],
+  });
+
+type Origins = { readonly tool_output?: string; readonly sources?: readonly SourceInput[] };
+type Answers = { readonly response?: string; readonly cited_answer?: unknown };
+
+function hasResponseOrAnswer({ response, cited_answer }: Answers): boolean {
+  return (response === undefined) !== (cited_answer === undefined);
+}
+
+/** A vendor's answer can carry its sources. */
+function hasOriginOrAnswer(request: Origins & Answers): boolean {
+  const given = [request.tool_output, request.sources].filter((origin) => origin !== undefined).length;
+  return given === 1 || (given === 0 && request.cited_answer !== undefined);
+}
 
 type VerifyRequest = z.infer<typeof verifyRequestSchema>;
 
@@ -122,10 +155,21 @@ export const verifyResponseSchema = z.strictObject({
       span: spanSchema.nullable().describe('Position of the text in tool_output.'),
     }),
   ),
+  cited_answer: citedAnswerReportSchema.exactOptional(),
 });
 
+/** A verification, and what was read from the vendor's answer if the request has one. */
+export type RequestedVerification = Verification & { readonly cited_answer?: CitedAnswerReport };
+
+/** The response of a validated request: as sent, or as converted from a vendor's answer. */
+export function verifiedResponse(request: VerifyRequest): string {
+  const response = request.response ?? validatedAnswer(request)?.response;
+  if (response === undefined) throw new Error('verifiedResponse: neither response nor cited_answer after validation');
+  return response;
+}
+
 type VerificationResult =
-  | { readonly ok: true; readonly verification: Verification }
+  | { readonly ok: true; readonly verification: RequestedVerification }
   /** The request exceeds the limits. */
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
@@ -138,16 +182,22 @@ export function verifyRequested(
   evidence: 'none' | 'lexical',
   offsets: OffsetUnit = request.offsets ?? 'utf16',
 ): VerificationResult {
-  const { response, grammar, answer, mode, tool_output } = request;
-  const sources = sourcesOf(rolloutSources(request));
+  const { grammar, answer, mode, tool_output } = request;
+  const response = verifiedResponse(request);
+  const converted = validatedAnswer(request);
+  const carried = converted?.sources ?? null;
+  const sources = sourcesOf(carried === null ? rolloutSources(request) : { sources: carried });
   const parsed = parseResponse(response, sources, { grammar, ...(answer === undefined ? {} : { answer }) });
   const problems = sizeProblems(parsed, sources, tool_output === undefined ? 'sources' : 'tool_output');
   if (problems.length > 0) return { ok: false, problems };
   const verification = describeResponse(response, parsed, sources, mode, evidence);
   const texts = {
     response,
+    ...(converted === null ? {} : { original: { text: converted.text, map: converted.map } }),
     ...(tool_output === undefined ? {} : { tool_output }),
     sources: sources.list.map(({ text }) => text),
   };
-  return { ok: true, verification: withOffsets(offsets, verification, texts) };
+  const shown = withOffsets(offsets, verification, texts);
+  if (converted === null) return { ok: true, verification: shown };
+  return { ok: true, verification: { ...shown, cited_answer: citedAnswerReport(converted, offsets) } };
 }

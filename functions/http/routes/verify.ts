@@ -9,7 +9,7 @@
 import { Hono } from 'hono';
 import type { StreamEvent } from '../../../src/citations/stream/events.ts';
 import { problemsOfIssues } from '../../../src/input-problem.ts';
-import { verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
+import { verifiedResponse, verifyQuerySchema, verifyRequested, verifyRequestSchema } from '../../../src/wire/verify.ts';
 import {
   verifyStreamDeltaSchema,
   verifyStreamHeadSchema,
@@ -30,7 +30,7 @@ export const verifyRoutes = new Hono<AppEnvironment>()
     if (offsets !== undefined && request.offsets !== undefined) {
       throw invalidInput(['offsets'], 'give offsets in the query or in the body, not in both');
     }
-    await admitAnswers(c, [request.response], { grammars: 'any' });
+    await admitAnswers(c, [verifiedResponse(request)], { grammars: 'any' });
     const result = verifyRequested(request, evidence, offsets);
     if (!result.ok) throw new RequestError({ reason: 'input_invalid', problems: result.problems });
     return c.json(result.verification);

@@ -4,7 +4,7 @@
  */
 import { type SourceInput, sourcesOf } from '../../citations/sources.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
-import { missingFields, originOf } from '../../family/requirements.ts';
+import { citedAnswerProblems, missingFields, originOf } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { EntitiesRequest } from '../../judgments/kinds/entities/entities.ts';
@@ -63,7 +63,11 @@ export function planCarr(
     ...(scoresCriteria ? (['entity_rubrics'] as const) : []),
     ...(recipe.punish_ill_formed ? (['finish_reason'] as const) : []),
   ];
-  const problems = [...missingFields(rollout, needed, 'carr'), ...countProblems(rollout, recipe)];
+  const problems = [
+    ...missingFields(rollout, needed, 'carr'),
+    ...citedAnswerProblems(rollout, 'carr'),
+    ...countProblems(rollout, recipe),
+  ];
   const { question, reference } = rollout;
   if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, error: problems };
   const criteria = scoresCriteria ? (rollout.entity_rubrics ?? []) : [];

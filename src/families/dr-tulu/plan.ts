@@ -8,7 +8,7 @@ import type { SourceSet } from '../../citations/types.ts';
 import { countProblems, countsOf } from '../../family/counts.ts';
 import type { PlanOptions } from '../../family/family.ts';
 import { judgedSources } from '../../family/judged-sources.ts';
-import { missingFields, sourcesOfRollout } from '../../family/requirements.ts';
+import { citedAnswerProblems, missingFields, sourcesOfRollout } from '../../family/requirements.ts';
 import type { Rollout, SignedCriterionInput } from '../../family/rollout.ts';
 import { sharedLimitsFacts } from '../../family/shared-limits.ts';
 import type { InputProblem } from '../../input-problem.ts';
@@ -53,6 +53,7 @@ export function planDrTulu(
   const problems = [
     ...sourceIdProblems(rollout, recipe),
     ...missingFields(rollout, ['question', 'rubrics', ...penalty], 'dr-tulu'),
+    ...citedAnswerProblems(rollout, 'dr-tulu'),
     ...countProblems(rollout, recipe),
   ];
   const { question, rubrics } = rollout;

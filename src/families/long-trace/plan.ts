@@ -3,7 +3,7 @@
  */
 
 import { countProblems, countsOf } from '../../family/counts.ts';
-import { missingFields } from '../../family/requirements.ts';
+import { citedAnswerProblems, missingFields } from '../../family/requirements.ts';
 import type { Rollout, TraceMessage } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { OutcomeRequest } from '../../judgments/kinds/outcome/outcome.ts';
@@ -38,7 +38,11 @@ export function planLongTrace(
   const chunksOnly = rollout.entities === undefined && rollout.useful_chunks !== undefined;
   const gold = recipe.variant === 'chunks' || chunksOnly ? 'useful_chunks' : 'entities';
   const needed = [...(['question', 'reference', gold] as const), ...(recipe.punish_ill_formed ? FINISH_REASON : [])];
-  const problems = [...missingFields(rollout, needed, 'long-trace'), ...countProblems(rollout, recipe)];
+  const problems = [
+    ...missingFields(rollout, needed, 'long-trace'),
+    ...citedAnswerProblems(rollout, 'long-trace'),
+    ...countProblems(rollout, recipe),
+  ];
   const { question, reference } = rollout;
   if (problems.length > 0 || question === undefined || reference === undefined) return { ok: false, error: problems };
 

@@ -1,7 +1,7 @@
 /**
  * Plans the judgment of a tool-call rollout: finds the boxed answer or the program, and the questions to the sandbox.
  */
-import { missingFields } from '../../family/requirements.ts';
+import { citedAnswerProblems, missingFields } from '../../family/requirements.ts';
 import type { Rollout } from '../../family/rollout.ts';
 import type { InputProblem } from '../../input-problem.ts';
 import type { EquivalenceRequest } from '../../judgments/kinds/equivalence/equivalence.ts';
@@ -36,7 +36,10 @@ export function planToolCall(
   measureAll: boolean,
 ): Result<ToolCallPlan, readonly InputProblem[]> {
   const { reference, tests, num_turns, response_tokens } = rollout;
-  const problems = missingFields(rollout, ['num_turns', 'response_tokens'], 'tool-call');
+  const problems = [
+    ...missingFields(rollout, ['num_turns', 'response_tokens'], 'tool-call'),
+    ...citedAnswerProblems(rollout, 'tool-call'),
+  ];
   if ((reference === undefined) === (tests === undefined)) {
     const message = 'give exactly one of reference (mathematics) and tests (code)';
     problems.push({ path: [reference === undefined ? 'reference' : 'tests'], message });

@@ -109,7 +109,13 @@ export function textOfMessage({ content }: z.infer<typeof chatMessageSchema>): s
   return (content ?? []).flatMap(({ text }) => text ?? []).join('\n');
 }
 
-const { response: _response, messages: _messages, ...sampleFields } = responseFields;
+const {
+  response: _response,
+  messages: _messages,
+  cited_answer: _citedAnswer,
+  answer_format: _answerFormat,
+  ...sampleFields
+} = responseFields;
 
 const labelFields = { ...sharedFields, ...sampleFields };
 

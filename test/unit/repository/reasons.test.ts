@@ -6,6 +6,7 @@ import { TASK_FAILURE_REASONS } from '../../../functions/batches/batch-messages.
 import type { RequestFailure } from '../../../functions/failures.ts';
 import { problemOf } from '../../../functions/problems.ts';
 import { backendFault, generationFailureOf, judgeFailureOf } from '../../../lib/model-servers/calls/failures.ts';
+import { ANSWER_FINDING_REASONS } from '../../../src/citations/formats/names.ts';
 import { FINDING_REASONS } from '../../../src/citations/types.ts';
 import { TRAJECTORY_FINDING_REASONS } from '../../../src/trajectory/trajectory.ts';
 import { BATCH_ERROR_CODES } from '../../../src/wire/batches/request-line.ts';
@@ -34,7 +35,11 @@ function reasonsOf(schema: unknown, isReason = false): string[] {
   });
 }
 
-const findings: ReadonlySet<string> = new Set([...FINDING_REASONS, ...TRAJECTORY_FINDING_REASONS]);
+const findings: ReadonlySet<string> = new Set([
+  ...FINDING_REASONS,
+  ...TRAJECTORY_FINDING_REASONS,
+  ...ANSWER_FINDING_REASONS,
+]);
 
 const inReplies = reasonsOf(JSON.parse(read('openapi.json'))).filter((reason) => !findings.has(reason));
 /** Those that replies carry as text, and the two codes of unsent lines. */
@@ -111,10 +116,12 @@ describe('the page of reasons', () => {
     expect(named.toSorted()).toEqual([...new Set([...inReplies, ...inText])].toSorted());
   });
 
-  it('has every finding about an answer; the page of messages has those about messages', () => {
+  it('has every finding about an answer; the pages of messages and formats have theirs', () => {
     expect(rows.toSorted()).toEqual(FINDING_REASONS.toSorted());
     const messages = read('docs/guides/messages.md');
     for (const reason of TRAJECTORY_FINDING_REASONS) expect(messages).toContain(`\`${reason}\``);
+    const formats = read('docs/guides/answer-formats.md');
+    for (const reason of ANSWER_FINDING_REASONS) expect(formats).toContain(`\`${reason}\``);
   });
 
   const problems = constantProblems.map((failure) => problemOf(failure, 'request'));

@@ -221,6 +221,8 @@ describe('the digest of a request', () => {
       response: 'r',
       messages: [{ role: 'assistant', content: 'r' }],
       trajectory: { source_ids: 'call' },
+      cited_answer: 'r',
+      answer_format: 'markdown',
       reasoning: 'because',
       history: [{ role: 'assistant', content: 'x' }],
       positive_rubrics: [{ description: 'p' }],

@@ -1,0 +1,113 @@
+/**
+ * Anthropic Messages: text blocks with `citations`. A block is a claim. Locations point into the sources: characters,
+ * pages and blocks of documents by `document_index`, blocks of search results by `search_result_index`, web pages by
+ * address. Also reads the events of a stream (`citations_delta`).
+ */
+import type { InputProblem } from '../../input-problem.ts';
+import type { Pointer } from './answer-sources.ts';
+import type { AnswerDraft } from './draft.ts';
+import type { AnswerFormat } from './format.ts';
+import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+
+type Path = InputProblem['path'];
+
+export const anthropic: AnswerFormat = {
+  name: 'anthropic',
+  expected: 'a message of the Messages API, its content blocks, or the events of its stream',
+  detects(value) {
+    if (isObject(value)) {
+      if (objectsIn(value['content']).some(([, block]) => isCited(block))) return true;
+      return value['type'] === 'message' && listIn(value['content']).some(isBlock);
+    }
+    return objectsIn(value).some(([, item]) => isEvent(item) || (item['type'] === 'text' && isCited(item)));
+  },
+  read(value, draft) {
+    const events = objectsIn(value);
+    if (events.some(([, item]) => isEvent(item))) return readEvents(events, draft);
+    const [blocks, path]: [unknown, Path] = isObject(value) ? [value['content'], ['content']] : [value, []];
+    let found = false;
+    for (const [n, block] of objectsIn(blocks)) {
+      if (block['type'] !== 'text') continue;
+      found = true;
+      readText(textIn(block['text']) ?? '', listIn(block['citations']), [...path, n], draft);
+    }
+    return found;
+  },
+};
+
+const BLOCKS = ['text', 'thinking', 'tool_use', 'server_tool_use', 'web_search_tool_result'];
+
+function isBlock(block: unknown): boolean {
+  return isObject(block) && typeof block['type'] === 'string' && BLOCKS.includes(block['type']);
+}
+
+function isCited({ citations }: Json): boolean {
+  return listIn(citations).some((one) => isObject(one) && String(one['type']).endsWith('_location'));
+}
+
+function isEvent({ type }: Json): boolean {
+  return type === 'content_block_start' || type === 'content_block_delta';
+}
+
+function readEvents(events: readonly (readonly [number, Json])[], draft: AnswerDraft): boolean {
+  const blocks = new Map<number, { readonly texts: string[]; readonly citations: unknown[]; readonly at: number }>();
+  for (const [n, event] of events) {
+    const index = indexIn(event['index']);
+    if (index === null) continue;
+    const started = objectIn(event['content_block']);
+    if (event['type'] === 'content_block_start' && started?.['type'] === 'text') {
+      blocks.set(index, {
+        texts: [textIn(started['text']) ?? ''],
+        citations: [...listIn(started['citations'])],
+        at: n,
+      });
+    }
+    const delta = objectIn(event['delta']);
+    const block = blocks.get(index);
+    if (event['type'] !== 'content_block_delta' || delta === null || block === undefined) continue;
+    if (delta['type'] === 'text_delta') block.texts.push(textIn(delta['text']) ?? '');
+    if (delta['type'] === 'citations_delta') block.citations.push(delta['citation']);
+  }
+  for (const { texts, citations, at } of blocks.values()) readText(texts.join(''), citations, [at], draft);
+  return blocks.size > 0;
+}
+
+function readText(text: string, citations: readonly unknown[], path: Path, draft: AnswerDraft): void {
+  const { start } = draft.addText(text);
+  const pointers = citations.flatMap((citation, n) => {
+    const place = [...path, 'citations', n];
+    const pointer = isObject(citation) ? pointerOf(citation, place) : null;
+    if (pointer === null) draft.findings.add({ reason: 'citation_unread', path: place });
+    return pointer ?? [];
+  });
+  draft.cite({ start, end: start + text.length }, pointers, path);
+}
+
+function pointerOf(citation: Json, path: Path): Pointer | null {
+  const quoted = textIn(citation['cited_text']);
+  const quote = quoted === null ? null : { text: quoted };
+  const document = {
+    path,
+    position: indexIn(citation['document_index']),
+    title: textIn(citation['document_title']),
+    quote,
+  };
+  switch (citation['type']) {
+    case 'char_location': {
+      const place = { start: indexIn(citation['start_char_index']), end: indexIn(citation['end_char_index']) };
+      return { ...document, quote: quote === null ? null : { ...quote, ...place } };
+    }
+    case 'page_location':
+    case 'content_block_location':
+      return document;
+    case 'search_result_location': {
+      const source = textIn(citation['source']);
+      const position = indexIn(citation['search_result_index']);
+      return { path, id: source, url: source, position, title: textIn(citation['title']), quote };
+    }
+    case 'web_search_result_location':
+      return { path, url: textIn(citation['url']), title: textIn(citation['title']), quote };
+    default:
+      return null;
+  }
+}

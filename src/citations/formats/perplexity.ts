@@ -1,0 +1,39 @@
+/** Perplexity: a chat completion whose text has markers `[1]`, with `search_results` or `citations` that they number. */
+import type { Pointer } from './answer-sources.ts';
+import type { AnswerFormat } from './format.ts';
+import { isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { readNumberedMarkers } from './numbered-markers.ts';
+
+export const perplexity: AnswerFormat = {
+  name: 'perplexity',
+  expected: 'a chat completion with search_results or citations',
+  detects: (value) => isObject(value) && textOf(value) !== null && pointersOf(value).length > 0,
+  read(value, draft) {
+    const text = isObject(value) ? textOf(value) : null;
+    if (!isObject(value) || text === null) return false;
+    const pointers = pointersOf(value);
+    const path = ['choices', 0, 'message', 'content'];
+    for (const pointer of pointers) draft.sources.offer(pointer);
+    readNumberedMarkers(draft.addText(text), pointers, path, draft);
+    return true;
+  },
+};
+
+function textOf(value: Json): string | null {
+  const content = objectIn(objectIn(listIn(value['choices'])[0])?.['message'])?.['content'];
+  if (typeof content === 'string') return content;
+  const parts = objectsIn(content).flatMap(([, part]) => textIn(part['text']) ?? []);
+  return parts.length === 0 ? null : parts.join('');
+}
+
+function pointersOf(value: Json): Pointer[] {
+  const results = objectsIn(value['search_results']).map(([n, result]): Pointer => {
+    const path = ['search_results', n];
+    const text = textIn(result['snippet']);
+    return { path, url: textIn(result['url']), title: textIn(result['title']), position: n, text };
+  });
+  if (results.length > 0) return results;
+  return listIn(value['citations']).flatMap((url, n): Pointer[] =>
+    typeof url === 'string' ? [{ path: ['citations', n], url, position: n }] : [],
+  );
+}

@@ -1,0 +1,90 @@
+/** Converts a vendor's cited answer to a response and sources that every route reads. Pure, linear, never throws. */
+import type { InputProblem } from '../../input-problem.ts';
+import type { Result } from '../../result.ts';
+import type { SourceInput } from '../sources.ts';
+import type { SourceSet } from '../types.ts';
+import { aiSdk } from './ai-sdk.ts';
+import type { AnswerFinding } from './answer-findings.ts';
+import { anthropic } from './anthropic.ts';
+import { bedrock } from './bedrock.ts';
+import { cohere } from './cohere.ts';
+import { AnswerDraft } from './draft.ts';
+import type { AnswerFormat } from './format.ts';
+import { gemini } from './gemini.ts';
+import { markdown } from './markdown.ts';
+import { mistral } from './mistral.ts';
+import { ANSWER_FORMATS, type AnswerFormatName } from './names.ts';
+import { openai } from './openai.ts';
+import { perplexity } from './perplexity.ts';
+import type { TextMap } from './text-map.ts';
+
+const FORMATS: Readonly<Record<AnswerFormatName, AnswerFormat>> = {
+  anthropic,
+  openai,
+  gemini,
+  cohere,
+  bedrock,
+  mistral,
+  'ai-sdk': aiSdk,
+  perplexity,
+  markdown,
+};
+
+/** A converted answer. */
+export type CitedAnswer = {
+  readonly format: AnswerFormatName;
+  /** The vendor's text: its text blocks, joined without a separator. */
+  readonly text: string;
+  /** The same answer in the grammar `snippet`, in an `<answer>`. */
+  readonly response: string;
+  /** The sources that the answer carries; `null` if the request gives the sources. */
+  readonly sources: readonly SourceInput[] | null;
+  /** Maps offsets of `response` to `text`. */
+  readonly map: TextMap;
+  readonly findings: readonly AnswerFinding[];
+  readonly finding_count: number;
+};
+
+/**
+ * Converts an answer.
+ *
+ * @param format the vendor's format; default: the first that fits.
+ * @param given the sources of the request; `null` = the texts that the answer carries are the sources.
+ * @example
+ * const answer = [{ type: 'text', text: 'It opened in 1937.', citations: [
+ *   { type: 'web_search_result_location', url: 'https://bridge.example', title: 'Bridge', cited_text: 'opened in 1937' },
+ * ] }];
+ * readCitedAnswer(answer, undefined, null).value.response;
+ * // '<answer><snippet id="https://bridge.example">It opened in 1937.</snippet></answer>'
+ */
+export function readCitedAnswer(
+  answer: unknown,
+  format: AnswerFormatName | undefined,
+  given: SourceSet | null,
+): Result<CitedAnswer, readonly InputProblem[]> {
+  const name = format ?? ANSWER_FORMATS.find((one) => FORMATS[one].detects(answer));
+  if (name === undefined) {
+    const known = ANSWER_FORMATS.join(', ');
+    return refused(`no known format: send the vendor's answer unchanged, and name it in answer_format (${known})`);
+  }
+  const draft = new AnswerDraft(given);
+  const isRead = FORMATS[name].read(answer, draft);
+  if (draft.problems.length > 0) {
+    return { ok: false, error: draft.problems.map(({ path, message }) => ({ path: [FIELD, ...path], message })) };
+  }
+  if (!isRead) return refused(`expected ${FORMATS[name].expected}, with text, for answer_format ${name}`);
+  const { text, response, map } = draft.finish();
+  const sources = draft.sources.finish();
+  for (const source of sources ?? []) {
+    if (source.text === '') draft.findings.add({ reason: 'source_without_text', path: [] });
+  }
+  const { list, count } = draft.findings;
+  return { ok: true, value: { format: name, text, response, sources, map, findings: list, finding_count: count } };
+}
+
+/** The field of requests that holds the answer. */
+const FIELD = 'cited_answer';
+
+function refused(message: string): Result<never, readonly InputProblem[]> {
+  return { ok: false, error: [{ path: [FIELD], message }] };
+}

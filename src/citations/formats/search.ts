@@ -1,0 +1,56 @@
+/** Finds a quotation in a text in linear time, without regard to white space. */
+import { isSpace } from '../../text/characters.ts';
+
+/** Text units that the quotations of one answer may be compared with: a tenth of a second of work. */
+const MAX_SEARCHED_CHARS = 50_000_000;
+
+/** Searches the quotations of one answer until their budget is spent. */
+export class QuoteSearch {
+  #left = MAX_SEARCHED_CHARS;
+
+  /** Whether `text` contains `quote`; `null` if the budget is spent. */
+  contains(text: string, quote: string): boolean | null {
+    const cost = text.length + quote.length;
+    if (cost > this.#left) return null;
+    this.#left -= cost;
+    return text.includes(quote.trim().slice(0, 1)) && containsFolded(text, quote);
+  }
+}
+
+/** Knuth-Morris-Pratt over the units that are no white space. */
+function containsFolded(text: string, quote: string): boolean {
+  const pattern = withoutSpace(quote);
+  if (pattern.length === 0) return true;
+  const failure = new Int32Array(pattern.length);
+  for (let i = 1, k = 0; i < pattern.length; i++) {
+    while (k > 0 && pattern[i] !== pattern[k]) k = failure[k - 1] ?? 0;
+    if (pattern[i] === pattern[k]) k++;
+    failure[i] = k;
+  }
+  for (let i = 0, k = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isSpace(code)) continue;
+    while (k > 0 && code !== pattern[k]) k = failure[k - 1] ?? 0;
+    if (code === pattern[k]) k++;
+    if (k === pattern.length) return true;
+  }
+  return false;
+}
+
+function withoutSpace(text: string): Uint16Array {
+  const units = new Uint16Array(text.length);
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (!isSpace(code)) units[count++] = code;
+  }
+  return units.subarray(0, count);
+}
+
+/** Whether two texts are equal apart from white space. */
+export function isSameText(a: string, b: string): boolean {
+  if (a === b) return true;
+  const one = withoutSpace(a);
+  const other = withoutSpace(b);
+  return one.length === other.length && one.every((unit, n) => unit === other[n]);
+}
