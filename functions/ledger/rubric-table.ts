@@ -4,10 +4,11 @@
  * the row of a prompt repeats what lists show of it. Every method is synchronous and runs in the caller's transaction.
  */
 import * as z from 'zod';
+import { createRecentlyUsed, type RecentlyUsed } from '../../src/recently-used.ts';
 import { appendEdit, appendGroup, hasProposal } from '../../src/rubrics/append.ts';
 import { foldLog, type PromptRubrics, setOf } from '../../src/rubrics/evolution.ts';
 import { type EvolutionEvent, evolutionEventSchema, type WeightedCriterion } from '../../src/rubrics/evolution-log.ts';
-import { type EvolutionRules, evolutionRulesSchema } from '../../src/rubrics/evolution-rules.ts';
+import { evolutionRulesSchema } from '../../src/rubrics/evolution-rules.ts';
 import { rubricSetSchema, setId } from '../../src/rubrics/rubric-set.ts';
 import { UnknownForm } from '../storage/unknown-form.ts';
 import type {
@@ -39,6 +40,17 @@ const TABLES = [
    ) STRICT, WITHOUT ROWID`,
 ];
 
+/** Events of the prompts that the object holds in memory, those used last: about 10 MB. */
+const MAX_HELD_EVENTS = 10_000;
+const MAX_HELD_PROMPTS = 1_000;
+
+/** A prompt as the object holds it. */
+type HeldPrompt = StoredPrompt & {
+  /** The events that count, and the state after them. */
+  readonly log: readonly EvolutionEvent[];
+  readonly state: PromptRubrics;
+};
+
 const visitSchema = z.object({ entries: rubricSetSchema, inactive: z.array(z.string()) });
 type StoredVisit = z.infer<typeof visitSchema>;
 
@@ -60,6 +72,7 @@ type Place = { readonly step: number; readonly group: string };
 export class RubricTable {
   readonly #sql: SqlStorage;
   #isMade = false;
+  #held = heldPrompts();
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -68,14 +81,17 @@ export class RubricTable {
   /** Forgets what it remembers of the tables: they were erased, or the transaction that made them was undone. */
   forget(): void {
     this.#isMade = false;
+    this.#held = heldPrompts();
   }
 
   /** Starts a prompt unless it is there, and opens a visit of it. Idempotent. */
   start({ prompt, rules, fallback, own, visit }: StartCall, at: number): StartAnswer {
-    const found = this.read(prompt);
+    const found = this.#hold(prompt);
     if (found === null) {
       const begun: EvolutionEvent = { event: 'started', question: prompt, own: [...(own ?? [])] };
-      this.#append(prompt, rules ?? fallback, [], [begun], at);
+      const rulesOfPrompt = rules ?? fallback;
+      const state = foldLog([begun], rulesOfPrompt);
+      this.#append({ rules: rulesOfPrompt, events: [], log: [], state }, prompt, { events: [begun], state }, at);
       return { status: 'started', visit: visit === null ? null : this.#visit(prompt, visit) };
     }
     if (rules !== null && JSON.stringify(rules) !== JSON.stringify(found.rules)) return { status: 'rules_differ' };
@@ -88,6 +104,13 @@ export class RubricTable {
 
   /** The log of a prompt; `null` = there is none. @throws UnknownForm if a later version wrote it. */
   read(prompt: string): StoredPrompt | null {
+    const found = this.#hold(prompt);
+    return found === null ? null : { rules: found.rules, events: found.events };
+  }
+
+  #hold(prompt: string): HeldPrompt | null {
+    const held = this.#held.get(prompt);
+    if (held !== undefined) return held;
     this.#make();
     const [row] = this.#sql.exec<{ rules: string }>('SELECT rules FROM rubric_prompts_v1 WHERE prompt = ?', prompt);
     if (row === undefined) return null;
@@ -102,16 +125,18 @@ export class RubricTable {
     });
     const rules = evolutionRulesSchema.safeParse(JSON.parse(row.rules));
     if (!rules.success) throw new UnknownForm('rules of a rubric');
-    return { rules: rules.data, events };
+    const log = events.flatMap(({ superseded, entry }) => (superseded ? [] : [entry]));
+    const read = { rules: rules.data, events, log, state: foldLog(log, rules.data) };
+    this.#held.add(prompt, read, events.length);
+    return read;
   }
 
   /** Records what a group showed; `null` = there is no such prompt. Idempotent by step and group. */
   observe({ prompt, observation, scoresNext }: ObserveCall, at: number): ObserveAnswer | null {
-    const found = this.read(prompt);
+    const found = this.#hold(prompt);
     if (found === null) return null;
-    const log = counting(found);
-    const { events, ...did } = appendGroup(log, found.rules, observation);
-    const state = this.#append(prompt, found.rules, log, events, at);
+    const { events, state, ...did } = appendGroup(found.log, found.state, found.rules, observation);
+    this.#append(found, prompt, { events, state }, at);
     const seen = this.#findVisit(prompt, observation);
     if (seen !== null && scoresNext && did.proposed) {
       this.#keepVisit(prompt, observation, { ...seen, entries: [...setOf(state)] });
@@ -122,16 +147,15 @@ export class RubricTable {
 
   /** Edits a prompt by hand; `null` = there is no such prompt. */
   edit({ prompt, edit }: EditCall, at: number): EditAnswer | null {
-    const found = this.read(prompt);
+    const found = this.#hold(prompt);
     if (found === null) return null;
-    const log = counting(found);
-    const edited = appendEdit(log, found.rules, edit);
+    const edited = appendEdit(found.state, found.rules, edit);
     if (!edited.ok) {
       const { error } = edited;
       return error.why === 'stale' ? { status: 'stale', set: error.set } : { status: error.why, ids: error.ids };
     }
-    const state = this.#append(prompt, found.rules, log, edited.value, at);
-    return { status: 'edited', events: edited.value, set: setId(setOf(state)) };
+    this.#append(found, prompt, edited.value, at);
+    return { status: 'edited', events: edited.value.events, set: setId(setOf(edited.value.state)) };
   }
 
   /** Prompts in the order of their digests, after one. */
@@ -162,19 +186,19 @@ export class RubricTable {
       .toArray();
     this.#sql.exec('UPDATE rubric_events_v1 SET superseded = ?1 WHERE superseded IS NULL AND step > ?1', step);
     this.#sql.exec('DELETE FROM rubric_visits_v1 WHERE step > ?', step);
+    this.#held = heldPrompts();
     for (const { prompt } of changed) {
-      const found = this.read(prompt);
-      if (found !== null) this.#summarise(prompt, found.rules, counting(found), at);
+      const found = this.#hold(prompt);
+      if (found !== null) this.#summarise(prompt, found, at);
     }
     return changed.length;
   }
 
   /** The visit of a group, which begins with the set of now. The prompt exists. */
   #visit(prompt: string, place: Place): PromptVisit {
-    const found = this.read(prompt);
+    const found = this.#hold(prompt);
     if (found === null) throw new Error('rubrics: a visit of a prompt that is not there');
-    const log = counting(found);
-    const state = foldLog(log, found.rules);
+    const { log, state } = found;
     let seen = this.#findVisit(prompt, place);
     if (seen === null) {
       seen = { entries: [...setOf(state)], inactive: state.inactive.map(({ id }) => id) };
@@ -206,39 +230,31 @@ export class RubricTable {
     );
   }
 
-  /** Appends events. @param log the events that count so far. @returns the state after them. */
+  /** Appends events to a prompt. @param added the events, and the state after them. */
   #append(
+    { rules, events, log }: HeldPrompt,
     prompt: string,
-    rules: EvolutionRules,
-    log: readonly EvolutionEvent[],
-    events: readonly EvolutionEvent[],
+    added: { readonly events: readonly EvolutionEvent[]; readonly state: PromptRubrics },
     at: number,
-  ): PromptRubrics {
-    const whole = [...log, ...events];
-    if (events.length === 0) return foldLog(whole, rules);
-    const [last] = this.#sql.exec<{ n: number | null }>(
-      'SELECT max(n) AS n FROM rubric_events_v1 WHERE prompt = ?',
-      prompt,
-    );
-    const next = (last?.n ?? -1) + 1;
-    for (const [place, event] of events.entries()) {
-      const step = event.event === 'started' ? null : event.step;
+  ): void {
+    if (added.events.length === 0) return;
+    const next = (events.at(-1)?.n ?? -1) + 1;
+    const logged = added.events.map((entry, place) => ({ n: next + place, at, superseded: false, entry }));
+    for (const { n, entry } of logged) {
+      const step = entry.event === 'started' ? null : entry.step;
       this.#sql.exec(
         'INSERT INTO rubric_events_v1 (prompt, n, step, at, event) VALUES (?, ?, ?, ?, ?)',
-        ...[prompt, next + place, step, at, JSON.stringify(event)],
+        ...[prompt, n, step, at, JSON.stringify(entry)],
       );
     }
-    return this.#summarise(prompt, rules, whole, at);
+    const held = { rules, events: [...events, ...logged], log: [...log, ...added.events], state: added.state };
+    this.#held.add(prompt, held, held.events.length);
+    this.#summarise(prompt, held, at);
   }
 
   /** Writes what lists show of a prompt. */
-  #summarise(prompt: string, rules: EvolutionRules, log: readonly EvolutionEvent[], at: number): PromptRubrics {
-    const state = foldLog(log, rules);
+  #summarise(prompt: string, { rules, events, log, state }: HeldPrompt, at: number): void {
     const steps = log.flatMap((event) => (event.event === 'started' ? [] : [event.step]));
-    const [first] = this.#sql.exec<{ at: number }>(
-      'SELECT at FROM rubric_events_v1 WHERE prompt = ? ORDER BY n LIMIT 1',
-      prompt,
-    );
     const summary: PromptSummary = {
       prompt,
       set: setId(setOf(state)),
@@ -247,15 +263,14 @@ export class RubricTable {
       inactive: state.inactive.length,
       visits: log.filter(({ event }) => event === 'scored').length,
       failed_generations: log.filter(({ event }) => event === 'generation_failed').length,
-      last_step: steps.length === 0 ? null : Math.max(...steps),
-      started_at: first?.at ?? at,
+      last_step: steps.length === 0 ? null : steps.reduce((most, step) => Math.max(most, step), 0),
+      started_at: events[0]?.at ?? at,
       changed_at: at,
     };
     this.#sql.exec(
       'INSERT OR REPLACE INTO rubric_prompts_v1 (prompt, rules, summary) VALUES (?, ?, ?)',
       ...[prompt, JSON.stringify(rules), JSON.stringify(summary)],
     );
-    return state;
   }
 
   /** Runs that began before the tables were introduced lack them. */
@@ -266,9 +281,8 @@ export class RubricTable {
   }
 }
 
-/** The events that count. */
-function counting({ events }: StoredPrompt): EvolutionEvent[] {
-  return events.flatMap(({ superseded, entry }) => (superseded ? [] : [entry]));
+function heldPrompts(): RecentlyUsed<HeldPrompt> {
+  return createRecentlyUsed({ entries: MAX_HELD_PROMPTS, size: MAX_HELD_EVENTS });
 }
 
 /** Whether two lists have the same criteria with the same weights, in order. */

@@ -4,7 +4,7 @@
  */
 import { MAX_CRITERIA } from '../limits.ts';
 import type { Result } from '../result.ts';
-import { foldLog, observe, setOf } from './evolution.ts';
+import { applied, observeFrom, type PromptRubrics, setOf } from './evolution.ts';
 import type { CriterionStatistics, EvolutionEvent, WeightedCriterion } from './evolution-log.ts';
 import type { EvolutionRules } from './evolution-rules.ts';
 import { setId } from './rubric-set.ts';
@@ -37,6 +37,7 @@ export type GroupObservation = {
 export type Appended = {
   /** The new events, in order. */
   readonly events: readonly EvolutionEvent[];
+  readonly state: PromptRubrics;
   /** Whether the log had gone on since the set that the group names. */
   readonly stale: boolean;
   /** Whether each part is new; false where the log already has it from this group, or the group does not bring it. */
@@ -47,30 +48,31 @@ export type Appended = {
 /** The reason of a proposal that would make the set larger than a rollout may be. */
 export const TOO_MANY_CRITERIA = 'too_many_criteria';
 
-/** Adds a group's observations: its scores first, then its proposal. */
+/** Adds a group's observations: its scores first, then its proposal. @param before the state of the log. */
 export function appendGroup(
   log: readonly EvolutionEvent[],
+  before: PromptRubrics,
   rules: EvolutionRules,
   { step, group, under, statistics, proposal }: GroupObservation,
 ): Appended {
   const ofGroup = log.filter((event) => event.event !== 'started' && event.step === step && event.group === group);
   const scored = statistics !== null && !ofGroup.some(({ event }) => event === 'scored');
   const proposed = proposal !== null && !ofGroup.some(({ event }) => PROPOSALS.has(event));
-  const stale = setId(setOf(foldLog(log, rules))) !== under;
-  let events: readonly EvolutionEvent[] = [];
-  const add = (event: EvolutionEvent): void => {
-    events = [...events, ...observe([...log, ...events], event, rules, under).events];
+  const stale = setId(setOf(before)) !== under;
+  let now: Pick<Appended, 'events' | 'state'> = { events: [], state: before };
+  const after = (event: EvolutionEvent): typeof now => {
+    const { events, state } = observeFrom(now.state, event, rules);
+    return { events: [...now.events, ...events], state };
   };
-  if (scored) add({ event: 'scored', step, group, set: under, statistics: [...statistics] });
+  if (scored) now = after({ event: 'scored', step, group, set: under, statistics: [...statistics] });
   if (proposed) {
-    const before = events;
-    add(proposalEvent(proposal, { step, group, under }));
-    if (setOf(foldLog([...log, ...events], rules)).length > MAX_CRITERIA) {
-      events = before;
-      add({ event: 'generation_failed', step, group, reason: TOO_MANY_CRITERIA });
-    }
+    const next = after(proposalEvent(proposal, { step, group, under }));
+    now =
+      setOf(next.state).length <= MAX_CRITERIA
+        ? next
+        : after({ event: 'generation_failed', step, group, reason: TOO_MANY_CRITERIA });
   }
-  return { events, stale, scored, proposed };
+  return { ...now, stale, scored, proposed };
 }
 
 const PROPOSALS: ReadonlySet<string> = new Set(['proposed', 'generation_failed']);
@@ -115,15 +117,14 @@ export type EditRefusal =
 
 /** Adds an edit by hand: retirements, then restorations, then new criteria. */
 export function appendEdit(
-  log: readonly EvolutionEvent[],
+  before: PromptRubrics,
   rules: EvolutionRules,
   { step, set, retire, restore, add }: HandEdit,
-): Result<readonly EvolutionEvent[], EditRefusal> {
-  const state = foldLog(log, rules);
-  const now = setOf(state);
+): Result<Pick<Appended, 'events' | 'state'>, EditRefusal> {
+  const now = setOf(before);
   if (setId(now) !== set) return { ok: false, error: { why: 'stale', set: setId(now) } };
   const inSet = new Set(now.map(({ id }) => id));
-  const inactive = new Set(state.inactive.map(({ id }) => id));
+  const inactive = new Set(before.inactive.map(({ id }) => id));
   const notInSet = retire.filter((id) => !inSet.has(id));
   if (notInSet.length > 0) return { ok: false, error: { why: 'not_in_set', ids: notInSet } };
   const notInactive = restore.filter((id) => !inactive.has(id));
@@ -133,13 +134,16 @@ export function appendEdit(
   const events: EvolutionEvent[] = [];
   if (retire.length > 0) events.push({ event: 'retired', ...by, ids: [...new Set(retire)] });
   if (restore.length > 0) events.push({ event: 'restored', ...by, ids: [...new Set(restore)] });
+  let state = events.reduce<PromptRubrics>((one, event) => applied(one, event, rules), before);
   if (add.length > 0) {
     const proposal = { kind: 'proposed', criteria: add, judgment: null, responses: [] } as const;
     const event = proposalEvent(proposal, { ...at, under: set });
-    events.push(...observe([...log, ...events], event, rules, set).events);
+    const added = observeFrom(state, event, rules);
+    events.push(...added.events);
+    state = added.state;
   }
-  if (setOf(foldLog([...log, ...events], rules)).length > MAX_CRITERIA) {
+  if (setOf(state).length > MAX_CRITERIA) {
     return { ok: false, error: { why: 'too_many', ids: add.map(({ id }) => id) } };
   }
-  return { ok: true, value: events };
+  return { ok: true, value: { events, state } };
 }

@@ -53,9 +53,24 @@ export function foldLog(
   rules: EvolutionRules,
   throughStep = Number.POSITIVE_INFINITY,
 ): PromptRubrics {
-  return events
-    .filter((event) => event.event === 'started' || event.step <= throughStep)
-    .reduce((state, event) => applied(state, event, rules), EMPTY);
+  // Collected here once: `applied` copies both maps, which would make the time quadratic in a long log.
+  const criteria = new Map<string, WeightedCriterion>();
+  const deviations = new Map<string, number[]>();
+  let state: PromptRubrics = { ...EMPTY, criteria, deviations };
+  for (const event of events) {
+    if (event.event !== 'started' && event.step > throughStep) continue;
+    if (event.event === 'scored') {
+      for (const { id, std } of event.statistics) {
+        const known = deviations.get(id) ?? [];
+        if (std !== null) deviations.set(id, [...known, std]);
+      }
+      continue;
+    }
+    const given = event.event === 'started' ? event.own : event.event === 'proposed' ? event.criteria : [];
+    for (const one of given) if (!criteria.has(one.id)) criteria.set(one.id, one);
+    state = applied(state, event, rules);
+  }
+  return state;
 }
 
 /** The state after one event. */
@@ -134,8 +149,19 @@ export function observe(
 ): { readonly events: readonly EvolutionEvent[]; readonly stale: boolean } {
   const before = foldLog(log, rules);
   const stale = setId(setOf(before)) !== expected;
+  return { events: observeFrom(before, event, rules).events, stale };
+}
+
+/** The same from a state: the new events, and the state after them. */
+export function observeFrom(
+  before: PromptRubrics,
+  event: EvolutionEvent,
+  rules: EvolutionRules,
+): { readonly events: readonly EvolutionEvent[]; readonly state: PromptRubrics } {
   const after = applied(before, event, rules);
-  return { events: [event, ...decisions(after, event, rules)], stale };
+  const decided = decisions(after, event, rules);
+  const state = decided.reduce<PromptRubrics>((now, decision) => applied(now, decision, rules), after);
+  return { events: [event, ...decided], state };
 }
 
 /** What a log would have been under other rules. */
@@ -300,6 +326,7 @@ function restorations(
 }
 
 function withCriteria(state: PromptRubrics, added: readonly WeightedCriterion[]): PromptRubrics {
+  if (added.every(({ id }) => state.criteria.has(id))) return state;
   const criteria = new Map(state.criteria);
   for (const one of added) if (!criteria.has(one.id)) criteria.set(one.id, one);
   return { ...state, criteria };

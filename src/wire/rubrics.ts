@@ -154,6 +154,7 @@ export type PromptList = z.infer<typeof promptListSchema>;
 
 export const promptQuerySchema = z.strictObject({
   step: stepParameter.exactOptional().describe('The last step that counts. Default: all.'),
+  log: z.enum(['true', 'false']).default('true').describe('false: without the events, for a trainer at each step.'),
 });
 
 const criterionStateSchema = setEntrySchema.extend({
@@ -184,7 +185,10 @@ export const promptRubricsSchema = z.strictObject({
   persistent: z.array(criterionStateSchema),
   active: z.array(criterionStateSchema).describe('The oldest first.'),
   inactive: z.array(criterionStateSchema).describe('Retired or capped, in the order in which they went.'),
-  events: z.array(loggedEventSchema).describe('The whole log, whatever `step` is.'),
+  events: z
+    .array(loggedEventSchema)
+    .exactOptional()
+    .describe('The whole log, whatever `step` is; absent with log=false.'),
 });
 
 export type PromptRubricsReply = z.infer<typeof promptRubricsSchema>;
@@ -200,7 +204,7 @@ export const observedSchema = z.strictObject({
 export const startedSchema = z.strictObject({
   started: z.boolean().describe('false: the prompt was there.'),
   proposal: observedSchema.nullable().describe('null = the request has none.'),
-  rubrics: promptRubricsSchema,
+  rubrics: promptRubricsSchema.omit({ events: true }),
 });
 
 type LoggedEvent = {
@@ -210,12 +214,15 @@ type LoggedEvent = {
   readonly entry: EvolutionEvent;
 };
 
-/** A prompt as replies show it, through a step. */
+/** How a prompt is shown: through a step, with or without its log. */
+type PromptView = { readonly step?: number | null; readonly log?: 'true' | 'false' };
+
+/** A prompt as replies show it. */
 export function promptReplyOf(
   run: string,
   prompt: string,
   { rules, events }: { readonly rules: EvolutionRules; readonly events: readonly LoggedEvent[] },
-  step: number | null,
+  { step = null, log: isLogged = 'true' }: PromptView = {},
 ): PromptRubricsReply {
   const log = events.flatMap(({ superseded, entry }) => (superseded ? [] : [entry]));
   const state = foldLog(log, rules, step ?? undefined);
@@ -228,7 +235,9 @@ export function promptReplyOf(
     persistent: shown(state.persistent),
     active: shown(state.active),
     inactive: shown(state.inactive),
-    events: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })),
+    ...(isLogged === 'false'
+      ? {}
+      : { events: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })) }),
   };
 }
 

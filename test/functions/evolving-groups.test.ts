@@ -72,9 +72,11 @@ async function groupOf(step: number, group: string, more: object = {}): Promise<
   return groupSchema.parse(JSON.parse(text));
 }
 
-async function read(): Promise<z.infer<typeof promptRubricsSchema>> {
+const loggedSchema = promptRubricsSchema.required({ events: true });
+
+async function read(): Promise<z.infer<typeof loggedSchema>> {
   const reply = await send(new Request(`${ORIGIN}/v1/runs/${run}/rubrics/${PROMPT}`));
-  return promptRubricsSchema.parse(await reply.json());
+  return loggedSchema.parse(await reply.json());
 }
 
 const setOfMembers = ({ members }: GroupResponse) => {

@@ -39,8 +39,9 @@ const start = (run: string, more: object = {}) =>
   ok(startedSchema, post(`/v1/runs/${run}/rubrics`, { ...startBody, ...more }));
 const propose = (run: string, step: number, group: string, numbers: readonly number[], more: object = {}) =>
   start(run, { proposal: { step, group, criteria: numbers.map(made), ...more } });
+const loggedSchema = promptRubricsSchema.required({ events: true });
 const read = (run: string, query = '') =>
-  ok(promptRubricsSchema, new Request(`${ORIGIN}/v1/runs/${run}/rubrics/${PROMPT}${query}`));
+  ok(loggedSchema, new Request(`${ORIGIN}/v1/runs/${run}/rubrics/${PROMPT}${query}`));
 const scored = (run: string, body: object) =>
   ok(observedSchema, post(`/v1/runs/${run}/rubrics/${PROMPT}/scored`, body));
 const even = (numbers: readonly number[]) => numbers.map((n) => ({ id: idOf(n), n: 4, mean: 1, std: 0 }));
@@ -56,6 +57,8 @@ it('starts a prompt once, with its own criteria, and refuses other rules and cri
     started: false,
     rubrics: first.rubrics,
   });
+  const short = await send(new Request(`${ORIGIN}/v1/runs/${run}/rubrics/${PROMPT}?log=false`));
+  expect(await short.json()).toEqual(first.rubrics);
   const refused = (body: object) => send(post(`/v1/runs/${run}/rubrics`, { ...startBody, ...body }));
   expect(await wrongFields(await refused({ rules: 'dr-tulu' }))).toEqual(['rules']);
   expect(await wrongFields(await refused({ criteria: [] }))).toEqual(['criteria']);
@@ -122,7 +125,7 @@ it('edits by hand under the set that the person saw, and refuses a stale one', a
   await propose(run, 0, 'g', [1, 2]);
   const { set } = await read(run);
   const edit = (body: object) => send(post(`/v1/runs/${run}/rubrics/${PROMPT}/edits`, { step: 3, ...body }));
-  const edited = promptRubricsSchema.parse(
+  const edited = loggedSchema.parse(
     await (await edit({ set: set.id, retire: [idOf(1)], add: [{ ...made(9), weight: 2 }] })).json(),
   );
   expect(idsOf(edited.active)).toEqual([idOf(2), idOf(9)]);

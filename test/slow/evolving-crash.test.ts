@@ -112,7 +112,7 @@ it(`loses and repeats nothing in ${KILLS} kills in the middle of steps`, { timeo
     expect(again?.evolution).toMatchObject({ recorded: false, events: [] });
   }
   const reply = await fetch(`${server.url}/v1/runs/crash/rubrics/${questionDigest(QUESTION)}`);
-  const { events, rules } = promptRubricsSchema.parse(await reply.json());
+  const { events, rules } = promptRubricsSchema.required({ events: true }).parse(await reply.json());
   const log = events.map(({ entry }) => entry);
   const all = Array.from({ length: next }, (_, n) => `g${n}`).sort();
   for (const kind of ['proposed', 'scored']) {

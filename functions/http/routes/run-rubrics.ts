@@ -76,7 +76,7 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
     return c.json({
       started: status === 'started',
       proposal,
-      rubrics: promptReplyOf(run, prompt, stored, null),
+      rubrics: promptReplyOf(run, prompt, stored, { log: 'false' }),
     });
   })
   .post('/v1/runs/:id/rubrics:resume', requireScope('score'), async (c) => {
@@ -86,9 +86,9 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
     return c.json({ step, prompts });
   })
   .get('/v1/runs/:id/rubrics/:prompt', requireScope('score'), async (c) => {
-    const { step = null } = readQuery(c, promptQuerySchema);
+    const view = readQuery(c, promptQuerySchema);
     const prompt = promptOf(c);
-    return c.json(promptReplyOf(runIdOf(c), prompt, await storedPrompt(c, prompt), step));
+    return c.json(promptReplyOf(runIdOf(c), prompt, await storedPrompt(c, prompt), view));
   })
   .post('/v1/runs/:id/rubrics/:prompt/scored', requireScope('score'), async (c) => {
     readQuery(c, emptyQuerySchema);
@@ -121,7 +121,7 @@ export const runRubricRoutes = new Hono<AppEnvironment>()
     if (answer.status !== 'edited') {
       throw new RequestError({ reason: 'input_invalid', problems: [editProblem(answer.status)] });
     }
-    return c.json(promptReplyOf(run.id, prompt, await storedPrompt(c, prompt), null));
+    return c.json(promptReplyOf(run.id, prompt, await storedPrompt(c, prompt)));
   });
 
 const PROMPT_DIFFERS = 'the prompt began with others, which are fixed for its run; leave the field out to keep them';
