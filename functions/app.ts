@@ -22,6 +22,7 @@ import { documentRoutes } from './http/routes/documents.ts';
 import { fileRoutes } from './http/routes/files.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { judgmentRoutes } from './http/routes/judgments.ts';
+import { makeRubricsRoutes } from './http/routes/make-rubrics.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
 import { projectRoutes } from './http/routes/projects.ts';
 import { refineRoutes } from './http/routes/refine.ts';
@@ -92,6 +93,7 @@ export function createApp(platforms: PlatformFactory, options: AppOptions = {}):
   app.route('/', documentRoutes);
   app.route('/', verifyRoutes);
   app.route('/', scoreRoutes);
+  app.route('/', makeRubricsRoutes);
   app.route('/', refineRoutes);
   app.route('/', agentRoutes);
   app.route('/', adapterRoutes(adapterRetryWindowMs));

@@ -60,6 +60,8 @@ export const MAX_CRITERIA = 100;
 export const MAX_CRITERION_WEIGHT = 1_000_000;
 /** Longest description of a criterion. */
 export const MAX_CRITERION_CHARS = 8_000;
+/** Criteria of one polarity that a model writes for a prompt at once. */
+export const MAX_MADE_CRITERIA = 20;
 /** Gold entities. */
 export const MAX_ENTITIES = 256;
 /** Longest gold entity. The search automaton takes 50 bytes for each unit. */

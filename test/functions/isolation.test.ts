@@ -133,6 +133,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'post /v1/judgments:import': none('judgments are shared by content; never overwrites'),
   'post /v1/refine': none('stores nothing but judgments'),
   'post /v1/agent': none('stores nothing but judgments'),
+  'post /v1/rubrics': none('stores nothing but judgments'),
   'get /v1/files': { kind: 'list', path: '/v1/files', after: ({ file }) => ({ path: `/v1/files?after=${file}` }) },
   'get /v1/files/{id}': refused(({ file }) => ({ path: `/v1/files/${file}` })),
   'get /v1/files/{id}/content': refused(({ file }) => ({ path: `/v1/files/${file}/content` })),

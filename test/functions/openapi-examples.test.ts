@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import bridge from '../../examples/request.json' with { type: 'json' };
+import { configuredBackends } from '../../functions/backends/configured.ts';
 import { operationId, ROUTES, SCHEMAS } from '../../src/wire/openapi/document.ts';
 import type { Route } from '../../src/wire/openapi/route.ts';
 import { startedSchema } from '../../src/wire/rubrics.ts';
@@ -18,6 +19,7 @@ import { ORIGIN, send } from './api.ts';
 import { ended, line } from './batch-api.ts';
 import { bodyOf, type GroundingVendor, MULTI_RUN } from './compat-requests.ts';
 import { sendTo } from './model-server.ts';
+import { backendOf, scripts, writes } from './scripted-judges.ts';
 import { endWebhooks, RECEIVER, startWebhooks, work } from './webhook-parts.ts';
 import { replaceParts } from './worker.ts';
 
@@ -242,6 +244,10 @@ beforeAll(async () => {
   // Secrets are bindings: handlers and objects read the same ones.
   replaceParts({
     environmentOf: (environment) => ({ ...environment, ISSUER_KEY: issuer, ALLOW_EXTRACTIVE_REFINER: 'true' }),
+    backendsOf: (settings, environment) => {
+      const backends = configuredBackends(settings, environment);
+      return { ...backends, named: [...backends.named, backendOf('qwen', 'Qwen/Qwen3-32B')] };
+    },
   });
 });
 afterAll(endWebhooks);
@@ -296,6 +302,14 @@ async function scoring(): Promise<void> {
 
 async function generation(): Promise<void> {
   await example('postRefine', { json: { question, tool_output } });
+  scripts.set(
+    'qwen',
+    writes(
+      ['States that the main span is 1,280 metres long.', 'Mentions that the main span is 1280 metres long.'],
+      ['Gives the length of the whole bridge as that of the main span.', 'Has more than 200 words.'],
+    ),
+  );
+  await example('postRubrics', { json: { question, tool_output, responses: [right, wrong], judge: 'qwen' } });
   const servers = serversOf([[`I compute. ${callText('6 * 7')}`], ['It is \\boxed{42}.']], [ran('42\n')]);
   const messages = [{ role: 'user', content: 'What is 6 times 7?' }];
   await example('postAgent', { json: { messages, reference: '42' }, variables: environmentOf(servers) });

@@ -39,7 +39,18 @@ export const asked = new Map<string, number>();
 
 const NAMES = ['one', 'two', 'three'] as const;
 
-function backendOf(name: string, model: string): JudgeBackend {
+/** Writes criteria, given as descriptions; answers nothing else. */
+export function writes(positive: readonly string[], negative: readonly string[]): Script {
+  const titled = (all: readonly string[]) =>
+    all.map((description, n) => ({ title: `Criterion ${n + 1}`, description }));
+  return (request) =>
+    request.kind === 'rubrics'
+      ? { ok: true, usage: null, verdicts: { kind: 'rubrics', positive: titled(positive), negative: titled(negative) } }
+      : down(request);
+}
+
+/** A judge that follows the script of its name. */
+export function backendOf(name: string, model: string): JudgeBackend {
   const judge: Judge = {
     name,
     model,

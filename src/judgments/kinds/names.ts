@@ -14,6 +14,7 @@ export const JUDGMENT_KINDS = [
   'entities_text',
   'comparison',
   'grader',
+  'rubrics',
   'statements_text',
 ] as const;
 

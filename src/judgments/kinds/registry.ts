@@ -19,6 +19,7 @@ import { grader } from './grader/grader.ts';
 import { JUDGMENT_KINDS, type JudgmentKind } from './names.ts';
 import { outcome } from './outcome/outcome.ts';
 import { rubric } from './rubric/rubric.ts';
+import { rubrics } from './rubrics/rubrics.ts';
 import { statements } from './statements/statements.ts';
 
 const KINDS = {
@@ -31,6 +32,7 @@ const KINDS = {
   statements,
   comparison,
   grader,
+  rubrics,
   outcome_text: outcomeText,
   entities_text: entitiesText,
   statements_text: statementsText,

@@ -1,6 +1,7 @@
 /** `POST /v1/refine` and `POST /v1/agent` in the OpenAPI document. */
 import { agentRequestSchema } from '../agent.ts';
 import { agentEventSchema, agentResponseSchema } from '../agent-reply.ts';
+import { makeRubricsReplySchema, makeRubricsRequestSchema } from '../make-rubrics.ts';
 import { candidateSchema, refineEventSchema, refineRequestSchema, refineResponseSchema } from '../refine.ts';
 import type { Section } from './route.ts';
 
@@ -37,13 +38,27 @@ export const GENERATION: Section = {
       },
       problems: [400, 413, 415, 422, 401, 403, 500, 409, 503],
     },
+    {
+      method: 'post',
+      path: '/v1/rubrics',
+      summary: 'Writes positive and negative criteria for a question, checks them, and stores them by their content.',
+      scope: 'generate',
+      request: 'MakeRubricsRequest',
+      replies: { 200: { description: 'The criteria, and those that failed a check.', schema: 'MakeRubricsReply' } },
+      problems: [400, 401, 403, 409, 413, 415, 422, 500, 503],
+    },
   ],
-  requests: { RefineRequest: refineRequestSchema, AgentRequest: agentRequestSchema },
+  requests: {
+    RefineRequest: refineRequestSchema,
+    AgentRequest: agentRequestSchema,
+    MakeRubricsRequest: makeRubricsRequestSchema,
+  },
   replies: {
     RefineResponse: refineResponseSchema,
     RefineEvent: refineEventSchema,
     Candidate: candidateSchema,
     AgentResponse: agentResponseSchema,
     AgentEvent: agentEventSchema,
+    MakeRubricsReply: makeRubricsReplySchema,
   },
 };
