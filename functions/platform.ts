@@ -29,6 +29,7 @@ import { RunRubrics } from './ledger/run-rubrics.ts';
 import type { Payer } from './projects/budgets.ts';
 import { type JudgmentScope, scopedKv } from './projects/judgment-scope.ts';
 import { payerOf } from './projects/known-payers.ts';
+import { makeGroupRubrics } from './services/make-rubrics.ts';
 import type { AgentPlatform, ReplayPlatform, RubricMaker } from './services/ports.ts';
 import { FileStore } from './storage/files.ts';
 import { type IssuerKeys, issuerOf } from './storage/issuer-settings.ts';
@@ -41,7 +42,7 @@ export type PlatformParts = {
   readonly backendsOf: (settings: Settings, environment: Environment) => Backends;
   /** The judgment store. Default: KV behind a cache of the judgments that this isolate saw last. */
   readonly judgmentStoreOf: (environment: Environment, scope: JudgmentScope) => JudgmentStore;
-  /** Makes the criteria of rubrics that evolve. */
+  /** Makes the criteria of rubrics that evolve. Default: a judge of the deployment writes them. */
   readonly makeRubrics: RubricMaker;
 };
 
@@ -93,7 +94,7 @@ const readSettings = createSettingsReader(reportProblem);
 
 /** Creates the factory that an isolate uses for all its requests. */
 export function createPlatformFactory(parts: Partial<PlatformParts> = {}): PlatformFactory {
-  const { backendsOf = configuredBackends, judgmentStoreOf = cachedJudgments(), makeRubrics = noRubricMaker } = parts;
+  const { backendsOf = configuredBackends, judgmentStoreOf = cachedJudgments(), makeRubrics } = parts;
 
   const settingsOf: PlatformFactory['settingsOf'] = (environment) => {
     const read = readSettings(environment);
@@ -128,7 +129,7 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
       issuer,
       signing: issuer.signing,
       class: callClass,
-      makeRubrics,
+      makeRubrics: (wanted) => (makeRubrics ?? makeGroupRubrics)(wanted, value),
       backends: backendsOf(settings.value, environment),
       runCode: configuredCodeRunner(settings.value.backends.sandbox, bindingOf),
     };
@@ -144,8 +145,6 @@ export function createPlatformFactory(parts: Partial<PlatformParts> = {}): Platf
 
   return { backendsOf, settingsOf, createStores, createPlatform, createProjectPlatform };
 }
-
-const noRubricMaker: RubricMaker = async () => ({ ok: false, error: { reason: 'generator_unconfigured' } });
 
 function ledgerStores(environment: Environment, settings: Settings, { project }: Payer): LedgerStores {
   const { DB: db, FILES: bucket, RUN_LEDGER: objects } = environment;

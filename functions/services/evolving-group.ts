@@ -25,7 +25,7 @@ import type { EvolutionReport, EvolutionRequest } from '../../src/wire/evolution
 import { type GroupRequest, requestedGroupPlacement } from '../../src/wire/groups.ts';
 import { rulesOf, weightedCriteria } from '../../src/wire/rubrics.ts';
 import type { ScoredMember } from '../../src/wire/score-detail.ts';
-import { chooseGenerator } from '../backends/configured.ts';
+import { chooseJudge } from '../backends/configured.ts';
 import { RequestError, type RequestFailure } from '../failures.ts';
 import type { ObserveAnswer, PromptVisit } from '../ledger/rubric-messages.ts';
 import type { RunLife } from '../ledger/run-list.ts';
@@ -103,9 +103,9 @@ async function beginVisit(
   if (first === undefined || question === undefined || rollouts.some((other) => other.question !== question)) {
     return invalid({ path: ['question'], message: 'required, the same for all samples: it names the prompt' });
   }
-  if (typeof generator === 'string' && chooseGenerator(platform.backends, generator) === null) {
-    const configured = platform.backends.generators.named.map((one) => one.generator.name);
-    return { ok: false, error: { reason: 'generator_unknown', configured } };
+  if (typeof generator === 'string' && chooseJudge(platform.backends, generator) === null) {
+    const configured = platform.backends.named.map(({ judge }) => judge.name);
+    return { ok: false, error: { reason: 'judge_unknown', configured } };
   }
   if (step === null) throw new Error('beginVisit: no step after validation');
   const prompt = questionDigest(question);

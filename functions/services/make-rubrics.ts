@@ -1,6 +1,8 @@
 /** Makes criteria for `/v1/rubrics` and for groups whose rubrics evolve: validated input in, criteria or a failure out. */
-import { type MadeRubrics, makeRubrics, type RubricsToMake } from '../../src/rubrics/make-rubrics.ts';
-import type { ScoringPlatform } from './ports.ts';
+import { DEFAULT_MOST, type MadeRubrics, makeRubrics, type RubricsToMake } from '../../src/rubrics/make-rubrics.ts';
+import { judgedText } from '../../src/wire/compare.ts';
+import { wireReason } from '../problems.ts';
+import type { RubricMaker, ScoringPlatform } from './ports.ts';
 import { type JudgedReply, type JudgingOptions, withJudges } from './score.ts';
 
 /** Asks the first judge that can. @param options the judge, and whether stored generations are enough. */
@@ -17,4 +19,32 @@ export function makeRubricsWith(
     }
     return { status: 'done', value: made, failure: outcome.ok ? null : outcome.failure, timings: made.timings };
   });
+}
+
+/**
+ * Makes criteria from the responses of a group, without their thinking. The prompt's own criteria are shown as those in
+ * use.
+ */
+export async function makeGroupRubrics(
+  { question, responses, existing, retired, generator }: Parameters<RubricMaker>[0],
+  platform: ScoringPlatform,
+): ReturnType<RubricMaker> {
+  const wanted: RubricsToMake = {
+    question,
+    sources: [],
+    reference: null,
+    responses: responses.map(judgedText),
+    existing: [
+      ...existing.map((one) => ({ state: 'active' as const, ...one })),
+      ...retired.map((one) => ({ state: 'inactive' as const, ...one })),
+    ],
+    most: DEFAULT_MOST,
+  };
+  const judge = generator === null ? {} : { judge: generator };
+  const made = await makeRubricsWith(wanted, { ...judge, judgments: 'use', replicate: 0 }, platform);
+  if (!made.ok) return { ok: false, error: { reason: wireReason(made.failure) } };
+  const { criteria, obtained } = made.reply;
+  if (criteria === null) throw new Error('makeGroupRubrics: a failure was no failure');
+  const weighted = criteria.map(({ criterion }) => ({ ...criterion, weight: 1 }));
+  return { ok: true, value: { criteria: weighted, judgment: obtained.key } };
 }

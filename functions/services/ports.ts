@@ -45,7 +45,7 @@ export type RubricMaker = (wanted: {
   /** Criteria that the generator is shown: those in use, and those that are gone. */
   readonly existing: readonly PromptCriterion[];
   readonly retired: readonly PromptCriterion[];
-  /** `null` = the default generator. */
+  /** The name of the judge that writes them; `null` = the default judge. */
   readonly generator: string | null;
 }) => Promise<Result<MadeRubrics, { readonly reason: string }>>;
 

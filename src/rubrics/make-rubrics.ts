@@ -21,6 +21,9 @@ export type RubricsToMake = {
   readonly most: RubricsRequest['most'];
 };
 
+/** The largest numbers of criteria, unless a request says otherwise. */
+export const DEFAULT_MOST: RubricsRequest['most'] = { positive: 5, negative: 3 };
+
 export type MadeRubrics = {
   /** Digest of the question. */
   readonly question: string;
@@ -34,10 +37,8 @@ export type MadeRubrics = {
 };
 
 /**
- * Asks for criteria and checks them. Expected failures are results; a rejection is a bug.
- * @example
- * const made = await makeRubrics({ question, sources: [], reference: null, responses, existing: [], most }, obtain);
- * if (made.criteria === null) console.log(made.obtained.outcome); // why
+ * Asks for criteria and checks them. Expected failures are results: `criteria` is `null`, and `obtained` says why. A
+ * rejection is a bug.
  */
 export async function makeRubrics(wanted: RubricsToMake, options: ObtainOptions): Promise<MadeRubrics> {
   const request: RubricsRequest = { kind: 'rubrics', ...wanted };

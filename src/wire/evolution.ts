@@ -14,7 +14,9 @@ export const evolutionSchema = z
       .max(MAX_NAME_CHARS)
       .nullable()
       .exactOptional()
-      .describe('Proposes criteria from the responses. Default: the default generator; null = proposes nothing.'),
+      .describe(
+        'Proposes criteria from the responses. The name of a judge, which writes them as in POST /v1/rubrics. Default: the default judge; null = none is asked.',
+      ),
   })
   .describe(
     'Scores the group under the evolving rubric of its prompt in the run. The criteria of the request are the ' +

@@ -16,7 +16,7 @@ import {
 import { sha256Schema } from '../judgments/judgment-schema.ts';
 import { MAX_COMPARED, MAX_CRITERIA, MAX_MADE_CRITERIA } from '../limits.ts';
 import { REJECTIONS, type RejectionReason } from '../rubrics/check-criteria.ts';
-import type { MadeRubrics, RubricsToMake } from '../rubrics/make-rubrics.ts';
+import { DEFAULT_MOST, type MadeRubrics, type RubricsToMake } from '../rubrics/make-rubrics.ts';
 import { polaritySchema, setEntrySchema } from '../rubrics/rubric-set.ts';
 import { judgesOf, judgesSchema } from '../scoring/reward-reply.ts';
 import { judgedText } from './compare.ts';
@@ -50,8 +50,8 @@ export const makeRubricsRequestSchema = z
       .default({})
       .describe('Criteria that the prompt has or had. None of them is made again.'),
     most: z
-      .strictObject({ positive: mostSchema(5), negative: mostSchema(3) })
-      .default({ positive: 5, negative: 3 })
+      .strictObject({ positive: mostSchema(DEFAULT_MOST.positive), negative: mostSchema(DEFAULT_MOST.negative) })
+      .default(DEFAULT_MOST)
       .describe('The largest numbers of criteria to make.'),
     judge: scoringFields.judge,
     judgments: z
@@ -87,7 +87,7 @@ export function rubricsToMake(request: MakeRubricsRequest, readSources: SourceRe
 }
 
 const madeFields = { polarity: polaritySchema, title: z.string().exactOptional(), description: z.string() };
-const REJECTION_REASONS = Object.keys(REJECTIONS).filter((name): name is RejectionReason => name in REJECTIONS);
+const REJECTION_CHECKS = Object.keys(REJECTIONS).filter((name): name is RejectionReason => name in REJECTIONS);
 
 export const makeRubricsReplySchema = z.strictObject({
   question: sha256Schema.describe('SHA-256 of the question; the name of the prompt in runs.'),
@@ -98,7 +98,7 @@ export const makeRubricsReplySchema = z.strictObject({
     .array(
       z.strictObject({
         ...madeFields,
-        reason: z.enum(REJECTION_REASONS).describe('Which check it failed.'),
+        failed: z.enum(REJECTION_CHECKS).describe('The check that it failed.'),
         detail: z.string(),
         of: z.string().nullable().describe('The criterion that it repeats or negates.'),
       }),
@@ -123,7 +123,12 @@ export function makeRubricsReplyOf({
   return {
     question,
     criteria: criteria.map(({ id, criterion }) => ({ id, ...criterion, weight: 1 })),
-    rejected: rejected.map(({ criterion, reason, of }) => ({ ...criterion, reason, detail: REJECTIONS[reason], of })),
+    rejected: rejected.map(({ criterion, reason, of }) => ({
+      ...criterion,
+      failed: reason,
+      detail: REJECTIONS[reason],
+      of,
+    })),
     judgment: obtained.key,
     responses: [...responses],
     judges: judgesOf([{ obtained: [obtained] }]),

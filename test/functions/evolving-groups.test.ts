@@ -248,5 +248,5 @@ it('refuses what cannot evolve', async () => {
   expect(await refused({ evolution: { rules: 'dr-tulu' } })).toEqual(['evolution.rules']);
   expect(await refused({ positive_rubrics: ['Other'] })).toEqual(['evolution']);
   const unknown = bodyOf(0, 'b', { evolution: { generator: 'nobody' } });
-  await problemOf(await send(post('/v1/groups', unknown)), 422, 'generator_unknown');
+  await problemOf(await send(post('/v1/groups', unknown)), 422, 'judge_unknown');
 });

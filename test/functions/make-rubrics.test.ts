@@ -1,8 +1,10 @@
 /** `POST /v1/rubrics`: what a model writes, what becomes of it, and what happens if it fails. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { JudgmentRequest } from '../../src/judgments/kinds/registry.ts';
 import { criterionId, questionDigest } from '../../src/rubrics/rubric-set.ts';
+import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { type MakeRubricsReply, makeRubricsReplySchema } from '../../src/wire/make-rubrics.ts';
-import { post, problemOf, ROLLOUT, send, wrongFields } from './api.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, send, wrongFields } from './api.ts';
 import { asked, down, scriptedBackends, scripts, writes } from './scripted-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -39,7 +41,7 @@ describe('criteria', () => {
     const { title = '' } = first ?? {};
     const own = { polarity: 'positive', title, description: LENGTH } as const;
     expect(first?.id).toBe(criterionId(questionDigest(question), own));
-    expect(reply.rejected.map(({ reason, of }) => [reason, of])).toEqual([
+    expect(reply.rejected.map(({ failed, of }) => [failed, of])).toEqual([
       ['duplicate', LENGTH],
       ['about_length', null],
     ]);
@@ -72,6 +74,46 @@ describe('criteria', () => {
   it('may be none, which is no failure', async () => {
     scripts.set('one', writes([], []));
     expect(await made({ question: fresh() })).toMatchObject({ criteria: [], rejected: [] });
+  });
+});
+
+describe('groups under an evolving rubric', () => {
+  const groupOf = async (step: number, run: string, generator = 'two') => {
+    const { response, ...row } = ROLLOUT;
+    const responses = [response, response.replace('288', '290'), `<think>It may be 200 km.</think>${response}`];
+    const body = { ...row, responses, run: { id: run, step, group: `g${step}` }, evolution: { generator } };
+    const reply = await send(post('/v1/groups', body));
+    const text = await reply.text();
+    expect(reply.status, text).toBe(200);
+    return groupResponseSchema.parse(JSON.parse(text));
+  };
+
+  it('get criteria from a judge, which sees no thinking and what the prompt has', async () => {
+    const seen: JudgmentRequest[] = [];
+    scripts.set('two', (request) => {
+      seen.push(request);
+      return writes(['States that the Aare is the longest river within Switzerland.'], [])(request);
+    });
+    const first = await groupOf(0, 'made');
+    expect(first.evolution?.generation).toMatchObject({ status: 'proposed', failure: null });
+    expect(first.evolution?.next_set).not.toBe(first.evolution?.set);
+    const second = await groupOf(1, 'made');
+    expect(second.evolution?.set).toBe(first.evolution?.next_set);
+    const [before, after] = seen.flatMap((request) => (request.kind === 'rubrics' ? [request] : []));
+    expect(before?.responses.join()).not.toContain('200 km');
+    expect(after?.existing).toContainEqual(
+      expect.objectContaining({ description: expect.stringContaining('longest') }),
+    );
+    const log = await (await send(new Request(`${ORIGIN}/v1/runs/made/rubrics/${first.evolution?.prompt}`))).text();
+    expect(log).toMatch(/"judgment":"[0-9a-f]{64}"/);
+  });
+
+  it('keep their set and their rewards if the judge fails', async () => {
+    scripts.set('three', down);
+    const { evolution, rewards } = await groupOf(0, 'unmade', 'three');
+    expect(evolution?.generation).toMatchObject({ status: 'failed', failure: 'judge_unreachable' });
+    expect(evolution?.next_set).toBe(evolution?.set);
+    expect(rewards.every((reward) => reward !== null)).toBe(true);
   });
 });
 

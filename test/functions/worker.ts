@@ -40,18 +40,13 @@ export function replaceParts(replaced: Partial<TestParts>): void {
 
 const backendsOf: PlatformParts['backendsOf'] = (settings, environment) => parts.backendsOf(settings, environment);
 
-const makeRubrics: PlatformParts['makeRubrics'] = async (wanted) => {
-  const make = parts.makeRubrics;
-  return make === undefined ? { ok: false, error: { reason: 'generator_unconfigured' } } : make(wanted);
-};
-
 let made: ReturnType<typeof createWorker> | null = null;
 
 function worker(): ReturnType<typeof createWorker> {
-  const { adapterRetryWindowMs } = parts;
+  const { adapterRetryWindowMs, makeRubrics } = parts;
   made ??= createWorker({
     backendsOf,
-    makeRubrics,
+    ...(makeRubrics === undefined ? {} : { makeRubrics }),
     ...(adapterRetryWindowMs === undefined ? {} : { adapterRetryWindowMs }),
   });
   return made;
