@@ -2,6 +2,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import type * as z from 'zod';
+import { MAX_CRITERIA } from '../../src/limits.ts';
+import { EVOLUTION_PRESETS } from '../../src/rubrics/evolution-rules.ts';
 import { criterionId, questionDigest } from '../../src/rubrics/rubric-set.ts';
 import {
   observedSchema,
@@ -10,7 +12,8 @@ import {
   resumedSchema,
   startedSchema,
 } from '../../src/wire/rubrics.ts';
-import { ORIGIN, post, problemOf, send, wrongFields } from './api.ts';
+import { ORIGIN, post, problemOf, ROLLOUT, send, wrongFields } from './api.ts';
+import { ended, line, submit } from './batch-api.ts';
 import { replaceParts } from './worker.ts';
 
 const QUESTION = 'How long is the Aare?';
@@ -120,6 +123,20 @@ it('counts a group once, whatever is sent again, and keeps what two groups in fl
   expect((await read(run)).events).toHaveLength(events.length + 1);
 });
 
+it('keeps the set within the criteria that a rollout may have', async () => {
+  const run = newRun();
+  const rules = { ...EVOLUTION_PRESETS.citeward, cap: { rule: 'none' } };
+  const numbers = Array.from({ length: MAX_CRITERIA - OWN.length }, (_, n) => n);
+  const all = (step: number, some: readonly number[]) =>
+    start(run, { rules, proposal: { step, group: 'g', criteria: some.map(made) } });
+  expect((await all(0, numbers)).rubrics.set.entries).toHaveLength(MAX_CRITERIA);
+  const { proposal, rubrics } = await all(1, [1_000]);
+  expect(proposal?.events).toEqual([{ event: 'generation_failed', step: 1, group: 'g', reason: 'too_many_criteria' }]);
+  expect(rubrics.set.entries).toHaveLength(MAX_CRITERIA);
+  const body = { step: 2, set: rubrics.set.id, add: [made(1_000)] };
+  expect(await wrongFields(await send(post(`/v1/runs/${run}/rubrics/${PROMPT}/edits`, body)))).toEqual(['add']);
+});
+
 it('edits by hand under the set that the person saw, and refuses a stale one', async () => {
   const run = newRun();
   await propose(run, 0, 'g', [1, 2]);
@@ -165,6 +182,29 @@ it('lists prompts by page, over all shards of a run', async () => {
   expect(second.next).toBeNull();
   const listed = [...first.prompts, ...second.prompts].map(({ prompt }) => prompt);
   expect(listed).toEqual(questions.map(questionDigest).sort());
+});
+
+it('evolves by the groups of a batch, and not by its single rollouts', async () => {
+  const run = newRun();
+  const { response, ...row } = ROLLOUT;
+  const evolution = { rules: 'citeward', generator: null };
+  const groups = [0, 1].map((step) => ({
+    ...row,
+    responses: [response, '<answer>No.</answer>'],
+    run: { id: run, step, group: 'g' },
+    evolution,
+  }));
+  const done = await ended(
+    (await submit(groups.map((body, n) => line(`${n}`, body, '/v1/groups')).join('\n'), '/v1/groups')).id,
+  );
+  expect(done).toMatchObject({ status: 'completed', request_counts: { completed: 2, failed: 0 } });
+  const prompt = questionDigest(row.question);
+  const reply = await send(new Request(`${ORIGIN}/v1/runs/${run}/rubrics/${prompt}`));
+  const { events, persistent } = loggedSchema.parse(await reply.json());
+  expect(events.filter(({ entry }) => entry.event === 'scored')).toHaveLength(2);
+  expect(persistent.map(({ visits }) => visits)).toEqual([2, 2, 2]);
+  const single = await ended((await submit(line('0', { ...ROLLOUT, evolution }))).id);
+  expect(single.request_counts).toMatchObject({ completed: 0, failed: 1 });
 });
 
 it('is erased with its run, and begins anew under the same id', async () => {
