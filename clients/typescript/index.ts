@@ -15,6 +15,7 @@ export type { ScoreResponse } from '../../src/wire/score.ts';
 export type { RewardResponse } from '../../src/wire/score-detail.ts';
 export type { AgentInput, AgentStreamEvent } from './agent.ts';
 export type { BatchesClient, BatchInput, BatchPage } from './batches.ts';
+export { type BraintrustExample, type BraintrustScore, braintrustScorer } from './braintrust.ts';
 export {
   type Client,
   type ClientOptions,
@@ -27,6 +28,7 @@ export {
   type VerifyReply,
 } from './client.ts';
 export type { CallOptions } from './connection.ts';
+export { type EvaluationOptions, UnscoredError } from './evaluation.ts';
 export {
   type FilesClient,
   MAX_WHOLE_FILE_BYTES,
@@ -35,6 +37,8 @@ export {
   type UploadOptions,
   type UploadsClient,
 } from './files.ts';
+export { type LangSmithExample, type LangSmithResult, langSmithEvaluator } from './langsmith.ts';
+export { type PromptfooContext, type PromptfooOptions, type PromptfooResult, promptfooAssertion } from './promptfoo.ts';
 export type { RefineInput, RefineStreamEvent } from './refine.ts';
 export type { ReceivedReplayLine } from './replay.ts';
 export type { ClientFailure, ReceivedProblem, Reply } from './reply.ts';
