@@ -1,14 +1,15 @@
 /**
  * Vercel AI SDK: `source` parts beside the text (model results), or `source-url` and `source-document` parts (messages of
  * the UI). They have no place in the text. If the text has markers `[1]`, these number the sources in order; otherwise
- * the whole text cites all sources, and a finding says so.
+ * the whole text cites all sources, and a finding says so. `citations` of a text part can have a place and a quotation.
  */
 import type { InputProblem } from '../../input-problem.ts';
+import type { Span } from '../../text/span.ts';
 import type { Pointer } from './answer-sources.ts';
-import type { AnswerDraft } from './draft.ts';
+import type { AnswerDraft, Block } from './draft.ts';
 import type { AnswerFormat } from './format.ts';
-import { isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
-import { readNumberedMarkers } from './numbered-markers.ts';
+import { indexIn, isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
+import { type NumberedSources, numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 
 type Path = InputProblem['path'];
 
@@ -23,23 +24,36 @@ export const aiSdk: AnswerFormat = {
     const whole = isObject(value) && !parts.some(([, { type }]) => type === 'text') ? textIn(value['text']) : null;
     const texts =
       whole === null ? parts.filter(([, part]) => part['type'] === 'text') : [[['text'], { text: whole }] as const];
-    for (const [path, part] of texts) readText(part, path, sources, draft);
+    const numbered = numberedSources(sources);
+    for (const [path, part] of texts) readText(part, path, numbered, draft);
     return texts.length > 0;
   },
 };
 
-function readText(part: Json, path: Path, sources: readonly Pointer[], draft: AnswerDraft): void {
+function readText(part: Json, path: Path, sources: NumberedSources, draft: AnswerDraft): void {
   const text = textIn(part['text']) ?? '';
   const block = draft.addText(text);
-  const citations = objectsIn(part['citations']).flatMap(([n, one]) =>
-    pointersOf(objectIn(one['source']) ?? one, [...path, 'citations', n]),
-  );
   const span = { start: block.start, end: block.start + text.length };
-  if (citations.length > 0) draft.cite(span, citations, path);
-  else if (sources.length > 0 && !readNumberedMarkers(block, sources, path, draft)) {
+  const citations = objectsIn(part['citations']);
+  for (const [n, citation] of citations) readCitation(block, span, citation, [...path, 'citations', n], draft);
+  if (citations.length > 0 || sources.pointers.length === 0) return;
+  if (!readNumberedMarkers(block, sources, path, draft)) {
     draft.findings.add({ reason: 'citation_without_place', path, span });
-    draft.cite(span, sources, path);
+    draft.cite(span, sources.pointers, path);
   }
+}
+
+/** A citation of a text part: the source, and optionally the text that it supports and the text that it quotes. */
+function readCitation(block: Block, whole: Span, citation: Json, path: Path, draft: AnswerDraft): void {
+  const quoted = textIn(citation['citedText']);
+  const quote = quoted === null ? null : { text: quoted };
+  const pointers = pointersOf(objectIn(citation['source']) ?? citation, path).map((one) => ({ ...one, quote }));
+  if (pointers.length === 0) draft.findings.add({ reason: 'citation_unread', path });
+  const start = indexIn(citation['startIndex']);
+  const end = indexIn(citation['endIndex']);
+  const isPlaced = start !== null && end !== null;
+  const span = isPlaced ? draft.locate(block, { start, end, unit: 'utf16', expected: null, path }) : whole;
+  if (span !== null) draft.cite(span, pointers, path);
 }
 
 function isSource({ type, sourceType }: Json): boolean {

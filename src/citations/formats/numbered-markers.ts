@@ -2,8 +2,16 @@
 import type { InputProblem } from '../../input-problem.ts';
 import { parseResponse } from '../parse.ts';
 import { sourcesFromList } from '../sources.ts';
+import type { SourceSet } from '../types.ts';
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerDraft, Block } from './draft.ts';
+
+/** A list of sources that markers number, prepared once for all blocks. */
+export type NumberedSources = { readonly pointers: readonly Pointer[]; readonly set: SourceSet };
+
+export function numberedSources(pointers: readonly Pointer[]): NumberedSources {
+  return { pointers, set: sourcesFromList(pointers.map((_, n) => ({ id: String(n + 1), text: '' }))) };
+}
 
 /**
  * Cites the sources that the markers of a block number, from 1. Returns false if the block has no such marker. A number
@@ -11,12 +19,11 @@ import type { AnswerDraft, Block } from './draft.ts';
  */
 export function readNumberedMarkers(
   { start, text }: Block,
-  sources: readonly Pointer[],
+  { pointers: sources, set }: NumberedSources,
   path: InputProblem['path'],
   draft: AnswerDraft,
 ): boolean {
-  const listed = sourcesFromList(sources.map((_, n) => ({ id: String(n + 1), text: '' })));
-  const { claims } = parseResponse(text, listed, { grammar: 'bracket', answer: 'whole' });
+  const { claims } = parseResponse(text, set, { grammar: 'bracket', answer: 'whole' });
   for (const { span, element, ids, text: claim } of claims) {
     const pointers = ids.map(
       ({ id, source }): Pointer => (source === null ? { path, id } : (sources[source] ?? { path, id })),

@@ -117,17 +117,27 @@ function readAnnotation(block: Block, outer: Json, annotation: Json, path: Path,
   else draft.cite(exact, [pointer], path);
 }
 
+/** Longest marker: a title and an address. Longer slices are claims, and reading many of them would take long. */
+const MAX_MARKER_CHARS = 8_192;
 const OPENING = '([【（<';
 const CLOSING = ')]】）>';
 
 /** A whole marker: in brackets, with the address, a number or a dagger in it; or the address alone. */
-function isMarker(slice: string, url: string | null): boolean {
-  const text = slice.trim();
+function isMarker(text: string, url: string | null): boolean {
+  if (text.length > MAX_MARKER_CHARS) return false;
   if (text === url) return true;
+  // A slice that lacks a bracket at its end, or has one too many, was read in the wrong unit.
+  if (countOf(text, '(') !== countOf(text, ')') || countOf(text, '[') !== countOf(text, ']')) return false;
   const open = OPENING.indexOf(text.charAt(0));
   if (text.length < 3 || open === -1 || !CLOSING.includes(text.charAt(text.length - 1))) return false;
   if (url !== null && text.includes(withoutQuery(url))) return true;
   return text.length <= 64 && (/^.[\d,;†: \-–source]+.$/i.test(text) || text.startsWith('【'));
+}
+
+function countOf(text: string, character: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) if (text.charAt(i) === character) count++;
+  return count;
 }
 
 /** The service adds `utm_source` to one of both addresses. */

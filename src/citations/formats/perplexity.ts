@@ -2,7 +2,7 @@
 import type { Pointer } from './answer-sources.ts';
 import type { AnswerFormat } from './format.ts';
 import { isObject, type Json, listIn, objectIn, objectsIn, textIn } from './json.ts';
-import { readNumberedMarkers } from './numbered-markers.ts';
+import { numberedSources, readNumberedMarkers } from './numbered-markers.ts';
 
 export const perplexity: AnswerFormat = {
   name: 'perplexity',
@@ -14,7 +14,7 @@ export const perplexity: AnswerFormat = {
     const pointers = pointersOf(value);
     const path = ['choices', 0, 'message', 'content'];
     for (const pointer of pointers) draft.sources.offer(pointer);
-    readNumberedMarkers(draft.addText(text), pointers, path, draft);
+    readNumberedMarkers(draft.addText(text), numberedSources(pointers), path, draft);
     return true;
   },
 };

@@ -17,16 +17,37 @@ export class QuoteSearch {
   }
 }
 
-/** Knuth-Morris-Pratt over the units that are no white space. */
-function containsFolded(text: string, quote: string): boolean {
-  const pattern = withoutSpace(quote);
-  if (pattern.length === 0) return true;
+/** The only place of a part in a text; -1 if there is none or a second one. Not empty. Linear. */
+export function onlyPlaceOf(text: string, part: string): number {
+  const failure = failureOf(Uint16Array.from({ length: part.length }, (_, i) => part.charCodeAt(i)));
+  let place = -1;
+  for (let i = 0, k = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    while (k > 0 && (k === part.length || code !== part.charCodeAt(k))) k = failure[k - 1] ?? 0;
+    if (code === part.charCodeAt(k)) k++;
+    if (k < part.length) continue;
+    if (place !== -1) return -1;
+    place = i + 1 - k;
+  }
+  return place;
+}
+
+/** The table of Knuth, Morris and Pratt: for each prefix, the length of its longest border. */
+function failureOf(pattern: Uint16Array): Int32Array {
   const failure = new Int32Array(pattern.length);
   for (let i = 1, k = 0; i < pattern.length; i++) {
     while (k > 0 && pattern[i] !== pattern[k]) k = failure[k - 1] ?? 0;
     if (pattern[i] === pattern[k]) k++;
     failure[i] = k;
   }
+  return failure;
+}
+
+/** Compares the units that are no white space. */
+function containsFolded(text: string, quote: string): boolean {
+  const pattern = withoutSpace(quote);
+  if (pattern.length === 0) return true;
+  const failure = failureOf(pattern);
   for (let i = 0, k = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (isSpace(code)) continue;
