@@ -2,6 +2,7 @@
  * `npm run bench`: time to parse and verify a typical rollout, relative to `JSON.parse` of the same request
  * body. Targets: at most 1x without evidence, at most 8x with lexical evidence.
  */
+import { readCitedAnswer } from '../src/citations/formats/read-answer.ts';
 import { parseResponse } from '../src/citations/parse.ts';
 import { parseSources } from '../src/citations/sources.ts';
 import { verifyCitations } from '../src/citations/verify.ts';
@@ -13,12 +14,20 @@ const input = { response: rollout.response, tool_output: rollout.tool_output };
 const body = JSON.stringify(input);
 const sources = parseSources(input.tool_output);
 
+/** The same answer as content blocks of the Messages API, with its sources in the request. */
+const blocks = parseResponse(input.response, sources).claims.map(({ text, ids }) => ({
+  type: 'text',
+  text: `${text} `,
+  citations: ids.map(({ source }) => ({ type: 'page_location', document_index: source ?? 0, cited_text: '' })),
+}));
+
 const timings = await timeTogether([
   { name: 'JSON.parse of the request body', run: () => JSON.parse(body) },
   { name: 'verify, structural', run: () => verifyCitations(input, { evidence: 'none' }) },
   { name: 'verify, lexical evidence', run: () => verifyCitations(input, { evidence: 'lexical' }) },
   { name: '  of which: sources', run: () => parseSources(input.tool_output) },
   { name: '  of which: response', run: () => parseResponse(input.response, sources) },
+  { name: "a vendor's blocks to a response", run: () => readCitedAnswer(blocks, undefined, sources) },
 ]);
 const baseline = timings[0]?.median_us ?? Number.NaN;
 const verification = verifyCitations(input, { evidence: 'none' });

@@ -103,7 +103,9 @@ describe.each(ROUTES)('body of %s', (path, good) => {
     const { response: _, ...without } = good;
     const missing = await problemOf(await send(post(path, without)), 422, 'input_invalid');
     const message =
-      path === '/v1/score' ? 'give exactly one of response (a string) and messages' : 'required: a string';
+      path === '/v1/score'
+        ? 'give exactly one of response (a string), messages and cited_answer'
+        : 'give exactly one of response (a string) and cited_answer';
     expect(missing.errors).toEqual([{ path: 'response', message }]);
   });
 

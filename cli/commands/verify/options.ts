@@ -1,4 +1,5 @@
 /** The flags of `citeward verify`. */
+import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
 import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 import type { CommandSyntax } from '../../shared/command.ts';
 import type { Flags } from '../../shared/flags.ts';
@@ -17,6 +18,12 @@ export const verifySyntax: CommandSyntax = {
   flags: [
     { name: 'evidence', kind: 'text', value: 'none|lexical', help: 'lexical: compare claims with their sources.' },
     { name: 'grammar', kind: 'text', value: 'NAME', help: `Citation syntax: ${GRAMMAR_NAMES.join(', ')}.` },
+    {
+      name: 'answer-format',
+      kind: 'text',
+      value: 'NAME',
+      help: `Format of cited_answer: ${ANSWER_FORMATS.join(', ')}.`,
+    },
     { name: 'answer', kind: 'text', value: ANSWERS.join('|'), help: 'Which text is the answer.' },
     { name: 'mode', kind: 'text', value: MODES.join('|'), help: 'Whether text outside the answer is a finding.' },
     OFFSETS_FLAG,
@@ -36,6 +43,7 @@ export const verifySyntax: CommandSyntax = {
 export function readVerifyFields(flags: Flags): Readonly<Record<string, unknown>> {
   return givenFields({
     grammar: flags.choice('grammar', GRAMMAR_NAMES),
+    answer_format: flags.choice('answer-format', ANSWER_FORMATS),
     answer: flags.choice('answer', ANSWERS),
     mode: flags.choice('mode', MODES),
     offsets: readOffsets(flags),

@@ -1,4 +1,6 @@
 /** A draft: the rollout in the editor, its verification in the browser, and the request that scores it. */
+import { ANSWER_FORMATS } from '../../../src/citations/formats/names.ts';
+import { readCitedAnswer } from '../../../src/citations/formats/read-answer.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
 import { parseResponse, sizeProblems } from '../../../src/citations/parse.ts';
 import { sourcesOf as readSources, type SourceInput } from '../../../src/citations/sources.ts';
@@ -42,9 +44,13 @@ const OTHER_FIELDS = [
   'response_tokens',
 ] as const;
 
-/** Reads a line of a rollout file or a request to `/v1/score`. Returns `null` if the value is neither. */
+/**
+ * Reads a line of a rollout file, a request to `/v1/score`, or an answer as its vendor sent it, which becomes a response
+ * with its sources. Returns `null` if the value is none of these.
+ */
 export function draftOf(value: unknown): Draft | null {
-  if (typeof value !== 'object' || value === null || !('response' in value)) return null;
+  if (typeof value !== 'object' || value === null) return null;
+  if (!('response' in value) || typeof value.response !== 'string') return draftOfAnswer(value);
   const fields = new Map<string, unknown>(Object.entries(value));
   const text = (name: string): string | null => {
     const field = fields.get(name);
@@ -63,6 +69,21 @@ export function draftOf(value: unknown): Draft | null {
     finish_reason: text('finish_reason') ?? '',
     others: Object.fromEntries(OTHER_FIELDS.flatMap((name) => (fields.has(name) ? [[name, fields.get(name)]] : []))),
   };
+}
+
+/** The draft of a rollout with `cited_answer`, or of an answer alone. */
+function draftOfAnswer(value: object): Draft | null {
+  const rollout = 'cited_answer' in value ? value : { cited_answer: value };
+  const { cited_answer, ...rest } = rollout;
+  const fields = new Map<string, unknown>(Object.entries(rest));
+  const sources = sourcesOf(fields.get('sources'));
+  const tool_output = fields.get('tool_output');
+  const format = ANSWER_FORMATS.find((name) => name === fields.get('answer_format'));
+  const origin = typeof tool_output === 'string' ? { tool_output } : sources.length > 0 ? { sources } : null;
+  const read = readCitedAnswer(cited_answer, format, origin === null ? null : readSources(origin));
+  if (!read.ok) return null;
+  const { response, sources: carried } = read.value;
+  return draftOf({ ...rest, response, ...(carried === null ? {} : { sources: carried }) });
 }
 
 function sourcesOf(value: unknown): SourceInput[] {

@@ -152,13 +152,17 @@ function PasteJson({ onDraft }: { onDraft: (draft: Draft) => void }) {
     <details class="paste">
       <summary>Paste a rollout as JSON</summary>
       <TextField
-        label="A line of a rollout file, or a request to /v1/score"
+        label="A line of a rollout file, a request to /v1/score, or the answer of a vendor's API with its citations"
         rows={3}
         code
         value=""
         onText={(text) => {
           const draft = draftOfText(text);
-          setStatus(draft === null ? 'Not valid: paste a JSON object with a "response" field.' : 'Loaded.');
+          setStatus(
+            draft === null
+              ? 'Not valid: paste a JSON object with a "response" or "cited_answer" field, or an answer with citations.'
+              : 'Loaded.',
+          );
           if (draft !== null) onDraft(draft);
         }}
       />

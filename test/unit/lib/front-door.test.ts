@@ -87,8 +87,12 @@ describe('createScorer', () => {
   });
 
   it.each<[string, object, string]>([
-    ['neither', {}, 'response: give exactly one of response (a string) and messages'],
-    ['both', { response: 'a', messages: [] }, 'response: give exactly one of response (a string) and messages'],
+    ['neither', {}, 'response: give exactly one of response (a string), messages and cited_answer'],
+    [
+      'both',
+      { response: 'a', messages: [] },
+      'response: give exactly one of response (a string), messages and cited_answer',
+    ],
     [
       'options for a text',
       { response: 'a', trajectory: {} },

@@ -255,8 +255,12 @@ describe('messages in a request', () => {
   };
 
   it.each<[string, Request, string]>([
-    ['neither', {}, 'response: give exactly one of response (a string) and messages'],
-    ['both', { response: '', messages: TRL }, 'response: give exactly one of response (a string) and messages'],
+    ['neither', {}, 'response: give exactly one of response (a string), messages and cited_answer'],
+    [
+      'both',
+      { response: '', messages: TRL },
+      'response: give exactly one of response (a string), messages and cited_answer',
+    ],
     [
       'trajectory without messages',
       { response: '', trajectory: {} },
