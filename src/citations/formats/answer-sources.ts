@@ -5,13 +5,14 @@
  */
 import type { InputProblem } from '../../input-problem.ts';
 import { MAX_ID_CHARS, MAX_TITLE_CHARS } from '../../limits.ts';
+import type { Span } from '../../text/span.ts';
 import type { SourceInput } from '../sources.ts';
 import { isIdSeparator, isIdUnit } from '../tags.ts';
 import type { SourceSet } from '../types.ts';
 import { citedSource } from '../url-ids.ts';
 import type { AnswerFindings } from './answer-findings.ts';
 import { type Reading, readingsOf, UnitReader } from './readings.ts';
-import { isSameText, QuoteSearch } from './search.ts';
+import { isQuotedAt, QuoteSearch } from './search.ts';
 
 /** A pointer from a claim to a source, in the vendor's terms. */
 export type Pointer = {
@@ -140,11 +141,14 @@ export class AnswerSources {
   #readingOf(place: number, text: string, start: number, end: number, wanted: string): Reading | null {
     const units = this.#units.get(place) ?? new UnitReader(text);
     this.#units.set(place, units);
+    let last: Span | null = null;
     for (const reading of SOURCE_READINGS) {
       const span = units.span(start, end, reading);
       // A slice of much more text is another place, and comparing it would cost more than the quotation is long.
       if (span === null || span.end - span.start > 2 * wanted.length + 64) continue;
-      if (isSameText(text.slice(span.start, span.end), wanted)) return reading;
+      const isTried = last !== null && span.start === last.start && span.end === last.end;
+      if (!isTried && isQuotedAt(text, span.start, span.end, wanted)) return reading;
+      last = span;
     }
     return null;
   }

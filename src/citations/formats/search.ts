@@ -2,7 +2,7 @@
 import { isSpace } from '../../text/characters.ts';
 
 /** Text units that the quotations of one answer may be compared with: a tenth of a second of work. */
-const MAX_SEARCHED_CHARS = 50_000_000;
+const MAX_SEARCHED_CHARS = 20_000_000;
 
 /** Searches the quotations of one answer until their budget is spent. */
 export class QuoteSearch {
@@ -68,10 +68,16 @@ function withoutSpace(text: string): Uint16Array {
   return units.subarray(0, count);
 }
 
-/** Whether two texts are equal apart from white space. */
-export function isSameText(a: string, b: string): boolean {
-  if (a === b) return true;
-  const one = withoutSpace(a);
-  const other = withoutSpace(b);
-  return one.length === other.length && one.every((unit, n) => unit === other[n]);
+/** Whether `text[start, end)` is `quote`, apart from white space. */
+export function isQuotedAt(text: string, start: number, end: number, quote: string): boolean {
+  let n = 0;
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (isSpace(code)) continue;
+    while (n < quote.length && isSpace(quote.charCodeAt(n))) n++;
+    if (code !== quote.charCodeAt(n)) return false;
+    n++;
+  }
+  while (n < quote.length && isSpace(quote.charCodeAt(n))) n++;
+  return n === quote.length;
 }

@@ -34,7 +34,11 @@ describe('the guide of answer formats', () => {
   });
 
   it.each(examples)('has a %s answer that becomes a rollout', (name, body) => {
-    const request = scoreRequestSchema.parse({ ...Object(body), question: 'When?', recipe: 'refiner-gpt54-instance-only' });
+    const request = scoreRequestSchema.parse({
+      ...Object(body),
+      question: 'When?',
+      recipe: 'refiner-gpt54-instance-only',
+    });
     const rollout = requestedRollout(request);
     expect(rollout.response).toContain('opened in 1937');
     expect(rollout.sources?.[0]?.text).toBe('It opened in 1937.');
