@@ -28,10 +28,9 @@ export type BraintrustScore = {
  * @example
  * ```ts
  * import { braintrustScorer, createClient } from 'citeward/client';
- * import { Eval } from 'braintrust';
  *
  * const client = createClient({ url: new URL('http://127.0.0.1:8799'), key: null });
- * Eval('answers', { data, task, scores: [braintrustScorer({ client, recipe: 'refiner-rl-balanced' })] });
+ * const scores = [braintrustScorer({ client, recipe: 'refiner-rl-balanced' })]; // Eval('answers', { data, task, scores })
  * ```
  */
 export function braintrustScorer(options: EvaluationOptions): (example: BraintrustExample) => Promise<BraintrustScore> {

@@ -30,10 +30,9 @@ export type LangSmithResult = {
  * @example
  * ```ts
  * import { createClient, langSmithEvaluator } from 'citeward/client';
- * import { evaluate } from 'langsmith/evaluation';
  *
  * const client = createClient({ url: new URL('http://127.0.0.1:8799'), key: null });
- * await evaluate(target, { data, evaluators: [langSmithEvaluator({ client, recipe: 'refiner-rl-balanced' })] });
+ * const evaluators = [langSmithEvaluator({ client, recipe: 'refiner-rl-balanced' })]; // for evaluate()
  * ```
  */
 export function langSmithEvaluator(

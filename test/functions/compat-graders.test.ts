@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
-import { graderReplySchema, openAiErrorSchema } from '../../src/wire/compat/graders/schema.ts';
+import { graderReplySchema, openAiErrorSchema } from '../../src/wire/compat/graders/described.ts';
 import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
 import { post, send } from './api.ts';
 import { MULTI_RUN } from './compat-requests.ts';

@@ -10,9 +10,14 @@ import type { JudgeBackend } from '../../functions/backends/judge-backends.ts';
 import { createWorker } from '../../functions/worker.ts';
 import type { CompletionOutcome } from '../../src/judgments/chat-backend.ts';
 import { createModelJudge } from '../../src/judgments/model-judge.ts';
-import { azureErrorSchema, azureReplySchema } from '../../src/wire/compat/azure.ts';
-import { bedrockErrorSchema, bedrockReplySchema } from '../../src/wire/compat/bedrock.ts';
-import { googleErrorSchema, googleReplySchema } from '../../src/wire/compat/google.ts';
+import {
+  azureErrorSchema,
+  azureReplySchema,
+  bedrockErrorSchema,
+  bedrockReplySchema,
+  googleErrorSchema,
+  googleReplySchema,
+} from '../../src/wire/compat/replies.ts';
 import { type FaultRow, SERVER_FAULTS, STUB_CANARY } from '../contract/backend-faults.ts';
 import { post, send, sha256Hex } from './api.ts';
 import {

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Offsets } from '../../citations/offset-units.ts';
 import { MAX_SOURCES, MAX_TEXT_CHARS } from '../../limits.ts';
 import type { GroundedSentence, Grounding, GroundingRequest } from '../../scoring/grounding.ts';
+import type { azureReplySchema } from './replies.ts';
 
 const text = z.string().max(MAX_TEXT_CHARS);
 
@@ -33,29 +34,6 @@ export const azureRequestSchema = z.strictObject({
 });
 
 type AzureRequest = z.infer<typeof azureRequestSchema>;
-
-const lengthSchema = z.strictObject({ utf8: z.int().min(0), utf16: z.int().min(0), codePoint: z.int().min(0) });
-
-export const azureReplySchema = z.strictObject({
-  ungroundedDetected: z.boolean(),
-  ungroundedPercentage: z.number().min(0).max(1).describe('Characters of ungrounded sentences / of checked sentences.'),
-  ungroundedDetails: z.array(
-    z.strictObject({
-      text: z.string(),
-      offset: lengthSchema,
-      length: lengthSchema,
-      reason: z.string().exactOptional(),
-    }),
-  ),
-});
-
-export const azureErrorSchema = z.strictObject({
-  error: z.strictObject({
-    code: z.string(),
-    message: z.string(),
-    innererror: z.strictObject({ code: z.string().describe('The reason as in Problem.') }),
-  }),
-});
 
 export function azureGrounding({ text, qna, task, groundingSources }: AzureRequest): GroundingRequest {
   const isQuestion = task.toLowerCase() === 'qna';

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { MAX_SOURCES, MAX_TEXT_CHARS } from '../../limits.ts';
 import type { Result } from '../../result.ts';
 import type { Grounding, GroundingRequest } from '../../scoring/grounding.ts';
+import type { bedrockReplySchema } from './replies.ts';
 
 const QUALIFIERS = ['grounding_source', 'query', 'guard_content'] as const;
 
@@ -23,42 +24,6 @@ export const bedrockRequestSchema = z.strictObject({
 });
 
 type BedrockRequest = z.infer<typeof bedrockRequestSchema>;
-
-const FILTER_TYPES = ['GROUNDING', 'RELEVANCE'] as const;
-
-const count = z.int().min(0);
-
-export const bedrockReplySchema = z.strictObject({
-  usage: z.strictObject({
-    topicPolicyUnits: count,
-    contentPolicyUnits: count,
-    wordPolicyUnits: count,
-    sensitiveInformationPolicyUnits: count,
-    sensitiveInformationPolicyFreeUnits: count,
-    contextualGroundingPolicyUnits: count.describe('Thousands of characters of all blocks, rounded up.'),
-  }),
-  action: z.enum(['NONE', 'GUARDRAIL_INTERVENED']),
-  outputs: z.array(z.strictObject({ text: z.string() })).describe('The message of an intervention.'),
-  assessments: z.array(
-    z.strictObject({
-      contextualGroundingPolicy: z.strictObject({
-        filters: z.array(
-          z.strictObject({
-            type: z.enum(FILTER_TYPES),
-            threshold: z.number().min(0).max(0.99),
-            score: z.number().min(0).max(1),
-            action: z.enum(['BLOCKED', 'NONE']),
-            detected: z.boolean(),
-          }),
-        ),
-      }),
-    }),
-  ),
-});
-
-export const bedrockErrorSchema = z.strictObject({
-  message: z.string().describe('Begins with the reason as in Problem. The header x-amzn-errortype names the error.'),
-});
 
 /** The threshold of each filter of a guardrail. @property relevance `null` = it is not checked. */
 export type Guardrail = { readonly grounding: number; readonly relevance: number | null };
@@ -99,6 +64,7 @@ function textsOf({ content }: BedrockRequest, qualifier: (typeof QUALIFIERS)[num
   );
 }
 
+const FILTER_TYPES = ['GROUNDING', 'RELEVANCE'] as const;
 const CHARS_PER_UNIT = 1000;
 const BLOCKED_MESSAGE = 'Sorry, the model cannot answer this question.';
 

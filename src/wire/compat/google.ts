@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Offsets } from '../../citations/offset-units.ts';
 import { MAX_SOURCES, MAX_TEXT_CHARS } from '../../limits.ts';
 import type { Grounding, GroundingRequest } from '../../scoring/grounding.ts';
+import type { googleReplySchema } from './replies.ts';
 
 const text = z.string().max(MAX_TEXT_CHARS);
 
@@ -40,39 +41,6 @@ export const googleRequestSchema = z.strictObject({
 });
 
 type GoogleRequest = z.infer<typeof googleRequestSchema>;
-
-export const googleReplySchema = z.strictObject({
-  supportScore: z.number().min(0).max(1).describe('Mean score of the claims that require a check.'),
-  citedChunks: z.array(
-    z.strictObject({
-      chunkText: z.string(),
-      source: z.string().describe('The index of the fact, as text.'),
-      sourceMetadata: z.record(z.string(), z.string()).describe('The attributes of the fact.'),
-    }),
-  ),
-  citedFacts: z.array(z.strictObject({ chunkText: z.string() })),
-  claims: z.array(
-    z.strictObject({
-      startPos: z.int().min(0).describe('UTF-8 bytes.'),
-      endPos: z.int().min(0).describe('UTF-8 bytes, exclusive.'),
-      claimText: z.string(),
-      citationIndices: z.array(z.int().min(0)).describe('Indexes into citedChunks.'),
-      groundingCheckRequired: z.boolean(),
-      score: z.number().min(0).max(1).exactOptional().describe('Only with enableClaimLevelScore.'),
-    }),
-  ),
-});
-
-export const googleErrorSchema = z.strictObject({
-  error: z.strictObject({
-    code: z.int(),
-    message: z.string(),
-    status: z.string(),
-    details: z
-      .array(z.strictObject({ '@type': z.string(), reason: z.string(), domain: z.literal('citeward') }))
-      .describe('One ErrorInfo, whose reason is that of Problem.'),
-  }),
-});
 
 export function googleGrounding({ answerCandidate, facts }: GoogleRequest): GroundingRequest {
   const sources = facts.map(({ factText }) => factText);

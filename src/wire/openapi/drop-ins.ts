@@ -1,14 +1,22 @@
 /** The drop-ins for APIs of vendors in the OpenAPI document. */
-import { azureErrorSchema, azureQuerySchema, azureReplySchema, azureRequestSchema } from '../compat/azure.ts';
-import { bedrockErrorSchema, bedrockReplySchema, bedrockRequestSchema } from '../compat/bedrock.ts';
-import { googleErrorSchema, googleQuerySchema, googleReplySchema, googleRequestSchema } from '../compat/google.ts';
+import { azureQuerySchema, azureRequestSchema } from '../compat/azure.ts';
+import { bedrockRequestSchema } from '../compat/bedrock.ts';
+import { googleQuerySchema, googleRequestSchema } from '../compat/google.ts';
 import {
   describedRunSchema,
   describedValidateSchema,
   graderReplySchema,
   graderValidReplySchema,
   openAiErrorSchema,
-} from '../compat/graders/schema.ts';
+} from '../compat/graders/described.ts';
+import {
+  azureErrorSchema,
+  azureReplySchema,
+  bedrockErrorSchema,
+  bedrockReplySchema,
+  googleErrorSchema,
+  googleReplySchema,
+} from '../compat/replies.ts';
 import type { Section } from './route.ts';
 
 const GROUNDING = { method: 'post', scope: 'score', problems: [400, 401, 403, 429, 500, 503] } as const;

@@ -1,6 +1,7 @@
 /** The reply of OpenAI's `graders/run`. */
 import type * as z from 'zod';
-import type { Grader, graderReplySchema } from './schema.ts';
+import type { graderReplySchema } from './described.ts';
+import type { Grader } from './schema.ts';
 
 const NO_ERRORS = {
   formula_parse_error: false,

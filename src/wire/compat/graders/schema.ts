@@ -83,8 +83,8 @@ const labelModelSchema = z
     path: ['passing_labels'],
   });
 
-const SINGLE = [stringCheckSchema, scoreModelSchema, labelModelSchema] as const;
-const singleSchema = z.discriminatedUnion('type', SINGLE);
+export const SINGLE = [stringCheckSchema, scoreModelSchema, labelModelSchema] as const;
+export const singleSchema = z.discriminatedUnion('type', SINGLE);
 
 /** The names of graders are those of variables. */
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'expected letters, digits and underscores');
@@ -110,7 +110,7 @@ function known<S extends z.ZodType>(schema: S, types: readonly string[]) {
 
 const SINGLE_TYPES = ['string_check', 'score_model', 'label_model'] as const;
 
-const multiSchemaOf = (one: z.ZodType<SingleGrader>) =>
+export const multiSchemaOf = (one: z.ZodType<SingleGrader>) =>
   z.strictObject({
     type: z.literal('multi'),
     name,
@@ -148,7 +148,7 @@ const checkedSchema = known(
   [...SINGLE_TYPES, 'multi'],
 );
 
-const runFields = {
+export const runFields = {
   model_sample: text.describe('The output to grade: {{ sample.output_text }}, and as JSON {{ sample.output_json }}.'),
   item: z.unknown().optional().describe('The row of the data set: {{ item.… }}.'),
 };
@@ -157,58 +157,5 @@ const runFields = {
 export const graderRunSchema = z.strictObject({ grader: checkedSchema, ...runFields });
 export const graderValidateSchema = z.strictObject({ grader: checkedSchema });
 
-const described = z.union([...SINGLE, multiSchemaOf(singleSchema)]);
-
-/** The same for the API description, which cannot express the refusals. */
-export const describedRunSchema = z.strictObject({ grader: described, ...runFields });
-export const describedValidateSchema = z.strictObject({ grader: described });
-
 /** @property graders more than this are refused. */
 export const GRADER_LIMITS = { graders: MAX_GRADERS } as const;
-
-const flag = z.literal(false);
-
-export const graderReplySchema = z.strictObject({
-  reward: z.number(),
-  sub_rewards: z.record(z.string(), z.number()).describe('The scores of a multi grader, by name.'),
-  model_grader_token_usage_per_model: z
-    .record(z.string(), z.unknown())
-    .describe('Empty: judgments may be stored ones.'),
-  metadata: z.strictObject({
-    name: z.string(),
-    type: z.string(),
-    execution_time: z.number().min(0).describe('Seconds.'),
-    sampled_model_name: z.null(),
-    scores: z.record(z.string(), z.number()),
-    token_usage: z.null(),
-    errors: z
-      .strictObject({
-        formula_parse_error: flag,
-        invalid_variable_error: flag,
-        model_grader_parse_error: flag,
-        model_grader_refusal_error: flag,
-        model_grader_server_error: flag,
-        model_grader_server_error_details: z.null(),
-        other_error: flag,
-        python_grader_runtime_error: flag,
-        python_grader_runtime_error_details: z.null(),
-        python_grader_server_error: flag,
-        python_grader_server_error_type: z.null(),
-        sample_parse_error: flag,
-        truncated_observation_error: flag,
-        unresponsive_reward_error: flag,
-      })
-      .describe('Never set: an error is an error status, because a reward would stand beside it.'),
-  }),
-});
-
-export const graderValidReplySchema = z.strictObject({ grader: described });
-
-export const openAiErrorSchema = z.strictObject({
-  error: z.strictObject({
-    message: z.string(),
-    type: z.enum(['server_error', 'invalid_request_error']),
-    param: z.string().nullable(),
-    code: z.string().describe('The reason as in Problem.'),
-  }),
-});
