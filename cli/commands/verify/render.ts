@@ -1,5 +1,6 @@
 /** Prints the rows and the summary of `citeward verify`. */
 import type { Verification } from '../../../src/citations/verify.ts';
+import type { RequestedVerification } from '../../../src/wire/verify.ts';
 import { countOf, countText, durationText } from '../../shared/number-text.ts';
 import { remarksOfFindings, remarksText } from '../../shared/remarks.ts';
 import type { Labels } from '../../shared/rows.ts';
@@ -24,7 +25,7 @@ export const VERIFY_COLUMNS: readonly Column[] = [
 ];
 
 /** A verified row. @param mode under which the format is well formed or not. */
-export function verifyRow(line: number, labels: Labels, reply: Verification, mode: VerifyMode): TableRow {
+export function verifyRow(line: number, labels: Labels, reply: RequestedVerification, mode: VerifyMode): TableRow {
   const { ratios } = reply;
   const support = meanSupport(reply);
   return {
@@ -38,10 +39,21 @@ export function verifyRow(line: number, labels: Labels, reply: Verification, mod
       { text: support === undefined ? '' : shareText(support) },
       { text: ratios.copied_share === undefined ? '' : shareText(ratios.copied_share) },
       reply.format[mode] === 1 ? { text: 'ok' } : { text: 'bad', colour: 'yellow' },
-      { text: remarksText(remarksOfFindings(reply.finding_counts), FINDINGS_WIDTH) },
+      { text: remarksText(remarksOf(reply), FINDINGS_WIDTH) },
       { text: labels.note ?? '', colour: 'dim' },
     ],
   };
+}
+
+/** The findings of the parser; first those about pointers of a vendor's answer that lead to other text. */
+function remarksOf({ finding_counts, cited_answer }: RequestedVerification): ReturnType<typeof remarksOfFindings> {
+  const wrong = cited_answer?.findings.filter(({ reason }) => reason === 'cited_text_not_in_source').length ?? 0;
+  const others = (cited_answer?.finding_count ?? 0) - wrong;
+  return [
+    ...(wrong === 0 ? [] : [{ count: wrong, one: 'wrong quotation', many: 'wrong quotations' }]),
+    ...remarksOfFindings(finding_counts),
+    ...(others === 0 ? [] : [{ count: others, one: 'remark on the format', many: 'remarks on the format' }]),
+  ];
 }
 
 /** Support of a claim without a source that could support it. */
