@@ -173,6 +173,19 @@ const RUNS_COMMANDS: CommandGroup = {
   ],
 };
 
+const RUBRICS_COMMANDS: CommandGroup = {
+  name: 'rubrics',
+  summary: 'Make criteria for the questions of rows.',
+  commands: [
+    {
+      name: 'rubrics make',
+      summary: 'Let a model of a Worker write criteria for the question of each row.',
+      load: async () => (await import('./commands/rubrics/make.ts')).makeCommand,
+    },
+  ],
+  details: [`Try: ${CITEWARD} rubrics make examples/rollouts.jsonl --dry-run`],
+};
+
 export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'score',
@@ -213,6 +226,7 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   KEYS_COMMANDS,
   PROJECTS_COMMANDS,
   RECEIPT_COMMANDS,
+  RUBRICS_COMMANDS,
   RUNS_COMMANDS,
   {
     name: 'replay',

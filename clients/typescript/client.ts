@@ -2,6 +2,7 @@
  * A typed client of the HTTP API. Replies and failures are values; network and server errors do not throw. It uses no
  * Node API, so it runs in Node, Workers and browsers.
  */
+
 import type * as z from 'zod';
 import { type AgentResponse, agentResponseSchema } from '../../src/wire/agent-reply.ts';
 import {
@@ -13,6 +14,11 @@ import {
 } from '../../src/wire/groups.ts';
 import { healthSchema } from '../../src/wire/health.ts';
 import { type IssuerKeysReply, issuerKeysSchema } from '../../src/wire/judgment-files.ts';
+import {
+  type MakeRubricsReply,
+  makeRubricsReplySchema,
+  type makeRubricsRequestSchema,
+} from '../../src/wire/make-rubrics.ts';
 import { recipesResponseSchema } from '../../src/wire/recipes.ts';
 import { type RefineResponse, refineResponseSchema } from '../../src/wire/refine.ts';
 import type { ReplayInput } from '../../src/wire/replay.ts';
@@ -45,6 +51,9 @@ type Conversational<Fields> = Omit<Fields, 'messages'> & { readonly messages?: r
 type GroupFields = z.input<typeof groupRequestSchema>;
 
 /** The request of `POST /v1/score`. */
+/** A request of `makeRubrics`. */
+export type MakeRubricsInput = z.input<typeof makeRubricsRequestSchema>;
+
 export type ScoreInput = Conversational<z.input<typeof scoreRequestSchema>>;
 /** The request of `POST /v1/groups`. */
 export type GroupInput = Omit<GroupFields, 'responses'> & {
@@ -96,6 +105,8 @@ export type Client = {
     pieces: Pieces,
     options?: VerifyStreamOptions,
   ): Promise<Reply<AsyncGenerator<VerifyStreamEvent, void>>>;
+  /** Lets a model write criteria for a question. Not an error: a model that finds nothing to add. */
+  makeRubrics(request: MakeRubricsInput): Promise<Reply<MakeRubricsReply>>;
   /** Generates answers to a question over tool output: verified, scored if a recipe is given, best first. */
   refine(request: RefineInput): Promise<Reply<RefineResponse>>;
   /**
@@ -173,6 +184,8 @@ export function createClient({ url, key, transport }: ClientOptions): Client {
       return connection.post(path, { json: request }, verifyResponseSchema);
     },
     verifyStream: (head, pieces, options = {}) => verifyStream(connection, head, pieces, options),
+    makeRubrics: (request) =>
+      connection.post('v1/rubrics', { json: request }, makeRubricsReplySchema, { timeout_ms: REFINE_TIMEOUT_MS }),
     refine: (request) =>
       connection.post('v1/refine', { json: { ...request, stream: false } }, refineResponseSchema, {
         timeout_ms: REFINE_TIMEOUT_MS,

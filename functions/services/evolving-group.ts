@@ -7,7 +7,6 @@
  * The visit fixes the set and what the generator is shown, and the log takes a group once. So a request that is repeated
  * after a crash repeats no judgment, and counts nothing twice.
  */
-import { sha256 } from '../../src/digest.ts';
 import type { FamilyName } from '../../src/families/composers.ts';
 import { type BuiltInTypes, familyOf } from '../../src/families/registry.ts';
 import { resolveRecipe } from '../../src/families/resolve.ts';
@@ -192,13 +191,14 @@ async function proposalOf(
   const made = await platform.makeRubrics({
     question,
     responses,
-    existing: textsOf(visit.entries.map(({ id }) => id)),
+    persistent: textsOf(visit.entries.flatMap(({ id, type }) => (type === 'persistent' ? [id] : []))),
+    active: textsOf(visit.entries.flatMap(({ id, type }) => (type === 'evolving' ? [id] : []))),
     retired: textsOf(visit.inactive),
     generator,
   });
   if (!made.ok) return { kind: 'failed', reason: made.error.reason };
-  const { criteria, judgment } = made.value;
-  return { kind: 'proposed', criteria: weightedCriteria(prompt, criteria), judgment, responses: responses.map(sha256) };
+  const { criteria, judgment, read } = made.value;
+  return { kind: 'proposed', criteria: weightedCriteria(prompt, criteria), judgment, responses: [...read] };
 }
 
 /** Scores and records the group under the set of a visit. */

@@ -21,12 +21,9 @@ export function makeRubricsWith(
   });
 }
 
-/**
- * Makes criteria from the responses of a group, without their thinking. The prompt's own criteria are shown as those in
- * use.
- */
+/** Makes criteria from the responses of a group, without their thinking. */
 export async function makeGroupRubrics(
-  { question, responses, existing, retired, generator }: Parameters<RubricMaker>[0],
+  { question, responses, persistent, active, retired, generator }: Parameters<RubricMaker>[0],
   platform: ScoringPlatform,
 ): ReturnType<RubricMaker> {
   const wanted: RubricsToMake = {
@@ -35,7 +32,8 @@ export async function makeGroupRubrics(
     reference: null,
     responses: responses.map(judgedText),
     existing: [
-      ...existing.map((one) => ({ state: 'active' as const, ...one })),
+      ...persistent.map((one) => ({ state: 'persistent' as const, ...one })),
+      ...active.map((one) => ({ state: 'active' as const, ...one })),
       ...retired.map((one) => ({ state: 'inactive' as const, ...one })),
     ],
     most: DEFAULT_MOST,
@@ -43,8 +41,8 @@ export async function makeGroupRubrics(
   const judge = generator === null ? {} : { judge: generator };
   const made = await makeRubricsWith(wanted, { ...judge, judgments: 'use', replicate: 0 }, platform);
   if (!made.ok) return { ok: false, error: { reason: wireReason(made.failure) } };
-  const { criteria, obtained } = made.reply;
+  const { criteria, obtained, responses: read } = made.reply;
   if (criteria === null) throw new Error('makeGroupRubrics: a failure was no failure');
   const weighted = criteria.map(({ criterion }) => ({ ...criterion, weight: 1 }));
-  return { ok: true, value: { criteria: weighted, judgment: obtained.key } };
+  return { ok: true, value: { criteria: weighted, judgment: obtained.key, read } };
 }

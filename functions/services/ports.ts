@@ -42,8 +42,9 @@ type LedgerReader = {
 export type RubricMaker = (wanted: {
   readonly question: string;
   readonly responses: readonly string[];
-  /** Criteria that the generator is shown: those in use, and those that are gone. */
-  readonly existing: readonly PromptCriterion[];
+  /** Criteria that the generator is shown: the row's own, those added during the run, and those that are gone. */
+  readonly persistent: readonly PromptCriterion[];
+  readonly active: readonly PromptCriterion[];
   readonly retired: readonly PromptCriterion[];
   /** The name of the judge that writes them; `null` = the default judge. */
   readonly generator: string | null;
@@ -53,6 +54,8 @@ export type MadeRubrics = {
   readonly criteria: readonly NewCriterion[];
   /** Key of the generation. */
   readonly judgment: string | null;
+  /** SHA-256 of what the generator saw of each response. */
+  readonly read: readonly string[];
 };
 
 /** The evolving rubrics of runs. Every method throws StorageError. */

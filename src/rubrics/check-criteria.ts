@@ -83,6 +83,10 @@ function isSame(one: Content, other: Content): boolean {
   if (one.words.size === 0 || other.words.size === 0) return false;
   // Another number is another fact, however many words are equal.
   if (numbersOf(one) !== numbersOf(other)) return false;
+  // The same words in another order may say the opposite: who is upstream of whom.
+  if (one.words.size === other.words.size && [...one.words].every((word) => other.words.has(word))) {
+    return [...one.words].join(' ') === [...other.words].join(' ');
+  }
   let shared = 0;
   for (const word of one.words) if (other.words.has(word)) shared++;
   return shared / (one.words.size + other.words.size - shared) >= SAME_SHARE;
@@ -133,16 +137,42 @@ const EMPTY_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Units of which a longer answer has more. */
+const UNITS =
+  '(?:words?|sentences?|paragraphs?|characters?|lines?|pages?|bullets?|bullet points?|points?|items?|examples?|sections?|citations?|sources|references?|details?|facts|aspects)';
+const NUMBER = String.raw`(?:\p{N}+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|numerous|multiple|enough)`;
+/** The answer itself, as the subject or object of a criterion; not a river or a treaty. */
+const ANSWER = '(?:answer|response|text|reply|summary|explanation|it)';
+
 /** What makes an answer longer or shorter meets these. */
 const ABOUT_LENGTH: readonly RegExp[] = [
-  /\b(?:at least|at most|more than|less than|fewer than|up to|under|over|exactly|minimum of|maximum of) (?:\p{N}+|one|two|three|four|five|six|ten|several) (?:\p{L}+ )?(?:words?|sentences?|paragraphs?|characters?|lines?|pages?|bullet|bullets|points?|items?|examples?|sections?|citations?|sources|references?)\b/u,
-  /\b(?:word count|word limit|length of the|too long|too short|long enough|longer than|shorter than|verbose|verbosity|lengthy|concise|concisely|brevity|succinct|in detail|detailed enough|comprehensive|exhaustive|thorough)\b/u,
+  new RegExp(
+    String.raw`\b(?:at least|at most|more than|less than|fewer than|up to|exactly|a minimum of|a maximum of) ${NUMBER} (?:\p{L}+ )?${UNITS}\b`,
+    'u',
+  ),
+  new RegExp(String.raw`\b${NUMBER} or (?:more|fewer|less) (?:\p{L}+ )?${UNITS}\b`, 'u'),
+  // "Contains several citations", but not "Cites the several sources of the Nile".
+  new RegExp(
+    String.raw`^(?:the ${ANSWER} )?(?:lists|has|gives|contains|includes|uses|cites|provides|offers|adds|quotes) (?:several|many|numerous|multiple|enough|plenty of|a lot of|a wide range of|lots of)\b`,
+    'u',
+  ),
+  new RegExp(
+    String.raw`\b(?:length of the|long) ${ANSWER}\b|\b${ANSWER} (?:is|are) (?:too |very |sufficiently )?(?:long|short|longer|shorter|verbose|lengthy|concise|brief|succinct|detailed|comprehensive|exhaustive|thorough)\b`,
+    'u',
+  ),
+  /^(?:is|are|stays|remains) (?:too |very |sufficiently )?(?:long|short|longer|shorter|verbose|lengthy|concise|brief|succinct|detailed|comprehensive|exhaustive|thorough)\b/u,
+  /^(?:gives|provides|offers|contains|includes|presents) (?:a |an )?(?:comprehensive|exhaustive|thorough|detailed|in depth|long|brief|concise) (?:overview|answer|response|explanation|summary|discussion|account|description|list|treatment)\b/u,
+  /\b(?:word count|word limit|verbosity|long enough|in great detail|detailed enough)\b/u,
 ];
 
 /** What a grader of one answer cannot see. */
 const NOT_IN_THE_ANSWER: readonly RegExp[] = [
-  /\b(?:other|another|previous|competing|remaining) (?:answers?|responses?|samples?|candidates?)\b/u,
-  /\b(?:better|worse|more|less) (?:\p{L}+ )?than (?:the )?(?:other|others|answer|response)\b/u,
-  /\b(?:searches|searched|search queries|tool calls?|thought process|chain of thought|reasoning steps|before answering)\b/u,
+  /\b(?:other|another|previous|competing|remaining) (?:answers|responses|samples|candidates)\b/u,
+  new RegExp(
+    String.raw`\b(?:better|worse|more \p{L}+|less \p{L}+) than (?:the )?(?:other|another) (?:${ANSWER}|one)s?\b`,
+    'u',
+  ),
+  /^(?:the (?:answer|response|model|assistant|agent) )?(?:searches|searched|queries|looks up|calls a tool|uses the search)\b/u,
+  /\b(?:search queries|tool calls?|thought process|chain of thought|reasoning steps|before answering)\b/u,
   /\b(?:readers?|users?) (?:feels?|is satisfied|are satisfied|would like|enjoys?|prefers?)\b/u,
 ];

@@ -23,6 +23,7 @@ const makes = (...descriptions: readonly string[]): Result<MadeRubrics, never> =
   value: {
     criteria: descriptions.map((description) => ({ polarity: 'positive', description, weight: 1 })),
     judgment: null,
+    read: [],
   },
 });
 const idOf = (description: string): string => criterionId(PROMPT, { polarity: 'positive', description });
@@ -97,7 +98,7 @@ it('next_visit: scores under the set of now, and proposes for the next visit', a
   expect(setOfMembers(first).entries.map(({ type }) => type)).toEqual(['persistent', 'persistent', 'persistent']);
   expect(first.evolution.set).toBe(setOfMembers(first).id);
   expect(wanted[0]).toMatchObject({ question: ROW.question, retired: [], generator: null });
-  expect(wanted[0]?.existing).toHaveLength(3);
+  expect(wanted[0]?.persistent).toHaveLength(3);
   const second = await groupOf(1, 'a');
   const set = setOfMembers(second);
   expect(set.id).toBe(first.evolution.next_set);

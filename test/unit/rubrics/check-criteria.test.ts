@@ -26,10 +26,23 @@ describe('criteria that a model wrote', () => {
     ['a number of examples', positive('Gives at least three examples of tributaries.'), 'about_length'],
     ['being thorough', positive('Gives a comprehensive overview of the lake.'), 'about_length'],
     ['being long', negative('The answer is longer than necessary.'), 'about_length'],
+    ['a length that the question asks for', positive('States that the length of the Aare is 288 km.'), null],
+    ['a longer river', positive('Says that the Nile is longer than the Amazon.'), null],
+    ['a comprehensive treaty', positive('Mentions the Comprehensive Nuclear-Test-Ban Treaty.'), null],
+    ['who searched', positive('Deep Blue searched 200 million positions a second.'), null],
+    ['more sources', positive('Cites 5 or more sources.'), 'about_length'],
+    ['more examples', positive('Uses five or more examples.'), 'about_length'],
+    ['many things', positive('Lists many tributaries.'), 'about_length'],
+    ['several citations', positive('Contains several citations.'), 'about_length'],
+    ['just long', positive('Is long.'), 'about_length'],
     ['other answers', positive('Is more specific than the other answers.'), 'not_in_the_answer'],
     ['the search', positive('Searches for the depth before answering.'), 'not_in_the_answer'],
   ])('%s', (_name, made, reason) => {
     expect(reasonOf(made, DEPTH)).toBe(reason);
+  });
+
+  it('say something else in another order of words', () => {
+    expect(reasonOf(positive('Says that Bern is upstream of Thun.'), positive('Thun is upstream of Bern.'))).toBeNull();
   });
 
   it('are compared with one another, and the first of two counts', () => {

@@ -70,6 +70,7 @@ const TEXTS = {
     'Write fewer criteria than allowed, or none, rather than weak ones. A title has at most six words, a description one',
     'sentence.',
   ].join('\n'),
+  most: 'At most {positive} positive and {negative} negative criteria.',
 } as const;
 
 const REPLY_ENTRY: JsonSchema = exactObject({
@@ -109,7 +110,7 @@ export const rubrics: ReadingKind<RubricsRequest, RubricsVerdicts> = {
         dataBlock('existing', nonce, { state, polarity, ...(title === undefined ? {} : { title }) }, description),
       ),
       TEXTS.task,
-      `At most ${most.positive} positive and ${most.negative} negative criteria.`,
+      TEXTS.most.replace('{positive}', `${most.positive}`).replace('{negative}', `${most.negative}`),
     ];
     return {
       messages: messages(TEXTS.system, parts),
