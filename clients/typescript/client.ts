@@ -50,10 +50,9 @@ import { createWebhooks, type WebhooksClient } from './webhooks.ts';
 type Conversational<Fields> = Omit<Fields, 'messages'> & { readonly messages?: readonly object[] | string };
 type GroupFields = z.input<typeof groupRequestSchema>;
 
-/** The request of `POST /v1/score`. */
-/** A request of `makeRubrics`. */
+/** The request of `POST /v1/rubrics`. */
 export type MakeRubricsInput = z.input<typeof makeRubricsRequestSchema>;
-
+/** The request of `POST /v1/score`. */
 export type ScoreInput = Conversational<z.input<typeof scoreRequestSchema>>;
 /** The request of `POST /v1/groups`. */
 export type GroupInput = Omit<GroupFields, 'responses'> & {

@@ -8,6 +8,7 @@ export type { BatchReply, BatchStatus } from '../../src/wire/batches/batch.ts';
 export type { FileReply, UploadPartReply, UploadReply } from '../../src/wire/files.ts';
 export type { GroupResponse, GroupRewardResponse } from '../../src/wire/groups.ts';
 export type { IssuerKeysReply } from '../../src/wire/judgment-files.ts';
+export type { MakeRubricsReply } from '../../src/wire/make-rubrics.ts';
 export type { RefineResponse } from '../../src/wire/refine.ts';
 export type { ReplayInput } from '../../src/wire/replay.ts';
 export type { RunDetail, RunReply, RunRollout } from '../../src/wire/runs.ts';
@@ -21,6 +22,7 @@ export {
   type ClientOptions,
   createClient,
   type GroupInput,
+  type MakeRubricsInput,
   type RecipesReply,
   type ScoreInput,
   type VerifyInput,

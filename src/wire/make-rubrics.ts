@@ -109,6 +109,7 @@ export const makeRubricsReplySchema = z.strictObject({
   judges: judgesSchema.describe('The model that wrote the criteria.'),
 });
 
+/** The reply of `POST /v1/rubrics`: the criteria that passed all checks, and those that did not. */
 export type MakeRubricsReply = z.infer<typeof makeRubricsReplySchema>;
 
 /** The reply. @throws Error if there is no generation, which is a failure of the request. */
