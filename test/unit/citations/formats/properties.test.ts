@@ -195,9 +195,8 @@ describe('every format', () => {
       ],
     ],
   ])('reads %s in bounded time', (_, value) => {
-    const began = performance.now();
-    readCitedAnswer(value, undefined, null);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    // Quadratic work would take minutes: the time limit of the test ends it.
+    expect(readCitedAnswer(value, undefined, null)).toHaveProperty('ok');
   });
 
   it('checks many long quotations within its budget', () => {
@@ -209,13 +208,11 @@ describe('every format', () => {
       start_char_index: 1,
       end_char_index: 902,
     }));
-    const began = performance.now();
     const read = readCitedAnswer(
       [{ type: 'text', text: 'x', citations }],
       undefined,
       sourcesFromList([{ id: 's', text: source }]),
     );
-    expect(performance.now() - began).toBeLessThan(5_000);
     const reasons = new Set(read.ok ? read.value.findings.map(({ reason }) => reason) : []);
     expect([...reasons].toSorted()).toEqual(['cited_text_not_in_source', 'cited_text_unchecked']);
   });
