@@ -40,3 +40,38 @@ export function refineFields(fields: Fields, scoring: ScoringOptions): Fields {
   const isScored = Object.hasOwn(own, 'recipe') || firstScoringFlag(scoring) !== null;
   return isScored ? applyScoringOptions(own, scoring) : withoutFields(own, CANDIDATE_SCORING_FIELDS);
 }
+
+const READ_FOR_RUBRICS = ['question', 'tool_output', 'sources', 'reference', 'responses'] as const;
+/** Fields that say what is made, and by whom. */
+const OWN_TO_RUBRICS = ['reads', 'existing', 'most', 'judge', 'replicate'] as const;
+
+/**
+ * The fields of a row that `POST /v1/rubrics` reads. Its response is one of the responses, and its own criteria count as
+ * persistent.
+ */
+export function rubricsFields(row: Fields): Fields {
+  const read = Object.fromEntries(
+    [...READ_FOR_RUBRICS, ...OWN_TO_RUBRICS]
+      .filter((name) => Object.hasOwn(row, name))
+      .map((name) => [name, row[name]]),
+  );
+  const { response } = row;
+  const persistent = [
+    ...ownCriteria(row['positive_rubrics'], 'positive'),
+    ...ownCriteria(row['negative_rubrics'], 'negative'),
+  ];
+  return {
+    ...(typeof response === 'string' ? { responses: [response] } : {}),
+    ...read,
+    ...(persistent.length === 0 ? {} : { existing: { persistent } }),
+  };
+}
+
+function ownCriteria(list: unknown, polarity: 'positive' | 'negative'): object[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((one: unknown) => {
+    if (typeof one !== 'object' || one === null) return { polarity, description: one };
+    const { weight: _weight, ...text } = Object.fromEntries(Object.entries(one));
+    return { polarity, ...text };
+  });
+}

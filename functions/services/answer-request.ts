@@ -6,16 +6,18 @@ import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts'
 import type { Result } from '../../src/result.ts';
 import type { BatchEndpoint } from '../../src/wire/batches/batch.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../src/wire/groups.ts';
+import { makeRubricsReplyOf, makeRubricsRequestSchema, rubricsToMake } from '../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../src/wire/refine.ts';
 import { requestedPlacement, requestedRollout, scoreRequestSchema } from '../../src/wire/score.ts';
 import { scoreReplyOf } from '../../src/wire/score-detail.ts';
 import { verifiedResponse, verifyRequested, verifyRequestSchema } from '../../src/wire/verify.ts';
 import type { RequestFailure } from '../failures.ts';
 import { scoreRequestedGroup } from './evolving-group.ts';
+import { makeRubricsWith } from './make-rubrics.ts';
 import type { ScoringPlatform } from './ports.ts';
 import { scoreRecorded } from './record.ts';
 import { readyRefinement, refine } from './refine.ts';
-import type { ScoringReply } from './score.ts';
+import type { JudgedReply, ScoringReply } from './score.ts';
 
 /** Waits until the isolate has room for the claims of some answers. Returns the function that frees them. */
 export type AnswerRoom = (responses: readonly string[], grammars: PossibleGrammars) => Promise<() => void>;
@@ -67,6 +69,17 @@ export async function answer(
     }
     case '/v1/refine':
       return refined(body, platform);
+    case '/v1/rubrics': {
+      const read = parse(makeRubricsRequestSchema, body);
+      if (!read.ok) return read;
+      const wanted = rubricsToMake(read.value, platform.readSources);
+      return within(
+        room,
+        wanted.responses.map((response) => ({ response })),
+        'recipes',
+        async () => resultOf(await makeRubricsWith(wanted, read.value, platform), makeRubricsReplyOf),
+      );
+    }
   }
 }
 
@@ -116,6 +129,9 @@ function invalid(problems: readonly InputProblem[]): Result<never, RequestFailur
   return { ok: false, error: { reason: 'input_invalid', problems } };
 }
 
-function resultOf<T>(scored: ScoringReply<T>, body: (reply: T) => unknown): Result<unknown, RequestFailure> {
+function resultOf<T>(
+  scored: ScoringReply<T> | JudgedReply<T>,
+  body: (reply: T) => unknown,
+): Result<unknown, RequestFailure> {
   return scored.ok ? { ok: true, value: body(scored.reply) } : { ok: false, error: scored.failure };
 }

@@ -13,6 +13,7 @@ const ROUTE_SCOPES: Readonly<Record<BatchEndpoint, Scope>> = {
   '/v1/groups': 'score',
   '/v1/verify': 'verify',
   '/v1/refine': 'generate',
+  '/v1/rubrics': 'generate',
 };
 
 /** Returns the scopes of one request, the route's first. */

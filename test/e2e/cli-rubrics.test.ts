@@ -102,6 +102,14 @@ test('a row without criteria is named, and never printed as done', async () => {
   expect(made.stderr).toContain('1 failed · 2 bad lines');
 });
 
+test('a batch without a Worker says that its judge writes none', async () => {
+  const out = join(folder, 'batch.jsonl');
+  const errors = join(folder, 'batch.errors.jsonl');
+  const ran = await citeward('batch', 'run', await fileOf(ROW), '--endpoint', '/v1/rubrics', '--output', out);
+  expect(ran.code).toBe(1);
+  expect(await readFile(errors, 'utf8')).toContain('judge_unknown');
+});
+
 test('a dry run asks nothing; without a Worker there are no criteria', async () => {
   prompts = [];
   const dry = await citeward('rubrics', 'make', await fileOf(ROW, { ...ROW, id: 'b' }), '--dry-run');

@@ -5,6 +5,7 @@ import { criterionId, questionDigest } from '../../src/rubrics/rubric-set.ts';
 import { groupResponseSchema } from '../../src/wire/groups.ts';
 import { type MakeRubricsReply, makeRubricsReplySchema } from '../../src/wire/make-rubrics.ts';
 import { ORIGIN, post, problemOf, ROLLOUT, send, wrongFields } from './api.ts';
+import { ended, line, linesOf, submit } from './batch-api.ts';
 import { asked, down, scriptedBackends, scripts, writes } from './scripted-judges.ts';
 import { replaceParts } from './worker.ts';
 
@@ -115,6 +116,18 @@ describe('groups under an evolving rubric', () => {
     expect(evolution?.next_set).toBe(evolution?.set);
     expect(rewards.every((reward) => reward !== null)).toBe(true);
   });
+});
+
+it('are made in batches, where a line that cannot be answered is an error', async () => {
+  scripts.set('one', writes([LENGTH], []));
+  const lines = [
+    line('good', { question: fresh(), judge: 'one' }, '/v1/rubrics'),
+    line('bad', { question: fresh(), judge: 'one', most: { positive: 99 } }, '/v1/rubrics'),
+  ];
+  const done = await ended((await submit(lines.join('\n'), '/v1/rubrics')).id);
+  expect(done).toMatchObject({ status: 'completed', request_counts: { completed: 1, failed: 1 } });
+  const [good] = await linesOf(done.output_file_id);
+  expect(good).toMatchObject({ custom_id: 'good', response: { body: { criteria: [{ description: LENGTH }] } } });
 });
 
 describe('a generation that fails', () => {

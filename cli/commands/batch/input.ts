@@ -15,6 +15,7 @@ import { type ByteLine, isBlankLine, LineSplitter } from '../../../src/wire/batc
 import { BatchPlanner } from '../../../src/wire/batches/chunk-plan.ts';
 import type { BatchError } from '../../../src/wire/batches/request-line.ts';
 import { groupRequestSchema } from '../../../src/wire/groups.ts';
+import { makeRubricsRequestSchema } from '../../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import { scoreRequestSchema } from '../../../src/wire/score.ts';
 import { verifyRequestSchema } from '../../../src/wire/verify.ts';
@@ -25,7 +26,7 @@ import { onInterruption } from '../../shared/interruption.ts';
 import { contentOfLine, type Line } from '../../shared/lines.ts';
 import { checkRecipe } from '../../shared/local-flags.ts';
 import { countText } from '../../shared/number-text.ts';
-import { refineFields, verifyFields } from '../../shared/row-fields.ts';
+import { refineFields, rubricsFields, verifyFields } from '../../shared/row-fields.ts';
 import { type LineProblem, lineFields, type RowResult, readRow } from '../../shared/rows.ts';
 import {
   applyScoringOptions,
@@ -291,6 +292,8 @@ function readRowFor(line: Line, endpoint: BatchEndpoint, scoring: ScoringOptions
       return readRow(line, verifyRequestSchema, (fields) => verifyFields(fields, scoring.offsets));
     case '/v1/refine':
       return readRow(line, refineRequestSchema, (fields) => refineFields(fields, scoring));
+    case '/v1/rubrics':
+      return readRow(line, makeRubricsRequestSchema, rubricsFields);
   }
 }
 

@@ -11,6 +11,7 @@ import { scoreGroup, scoreRollout } from '../../../src/scoring/score-rollouts.ts
 import type { BatchEndpoint } from '../../../src/wire/batches/batch.ts';
 import type { LineResult } from '../../../src/wire/batches/result-line.ts';
 import { type GroupRequest, groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
+import { makeRubricsRequestSchema } from '../../../src/wire/make-rubrics.ts';
 import { refineRequestSchema } from '../../../src/wire/refine.ts';
 import { requestedRollout, type ScoreRequest, scoreRequestSchema } from '../../../src/wire/score.ts';
 import { scoreReplyOf } from '../../../src/wire/score-detail.ts';
@@ -47,6 +48,11 @@ async function answer(endpoint: BatchEndpoint, body: unknown, judging: LocalJudg
       if (!read.ok) return read;
       const result = verifyRequested(read.request, 'lexical');
       return result.ok ? { ok: true, body: result.verification } : invalid(result.problems);
+    }
+    case '/v1/rubrics': {
+      const read = parse(makeRubricsRequestSchema, body);
+      // The judge of this process compares words, and writes none.
+      return read.ok ? { ok: false, failure: { reason: 'judge_unknown' } } : read;
     }
     case '/v1/refine': {
       const read = parse(refineRequestSchema, body);

@@ -12,6 +12,7 @@ import { EXIT_INCOMPLETE, EXIT_OK, UsageError } from '../../shared/exit.ts';
 import type { Flags } from '../../shared/flags.ts';
 import { countOf } from '../../shared/number-text.ts';
 import { Progress } from '../../shared/progress.ts';
+import { rubricsFields } from '../../shared/row-fields.ts';
 import { MAP_FLAG, openRows } from '../../shared/row-files/open-rows.ts';
 import { type Fields, lineProblem } from '../../shared/rows.ts';
 import { type Outcome, runRows } from '../../shared/run-rows.ts';
@@ -103,7 +104,7 @@ async function run(flags: Flags): Promise<number> {
 type MadeRow = { readonly row: Fields; readonly reply: MakeRubricsReply | null };
 
 async function made(row: Fields, options: object, client: Client | null): Promise<Outcome<MadeRow>> {
-  const fields = { ...requestFields(row), ...options };
+  const fields = { ...rubricsFields(row), ...options };
   const request = makeRubricsRequestSchema.safeParse(fields);
   if (!request.success) {
     return { kind: 'refused', problems: problemsOfIssues(request.error.issues, fields, []).map(lineProblem) };
@@ -112,32 +113,6 @@ async function made(row: Fields, options: object, client: Client | null): Promis
   const reply = await client.makeRubrics(request.data);
   if (!reply.ok) return outcomeOfFailure(reply.failure, new Set(Object.keys(options)));
   return { kind: 'done', reply: { row, reply: reply.body } };
-}
-
-const READ = ['question', 'tool_output', 'sources', 'reference', 'responses'] as const;
-
-/** The fields of a row that the generation reads; its own criteria count as persistent. */
-function requestFields(row: Fields): Fields {
-  const read = Object.fromEntries(READ.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]));
-  const { response } = row;
-  const persistent = [
-    ...ownCriteria(row['positive_rubrics'], 'positive'),
-    ...ownCriteria(row['negative_rubrics'], 'negative'),
-  ];
-  return {
-    ...(typeof response === 'string' ? { responses: [response] } : {}),
-    ...read,
-    ...(persistent.length === 0 ? {} : { existing: { persistent } }),
-  };
-}
-
-function ownCriteria(list: unknown, polarity: 'positive' | 'negative'): object[] {
-  if (!Array.isArray(list)) return [];
-  return list.map((one: unknown) => {
-    if (typeof one !== 'object' || one === null) return { polarity, description: one };
-    const { weight: _weight, ...text } = Object.fromEntries(Object.entries(one));
-    return { polarity, ...text };
-  });
 }
 
 function withCriteria(row: Fields, { criteria }: MakeRubricsReply): Fields {

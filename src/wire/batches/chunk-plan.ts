@@ -37,6 +37,7 @@ export const CHUNK_LIMITS: ChunkLimits = {
     '/v1/groups': 8,
     // If a consumer dies, the whole chunk is generated again.
     '/v1/refine': 4,
+    '/v1/rubrics': 16,
   },
   bytes: 4 * 1024 * 1024,
 };

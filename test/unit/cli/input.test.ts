@@ -105,7 +105,7 @@ describe('rows', () => {
     ['{"id":[],"response":"r","sources":[]}', 'id', 'expected a string or a finite number, got an array'],
     ['{"respons":"r","response":"r","sources":[]}', 'respons', 'unknown field; did you mean response?'],
     ['{"response":1,"sources":[]}', 'response', 'expected a string, got an integer'],
-    ['{"sources":[]}', 'response', 'required: a string'],
+    ['{"sources":[]}', 'response', 'give exactly one of response (a string) and cited_answer'],
     ['{"response":"r","sources":[{"id":"","text":"t"}]}', 'sources[0].id', 'expected at least 1 characters'],
   ])('%s has its problem', (text, field, message) => {
     expect(row(text)).toEqual({ ok: false, line: 3, problems: [{ field, message }] });
