@@ -95,7 +95,8 @@ function readCriterion(value: unknown, question: string): Result<Omit<RowCriteri
   if (signed === 0) return { ok: true, value: null };
   const criterion: PromptCriterion = {
     polarity: signed < 0 ? 'negative' : 'positive',
-    ...(typeof title === 'string' ? { title } : {}),
+    // dr-tulu needs the key "title", so a criterion without one is written with an empty text.
+    ...(typeof title === 'string' && title !== '' ? { title } : {}),
     description,
   };
   return {

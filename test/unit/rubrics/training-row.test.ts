@@ -123,3 +123,49 @@ it('a row with a set has the own entries unchanged, new ones with signed weights
   // The trainer's next visit reads it back with the same ids.
   expect(read(written).criteria.map(({ id }) => id)).toEqual(setOf(state).map(({ id }) => id));
 });
+
+it('any set of criteria, with a title or without, is read back from the written row with the same ids and types', () => {
+  const made = fc.record(
+    {
+      polarity: fc.constantFrom('positive', 'negative'),
+      title: fc.string({ minLength: 1 }),
+      description: fc.string({ minLength: 1 }),
+    },
+    { requiredKeys: ['polarity', 'description'] },
+  );
+  const own = fc.record({
+    textKey: fc.constantFrom('description', 'rubric_item', 'Ingredient'),
+    text: fc.string({ minLength: 1 }),
+    weight: fc.constantFrom(-2, -1, 0.5, 1),
+    note: fc.jsonValue(),
+  });
+  fc.assert(
+    fc.property(
+      fc.constantFrom('query', 'Question'),
+      fc.array(own, { maxLength: 3 }),
+      fc.array(made, { maxLength: 3 }),
+      fc.constantFrom('evolving', 'adaptive'),
+      fc.boolean(),
+      (questionKey, given, added, label, isList) => {
+        const rubrics = given.map(({ textKey, text, weight, note }) => ({ [textKey]: text, weight, note }));
+        const text = JSON.stringify({ [questionKey]: 'q', rubrics, more: [1] });
+        const row = read(isList ? [text, 'other'] : text);
+        const question = questionDigest('q');
+        const proposed = added.map((criterion) => ({ id: criterionId(question, criterion), criterion, weight: 1 }));
+        const entry = (type: 'persistent' | 'evolving', since_step: number | null) => {
+          return ({ id, weight }: { id: string; weight: number }) => ({ id, weight, type, since_step });
+        };
+        const set = [...row.criteria.map(entry('persistent', null)), ...proposed.map(entry('evolving', 1))];
+        const criteria = new Map([...row.criteria, ...proposed].map((one) => [one.id, one]));
+        const back = read(writeRowWithSet(row, set, criteria, label));
+        expect(back.criteria.map(({ id }) => id)).toEqual(set.map(({ id }) => id));
+        expect(back.criteria.map(({ type }) => type)).toEqual([
+          ...given.map(() => 'persistent'),
+          ...added.map(() => label),
+        ]);
+        expect(back.shape.others).toEqual(isList ? ['other'] : null);
+        expect(back.shape.object).toMatchObject({ [questionKey]: 'q', more: [1] });
+      },
+    ),
+  );
+});
