@@ -15,7 +15,7 @@ const ALERT = {
   figures: {},
   rollouts: [],
 };
-const ALERTS = { run: 'r', window: 4, steps: 8, alerts: [ALERT], unwatched: [] };
+const ALERTS = { run: 'r', window: 4, steps: 8, alerts: [ALERT], unwatched: [], judge_checks: [] };
 
 /** The receiver refuses the first attempt of each test. */
 const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
