@@ -175,12 +175,27 @@ const RUNS_COMMANDS: CommandGroup = {
 
 const RUBRICS_COMMANDS: CommandGroup = {
   name: 'rubrics',
-  summary: 'Make criteria for the questions of rows.',
+  summary: 'Make criteria for the questions of rows; show and edit the evolving rubrics of a run.',
   commands: [
     {
       name: 'rubrics make',
       summary: 'Let a model of a Worker write criteria for the question of each row.',
       load: async () => (await import('./commands/rubrics/make.ts')).makeCommand,
+    },
+    {
+      name: 'rubrics list',
+      summary: 'List the prompts of a run whose rubrics evolve.',
+      load: async () => (await import('./commands/rubrics/of-run.ts')).listCommand,
+    },
+    {
+      name: 'rubrics show',
+      summary: 'Show the criteria of a prompt with their statistics, and what happened to them.',
+      load: async () => (await import('./commands/rubrics/of-run.ts')).showCommand,
+    },
+    {
+      name: 'rubrics edit',
+      summary: 'Retire, restore and add criteria of a prompt by hand.',
+      load: async () => (await import('./commands/rubrics/of-run.ts')).editCommand,
     },
   ],
   details: [`Try: ${CITEWARD} rubrics make examples/rollouts.jsonl --dry-run`],

@@ -16,7 +16,9 @@ import {
   runListSchema,
 } from '../../src/wire/runs.ts';
 import type { Connection } from './connection.ts';
+import { queryText } from './query-text.ts';
 import type { Reply } from './reply.ts';
+import { createRunRubrics, type RunRubricsClient } from './run-rubrics.ts';
 import { parseJson, reasonOf } from './transport.ts';
 
 /** A page of runs. */
@@ -69,6 +71,8 @@ export type RunsClient = {
   import(id: string, content: Blob): Promise<Reply<RunImportReport>>;
   /** Deletes ledger, reports and text of a run. If the reply is not `complete`, call it again to continue. */
   delete(id: string): Promise<Reply<RunDeletion>>;
+  /** The evolving rubrics of the run's prompts. */
+  readonly rubrics: RunRubricsClient;
 };
 
 export function createRuns(connection: Connection): RunsClient {
@@ -86,13 +90,8 @@ export function createRuns(connection: Connection): RunsClient {
       return opened.ok ? reportOf(opened.body) : opened;
     },
     delete: (id) => connection.remove(path(id), runDeletionSchema),
+    rubrics: createRunRubrics(connection),
   };
-}
-
-function queryText(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
-  return query.size === 0 ? '' : `?${query}`;
 }
 
 async function reportOf(content: ReadableStream<Uint8Array>): Promise<Reply<RunImportReport>> {

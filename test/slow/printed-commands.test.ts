@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newIssuerKey, STATE } from '../../scripts/demo-run/state.ts';
 import { freePort } from '../../scripts/local-worker.ts';
+import { questionDigest } from '../../src/rubrics/rubric-set.ts';
 import { type CopiedSources, copySources } from '../house/copied-sources.ts';
 import {
   guidePages,
@@ -55,6 +56,7 @@ const NOT_RUN: readonly Exception[] = [
   { file: /./u, command: /^npm run pictures\b/u, reason: 'test/slow/pictures.test.ts runs it' },
   { file: /./u, command: /^npm run dev(?! --)/u, reason: 'starts the Worker that the other commands use' },
   { file: /./u, command: /^npm run demo:run\b/u, reason: 'runs before the others, which read what it leaves' },
+  { file: /./u, command: /rubrics edit RUN/u, reason: 'a criterion is retired once; docs/guides/rubrics.md edits one' },
   { file: /./u, command: /citeward serve\b/u, reason: 'stays; test/e2e/serve.test.ts starts it' },
   { file: /deploy/u, command: /npx wrangler /u, reason: 'needs an account' },
   { file: /./u, command: /npm run deploy\b(?!.*--dry-run)/u, reason: 'needs an account' },
@@ -89,6 +91,7 @@ const ofPrograms = [
 ];
 
 const RUN = 'recorded';
+const QUESTION = 'How long is the Aare?';
 const EXAMPLES = 'examples/rollouts.jsonl';
 const EXAMPLE_STEP = 'examples/step.jsonl';
 
@@ -127,6 +130,7 @@ beforeAll(async () => {
   const prepared = await runCommands(
     [
       `npx citeward score ${EXAMPLES} --url ${url} --run ${RUN} --step 0`,
+      `curl -sf ${url}/v1/runs/${RUN}/rubrics -H 'content-type: application/json' -d '{"question": "${QUESTION}", "criteria": []}'`,
       `npx citeward batch submit ${EXAMPLES} --url ${url} 2>&1 >batch.txt; npx citeward batch wait $(cat batch.txt) --url ${url}`,
       `npx citeward runs export ${RUN} --url ${url} > RUN.jsonl`,
       `npx citeward score ${EXAMPLES} --url ${url} --json --receipt > REPLY.json`,
@@ -164,6 +168,7 @@ function filledIn(text: string, url: string): string {
     [/(?<![$\w{])MODEL\b(?!=)/gu, FAKE_MODEL],
     [/(?<![$\w{])BATCH\b(?!=)/gu, batch],
     [/(?<![$\w{])RUN\b(?![=.])/gu, RUN],
+    [/(?<![$\w{])PROMPT\b(?!=)/gu, questionDigest(QUESTION)],
     [/(?<![$\w{])KEY\b(?!=)/gu, FAKE_KEY],
     [/(?<![$\w{])NAME\b(?!=)/gu, 'mine'],
     [/(?<![$\w{])JUDGE\b(?!=)/gu, 'lexical'],
