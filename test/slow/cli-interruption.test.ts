@@ -14,7 +14,7 @@ const ROWS = 'examples/rollouts.jsonl';
 const begun: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'GET /healthz': (response) => response.end('{"status":"ok"}'),
   'GET /v1/runs/r/alerts': (response) =>
-    response.end(JSON.stringify({ run: 'r', window: 4, steps: 7, alerts: [], unwatched: [] })),
+    response.end(JSON.stringify({ run: 'r', window: 4, steps: 7, alerts: [], unwatched: [], judge_checks: [] })),
   'GET /v1/runs/r/export': (response) => response.write(`${JSON.stringify({ end: { v: 1, rollouts: 0 } })}\n`),
   'POST /v1/runs/r/replay': (response) =>
     response.write(`${JSON.stringify({ kind: 'progress', step: 3, rollouts: 12 })}\n`),
