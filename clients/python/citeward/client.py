@@ -8,9 +8,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+from urllib.parse import quote
 
 from citeward.errors import BadRequest, Misconfigured, Unscored
-from citeward.replies import GroupScore, Score, StepAdvantages, group_of, score_of, step_of
+from citeward.replies import GroupScore, Score, StepAdvantages, body_of, group_of, score_of, step_of
 from citeward.settings import Judge, Recipe, Settings
 from citeward.transport import Outcome, Transport, encoded
 
@@ -132,6 +133,30 @@ class Client:
         """
         body = {"rule": rule, "groups": [{"members": [dict(member) for member in members]} for members in groups]}
         return step_of(self._send("/v1/advantages", body), [len(members) for members in groups])
+
+    def make_rubrics(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Lets a model of the Worker write criteria for a question (``POST /v1/rubrics``).
+
+        Args:
+            fields: ``question``, and any of ``responses``, ``existing``, ``reference``, ...; ``judge`` overrides the
+                settings.
+
+        Raises:
+            Unscored: there is no generation.
+            CitewardError: the request, the key or a setting is wrong.
+        """
+        asked = self.settings.request_fields()
+        judge = {"judge": asked["judge"]} if "judge" in asked else {}
+        return body_of(self._send("/v1/rubrics", {**judge, **fields}))
+
+    def start_rubrics(self, run: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Starts the evolving rubric of a prompt unless the run has it, and records a proposal
+        (``POST /v1/runs/{run}/rubrics``). Idempotent.
+
+        Raises:
+            CitewardError: the request, the key or a setting is wrong, or the Worker cannot be reached.
+        """
+        return body_of(self._send(f"/v1/runs/{quote(run, safe='')}/rubrics", fields))
 
     def close(self) -> None:
         """Stops the threads and closes the connections."""

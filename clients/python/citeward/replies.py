@@ -101,7 +101,7 @@ def score_of(outcome: Outcome) -> Score:
     Raises:
         CitewardError: the matching subclass; see ``citeward.errors``.
     """
-    body = _body_of(outcome)
+    body = body_of(outcome)
     status, reward = body.get("status"), body.get("reward")
     if status == "unscored" and reward is None:
         raise Unscored(_text(body.get("reason"), "unscored"), "the Worker answered without a reward", False)
@@ -124,7 +124,7 @@ def group_of(outcome: Outcome, responses: int) -> GroupScore:
     Raises:
         CitewardError: the matching subclass; see ``citeward.errors``.
     """
-    body = _body_of(outcome)
+    body = body_of(outcome)
     rewards = _list_of("rewards", body, responses)
     advantages = _list_of("advantages", body, responses)
     members = _list_of("members", body, responses)
@@ -156,7 +156,7 @@ def step_of(outcome: Outcome, members: Sequence[int]) -> StepAdvantages:
     Raises:
         CitewardError: the matching subclass; see ``citeward.errors``.
     """
-    body = _body_of(outcome)
+    body = body_of(outcome)
     groups = _list_of("groups", body, len(members))
     if not all(isinstance(group, dict) for group in groups):
         raise UnexpectedReply("200, but not all of its groups are objects")
@@ -169,7 +169,12 @@ def step_of(outcome: Outcome, members: Sequence[int]) -> StepAdvantages:
     )
 
 
-def _body_of(outcome: Outcome) -> Mapping[str, Any]:
+def body_of(outcome: Outcome) -> Mapping[str, Any]:
+    """The object of a reply.
+
+    Raises:
+        CitewardError: the matching subclass; see ``citeward.errors``.
+    """
     if isinstance(outcome, NoReply):
         raise Unscored("worker_unreachable", outcome.why, True)
     if outcome.status != 200:
