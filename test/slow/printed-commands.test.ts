@@ -76,6 +76,13 @@ const REFUSED: readonly (Exception & { readonly says: string })[] = [
   { file: /operations/u, command: /# 404 run_not_found/u, reason: 'the run is erased', says: 'run_not_found' },
   { file: /demo-run/u, command: /runs watch/u, reason: 'an alert is active', says: '! reference_gap' },
   { file: /cli|help runs/u, command: /runs audit RUN/u, reason: 'the run has no text', says: 'text_not_kept' },
+  {
+    file: /help rubrics/u,
+    command: /rubrics make .*--url URL/u,
+    reason: 'the built-in judge writes no criteria',
+    says: 'judge_request_refused',
+  },
+  { file: /rubrics/u, command: /URL\/v1\/rubrics -H/u, reason: 'needs a model', says: 'judge_unknown' },
   { file: /runs/u, command: /export RUN --wandb NAME --url/u, reason: 'needs wandb', says: 'has no module wandb' },
 ];
 
