@@ -1,6 +1,6 @@
 /** Answers one request of a batch exactly as its endpoint would answer the same body. */
 import type * as z from 'zod';
-import type { PossibleGrammars } from '../../src/citations/answer-limits.ts';
+import { grammarsOf, type PossibleGrammars } from '../../src/citations/answer-limits.ts';
 import { REFINE_STREAM_DEADLINE_MS } from '../../src/generation/refine.ts';
 import { type InputProblem, problemsOfIssues } from '../../src/input-problem.ts';
 import type { Result } from '../../src/result.ts';
@@ -42,7 +42,7 @@ export async function answer(
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const placement = requestedPlacement(read.value);
       const rollout = requestedRollout(read.value);
-      return within(room, [rollout], 'recipes', async () => {
+      return within(room, [rollout], grammarsOf(read.value.recipe), async () => {
         const scored = await scoreRecorded(rollout, options, placement, platform);
         return resultOf(scored, (member) => scoreReplyOf(read.value, rollout, member));
       });
@@ -52,7 +52,7 @@ export async function answer(
       if (!read.ok) return read;
       const options = lastTry ? read.value : { ...read.value, on_judge_failure: 'error' as const };
       const rollouts = groupRollouts(read.value);
-      return within(room, rollouts, 'recipes', async () => {
+      return within(room, rollouts, grammarsOf(read.value.recipe), async () => {
         const { scored, evolution } = await scoreRequestedGroup(read.value, rollouts, options, platform);
         if (!scored.ok) return { ok: false, error: scored.failure };
         const group = groupReplyOf(read.value, rollouts, scored.reply, evolution);

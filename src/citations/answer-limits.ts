@@ -35,11 +35,16 @@ export function sharesLimits(samples: number): boolean {
   return samples > MAX_FULL_ANSWERS;
 }
 
-/** What opens a claim in the grammars of recipes, and in any grammar. Other uses of `[`, `(` and `<`, as in code, count too. */
+/** What opens a claim in the grammars that recipes read by default, and in any. Other uses of `[`, `(` and `<`, as in code, count too. */
 const OPENINGS = { recipes: /<(?:snippet|cite)[\s/>]/gi, any: /<(?!\/)|[[(【]/g } as const;
 
-/** The grammars that an answer may be written in: the two of recipes, or any. */
+/** The grammars that an answer may be written in: those with tags, which recipes read by default, or any. */
 export type PossibleGrammars = keyof typeof OPENINGS;
+
+/** The grammars that a requested recipe may read. A recipe that names one, however it is spelled, may read any. */
+export function grammarsOf(recipe: string | Readonly<Record<string, unknown>> | undefined): PossibleGrammars {
+  return typeof recipe === 'object' && recipe['grammar'] !== undefined ? 'any' : 'recipes';
+}
 
 /**
  * The most claims that an answer can have within its limits, from the places where one may open. Linear.

@@ -3,6 +3,7 @@
  * always a number that the recipe computed.
  */
 
+import { grammarsOf } from '../../../src/citations/answer-limits.ts';
 import type { RecipeInput } from '../../../src/families/resolve.ts';
 import type { Rollout } from '../../../src/family/rollout.ts';
 import type { InputProblem } from '../../../src/input-problem.ts';
@@ -82,7 +83,7 @@ export async function scoreSamples(
   const ends = performance.now() + retryWindowMs - (c.get('phases').body ?? 0);
   const left = (): number => (retryWindowMs === 0 ? 0 : ends - performance.now());
   const responses = samples.map(({ rollout }) => rollout.response);
-  await admitAnswers(c, responses, { waitMs: left() });
+  await admitAnswers(c, responses, { waitMs: left(), grammars: grammarsOf(recipe) });
   const windowMs = left();
   const scored = await Promise.all(
     samples.map(({ rollout }) =>

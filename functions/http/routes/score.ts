@@ -4,6 +4,7 @@
  * without a judge.
  */
 import { Hono } from 'hono';
+import { grammarsOf } from '../../../src/citations/answer-limits.ts';
 import { stepAdvantages, stepRequestSchema } from '../../../src/wire/advantages.ts';
 import { compareReplyOf, compareRequestSchema, requestedComparison } from '../../../src/wire/compare.ts';
 import { groupReplyOf, groupRequestSchema, groupRollouts } from '../../../src/wire/groups.ts';
@@ -23,7 +24,7 @@ export const scoreRoutes = new Hono<AppEnvironment>()
     readQuery(c, emptyQuerySchema);
     const request = await readJson(c, scoreRequestSchema);
     const rollout = requestedRollout(request);
-    await admitAnswers(c, [rollout.response]);
+    await admitAnswers(c, [rollout.response], { grammars: grammarsOf(request.recipe) });
     const member = succeeded(
       c,
       await scoreRecorded(rollout, request, requestedPlacement(request), await platformOf(c)),
@@ -37,6 +38,7 @@ export const scoreRoutes = new Hono<AppEnvironment>()
     await admitAnswers(
       c,
       rollouts.map(({ response }) => response),
+      { grammars: grammarsOf(request.recipe) },
     );
     const { scored, evolution } = await scoreRequestedGroup(request, rollouts, request, await platformOf(c));
     const reply = groupReplyOf(request, rollouts, succeeded(c, scored), evolution);

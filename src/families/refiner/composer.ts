@@ -32,6 +32,7 @@ const FIELDS = {
   judge_static: 'measure',
   verbatim_gate: 'measure',
   answer: 'measure',
+  grammar: 'measure',
   mode: 'compose',
   citation_weight: 'compose',
   mix: 'compose',
@@ -109,6 +110,7 @@ export const refinerComposer = withVotes(
       gaps: (before, after, changed) => [
         ...changed
           .filter((field) => field !== 'batch' || after.judging === 'batched')
+          .filter((field) => field !== 'grammar' || (before.grammar ?? 'snippet') !== (after.grammar ?? 'snippet'))
           .map((field) => {
             const part = ASKED_FOR.get(field);
             return {

@@ -2,6 +2,8 @@
  * Plans the judgments of a refiner rollout: parses the response, decides what needs no judge (invented ids, empty
  * claims, the verbatim gate), and puts the rest into rubric requests and one citations request.
  */
+import { canonicalAnswer } from '../../citations/canonical-answer.ts';
+import type { GrammarName } from '../../citations/grammars.ts';
 import { evidenceOfClaims } from '../../citations/lexical-evidence.ts';
 import { parseResponse, scorableResponse, sizeProblems } from '../../citations/parse.ts';
 import { sourcesOf } from '../../citations/sources.ts';
@@ -68,7 +70,10 @@ export function planRefiner(
   if (question === undefined) return { ok: false, error: missing };
   const sources = options.sources ?? sourcesOf(origin.value);
   const { samples = 1 } = options;
-  const whole = parseResponse(rollout.response, sources, { answer: recipe.answer });
+  const whole = parseResponse(rollout.response, sources, {
+    answer: recipe.answer,
+    grammar: grammarOf(rollout, recipe),
+  });
   const parsed = scorableResponse(whole, sources, samples);
   const criteria = criteriaOf(rollout, recipe.judge_static);
   const finishReason = rollout.finish_reason ?? null;
@@ -99,6 +104,11 @@ export function planRefiner(
       citations: wanted('citation') ? citationsRequest(question, sources, parsed, claims) : 'not_needed',
     },
   };
+}
+
+/** A vendor's answer has been converted to snippet tags, whatever the recipe says. */
+function grammarOf({ cited_answer }: Rollout, { grammar = 'snippet' }: RefinerRecipe): GrammarName {
+  return cited_answer === undefined ? grammar : 'snippet';
 }
 
 /**
@@ -188,7 +198,7 @@ function requestsOf(
   const judged = criteria.map(({ title, description }) =>
     title === undefined ? { description } : { title, description },
   );
-  const answer = rollout.response.slice(span.start, span.end);
+  const answer = canonicalAnswer(rollout.response, span, parsed.claims, grammarOf(rollout, recipe));
   const whole = { kind: 'rubric', question, sources: judgedSources(sources), criteria: judged, answer } as const;
   return rubricCalls(whole, recipe);
 }

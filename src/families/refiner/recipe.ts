@@ -9,6 +9,7 @@
  * each.
  */
 import * as z from 'zod';
+import { GRAMMAR_NAMES } from '../../citations/grammars.ts';
 import {
   hasBatch,
   hasEvidence,
@@ -32,6 +33,12 @@ export const refinerRecipeSchema = z
     judge_static: z.boolean().describe('Judge the static V3 set too.'),
     verbatim_gate: z.boolean().describe('A claim that copies whole source sentences is supported without a judge.'),
     answer: z.enum(['first', 'last']).describe('Which closed answer block outside <think> is judged.'),
+    grammar: z
+      .enum(GRAMMAR_NAMES)
+      .describe(
+        'How the answer writes its citations; judges read them as snippet tags in every grammar. Absent = snippet.',
+      )
+      .exactOptional(),
     mode: z.enum(['answer_only', 'full']).describe('Whether text outside the answer block breaks the format.'),
     citation_weight: z.number().min(0).max(WEIGHT_MAX).describe('Weight w of the citation score; at most 1 if convex.'),
     mix: z.enum(['convex', 'additive']).describe('convex: (1-w)*rubric + w*citation. additive: rubric + w*citation.'),

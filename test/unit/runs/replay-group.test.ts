@@ -165,7 +165,7 @@ describe('gaps in the facts', () => {
       const change = recipeChange(recipe, changed);
       expect(change.ok && change.fields.map(({ kind }) => kind)).toEqual(['measure']);
     }
-    expect(changedMeasureFields()).toHaveLength(23);
+    expect(changedMeasureFields()).toHaveLength(24);
   });
 
   it('are filled by facts measured for the other recipe', () => {
@@ -189,6 +189,7 @@ function changedMeasureFields(): [Recipe, Recipe][] {
   const values = {
     judging: ['joint', 'per_criterion'],
     answer: ['last'],
+    grammar: ['bracket'],
     compat: ['exact'],
     call_form: ['search'],
     math_equivalence: ['symbolic'],
