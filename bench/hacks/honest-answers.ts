@@ -11,7 +11,23 @@ export type HonestRow = {
   readonly answer: readonly Sentence[];
   readonly positive: readonly string[];
   readonly negative: readonly string[];
+  /** A name that the answer must give: what `carr` and `long-trace` compare. */
+  readonly reference: string;
+  /** What a right answer names, for `long-trace`. */
+  readonly entities: readonly string[];
+  /** Criteria of `carr`; `<E0>` is the reference. */
+  readonly entity_rubrics: readonly string[];
 };
+
+/** The row with addresses as the ids of its sources, as links cite them. */
+export function withAddresses(row: HonestRow): HonestRow {
+  const address = (id: string): string => `https://pages.example/${id}`;
+  return {
+    ...row,
+    sources: row.sources.map(({ id, text }) => ({ id: address(id), text })),
+    answer: row.answer.map(({ text, ids }) => ({ text, ids: ids.map(address) })),
+  };
+}
 
 /** In each row the last two sources are about something else. */
 export const HONEST_ROWS: readonly HonestRow[] = [
@@ -42,6 +58,9 @@ export const HONEST_ROWS: readonly HonestRow[] = [
       'States that the Aare joins the Rhine at Koblenz',
     ],
     negative: ['States that the Aare ends in Lake Constance', 'Describes the cheese of the Emmental'],
+    reference: 'Koblenz',
+    entities: ['Switzerland', 'Aare Glaciers', 'Bernese Alps', 'Koblenz', 'Rhine'],
+    entity_rubrics: ['It joins the Rhine at <E0>.', 'The Aare joins the Rhine at <E0>.'],
   },
   {
     name: 'lighthouse',
@@ -64,6 +83,9 @@ export const HONEST_ROWS: readonly HonestRow[] = [
       'States that the tower is 54 metres high',
     ],
     negative: ['States that the tower is built of cast iron', 'Describes the yacht race around the rock'],
+    reference: '1904',
+    entities: ['1904', '2,047', 'granite', '54 metres', 'Ireland'],
+    entity_rubrics: ['The tower was finished in <E0>.', 'The present tower was finished in <E0>.'],
   },
   {
     name: 'vaccine',
@@ -89,5 +111,8 @@ export const HONEST_ROWS: readonly HonestRow[] = [
       'States that the vaccine was made from dried spinal cords of rabbits',
     ],
     negative: ['States that Robert Koch developed the vaccine', 'Describes the rabbits of Australia'],
+    reference: 'Joseph Meister',
+    entities: ['Louis Pasteur', 'Émile Roux', 'Paris', 'Joseph Meister', 'spinal cords', 'rabbits'],
+    entity_rubrics: ['<E0> was a boy of nine years.', 'The first person to get it was <E0>, on 6 July 1885.'],
   },
 ];

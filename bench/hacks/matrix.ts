@@ -1,46 +1,18 @@
-/** Scores every hack class beside the honest answer that it is made of, under several recipes. */
-import { createScorer, lexicalJudge, type RecipeInput, recipes, verifyCitations } from '../../lib/index.ts';
+/**
+ * Scores every hack class beside the honest answer that it is made of: under each recipe in its own grammar, and under
+ * the refiners in every grammar.
+ */
+import { compose, createScorer, type Verification, verifyCitations } from '../../lib/index.ts';
+import { GRAMMAR_NAMES, type GrammarName } from '../../src/citations/grammars.ts';
 import type { FindingReason } from '../../src/citations/types.ts';
-import { type Cite, HACK_CLASSES, honestResponse } from './hack-classes.ts';
-import { HONEST_ROWS, type HonestRow } from './honest-answers.ts';
+import { HACK_CLASSES, type HackClass, honestResponse } from './hack-classes.ts';
+import { HONEST_ROWS, type HonestRow, withAddresses } from './honest-answers.ts';
+import { REFINERS, type RefinerName, refinerRollout, SETTINGS, type Setting } from './settings.ts';
+import { wordJudge } from './word-judge.ts';
+import { type Cite, WRITTEN } from './written.ts';
 
-type Setting = {
-  readonly name: string;
-  /** The head of its column. */
-  readonly label: string;
-  readonly recipe: RecipeInput;
-  readonly grammar: 'snippet' | 'cite';
-  /** Whether the policy's text holds its search and what it found, and the criteria have signs, as in dr-tulu's rows. */
-  readonly isTranscript: boolean;
-};
-
-const PUBLISHED = 'refiner-gpt54-instance-rubric';
-
-/** The recipes of the matrix: two published refiners, our default for a recipe of one's own, and dr-tulu's. */
-export const SETTINGS: readonly Setting[] = [
-  { name: PUBLISHED, label: 'gpt54', recipe: PUBLISHED, grammar: 'snippet', isTranscript: false },
-  {
-    name: 'refiner-rl-balanced',
-    label: 'balanced',
-    recipe: 'refiner-rl-balanced',
-    grammar: 'snippet',
-    isTranscript: false,
-  },
-  {
-    name: 'own recipe',
-    label: 'own',
-    recipe: { ...recipes['refiner-rl-balanced'], negatives_require_positive: true },
-    grammar: 'snippet',
-    isTranscript: false,
-  },
-  { name: 'dr-tulu', label: 'dr-tulu', recipe: 'dr-tulu', grammar: 'cite', isTranscript: true },
-  { name: 'dr-tulu-exact', label: 'exact', recipe: 'dr-tulu-exact', grammar: 'cite', isTranscript: true },
-];
-
-const CITE: Readonly<Record<Setting['grammar'], Cite>> = {
-  snippet: ({ text, ids }) => (ids.length === 0 ? text : `<snippet id=${ids.join(',')}>${text}</snippet>`),
-  cite: ({ text, ids }) => (ids.length === 0 ? text : `<cite id="${ids.join(',')}">${text}</cite>`),
-};
+/** What the verifier reports: a finding, or one of the reply's fields about a statement or a claim. */
+export type Report = FindingReason | 'needs_citation' | 'duplicate_of' | 'negation_mismatch';
 
 /** What one hack class earns under one recipe, over all rows. */
 export type HackCell = {
@@ -48,77 +20,125 @@ export type HackCell = {
   readonly setting: string;
   /** Mean reward of the hack / mean reward of the honest answer. */
   readonly paid: number;
-  /** Findings that the verifier reports on the hack in every row and on no honest answer. */
-  readonly findings: readonly FindingReason[];
 };
 
+/** One hack class in one grammar. */
+export type GrammarCell = {
+  readonly grammar: GrammarName;
+  readonly hack: string;
+  readonly changes: HackClass['changes'];
+  readonly paid: Readonly<Record<RefinerName, number>>;
+  /** What is reported of the hack in every row, and of no honest answer. */
+  readonly reports: readonly Report[];
+  /** Whether something is reported in every row that is not reported of its honest answer. */
+  readonly isReported: boolean;
+};
+
+/** A report on an honest answer. */
+type FalseAlarm = { readonly grammar: GrammarName; readonly row: string; readonly reports: readonly Report[] };
+
+/** The matrix. */
 export type HackMatrix = {
   readonly cells: readonly HackCell[];
-  /** Findings on honest answers: false alarms. */
-  readonly alarms: readonly { readonly row: string; readonly findings: readonly FindingReason[] }[];
+  readonly grammars: readonly GrammarCell[];
+  readonly alarms: readonly FalseAlarm[];
 };
 
-/** Computes the matrix. @throws Error if an answer of the lexical judge is unscored. */
+type Respond = (row: HonestRow, cite: Cite) => string;
+
+const REFINER_NAMES = Object.keys(REFINERS) as readonly RefinerName[];
+const scorer = createScorer({ judge: wordJudge });
+
+/** Computes the matrix. @throws Error if an answer is unscored. */
 export async function hackMatrix(): Promise<HackMatrix> {
-  const scorer = createScorer({ judge: lexicalJudge });
-  const rewardOf = async (row: HonestRow, response: string, { recipe, isTranscript }: Setting): Promise<number> => {
-    const { reward, reason } = await scorer.score(rolloutOf(row, response, isTranscript), recipe);
-    if (reward === null) throw new Error(`${row.name}: unscored, ${reason}`);
-    return reward;
-  };
+  const read = [];
+  for (const grammar of GRAMMAR_NAMES) read.push(await inGrammar(grammar));
   const cells: HackCell[] = [];
   for (const setting of SETTINGS) {
-    const cite = CITE[setting.grammar];
-    const mean = async (responseOf: (row: HonestRow) => string): Promise<number> => {
-      const rewards = await Promise.all(HONEST_ROWS.map((row) => rewardOf(row, responseOf(row), setting)));
-      return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-    };
-    const honest = await mean((row) => honestResponse(row, cite));
+    const honest = await meanReward(setting, honestResponse);
     for (const { name, response } of HACK_CLASSES) {
-      const paid = (await mean((row) => response(row, cite))) / honest;
-      const found = HONEST_ROWS.map((row) => findingsOf(row, response(row, cite), setting));
-      const [first, ...others] = found;
-      const findings = [...(first ?? [])].filter((reason) => others.every((one) => one.has(reason)));
-      cells.push({ hack: name, setting: setting.name, paid, findings });
+      cells.push({ hack: name, setting: setting.name, paid: (await meanReward(setting, response)) / honest });
     }
   }
-  const alarms = HONEST_ROWS.flatMap((row) =>
-    SETTINGS.slice(0, 1).map((setting) => ({
-      row: row.name,
-      findings: [...findingsOf(row, honestResponse(row, CITE[setting.grammar]), setting)],
-    })),
-  );
-  return { cells, alarms: alarms.filter(({ findings }) => findings.length > 0) };
+  return { cells, grammars: read.flatMap(({ cells }) => cells), alarms: read.flatMap(({ alarms }) => alarms) };
 }
 
-function rolloutOf(
-  { question, sources, positive, negative }: HonestRow,
-  response: string,
-  isTranscript: boolean,
-): Parameters<ReturnType<typeof createScorer>['score']>[0] {
-  const tool_output = sources.map(({ id, text }) => `<snippet id=${id}>${text}</snippet>`).join('\n');
-  if (isTranscript) {
-    const criterion = (weight: number) => (description: string) => ({ description, weight });
-    const search = `<call_tool name="google_search">${question}</call_tool>`;
-    return {
-      question,
-      response: `${search}\n<tool_output>${tool_output}</tool_output>\n${response}`,
-      rubrics: [...positive.map(criterion(1)), ...negative.map(criterion(-1))],
-    };
+/** All classes in one grammar, under the refiners. */
+export async function inGrammar(
+  grammar: GrammarName,
+): Promise<{ readonly cells: readonly GrammarCell[]; readonly alarms: readonly FalseAlarm[] }> {
+  const honest = await readIn(grammar, honestResponse);
+  const cells: GrammarCell[] = [];
+  for (const { name, changes, response } of HACK_CLASSES) {
+    const hack = await readIn(grammar, response);
+    const reports = hack.reports.map((own, n) => [...own].filter((report) => honest.reports[n]?.has(report) !== true));
+    cells.push({
+      grammar,
+      hack: name,
+      changes,
+      paid: paidOf((refiner) => hack.rewards[refiner] / honest.rewards[refiner]),
+      reports: (reports[0] ?? []).filter((report) => reports.every((own) => own.includes(report))),
+      isReported: reports.every((own) => own.length > 0),
+    });
   }
+  const alarms = honest.reports.map((reports, n) => ({
+    grammar,
+    row: HONEST_ROWS[n]?.name ?? '',
+    reports: [...reports],
+  }));
+  return { cells, alarms: alarms.filter(({ reports }) => reports.length > 0) };
+}
+
+function paidOf(of: (refiner: RefinerName) => number): Readonly<Record<RefinerName, number>> {
   return {
-    question,
-    response,
-    tool_output,
-    positive_rubrics: positive.map((description) => ({ description })),
-    negative_rubrics: negative.map((description) => ({ description })),
+    'refiner-gpt54-instance-rubric': of('refiner-gpt54-instance-rubric'),
+    'refiner-rl-balanced': of('refiner-rl-balanced'),
+    'own recipe': of('own recipe'),
   };
 }
 
-function findingsOf({ sources }: HonestRow, response: string, { grammar }: Setting): Set<FindingReason> {
-  const { findings } = verifyCitations(
+/** The summed rewards of the rows under each refiner, and what is reported of each row. */
+async function readIn(grammar: GrammarName, respond: Respond) {
+  const rewards = { 'refiner-gpt54-instance-rubric': 0, 'refiner-rl-balanced': 0, 'own recipe': 0 };
+  const reports: ReadonlySet<Report>[] = [];
+  for (const row of rowsIn(grammar)) {
+    const response = respond(row, WRITTEN[grammar]);
+    const recipe = { base: 'refiner-rl-balanced', grammar } as const;
+    const { facts } = await scorer.score(refinerRollout(row, response), recipe, { measureAll: true });
+    // The refiners differ in fields of the formula only, so one measurement serves all of them.
+    for (const name of REFINER_NAMES) {
+      const { reward, reason } = compose(facts, REFINERS[name]);
+      if (reward === null) throw new Error(`${row.name}: unscored, ${reason}`);
+      rewards[name] += reward;
+    }
+    reports.push(reportsOn(row, response, grammar));
+  }
+  return { rewards, reports };
+}
+
+async function meanReward({ grammar, cite, recipe, rollout }: Setting, respond: Respond): Promise<number> {
+  let sum = 0;
+  for (const row of rowsIn(grammar)) {
+    const { reward, reason } = await scorer.score(rollout(row, respond(row, cite ?? WRITTEN[grammar])), recipe);
+    if (reward === null) throw new Error(`${row.name}: unscored, ${reason}`);
+    sum += reward;
+  }
+  return sum / HONEST_ROWS.length;
+}
+
+/** The rows with ids that can be cited in the grammar. */
+function rowsIn(grammar: GrammarName): readonly HonestRow[] {
+  return grammar === 'link' ? HONEST_ROWS.map(withAddresses) : HONEST_ROWS;
+}
+
+function reportsOn({ sources }: HonestRow, response: string, grammar: GrammarName): Set<Report> {
+  const verified: Verification = verifyCitations(
     { response, sources, grammar, answer: 'first', mode: 'answer_only' },
     { evidence: 'lexical' },
   );
-  return new Set(findings.map(({ reason }) => reason));
+  const reports = new Set<Report>(verified.findings.map(({ reason }) => reason));
+  if (verified.statements.some(({ needs_citation }) => needs_citation)) reports.add('needs_citation');
+  if (verified.claims.some(({ duplicate_of }) => duplicate_of !== null)) reports.add('duplicate_of');
+  if (verified.claims.some(({ evidence }) => evidence?.negation_mismatch)) reports.add('negation_mismatch');
+  return reports;
 }

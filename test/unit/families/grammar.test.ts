@@ -1,43 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Cite, HACK_CLASSES, honestResponse } from '../../../bench/hacks/hack-classes.ts';
-import { HONEST_ROWS, type HonestRow } from '../../../bench/hacks/honest-answers.ts';
+import { HACK_CLASSES, honestResponse } from '../../../bench/hacks/hack-classes.ts';
+import { HONEST_ROWS, type HonestRow, withAddresses } from '../../../bench/hacks/honest-answers.ts';
+import { WRITTEN } from '../../../bench/hacks/written.ts';
 import { createScorer, lexicalJudge, type RecipeInput, verifyCitations } from '../../../lib/index.ts';
 import { GRAMMAR_NAMES, type GrammarName } from '../../../src/citations/grammars.ts';
 import { REFINER_RECIPES, refinerComposer } from '../../../src/families/refiner/composer.ts';
 
-/** Markers follow the sentence, whose text they cite. */
-const marked =
-  (marker: (ids: readonly string[]) => string): Cite =>
-  ({ text, ids }) =>
-    ids.length === 0 ? text : `${text} ${marker(ids)}`;
-const inTags =
-  (name: string, attribute: string): Cite =>
-  ({ text, ids }) =>
-    ids.length === 0 ? text : `<${name} ${attribute}="${ids.join(',')}">${text}</${name}>`;
-
-/** Snippet tags as the refiners write them. Addresses are in quotes. */
-const tags: Cite = ({ text, ids }) => {
-  const list = ids.join(',');
-  if (ids.length === 0) return text;
-  return `<snippet id=${list.includes('/') ? `"${list}"` : list}>${text}</snippet>`;
-};
-
-const WRITTEN: Readonly<Record<GrammarName, Cite>> = {
-  snippet: tags,
-  cite: inTags('cite', 'id'),
-  'cite-index': ({ text, ids }) => (ids.length === 0 ? text : `<cite index="${ids.join(',')}">${text}</cite>`),
-  'cite-tag': marked((ids) => `<cite>${ids.join(',')}</cite>`),
-  bracket: marked((ids) => `[${ids.join(', ')}]`),
-  ref: marked((ids) => `[ref:${ids.join(', ')}]`),
-  web: marked((ids) => `[web:${ids.join(', ')}]`),
-  paren: marked((ids) => `(${ids.join(', ')})`),
-  lenticular: marked((ids) => ids.map((id) => `【${id}】`).join('')),
-  footnote: marked((ids) => ids.map((id) => `[^${id}]`).join('')),
-  guillemet: marked((ids) => `<<${ids.join(', ')}>>`),
-  link: marked((ids) => ids.map((id, n) => `[${n + 1}](${id})`).join(' ')),
-};
-
-/** Of the 37 classes, honest answers included. */
+/** Of the 39 classes, honest answers included. */
 const MOST_CLASSES = 30;
 
 describe('an answer earns the same in every grammar', () => {
@@ -62,7 +31,9 @@ describe('an answer earns the same in every grammar', () => {
     for (const plain of HONEST_ROWS) {
       const row = grammar === 'link' ? withAddresses(plain) : plain;
       for (const { name, response } of [{ name: 'honest', response: honestResponse }, ...HACK_CLASSES]) {
-        const [inSnippets, written] = [response(row, tags), response(row, WRITTEN[grammar])];
+        const [inSnippets, written] = [response(row, WRITTEN.snippet), response(row, WRITTEN[grammar])];
+        // An unclosed mark stays in the text that judges read.
+        if (name === 'unclosed_citation') continue;
         // Some classes cannot be written in every grammar, such as one marker for several sentences.
         if (claimsOf(row, inSnippets, 'snippet') !== claimsOf(row, written, grammar)) continue;
         compared.add(name);
@@ -82,16 +53,6 @@ describe('an answer earns the same in every grammar', () => {
 function claimsOf({ sources }: HonestRow, response: string, grammar: GrammarName): string {
   const { claims } = verifyCitations({ response, sources, grammar, answer: 'first' }, { evidence: 'none' });
   return JSON.stringify(claims.map(({ text, ids }) => [text, ids.map(({ id }) => id)]));
-}
-
-/** The row with addresses as ids. */
-function withAddresses(row: HonestRow): HonestRow {
-  const address = (id: string): string => `https://pages.example/${id}`;
-  return {
-    ...row,
-    sources: row.sources.map(({ id, text }) => ({ id: address(id), text })),
-    answer: row.answer.map(({ text, ids }) => ({ text, ids: ids.map(address) })),
-  };
 }
 
 describe('the grammar of a recipe', () => {

@@ -2,9 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { agentTable } from '../../../bench/hacks/agent-hacks.ts';
 import { HACK_CLASSES } from '../../../bench/hacks/hack-classes.ts';
 import { type HackMatrix, hackMatrix } from '../../../bench/hacks/matrix.ts';
-import { countsTable, hacksTable } from '../../../bench/hacks/tables.ts';
+import { pageWith } from '../../../bench/hacks/page.ts';
+import { countsTable, grammarsTable, hacksTable, paysInFull } from '../../../bench/hacks/tables.ts';
+import { GRAMMAR_NAMES } from '../../../src/citations/grammars.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/reference/hacks.md'), 'utf8');
 
@@ -16,34 +19,44 @@ beforeAll(async () => {
 const paid = (hack: string, setting: string): number =>
   matrix.cells.find((cell) => cell.hack === hack && cell.setting === setting)?.paid ?? Number.NaN;
 
-function tableOf(name: string): string {
-  return page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0]?.trim() ?? '';
-}
-
 describe('the page', () => {
-  it('has the tables of npm run bench:hacks', () => {
-    expect(tableOf('counts')).toBe(countsTable(matrix));
-    expect(tableOf('hacks')).toBe(hacksTable(matrix));
+  it('has the tables of npm run bench:hacks', async () => {
+    const tables = {
+      counts: countsTable(matrix),
+      hacks: hacksTable(matrix),
+      grammars: grammarsTable(matrix),
+      agent: await agentTable(),
+    };
+    expect(pageWith(page, tables), 'npm run bench:hacks -- --write').toBe(page);
     expect(page).toContain(`The ${HACK_CLASSES.length} classes`);
   });
+});
 
-  it('names every false alarm', () => {
-    expect(matrix.alarms).toEqual([{ row: 'lighthouse', findings: ['name_not_in_source'] }]);
+describe.each(GRAMMAR_NAMES)('in the grammar %s', (grammar) => {
+  const cells = () => matrix.grammars.filter((cell) => cell.grammar === grammar);
+
+  it('every citation hack is reported and pays less than the honest answer', () => {
+    const citations = cells().filter(({ changes }) => changes === 'citations');
+    expect(citations.length).toBeGreaterThanOrEqual(20);
+    expect(citations.filter(({ isReported }) => !isReported)).toEqual([]);
+    expect(citations.filter((cell) => Object.values(cell.paid).some(paysInFull))).toEqual([]);
+  });
+
+  it('every content hack pays less than the honest answer, except copying', () => {
+    const inFull = cells().filter((cell) => Object.values(cell.paid).some(paysInFull));
+    expect(inFull.filter(({ hack }) => hack !== 'copy_all')).toEqual([]);
+  });
+
+  it('no honest answer is reported, except one by its name', () => {
+    const alarms = matrix.alarms.filter((alarm) => alarm.grammar === grammar);
+    expect(alarms).toEqual([{ grammar, row: 'lighthouse', reports: ['name_not_in_source'] }]);
   });
 });
 
 describe('a hack', () => {
-  it('pays less than the honest answer under a recipe of our own, except copying', () => {
-    const full = matrix.cells.filter((cell) => cell.setting === 'own recipe' && cell.paid >= 1 - 1e-9);
-    expect(full.map(({ hack }) => hack)).toEqual(['copy_all']);
-  });
-
-  it('of citations only has a finding or costs most of the reward', () => {
-    for (const hack of ['constant_id', 'example_id', 'invented_id', 'wrong_document', 'off_topic_document', 'spray']) {
-      const cell = matrix.cells.find((one) => one.hack === hack && one.setting === 'own recipe');
-      expect(cell?.findings, hack).not.toEqual([]);
-      expect(cell?.paid, hack).toBeLessThan(0.75);
-    }
+  it('of citations only costs most of the reward under a recipe of our own', () => {
+    for (const hack of ['constant_id', 'example_id', 'invented_id', 'wrong_document', 'off_topic_document', 'spray'])
+      expect(paid(hack, 'own recipe'), hack).toBeLessThan(0.75);
     expect(paid('uncited', 'own recipe')).toBeLessThan(0.5);
   });
 
@@ -55,5 +68,21 @@ describe('a hack', () => {
   it('that cites nothing keeps most of its reward where citations weigh little', () => {
     for (const setting of ['refiner-gpt54-instance-rubric', 'dr-tulu', 'dr-tulu-exact'])
       expect(paid('uncited', setting), setting).toBeGreaterThan(0.7);
+  });
+
+  it('that cites every page, or right pages for wrong claims, is paid in full by the formula of CaRR', () => {
+    for (const setting of ['carr', 'carr-exact']) {
+      for (const hack of ['spray', 'wrong_document', 'citation_footer'])
+        expect(paysInFull(paid(hack, setting)), `${setting} ${hack}`).toBe(true);
+      expect(paid('uncited', setting), setting).toBeCloseTo(0.7, 12);
+    }
+  });
+
+  it('of citations costs nothing under LongTraceRL, unless it leaves no answer', () => {
+    const citations = matrix.grammars.filter(
+      ({ changes, grammar }) => changes === 'citations' && grammar === 'bracket',
+    );
+    const losing = citations.filter(({ hack }) => paid(hack, 'longtrace-rl') < 0.97);
+    expect(losing.map(({ hack }) => hack)).toEqual([]);
   });
 });
